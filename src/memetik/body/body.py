@@ -1,0 +1,248 @@
+"""Body: a tree of links and joints, and the questions a user asks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memetik.body import cut
+from memetik.body.flatten import Flat, flatten
+from memetik.body.frame import Frame
+from memetik.body.joint import Joint
+from memetik.body.link import Link
+from memetik.body.table import table
+from memetik.body.tree import walk
+from memetik.body.variables import resolve
+from memetik.errors import BodyError, UnknownNameError
+from memetik.geometry import TransformLike, as_transform
+from memetik.kernels.forward import frame_matrices
+from memetik.kernels.jacobian import frame_jacobian
+
+Array = NDArray[np.float64]
+
+
+class Chain(NamedTuple):
+    """A named part of a body: from a base link to one or more tips; `joints` that it frees, all on the way if None."""
+
+    base: str
+    tips: tuple[str, ...]
+    joints: tuple[str, ...] | None = None
+
+
+class Poses(Mapping[str, Array]):
+    """Where every link is: `poses["hand"]` is world_from_hand as a 4x4 array; `poses.array` holds all of them."""
+
+    __slots__ = ("_rows", "array")
+
+    def __init__(self, rows: dict[str, int], array: Array) -> None:
+        self._rows, self.array = rows, array
+
+    def __getitem__(self, link: str) -> Array:
+        try:
+            return self.array[self._rows[link]]
+        except KeyError:
+            raise UnknownNameError("link", link, self._rows) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+class Body:
+    """An articulated body. It never changes: every method that alters something returns a new body.
+
+    A joint vector q has one number for each of `joint_names`, the free variables, depth-first from the root. Fixed and
+    mimic joints have none; a joint of several degrees of freedom has several, named `joint.x`, `joint.rz`, and so on.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        links: Iterable[Link],
+        joints: Iterable[Joint],
+        *,
+        home: Mapping[str, float] | None = None,
+        chains: Mapping[str, Chain] | None = None,
+        touching: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        """`home` gives the resting posture by variable name (the rest: zero, or the limit nearest to it); `touching`
+        are pairs of links whose contact does not count as a collision."""
+        self.name = name
+        given = tuple(links)
+        self.root, ordered = walk(given, tuple(joints))
+        self.links = {link.name: link for link in given}
+        self.joints = {joint.name: joint for joint in ordered}
+        self.variables = resolve(ordered)
+        self._index = {name: k for k, name in enumerate(self.variables.names)}
+        self._link_rows = {link: k for k, link in enumerate(self.links)}
+        self._flat = flatten(self.root, ordered, self.variables)
+        self._link_frames = self._flat.frames(Frame(link) for link in self.links)
+        self.chains = dict(chains or {})
+        for chain in self.chains.values():
+            for link in (chain.base, *chain.tips):
+                self._known_link(link)
+        self.touching = frozenset(frozenset(pair) for pair in touching)
+        for link in {link for pair in self.touching for link in pair}:
+            self._known_link(link)
+        self.home = self._home(home or {})
+
+    # What it consists of
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """The free variables, in the order of every joint vector."""
+        return self.variables.names
+
+    @property
+    def dof(self) -> int:
+        """The number of free variables."""
+        return len(self.variables.names)
+
+    @property
+    def lower(self) -> Array:
+        """Lower limits [rad or m], -inf where there is none."""
+        return self.variables.lower
+
+    @property
+    def upper(self) -> Array:
+        """Upper limits [rad or m], +inf where there is none."""
+        return self.variables.upper
+
+    @property
+    def mass(self) -> float:
+        """The mass of all links together [kg]."""
+        return sum(link.mass for link in self.links.values())
+
+    def index(self, variable: str) -> int:
+        """The place of a variable in the joint vector."""
+        try:
+            return self._index[variable]
+        except KeyError:
+            raise UnknownNameError("free joint", variable, self._index, f"body {self.name!r}") from None
+
+    def frame(self, link: str | Frame, offset: TransformLike | None = None) -> Frame:
+        """The frame of a link, moved by `offset`: a position in the link frame or a 4x4 link_from_frame."""
+        frame = link if isinstance(link, Frame) else Frame(link)
+        self._known_link(frame.link)
+        if offset is None:
+            return frame
+        return Frame(frame.link, frame.link_from_frame @ as_transform(offset))
+
+    def vector(self, values: Mapping[str, float], *, base: ArrayLike | None = None) -> Array:
+        """A joint vector from names; joints that are not named keep their value in `base` (home unless given)."""
+        q = self.home.copy() if base is None else self._vector(base).copy()
+        for name, value in values.items():
+            q[self.index(name)] = value
+        return q
+
+    # Kinematics
+
+    def forward(self, q: ArrayLike) -> Poses:
+        """The pose of every link in the frame of the root: `body.forward(q)["hand"]` is a 4x4 array."""
+        vector = self._vector(q)
+        poses = np.empty((self._flat.nodes.size, 7))
+        out = np.empty((self._link_frames.size, 4, 4))
+        frame_matrices(self._flat.nodes, self._link_frames, vector, poses, out)
+        return Poses(self._link_rows, out)
+
+    def jacobian(self, frame: str | Frame, q: ArrayLike) -> Array:
+        """Geometric Jacobian (6, dof) of a frame: rows 0-2 its origin's velocity, rows 3-5 its angular velocity, both in
+        root axes, for a unit velocity of each variable."""
+        vector = self._vector(q)
+        packed = self._flat.frames([self.frame(frame)])
+        jacobian = np.empty((6, self.dof))
+        frame_jacobian(self._flat.nodes, packed, vector, np.empty((self._flat.nodes.size, 7)), jacobian)
+        return jacobian
+
+    def center_of_mass(self, q: ArrayLike) -> Array:
+        """The common centre of mass of all links [m], in the frame of the root."""
+        if self.mass == 0.0:
+            raise BodyError(f"body {self.name!r} has no mass, so it has no centre of mass. Give its links masses.")
+        poses = self.forward(q)
+        moments = (link.mass * (poses[name] @ (*link.center_of_mass, 1.0)) for name, link in self.links.items())
+        return np.asarray(sum(moments)[:3] / self.mass)  # type: ignore[index]
+
+    def sample(self, rng: np.random.Generator) -> Array:
+        """A posture drawn uniformly within the limits; without limits within ±pi rad or ±1 m."""
+        return rng.uniform(self.variables.sample_lower, self.variables.sample_upper)
+
+    def clip(self, q: ArrayLike) -> Array:
+        """The nearest joint vector within the limits."""
+        return np.clip(self._vector(q), self.lower, self.upper)
+
+    def flatten(self, frames: Iterable[str | Frame] | None = None) -> tuple[Flat, NDArray[np.void]]:
+        """The arrays of the kernels, pruned to what moves these frames (all links if None)."""
+        if frames is None:
+            return self._flat, self._link_frames
+        wanted = [self.frame(frame) for frame in frames]
+        joints = tuple(self.joints.values())
+        flat = flatten(self.root, joints, self.variables, only={frame.link for frame in wanted})
+        return flat, flat.frames(wanted)
+
+    # Parts and variations
+
+    def chain(self, base: str, tips: str | Sequence[str] | None = None) -> Body:
+        """The part from a base link to a tip (or several tips), or a named chain: `body.chain("right_arm")`.
+
+        The base becomes the root. A mimic joint whose source is cut away becomes free, with its own limits.
+        """
+        if tips is None:
+            if base not in self.chains:
+                raise UnknownNameError("chain", base, self.chains, f"body {self.name!r}")
+            named = self.chains[base]
+            return cut.chain(self, named.base, named.tips, named.joints)
+        return cut.chain(self, base, (tips,) if isinstance(tips, str) else tuple(tips), None)
+
+    def subtree(self, link: str) -> Body:
+        """Everything from a link outwards, with that link as the root."""
+        return cut.subtree(self, link)
+
+    def fix(self, values: Mapping[str, float]) -> Body:
+        """The body with some joints welded at these values: they are fixed joints from then on."""
+        return cut.fix(self, values)
+
+    def with_base(self, kind: str, *, lower: float | Sequence[float] = (), upper: float | Sequence[float] = ()) -> Body:
+        """The body with a free root: a joint named "base" of kind "xyz", "planar" or "floating" between a new root
+        link "world" and the old root, within these limits (one number or one for each variable; none if not given)."""
+        return cut.with_base(self, kind, lower, upper)
+
+    def __str__(self) -> str:
+        return table(self)
+
+    def __repr__(self) -> str:
+        return f"<Body {self.name!r}: {self.dof} degrees of freedom, {len(self.links)} links>"
+
+    # Checks
+
+    def _vector(self, q: ArrayLike) -> Array:
+        vector = np.ascontiguousarray(q, dtype=np.float64)
+        if vector.shape != (self.dof,):
+            raise BodyError(
+                f"body {self.name!r} has {self.dof} free joints, but the joint vector has shape {vector.shape}. "
+                "Give one number for each of body.joint_names."
+            )
+        # A sum is NaN or infinite exactly when an entry is (or the sum overflows, which no posture does).
+        if not np.isfinite(vector.sum()):
+            bad = [name for name, value in zip(self.joint_names, vector, strict=True) if not np.isfinite(value)]
+            raise BodyError(f"the joint vector is not finite at {', '.join(bad[:6]) or 'the sum of its entries'}.")
+        return vector
+
+    def _known_link(self, link: str) -> None:
+        if link not in self._link_rows:
+            raise UnknownNameError("link", link, self._link_rows, f"body {self.name!r}")
+
+    def _home(self, wanted: Mapping[str, float]) -> Array:
+        home = np.clip(np.zeros(self.dof), self.lower, self.upper)
+        for name, value in wanted.items():
+            k = self.index(name)
+            if not self.lower[k] <= value <= self.upper[k]:
+                raise BodyError(
+                    f"home of joint {name!r} is {value:g}, outside its limits {self.lower[k]:g} to {self.upper[k]:g}."
+                )
+            home[k] = value
+        return home

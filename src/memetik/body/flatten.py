@@ -1,0 +1,87 @@
+"""Body -> flat arrays for the kernels: fixed joints folded, every joint split into single motions along z."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memetik.body.frame import Frame
+from memetik.body.joint import Joint, Motion
+from memetik.body.variables import Variables
+from memetik.geometry import between, to_quaternion
+from memetik.kernels.records import FRAME, NODE, SCREW, SLIDE, TURN
+
+Array = NDArray[np.float64]
+
+
+class Carrier(NamedTuple):
+    """What a link rides on: a node (-1: the root) and the constant transform from the moved node to the link."""
+
+    node: int
+    node_from_link: Array
+
+
+class Flat(NamedTuple):
+    """The packed motions of a body and the carrier of every link that was asked for."""
+
+    nodes: NDArray[np.void]
+    carriers: dict[str, Carrier]
+
+    def frames(self, frames: Iterable[Frame]) -> NDArray[np.void]:
+        """Pack frames into FRAME records."""
+        wanted = list(frames)
+        packed = np.zeros(len(wanted), dtype=FRAME)
+        for row, frame in zip(packed, wanted, strict=True):
+            carrier = self.carriers[frame.link]
+            row["node"] = carrier.node
+            _write_pose(row, carrier.node_from_link @ frame.link_from_frame)
+        return packed
+
+
+def flatten(root: str, joints: Sequence[Joint], variables: Variables, only: Iterable[str] | None = None) -> Flat:
+    """Pack the joints, which stand in depth-first order; with `only`, just those that carry one of these links."""
+    if only is not None:
+        joints = _leading_to(joints, set(only))
+    carriers = {root: Carrier(-1, np.eye(4))}
+    rows: list[tuple[int, Motion, Array, tuple[int, float, float]]] = []
+    for joint in joints:
+        node, offset = carriers[joint.parent]
+        offset = offset @ joint.origin
+        for motion, drive in zip(joint.motions(), variables.drives.get(joint.name, ()), strict=True):
+            # Turn the frame so that the motion runs along z, and turn it back behind the motion.
+            along_z = np.eye(4)
+            along_z[:3, :3] = between(np.array([0.0, 0.0, 1.0]), motion.axis)
+            rows.append((node, motion, offset @ along_z, drive))
+            node, offset = len(rows) - 1, along_z.T
+        carriers[joint.child] = Carrier(node, offset)
+    nodes = np.zeros(len(rows), dtype=NODE)
+    for row, (parent, motion, static, drive) in zip(nodes, rows, strict=True):
+        row["parent"] = parent
+        row["variable"], row["ratio"], row["offset"] = drive
+        row["motion"] = SLIDE if not motion.turns else SCREW if motion.pitch else TURN
+        row["pitch"] = motion.pitch
+        _write_pose(row, static)
+    nodes["last"] = np.arange(len(rows))
+    for i in range(len(rows) - 1, 0, -1):
+        parent = nodes["parent"][i]
+        if parent >= 0:
+            nodes["last"][parent] = max(nodes["last"][parent], nodes["last"][i])
+    return Flat(nodes, carriers)
+
+
+def _leading_to(joints: Sequence[Joint], links: set[str]) -> list[Joint]:
+    needed = set(links)
+    kept = []
+    for joint in reversed(joints):
+        if joint.child in needed:
+            needed.add(joint.parent)
+            kept.append(joint)
+    return kept[::-1]
+
+
+def _write_pose(row: np.void, matrix: Array) -> None:
+    row["w"], row["x"], row["y"], row["z"] = to_quaternion(matrix[:3, :3])
+    row["px"], row["py"], row["pz"] = matrix[:3, 3]

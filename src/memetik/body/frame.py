@@ -1,0 +1,21 @@
+"""Frames: a link with an offset, the thing that objectives point at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A coordinate frame that rides on a link: world_from_frame = world_from_link @ link_from_frame."""
+
+    link: str
+    link_from_frame: NDArray[np.float64] = field(default_factory=lambda: np.eye(4))
+
+    def __str__(self) -> str:
+        x, y, z = self.link_from_frame[:3, 3]
+        moved = not np.array_equal(self.link_from_frame, np.eye(4))
+        return f"{self.link} + ({x:g}, {y:g}, {z:g}) m" if moved else self.link

@@ -1,0 +1,194 @@
+"""Joints: what moves one link against another, and the single motions every kind is made of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memetik.errors import BodyError, GeometryError
+from memetik.geometry import as_transform, axis_angle, between
+
+Array = NDArray[np.float64]
+
+
+class Motion(NamedTuple):
+    """One scalar degree of freedom: a turn about an axis, a slide along it, or both at once (screw)."""
+
+    suffix: str  # ends the variable's name; empty for joints of one degree of freedom
+    axis: Array  # unit vector in the joint frame
+    turns: bool
+    pitch: float  # metres along the axis for each unit of the variable: 0 turn, 1 slide, m/rad screw
+
+
+class Mimic(NamedTuple):
+    """value = multiplier * value of `source` + offset; the source is a variable, which may itself mimic another."""
+
+    source: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+# How many scalar variables each kind has.
+KINDS: dict[str, int] = {
+    "fixed": 0,
+    "revolute": 1,
+    "continuous": 1,
+    "prismatic": 1,
+    "screw": 1,
+    "cylindrical": 2,
+    "planar": 3,
+    "spherical": 3,
+    "xyz": 3,
+    "floating": 6,
+}
+
+_UNIT = {"x": np.array([1.0, 0.0, 0.0]), "y": np.array([0.0, 1.0, 0.0]), "z": np.array([0.0, 0.0, 1.0])}
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """One joint of a body.
+
+    The child's pose is `parent_from_child = origin @ motion(values)`, where the motion is about `axis`, written in the
+    joint frame:
+
+    - revolute, continuous: turn about the axis [rad]; continuous has no limits
+    - prismatic: slide along the axis [m]
+    - screw: turn about the axis [rad] and slide `pitch` [m/rad] times the angle along it
+    - cylindrical: `.turn` about and `.slide` along the same axis
+    - planar: `.x`, `.y` in the plane normal to the axis, then `.turn` about the axis
+    - spherical: three turns about moving axes in `order`, "zxy" unless told otherwise: R = Rz Rx Ry
+    - xyz: three slides along the axes of the joint frame
+    - floating: xyz, then spherical
+
+    Limits, velocities [rad/s, m/s] and accelerations are one number, or one for each degree of freedom in the order
+    above. A joint with `mimic` has no variable of its own.
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    origin: Array = field(default_factory=lambda: np.eye(4))
+    axis: Array = field(default_factory=lambda: _UNIT["z"])
+    lower: tuple[float, ...] = ()
+    upper: tuple[float, ...] = ()
+    velocity: tuple[float, ...] = ()
+    acceleration: tuple[float, ...] = ()
+    mimic: Mimic | None = None
+    pitch: float = 0.0
+    order: str = "zxy"
+
+    def __post_init__(self) -> None:
+        where = f"joint {self.name!r}"
+        if not self.name or not isinstance(self.name, str):
+            raise BodyError("a joint has no name. Give every joint a name of its own.")
+        if self.kind not in KINDS:
+            raise BodyError(f"{where} is of unknown kind {self.kind!r}. The kinds are: {', '.join(KINDS)}.")
+        if sorted(self.order) != ["x", "y", "z"]:
+            raise BodyError(
+                f"{where}: rotation order {self.order!r} is not a permutation of 'xyz'. Write for example 'zxy'."
+            )
+        if not math.isfinite(self.pitch):
+            raise BodyError(f"{where}: pitch is {self.pitch}. Give metres along the axis per radian.")
+        if self.mimic is not None and self.dof != 1:
+            raise BodyError(f"{where}: a {self.kind} joint cannot mimic; only joints of one degree of freedom can.")
+        if self.mimic is not None and not all(map(math.isfinite, self.mimic[1:])):
+            raise BodyError(f"{where}: mimic multiplier and offset must be finite, not {self.mimic[1:]}.")
+        set_field = object.__setattr__  # the dataclass is frozen; this is its constructor
+        try:
+            set_field(self, "origin", as_transform(self.origin))
+        except GeometryError as error:
+            raise BodyError(f"{where}: bad origin: {error}") from error
+        set_field(self, "axis", _unit_axis(self.axis, where))
+        free = self.kind == "continuous"
+        set_field(self, "lower", _per_dof(self.lower, self.dof, -math.inf, where, "lower limit"))
+        set_field(self, "upper", _per_dof(self.upper, self.dof, math.inf, where, "upper limit"))
+        set_field(self, "velocity", _per_dof(self.velocity, self.dof, math.inf, where, "velocity limit"))
+        set_field(self, "acceleration", _per_dof(self.acceleration, self.dof, math.inf, where, "acceleration limit"))
+        for low, high in zip(self.lower, self.upper, strict=True):
+            if low > high:
+                raise BodyError(f"{where}: lower limit {low:g} is above upper limit {high:g}. Swap or correct them.")
+            if low == math.inf or high == -math.inf:
+                raise BodyError(f"{where}: no value lies between the limits {low:g} and {high:g}.")
+            if free and (low, high) != (-math.inf, math.inf):
+                raise BodyError(f"{where} is continuous and cannot have limits. Make it revolute, or drop them.")
+        for speed in self.velocity + self.acceleration:
+            if speed < 0.0:
+                raise BodyError(f"{where}: a velocity or acceleration limit is negative ({speed:g}).")
+
+    @property
+    def dof(self) -> int:
+        """How many scalar variables the kind has (a mimic joint still counts as one here)."""
+        return KINDS[self.kind]
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the scalar variables: the joint's own name, or `name.suffix` for several."""
+        return tuple(self.name + motion.suffix for motion in self.motions())
+
+    def motions(self) -> tuple[Motion, ...]:
+        """The joint as single motions, first to last: parent_from_child = origin * motion_1 * motion_2 ..."""
+        turns = tuple(Motion(f".r{a}", _UNIT[a], True, 0.0) for a in self.order)
+        slides = tuple(Motion(f".{a}", _UNIT[a], False, 1.0) for a in "xyz")
+        match self.kind:
+            case "revolute" | "continuous":
+                return (Motion("", self.axis, True, 0.0),)
+            case "prismatic":
+                return (Motion("", self.axis, False, 1.0),)
+            case "screw":
+                return (Motion("", self.axis, True, self.pitch),)
+            case "cylindrical":
+                return (Motion(".turn", self.axis, True, 0.0), Motion(".slide", self.axis, False, 1.0))
+            case "planar":
+                # The shortest turn that takes z to the normal carries x and y into the plane.
+                x, y, _ = between(_UNIT["z"], self.axis).T
+                return (Motion(".x", x, False, 1.0), Motion(".y", y, False, 1.0), Motion(".turn", self.axis, True, 0.0))
+            case "spherical":
+                return turns
+            case "xyz":
+                return slides
+            case "floating":
+                return slides + turns
+            case _:
+                return ()
+
+    def transform(self, values: Sequence[float]) -> Array:
+        """parent_from_child [4x4] for these values of the joint's variables, in their order."""
+        result = self.origin
+        for motion, value in zip(self.motions(), values, strict=True):
+            step = np.eye(4)
+            if motion.turns:
+                step[:3, :3] = axis_angle(motion.axis, value)
+            step[:3, 3] = motion.pitch * value * motion.axis
+            result = result @ step
+        return result
+
+
+def _unit_axis(axis: ArrayLike, where: str) -> Array:
+    vector = np.asarray(axis, dtype=np.float64)
+    if vector.shape != (3,) or not np.isfinite(vector).all():
+        raise BodyError(f"{where}: axis must be three finite numbers, not {axis!r}.")
+    length = float(np.linalg.norm(vector))
+    if length < 1e-9:
+        raise BodyError(f"{where}: the axis has no length. Give a direction such as (0, 0, 1).")
+    return vector if length == 1.0 else vector / length
+
+
+def _per_dof(value: float | Sequence[float], dof: int, default: float, where: str, what: str) -> tuple[float, ...]:
+    """Spread one number over all degrees of freedom, fill in the default for none, and refuse NaN."""
+    numbers = (float(value),) if np.isscalar(value) else tuple(float(v) for v in value)  # type: ignore[arg-type, union-attr]
+    if not numbers:
+        numbers = (default,) * dof
+    elif len(numbers) == 1:
+        numbers *= dof
+    if len(numbers) != dof:
+        raise BodyError(f"{where}: {what} has {len(numbers)} numbers for {dof} degrees of freedom.")
+    if any(math.isnan(v) for v in numbers):
+        raise BodyError(f"{where}: {what} is not a number (NaN).")
+    return numbers

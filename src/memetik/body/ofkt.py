@@ -1,0 +1,91 @@
+"""OFKT for people: a body's cached forward kinematics, with the number of transformations it took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memetik.body.frame import Frame
+from memetik.errors import BodyError
+from memetik.geometry import TransformLike, as_transform, to_quaternion
+from memetik.kernels.jit import jit
+from memetik.kernels.ofkt import WIDTH, clear, frame_world, predict, update
+from memetik.kernels.pose import write_matrix
+
+if TYPE_CHECKING:
+    from memetik.body.body import Body
+
+Array = NDArray[np.float64]
+
+
+class OFKT:
+    """The optimised forward kinematics tree: keeps every transform, computes again only what a change touches.
+
+    `tree.update(q)` gives the tips in the world; `tree.predict(joint, value)` where they would be if one joint had
+    another value, for the same small cost at any depth. With `count=True`, `tree.counts` says how many transformations
+    were computed: local ones, products in the root frame, steps to the world.
+    """
+
+    def __init__(
+        self,
+        body: Body,
+        tips: Iterable[str | Frame] | None = None,
+        *,
+        world_from_root: TransformLike | None = None,
+        count: bool = False,
+    ) -> None:
+        self.body = body
+        flat, self._frames = body.flatten(tips)
+        self._nodes = flat.nodes
+        self._cache = np.empty((flat.nodes.size, WIDTH))
+        clear(self._cache)
+        matrix = np.eye(4) if world_from_root is None else as_transform(world_from_root)
+        self._world = (*map(float, to_quaternion(matrix[:3, :3])), *map(float, matrix[:3, 3]))
+        self.counts: NDArray[np.int64] | None = np.zeros(3, dtype=np.int64) if count else None
+        self._filled = False
+
+    def update(self, q: ArrayLike) -> Array:
+        """world_from_tip (tips, 4, 4) at q."""
+        out = np.empty((self._frames.size, 4, 4))
+        _update(self._nodes, self._frames, self.body._vector(q), self._cache, self._world, out, self.counts)
+        self._filled = True
+        return out
+
+    def predict(self, joint: str, value: float) -> Array:
+        """world_from_tip (tips, 4, 4) if the free joint had `value` and all others stayed; the tree is not changed."""
+        k = self.body.index(joint)
+        moved = np.flatnonzero(self._nodes["variable"] == k)
+        if not self._filled:
+            raise BodyError("the tree is empty: call update(q) before predict().")
+        if len(moved) > 1:
+            raise BodyError(
+                f"joint {joint!r} drives {len(moved)} motions through mimic joints, so one product cannot predict it. "
+                "Use update(q)."
+            )
+        if not np.isfinite(value):
+            raise BodyError(f"the value of joint {joint!r} must be finite, not {value}.")
+        out = np.empty((self._frames.size, 4, 4))
+        node = int(moved[0]) if len(moved) else -1
+        _predict(self._nodes, self._frames, node, float(value), self._cache, self._world, out, self.counts)
+        return out
+
+
+@jit
+def _update(nodes, frames, q, cache, world, out, counts):  # type: ignore[no-untyped-def]
+    update(nodes, q, cache, counts)
+    for k in range(frames.size):
+        write_matrix(frame_world(frames[k], cache, world, counts), out, k)
+
+
+@jit
+def _predict(nodes, frames, node, value, cache, world, out, counts):  # type: ignore[no-untyped-def]
+    for k in range(frames.size):
+        frame = frames[k]
+        if node < 0:
+            write_matrix(frame_world(frame, cache, world, counts), out, k)
+        else:
+            moved = nodes[node].ratio * value + nodes[node].offset
+            write_matrix(predict(nodes, cache, node, moved, frame, world, counts), out, k)

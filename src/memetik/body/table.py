@@ -1,0 +1,45 @@
+"""A body as a table for people: one row for each joint."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from memetik.body.joint import Joint
+
+if TYPE_CHECKING:
+    from memetik.body.body import Body
+
+
+def table(body: Body) -> str:
+    """Name, kind, limits and place of every joint; variables of one joint stand below each other."""
+    rows = [("joint", "kind", "lower", "upper", "parent", "child", "mimics")]
+    for joint in body.joints.values():
+        rows.extend(_rows(joint))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    moving = sum(joint.dof > 0 for joint in body.joints.values())
+    title = f"{body.name}: {body.dof} degrees of freedom, {len(body.links)} links, {moving} moving joints"
+    chains = [f"chains: {', '.join(body.chains)}"] if body.chains else []
+    return "\n".join([title, f"root: {body.root}", *chains, "", *lines])
+
+
+def _rows(joint: Joint) -> list[tuple[str, ...]]:
+    if joint.dof == 0:
+        return [(joint.name, "fixed", "", "", joint.parent, joint.child, "")]
+    mimics = ""
+    if joint.mimic is not None:
+        source, multiplier, offset = joint.mimic
+        mimics = f"{multiplier:g} * {source}" + (f" {'+' if offset > 0 else '-'} {abs(offset):g}" if offset else "")
+    rows = []
+    for k, (name, motion) in enumerate(zip(joint.variables, joint.motions(), strict=True)):
+        unit = "rad" if motion.turns else "m"
+        place = (joint.parent, joint.child) if k == 0 else ("", "")
+        kind = joint.kind if k == 0 else ""
+        rows.append((name, kind, _limit(joint.lower[k], unit), _limit(joint.upper[k], unit), *place, mimics))
+    return rows
+
+
+def _limit(value: float, unit: str) -> str:
+    return f"{value:.4g} {unit}" if math.isfinite(value) else "free"

@@ -1,0 +1,62 @@
+"""Every error a user of memetik can cause.
+
+One base class, a handful of children. Each message says what is wrong, where, and how to mend it. The children also
+inherit from the built-in error that a Python programmer would expect, so `except ValueError` keeps working.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class MemetikError(Exception):
+    """The base of all errors raised by memetik on purpose."""
+
+
+class GeometryError(MemetikError, ValueError):
+    """A rotation, direction or transform that is not one."""
+
+
+class BodyError(MemetikError, ValueError):
+    """A body that cannot exist: broken tree, contradictory limits, a mimic joint without a source."""
+
+
+class FormatError(MemetikError, ValueError):
+    """A model file that cannot be read, with the place in the file where reading stopped."""
+
+
+class UnknownNameError(MemetikError, KeyError):
+    """A link, joint, chain or body asked for by a name that does not exist."""
+
+    def __init__(self, what: str, name: object, known: Iterable[str], where: str = "") -> None:
+        self.what, self.name = what, name
+        super().__init__(f"no {what} named {name!r}{where and ' in ' + where}. {suggest(name, known)}")
+
+    def __str__(self) -> str:
+        # KeyError would show the repr of the message, quotes and all.
+        return str(self.args[0])
+
+
+class MissingExtraError(MemetikError, ImportError):
+    """An optional package that this call needs is not installed."""
+
+    def __init__(self, package: str, purpose: str, extra: str | None = None) -> None:
+        how = f'pip install "memetik[{extra}]"' if extra else f"pip install {package}"
+        super().__init__(f"{purpose} needs the package {package!r}, which is not installed. Install it with: {how}")
+
+
+class MemetikWarning(UserWarning):
+    """Input that memetik could mend by itself; the message says what it did."""
+
+
+def suggest(name: object, known: Iterable[str], most: int = 12) -> str:
+    """One sentence that helps to find the right name: the nearest ones, or all of a short list."""
+    names = list(known)
+    near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.6)
+    if near:
+        return "Did you mean " + " or ".join(repr(n) for n in near) + "?"
+    if not names:
+        return "There are none."
+    listed = ", ".join(names[:most])
+    return f"There are: {listed}{f' and {len(names) - most} more' if len(names) > most else ''}."

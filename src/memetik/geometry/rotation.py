@@ -1,0 +1,339 @@
+"""Rotations for people: make them, convert them, measure and blend them.
+
+A rotation is a 3x3 float64 matrix R whose columns are the turned axes, so that `R @ p` turns the point p.
+Quaternions are (w, x, y, z) everywhere. Every function here that takes a rotation takes whatever
+`rotation_matrix` takes, checks it, and returns arrays that share no memory with its input.
+"""
+
+import math
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from memetik.errors import GeometryError
+
+Array: TypeAlias = npt.NDArray[np.float64]
+
+
+class SupportsRotation(Protocol):
+    """What marks an object as a rotation, as scipy's `Rotation` does, without importing scipy."""
+
+    def as_quat(self, *args: Any, **kwargs: Any) -> Any: ...
+
+    def as_matrix(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+RotationLike: TypeAlias = npt.ArrayLike | SupportsRotation
+
+INPUT_TOLERANCE = 1e-6  # how far from a rotation an input may be: generous to float32 and to typed decimals
+CLEAN_TOLERANCE = 1e-12  # inputs closer than this are kept bit for bit
+GIMBAL_TOLERANCE = 1e-10  # radians; nearer to gimbal lock the first and last Euler angle are one
+PARALLEL_TOLERANCE = 1e-9  # sine of the angle between `forward` and `up` below which `up` says nothing
+
+ONE_ROTATION = (
+    "one rotation: a 3x3 matrix, a quaternion (w, x, y, z), a 4x4 transform or a single scipy Rotation "
+    "(turn three angles into a rotation with euler or rpy, a rotation vector with exp_rotation; "
+    "pick one rotation of a stack with [i])"
+)
+THREE_NUMBERS = "three numbers (x, y, z)"
+
+
+# ---- Checked input -------------------------------------------------------------------------------------------
+
+
+def finite_array(value: object, name: str, expected: str, *shapes: tuple[int, ...]) -> Array:
+    """A fresh float64 copy of `value` with one of `shapes` (any if none is named), all entries finite."""
+    try:
+        raw = np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise GeometryError(f"{name} must be {expected}; it cannot be read as an array: {error}") from error
+    if raw.dtype.kind not in "iuf":
+        kind = type(value).__name__
+        raise GeometryError(f"{name} must be {expected}; got {kind}, which does not hold plain real numbers")
+    if shapes and raw.shape not in shapes:
+        raise GeometryError(f"{name} must be {expected}; got an array of shape {raw.shape}")
+    array = raw.astype(np.float64)
+    if not np.all(np.isfinite(array)):
+        index = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
+        entry = name + "".join(f"[{i}]" for i in index)
+        raise GeometryError(f"{entry} is {array[index]}; give a finite number there")
+    return array
+
+
+def finite_number(value: float, name: str) -> float:
+    """`value` as a finite Python float."""
+    return float(finite_array(value, name, "one number", ()))
+
+
+def direction(vector: npt.ArrayLike, name: str) -> Array:
+    """The unit vector along `vector`, which may be of any length but zero."""
+    array = finite_array(vector, name, THREE_NUMBERS, (3,))
+    largest = np.max(np.abs(array))
+    if largest == 0.0:
+        raise GeometryError(f"{name} is the zero vector, which has no direction; give a vector of any other length")
+    array /= largest  # squares of very long or very short vectors would overflow or vanish
+    return array / math.hypot(*array)
+
+
+def skew(v: Array) -> Array:
+    """The matrix [v]x of the cross product: `skew(v) @ p == cross(v, p)`."""
+    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+
+
+def _unit_quaternion(values: Array, name: str) -> Array:
+    norm = math.hypot(*values)
+    if not abs(norm - 1.0) <= INPUT_TOLERANCE:
+        raise GeometryError(
+            f"{name} has norm {norm:.9g}, but a quaternion must have norm 1; divide it by its norm, and check "
+            "the order: (w, x, y, z) is expected, while scipy's as_quat() gives (x, y, z, w)"
+        )
+    return values / norm
+
+
+def _checked_matrix(R: Array, name: str) -> Array:
+    """R itself if it is a rotation to rounding, the nearest rotation if it is one to `INPUT_TOLERANCE`."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviation = float(np.max(np.abs(R.T @ R - np.eye(3))))
+    if not deviation <= INPUT_TOLERANCE:
+        raise GeometryError(
+            f"{name} is not a rotation: its columns must be of length 1 and at right angles, but R^T R differs "
+            f"from the identity by {deviation:.3g}; take scale and shear out of it"
+        )
+    if np.linalg.det(R) < 0.0:
+        raise GeometryError(
+            f"{name} is left-handed (determinant -1): it mirrors as well as turns; negate one of its columns, "
+            "or bring the axes it came from into a right-handed order"
+        )
+    if deviation <= CLEAN_TOLERANCE:
+        return R
+    u, _, vt = np.linalg.svd(R)
+    return np.asarray(u @ vt)
+
+
+def _check_bottom_row(T: Array, name: str) -> None:
+    if not np.max(np.abs(T[3] - (0.0, 0.0, 0.0, 1.0))) <= INPUT_TOLERANCE:
+        raise GeometryError(
+            f"{name} is not a rigid transform: its bottom row is {T[3].tolist()} but must be [0, 0, 0, 1]; "
+            "if the position stands in the bottom row, transpose the matrix"
+        )
+
+
+def _euler_axes(order: str) -> tuple[list[int], bool]:
+    """The axis numbers of an Euler order, and whether the axes are fixed (lower case)."""
+    letters = order.lower() if isinstance(order, str) else ""
+    if not 1 <= len(letters) <= 3 or set(letters) - set("xyz"):
+        raise GeometryError(f"order is {order!r}; give one to three of the letters x, y, z, for example 'xyz'")
+    if order not in (letters, order.upper()):
+        raise GeometryError(
+            f"order {order!r} mixes cases; write {letters!r} for turns about the fixed axes "
+            f"or {order.upper()!r} for turns about the moving axes"
+        )
+    if any(a == b for a, b in zip(letters, letters[1:], strict=False)):
+        raise GeometryError(f"order {order!r} names one axis twice in a row; add the two angles and name it once")
+    return ["xyz".index(letter) for letter in letters], order == letters
+
+
+# ---- Making rotations ----------------------------------------------------------------------------------------
+
+
+def rotation_matrix(rotation: RotationLike, *, name: str = "rotation") -> Array:
+    """The 3x3 matrix of any kind of rotation, checked.
+
+    Takes a 3x3 matrix, a quaternion (w, x, y, z), the rotation of a 4x4 transform, or a single scipy
+    `Rotation`. Matrices must be orthonormal with determinant +1 and quaternions of norm 1, to 1e-6; what
+    rounding is left (above 1e-12) is removed by going to the nearest rotation. Error messages call the
+    argument `name`.
+    """
+    if hasattr(rotation, "as_quat") and hasattr(rotation, "as_matrix"):
+        rotation = rotation.as_matrix()
+    array = finite_array(rotation, name, ONE_ROTATION, (3, 3), (4,), (4, 4))
+    if array.shape == (4,):
+        return _matrix_from_quaternion(_unit_quaternion(array, name))
+    if array.shape == (4, 4):
+        _check_bottom_row(array, name)
+        return _checked_matrix(array[:3, :3].copy(), f"{name}[:3, :3]")
+    return _checked_matrix(array, name)
+
+
+def _matrix_from_quaternion(q: Array) -> Array:
+    """R = I + 2 w [v]x + 2 [v]x^2 for the unit quaternion q = (w, v)."""
+    v = skew(q[1:])
+    return np.asarray(np.eye(3) + 2.0 * q[0] * v + 2.0 * v @ v)
+
+
+def quaternion(w: float, x: float, y: float, z: float) -> Array:
+    """The unit quaternion (w, x, y, z) = (cos(angle/2), sin(angle/2) axis) as an array.
+
+    Its norm must be 1 to 1e-6, because a norm that is further off tells of a mistake; the rest is
+    normalised away.
+    """
+    return _unit_quaternion(finite_array([w, x, y, z], "quaternion", "four numbers (w, x, y, z)", (4,)), "quaternion")
+
+
+def euler(*angles: float, order: str = "xyz", degrees: bool = False) -> Array:
+    """The rotation made of one to three turns about coordinate axes, the first letter of `order` first.
+
+    Lower case turns about the fixed axes (extrinsic): order="xyz" is Rz(c) Ry(b) Rx(a).
+    Upper case turns about the moving axes (intrinsic): order="XYZ" is Rx(a) Ry(b) Rz(c).
+    The meaning of `order` is scipy's. Angles in radians, or in degrees with `degrees=True`:
+    `euler(90, order="z", degrees=True)`.
+    """
+    axes, fixed = _euler_axes(order)
+    expected = f"{len(axes)} number(s), one angle for each letter of order={order!r} (order and degrees are keywords)"
+    turns = finite_array(angles, "angles", expected, (len(axes),))
+    R = np.eye(3)
+    for axis, angle in zip(axes, np.radians(turns) if degrees else turns, strict=True):
+        turn = axis_angle(np.eye(3)[axis], angle)
+        R = turn @ R if fixed else R @ turn
+    return R
+
+
+def rpy(roll: float, pitch: float, yaw: float, *, degrees: bool = False) -> Array:
+    """Roll, pitch and yaw as URDF means them, about the fixed axes x, y, z: Rz(yaw) Ry(pitch) Rx(roll)."""
+    return euler(roll, pitch, yaw, order="xyz", degrees=degrees)
+
+
+def axis_angle(axis: npt.ArrayLike, angle: float, *, degrees: bool = False) -> Array:
+    """The right-handed turn by `angle` about `axis` (of any length but zero).
+
+    Rodrigues: R = I + sin(angle) [a]x + (1 - cos(angle)) [a]x^2 for the unit axis a.
+    """
+    a = skew(direction(axis, "axis"))
+    turn = finite_number(angle, "angle")
+    turn = math.radians(turn) if degrees else turn
+    versine = 2.0 * math.sin(0.5 * turn) ** 2  # 1 - cos(turn) without cancellation
+    return np.asarray(np.eye(3) + math.sin(turn) * a + versine * a @ a)
+
+
+def look_rotation(forward: npt.ArrayLike, up: npt.ArrayLike = (0.0, 0.0, 1.0)) -> Array:
+    """The rotation whose x axis points along `forward` and whose z axis is as near to `up` as it can be.
+
+    x = forward, y = up x forward, z = x x y, each of length 1; robots drive and look along x with z up.
+    """
+    x = direction(forward, "forward")
+    left = np.cross(direction(up, "up"), x)
+    if math.hypot(*left) < PARALLEL_TOLERANCE:
+        raise GeometryError("up is parallel to forward, so the roll is open; give an up that points elsewhere")
+    y = direction(left, "up")
+    return np.column_stack([x, y, np.cross(x, y)])
+
+
+def between(a: npt.ArrayLike, b: npt.ArrayLike) -> Array:
+    """The shortest rotation that takes the direction of `a` to the direction of `b`.
+
+    For unit a and b the quaternion is (1 + a.b, a x b), normalised; 1 + a.b = |a + b|^2 / 2.
+    If the two are opposite, a half turn about any axis square to them does it; the one taken is the cross product
+    of `a` with the coordinate axis furthest from it.
+    """
+    start, end = direction(a, "a"), direction(b, "b")
+    middle = start + end
+    if math.hypot(*middle) < 1e-14:
+        least = np.eye(3)[np.argmin(np.abs(start))]
+        return axis_angle(np.cross(start, least), math.pi)
+    # Both forms equal a x b; the shorter factor keeps full precision where a x b itself would cancel.
+    axis = np.cross(start, end - start if start @ end > 0.0 else middle)
+    q = np.array([0.5 * middle @ middle, *axis])
+    return _matrix_from_quaternion(q / math.hypot(*q))
+
+
+def random_rotation(rng: np.random.Generator) -> Array:
+    """A rotation drawn uniformly (Haar measure): a normalised Gaussian quaternion has no preferred direction."""
+    if not isinstance(rng, np.random.Generator):
+        raise GeometryError(f"rng is a {type(rng).__name__}; give a numpy generator: np.random.default_rng(seed)")
+    q = rng.standard_normal(4)
+    return _matrix_from_quaternion(q / math.hypot(*q))
+
+
+# ---- Reading rotations ---------------------------------------------------------------------------------------
+
+
+def to_quaternion(R: RotationLike) -> Array:
+    """The unit quaternion (w, x, y, z) of R with w >= 0; of a half turn, the first of x, y, z not zero is positive.
+
+    Divides by the largest of the four components (Shepperd 1978), so no rotation is badly conditioned.
+    """
+    m = rotation_matrix(R, name="R")
+    trace = float(np.trace(m))
+    i = int(np.argmax(np.diag(m)))
+    j, k = (i + 1) % 3, (i + 2) % 3
+    if trace >= m[i, i]:
+        q = np.array([1.0 + trace, m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]])
+    else:
+        q = np.empty(4)
+        q[0] = m[k, j] - m[j, k]
+        q[1 + i] = 1.0 + m[i, i] - m[j, j] - m[k, k]
+        q[1 + j] = m[j, i] + m[i, j]
+        q[1 + k] = m[k, i] + m[i, k]
+    sign = math.copysign(1.0, q[np.flatnonzero(q)[0]])
+    return sign * q / math.hypot(*q) + 0.0  # + 0.0 turns -0.0 into 0.0
+
+
+def to_euler(R: RotationLike, order: str = "xyz", *, degrees: bool = False) -> Array:
+    """The three angles for which `euler(*angles, order=order)` is R.
+
+    The first and last lie in [-pi, pi]; the middle one in [-pi/2, pi/2] if the three axes differ, in [0, pi]
+    if the first is also the last. Within 1e-10 rad of gimbal lock only the sum or the difference of the first
+    and last angle is defined; then the last is set to zero.
+
+    With the axes i, j, k and q the quaternion of R, half the sum and half the difference of the outer
+    angles are the arguments of two complex numbers, and the middle angle is twice the arc tangent of the ratio
+    of their moduli (Bernardes and Viollet 2022).
+    """
+    axes, fixed = _euler_axes(order)
+    if len(axes) != 3:
+        raise GeometryError(f"order {order!r} has {len(axes)} letter(s); to_euler needs three, for example 'xyz'")
+    i, j, k = axes if fixed else axes[::-1]  # moving axes are the fixed axes in reverse
+    proper = i == k
+    k = 3 - i - j
+    parity = 1.0 if (j - i) % 3 == 1 else -1.0
+    w, *v = to_quaternion(rotation_matrix(R, name="R")).tolist()
+    a, b, c, d = w, v[i], v[j], parity * v[k]
+    if not proper:
+        a, b, c, d = a - c, b + d, c + a, d - b
+    middle = 2.0 * math.atan2(math.hypot(c, d), math.hypot(a, b))
+    half_sum, half_difference = math.atan2(b, a), math.atan2(d, c)
+    last_zero = -1.0 if fixed else 1.0
+    if middle < GIMBAL_TOLERANCE:
+        half_difference = last_zero * half_sum
+    elif middle > math.pi - GIMBAL_TOLERANCE:
+        half_sum = last_zero * half_difference
+    first, last = half_sum - half_difference, half_sum + half_difference
+    if not proper:
+        middle, last = middle - 0.5 * math.pi, parity * last
+    outer = [math.remainder(first, 2.0 * math.pi), math.remainder(last, 2.0 * math.pi)]
+    angles = np.array([outer[0], middle, outer[1]])
+    angles = angles if fixed else angles[::-1]
+    return np.degrees(angles) if degrees else angles.copy()
+
+
+def to_axis_angle(R: RotationLike, *, degrees: bool = False) -> tuple[Array, float]:
+    """The unit axis and the angle in [0, pi] of R; the identity has the axis (1, 0, 0).
+
+    angle = 2 atan2(|v|, w) for the quaternion (w, v), which is accurate at every angle.
+    """
+    q = to_quaternion(rotation_matrix(R, name="R"))
+    sine = math.hypot(*q[1:])
+    if sine == 0.0:
+        return np.array([1.0, 0.0, 0.0]), 0.0
+    angle = 2.0 * math.atan2(sine, q[0])
+    return direction(q[1:], "R"), math.degrees(angle) if degrees else angle
+
+
+# ---- Measuring and blending ----------------------------------------------------------------------------------
+
+
+def angle_between(R0: RotationLike, R1: RotationLike) -> float:
+    """The angle of the rotation from R0 to R1, in [0, pi] radians, accurate near 0 and near pi."""
+    return to_axis_angle(rotation_matrix(R0, name="R0").T @ rotation_matrix(R1, name="R1"))[1]
+
+
+def slerp(R0: RotationLike, R1: RotationLike, t: float) -> Array:
+    """The rotation a fraction t of the way from R0 to R1 at constant speed: R0 exp(t log(R0^T R1)).
+
+    Takes the shorter way round; t outside [0, 1] goes on along the same arc. If R0 and R1 are half a turn
+    apart both ways are as short, and the axis that `to_axis_angle` picks decides.
+    """
+    start = rotation_matrix(R0, name="R0")
+    axis, angle = to_axis_angle(start.T @ rotation_matrix(R1, name="R1"))
+    return np.asarray(start @ axis_angle(axis, finite_number(t, "t") * angle))

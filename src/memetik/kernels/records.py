@@ -1,0 +1,36 @@
+"""The flat form of a body: one row for each motion, one row for each frame that rides on it.
+
+Rows of a structured array cross from Python into a kernel as one argument, whatever the number of fields.
+
+Every motion acts along the z axis of its own frame: the packer turns the joint frames so that it holds. This makes
+the local transform a few multiplications, and the world axis of the motion the third column of its rotation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+TURN, SLIDE, SCREW = 0, 1, 2
+
+_POSE = [(name, np.float64) for name in ("w", "x", "y", "z", "px", "py", "pz")]
+
+# One scalar motion. Rows stand in depth-first order, so parents come first and the motions below row i are exactly
+# rows i + 1 to `last`. The pose fields hold the static transform from the parent's moved frame to this motion's frame.
+NODE = np.dtype(
+    (
+        np.record,
+        [
+            ("parent", np.int32),  # row of the motion before this one, -1 at the root
+            ("last", np.int32),  # last row of the subtree that this motion carries
+            ("motion", np.int32),  # TURN, SLIDE or SCREW
+            ("variable", np.int32),  # index into q
+            ("ratio", np.float64),  # value = ratio * q[variable] + offset
+            ("offset", np.float64),
+            ("pitch", np.float64),  # SCREW only [m/rad]
+            *_POSE,
+        ],
+    )
+)
+
+# A frame fixed to a moved node (or to the root, node -1) by a constant pose.
+FRAME = np.dtype((np.record, [("node", np.int32), ("unused", np.int32), *_POSE]))
