@@ -1,4 +1,4 @@
-"""Exponential, logarithm and left Jacobian against the matrix exponential, from tiny angles to half a turn."""
+"""Exponential, logarithm and left Jacobian against the matrix exponential, from tiny angles to half turns."""
 
 import math
 
@@ -15,9 +15,9 @@ from memetik.errors import GeometryError
 RNG = np.random.default_rng(22)
 I3 = np.eye(3)
 AXES = [(1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.6, 0.0, 0.8), (-0.48, 0.6, 0.64)]
-ANGLES = [1e-300, 1e-16, 1e-9, 1e-4, 0.0999, 0.1, 0.1001, 1.0, 2.5, math.pi - 1e-5, math.pi - 1e-9, math.pi - 1e-15]
+ANGLES = [1e-300, 1e-16, 1e-9, 1e-4, 0.0999, 0.1001, 1.0, 2.5, *(math.pi - np.array([1e-5, 1e-9, 1e-15]))]
 
-quick = settings(deadline=None, derandomize=True, max_examples=50)
+quick = settings(deadline=None, derandomize=True, max_examples=25)
 vectors = st.tuples(*[st.floats(-1.8, 1.8)] * 3).map(np.array)
 twists = st.tuples(*[st.floats(-1.8, 1.8)] * 6).map(np.array)
 
@@ -35,7 +35,7 @@ def jacobian_by_expm(v):
     return expm(np.block([[cross_matrix(v), I3], [np.zeros((3, 6))]]))[:3, 3:]
 
 
-# ---- Rotations -----------------------------------------------------------------------------------------------
+# ---- Rotations -----------------------------------------------------------------------------------
 
 
 @quick
@@ -88,7 +88,7 @@ def test_zero_and_identity():
     assert np.array_equal(g.inverse_left_jacobian((0, 0, 0)), I3)
 
 
-# ---- Transforms ----------------------------------------------------------------------------------------------
+# ---- Transforms ----------------------------------------------------------------------------------
 
 
 @quick
@@ -125,7 +125,7 @@ def test_the_screw_motion_ends_where_interpolate_ends():
     assert_same(half @ half @ T0, T1)
 
 
-# ---- Left Jacobian -------------------------------------------------------------------------------------------
+# ---- Left Jacobian -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("axis", AXES)
@@ -139,13 +139,12 @@ def test_left_jacobian_and_its_inverse(axis, angle):
 
 @pytest.mark.parametrize("angle", [1e-8, 1e-5, 1e-2, 0.0999, 0.1001])
 def test_second_order_terms_keep_their_digits_at_small_angles(angle):
-    """About z, J[0, 0] - 1 alone would vanish in rounding; the entry of [a]x^2 off the diagonal shows it."""
-    axis = np.array([0.6, 0.8, 0.0])  # [a]x has no (0, 1) entry, [a]x^2 has 0.48
-    theta = np.longdouble(angle)
-    sinc_rest = theta**2 / 6 - theta**4 / 120 + theta**6 / 5040 - theta**8 / 362880 + theta**10 / 39916800
-    cotangent_rest = theta**2 / 12 + theta**4 / 720 + theta**6 / 30240 + theta**8 / 1209600 + theta**10 / 47900160
-    assert g.left_jacobian(angle * axis)[0, 1] == pytest.approx(float(sinc_rest) * 0.48, rel=2e-13)
-    assert g.inverse_left_jacobian(angle * axis)[0, 1] == pytest.approx(float(cotangent_rest) * 0.48, rel=2e-13)
+    v = angle * np.array([0.6, 0.8, 0.0])  # for this axis [a]x is 0 at (0, 1) and [a]x^2 is 0.48
+    s = angle**2
+    sinc_rest = s / 6 - s**2 / 120 + s**3 / 5040 - s**4 / 362880 + s**5 / 39916800
+    cotangent_rest = s / 12 + s**2 / 720 + s**3 / 30240 + s**4 / 1209600 + s**5 / 47900160
+    assert g.left_jacobian(v)[0, 1] == pytest.approx(0.48 * sinc_rest, rel=2e-13, abs=0.0)
+    assert g.inverse_left_jacobian(v)[0, 1] == pytest.approx(0.48 * cotangent_rest, rel=2e-13, abs=0.0)
 
 
 @quick
@@ -164,7 +163,7 @@ def test_very_long_vectors_do_not_overflow():
     assert_same(J @ (0.0, 1.0, 1.0), (0.0, 1.0, 1.0))
 
 
-# ---- Errors --------------------------------------------------------------------------------------------------
+# ---- Errors --------------------------------------------------------------------------------------
 
 BAD_CALLS = [
     (lambda: g.exp_rotation((1, 2)), r"v must be three numbers.*axis times the angle.*shape \(2,\)"),

@@ -19,7 +19,7 @@ LOWER_ORDERS = THREE_LETTERS + TWO_LETTERS + list("xyz")
 ALL_ORDERS = LOWER_ORDERS + [order.upper() for order in LOWER_ORDERS]
 FULL_ORDERS = THREE_LETTERS + [order.upper() for order in THREE_LETTERS]
 
-quick = settings(deadline=None, derandomize=True, max_examples=40)
+quick = settings(deadline=None, derandomize=True, max_examples=20)
 angle = st.floats(-7.0, 7.0)
 three_angles = st.tuples(angle, angle, angle)
 rotations = st.integers(0, 2**32 - 1).map(lambda seed: g.random_rotation(np.random.default_rng(seed)))
@@ -32,59 +32,61 @@ def assert_rotation(R):
     assert np.linalg.det(R) > 0.0
 
 
-def assert_same(A, B, atol=1e-14):
-    assert np.allclose(A, B, rtol=0.0, atol=atol), f"differ by {np.max(np.abs(np.asarray(A) - B))}"
+def assert_same(A, B, atol=1e-14, label=""):
+    assert np.allclose(A, B, rtol=0.0, atol=atol), f"{label} differ by {np.max(np.abs(np.asarray(A) - B))}"
 
 
-# ---- Euler angles --------------------------------------------------------------------------------------------
+# ---- Euler angles --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("order", ALL_ORDERS)
 @quick
 @given(angles=three_angles)
-def test_euler_is_scipys_for_every_order(order, angles):
-    angles = angles[: len(order)]
-    expected = Rotation.from_euler(order, angles if len(order) > 1 else angles[0]).as_matrix()
-    assert_same(g.euler(*angles, order=order), expected)
+def test_euler_is_scipys_for_every_order(angles):
+    for order in ALL_ORDERS:
+        given_angles = angles[: len(order)]
+        expected = Rotation.from_euler(order, given_angles if len(order) > 1 else angles[0]).as_matrix()
+        assert_same(g.euler(*given_angles, order=order), expected, label=order)
 
 
-@pytest.mark.parametrize("order", FULL_ORDERS)
 @quick
 @given(angles=three_angles)
-def test_to_euler_is_scipys_for_every_order(order, angles):
-    R = g.euler(*angles, order=order)
-    found = g.to_euler(R, order)
-    assert_same(g.euler(*found, order=order), R, atol=3e-14)
-    swing = found[1] if order[0] == order[2] else found[1] + math.pi / 2
-    assume(1e-3 < swing < math.pi - 1e-3)
-    turns = (found - Rotation.from_matrix(R).as_euler(order)) / (2.0 * math.pi)
-    assert_same(turns, np.round(turns), atol=1e-12)
+def test_to_euler_is_scipys_for_every_order(angles):
+    for order in FULL_ORDERS:
+        R = g.euler(*angles, order=order)
+        found = g.to_euler(R, order)
+        swing = found[1] if order[0] == order[2] else found[1] + math.pi / 2
+        beside_lock = min(swing, math.pi - swing)
+        atol = 1e-14 if beside_lock > 1e-10 else 1e-14 + 4.0 * beside_lock
+        assert_same(g.euler(*found, order=order), R, atol=atol, label=order)
+        if beside_lock > 1e-3:
+            turns = (found - Rotation.from_matrix(R).as_euler(order)) / (2.0 * math.pi)
+            assert_same(turns, np.round(turns), atol=1e-12, label=order)
 
 
-@pytest.mark.parametrize("order", FULL_ORDERS)
 @pytest.mark.parametrize("end", [0, 1])
-def test_gimbal_lock_sets_the_last_angle_to_zero(order, end):
-    locked = end * math.pi if order[0] == order[2] else (end - 0.5) * math.pi
-    R = g.euler(0.4, locked, -1.1, order=order)
-    found = g.to_euler(R, order)
-    assert found[2] == 0.0
-    assert found[1] == pytest.approx(locked, abs=1e-14)
-    assert_same(g.euler(*found, order=order), R)
+def test_gimbal_lock_sets_the_last_angle_to_zero(end):
+    for order in FULL_ORDERS:
+        locked = end * math.pi if order[0] == order[2] else (end - 0.5) * math.pi
+        R = g.euler(0.4, locked, -1.1, order=order)
+        found = g.to_euler(R, order)
+        assert found[2] == 0.0, order
+        assert found[1] == pytest.approx(locked, abs=1e-14), order
+        assert_same(g.euler(*found, order=order), R, label=order)
 
 
-@pytest.mark.parametrize("order", FULL_ORDERS)
 @pytest.mark.parametrize("distance", [1e-4, 1e-7, 1e-9, 1e-11])
-def test_euler_round_trip_beside_gimbal_lock(order, distance):
-    locked = 0.0 if order[0] == order[2] else -0.5 * math.pi
-    R = g.euler(0.4, locked + distance, -1.1, order=order)
-    atol = 1e-14 if distance > 1e-10 else 4.0 * distance
-    assert_same(g.euler(*g.to_euler(R, order), order=order), R, atol=atol)
+def test_euler_round_trip_beside_gimbal_lock(distance):
+    for order in FULL_ORDERS:
+        locked = 0.0 if order[0] == order[2] else -0.5 * math.pi
+        R = g.euler(0.4, locked + distance, -1.1, order=order)
+        atol = 1e-14 if distance > 1e-10 else 4.0 * distance
+        assert_same(g.euler(*g.to_euler(R, order), order=order), R, atol=atol, label=order)
 
 
 def test_euler_angles_stay_in_their_ranges():
     for order in FULL_ORDERS:
         low, high = (0.0, math.pi) if order[0] == order[2] else (-math.pi / 2, math.pi / 2)
-        for _ in range(20):
+        for _ in range(8):
             first, middle, last = g.to_euler(g.random_rotation(RNG), order)
             assert -math.pi <= first <= math.pi and -math.pi <= last <= math.pi
             assert low <= middle <= high
@@ -105,7 +107,7 @@ def test_rpy_is_the_urdf_convention():
     assert_same(g.rpy(roll, pitch, yaw), g.euler(yaw, pitch, roll, order="ZYX"))
 
 
-# ---- Quaternions, axis and angle -----------------------------------------------------------------------------
+# ---- Quaternions, axis and angle -----------------------------------------------------------------
 
 
 @quick
@@ -131,7 +133,9 @@ def test_quaternion_takes_every_branch(axis, turn):
 def test_half_turn_has_one_quaternion():
     assert g.to_quaternion(np.diag([1.0, -1.0, -1.0])).tolist() == [0, 1, 0, 0]
     assert g.to_quaternion(np.diag([-1.0, -1.0, 1.0])).tolist() == [0, 0, 0, 1]
-    assert not np.any(np.signbit(g.to_quaternion(np.diag([-1.0, 1.0, -1.0]))))
+    q = g.to_quaternion([[-1.0, 0.0, 0.0], [0.0, -0.28, -0.96], [0.0, -0.96, 0.28]])
+    assert_same(q, [0.0, 0.0, 0.6, -0.8])
+    assert not np.any(np.signbit(q[:2]))
 
 
 @quick
@@ -161,7 +165,7 @@ def test_an_axis_may_have_any_length(length):
     assert_same(g.axis_angle((0, -length, length), 0.7), g.axis_angle((0, -1, 1), 0.7))
 
 
-# ---- rotation_matrix -----------------------------------------------------------------------------------------
+# ---- rotation_matrix -----------------------------------------------------------------------------
 
 
 @quick
@@ -191,7 +195,7 @@ def test_rounding_is_cleaned_to_the_nearest_rotation():
     assert_same(g.quaternion(1.0 + 5e-7, 0, 0, 0), [1, 0, 0, 0], atol=0.0)
 
 
-# ---- Directions, measures, blends ----------------------------------------------------------------------------
+# ---- Directions, measures, blends ----------------------------------------------------------------
 
 
 @quick
@@ -218,7 +222,8 @@ def test_between_takes_a_to_b_by_the_shortest_way(a, b):
     R = g.between(a, b)
     assert_rotation(R)
     assert_same(R @ u, v, atol=1e-15)
-    assert g.angle_between(np.eye(3), R) == pytest.approx(math.atan2(math.hypot(*np.cross(u, v)), u @ v), abs=1e-14)
+    shortest = math.atan2(math.hypot(*np.cross(u, v)), u @ v)
+    assert g.angle_between(np.eye(3), R) == pytest.approx(shortest, abs=1e-14)
 
 
 @pytest.mark.parametrize("a", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 2, 3), (-0.3, 1e-9, 0.4)])
@@ -261,18 +266,18 @@ def test_slerp_ends():
 
 
 def test_random_rotation_is_uniform_and_repeatable():
-    assert np.array_equal(g.random_rotation(np.random.default_rng(3)), g.random_rotation(np.random.default_rng(3)))
-    rng = np.random.default_rng(4)
-    drawn = np.array([g.random_rotation(rng) for _ in range(4000)])
+    rng, twin = np.random.default_rng(4), np.random.default_rng(4)
+    drawn = np.array([g.random_rotation(rng) for _ in range(2000)])
+    assert np.array_equal(drawn[0], g.random_rotation(twin))
     assert_rotation(drawn[0])
-    assert np.max(np.abs(drawn.mean(axis=0))) < 0.04  # every entry has mean 0 ...
-    assert np.max(np.abs((drawn**2).mean(axis=0) - 1.0 / 3.0)) < 0.02  # ... and variance 1/3
+    assert np.max(np.abs(drawn.mean(axis=0))) < 0.05  # every entry has mean 0 ...
+    assert np.max(np.abs((drawn**2).mean(axis=0) - 1.0 / 3.0)) < 0.025  # ... and variance 1/3
     turns = np.sort([g.angle_between(np.eye(3), R) for R in drawn])
     haar = (turns - np.sin(turns)) / math.pi  # the distribution of the angle under the Haar measure
-    assert np.max(np.abs(haar - (np.arange(4000) + 0.5) / 4000)) < 0.03
+    assert np.max(np.abs(haar - (np.arange(2000) + 0.5) / 2000)) < 0.035
 
 
-# ---- Errors --------------------------------------------------------------------------------------------------
+# ---- Errors --------------------------------------------------------------------------------------
 
 EYE = np.eye(3)
 TRANSPOSED = np.eye(4)
@@ -290,7 +295,7 @@ BAD_CALLS = [
     (lambda: g.rotation_matrix("xyz"), "rotation must be one rotation.*got str"),
     (lambda: g.rotation_matrix(None), "rotation must be one rotation.*got NoneType"),
     (lambda: g.rotation_matrix(1j * EYE), "does not hold plain real numbers"),
-    (lambda: g.rotation_matrix([0.5, 0.5, 0.5, 0.6]), r"norm 1.1.*\(w, x, y, z\) is expected"),
+    (lambda: g.rotation_matrix([0.5, 0.5, 0.5, 0.6]), r"norm 1.05.*\(w, x, y, z\) is expected"),
     (lambda: g.rotation_matrix([0, 0, 0, 0]), "rotation has norm 0"),
     (lambda: g.rotation_matrix(Rotation.random(5, rng=0)), r"pick one.*shape \(5, 3, 3\)"),
     (lambda: g.rotation_matrix(TRANSPOSED), "bottom row.*transpose"),
@@ -303,8 +308,8 @@ BAD_CALLS = [
     (lambda: g.euler(1, 2, 3, 4, order="xyzx"), "order is 'xyzx'"),
     (lambda: g.euler(1, 2, 3, order=None), "order is None"),
     (lambda: g.euler(1, 2, 3, order="xYz"), "mixes cases; write 'xyz'.*or 'XYZ'"),
-    (lambda: g.euler(1, 2, 3, order="xxz"), "one axis twice in a row"),
-    (lambda: g.euler(1), r"angles must be 3 number\(s\).*order='xyz'.*shape \(1,\)"),
+    (lambda: g.euler(1, 2, 3, order="xxz"), "an axis twice in a row"),
+    (lambda: g.euler(1), r"angles must be one number for each letter of order='xyz'.*shape \(1,\)"),
     (lambda: g.euler(1, 2, 3, "zyx"), "angles must be.*keywords"),
     (lambda: g.euler([1, 2, 3]), r"angles must be.*shape \(1, 3\)"),
     (lambda: g.euler(1, np.inf, 3), r"angles\[1\] is inf"),
@@ -326,7 +331,7 @@ BAD_CALLS = [
     (lambda: g.slerp(EYE, -EYE, 0.5), "R1 is left-handed"),
     (lambda: g.slerp(EYE, EYE, np.nan), "t is nan"),
     (lambda: g.angle_between(EYE, "a"), "R1 must be one rotation"),
-    (lambda: g.random_rotation(7), "rng is a int; give a numpy generator"),
+    (lambda: g.random_rotation(7), "rng is a int; give a numpy Generator"),
 ]
 
 

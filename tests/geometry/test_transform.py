@@ -1,8 +1,8 @@
 """Rigid transforms: the group axioms, the shapes they accept, and what they refuse."""
 
-import math
-import subprocess
+import ast
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from memetik.errors import GeometryError
 RNG = np.random.default_rng(21)
 I4 = np.eye(4)
 
-quick = settings(deadline=None, derandomize=True, max_examples=40)
+quick = settings(deadline=None, derandomize=True, max_examples=20)
 
 
 def random_transform(rng):
@@ -30,7 +30,7 @@ def assert_same(A, B, atol=1e-14):
     assert np.allclose(A, B, rtol=0.0, atol=atol), f"differ by {np.max(np.abs(np.asarray(A) - B))}"
 
 
-# ---- The group -----------------------------------------------------------------------------------------------
+# ---- The group -----------------------------------------------------------------------------------
 
 
 @quick
@@ -75,13 +75,14 @@ def test_apply_turns_first_then_moves():
     assert g.apply(T, np.empty((0, 3))).shape == (0, 3)
 
 
-# ---- Making transforms ---------------------------------------------------------------------------------------
+# ---- Making transforms ---------------------------------------------------------------------------
 
 
 def test_transform_puts_position_and_rotation_in_place():
     R = g.random_rotation(RNG)
     T = g.transform((1, 2, 3), R)
-    assert np.array_equal(T, np.block([[R, np.array([[1.0], [2.0], [3.0]])], [np.zeros((1, 3)), np.ones((1, 1))]]))
+    assert np.array_equal(T[:3, :3], R)
+    assert T[:, 3].tolist() == [1, 2, 3, 1] and T[3].tolist() == [0, 0, 0, 1]
     assert T.dtype == np.float64
     assert np.array_equal(g.transform(), I4)
     assert np.array_equal(g.transform(rotation=R)[:3, :3], R)
@@ -109,7 +110,7 @@ def test_coarse_transforms_become_exact():
     assert np.array_equal(exact[:3, 3], T[:3, 3].astype(float))
 
 
-# ---- Blending and measuring ----------------------------------------------------------------------------------
+# ---- Blending and measuring ----------------------------------------------------------------------
 
 
 @quick
@@ -130,26 +131,26 @@ def test_interpolate_ends_and_beyond():
 
 
 def test_pose_error_is_in_metres_and_radians():
-    metres, radians = g.pose_error((1, 2, 3), ((1, 2, 3.5), g.euler(0.25, order="y")))
-    assert metres == pytest.approx(0.5) and radians == pytest.approx(0.25)
+    metres, radians = g.pose_error((1, 2, 3), ((4, 2, 7), g.euler(0.25, order="y")))
+    assert metres == pytest.approx(5.0) and radians == pytest.approx(0.25)
     assert g.pose_error(I4, I4) == (0.0, 0.0)
     assert g.pose_error((-1e200, 0, 0), (1e200, 0, 0))[0] == 2e200
 
 
-# ---- Errors --------------------------------------------------------------------------------------------------
+# ---- Errors --------------------------------------------------------------------------------------
 
 MIRROR = np.diag([1.0, -1.0, 1.0, 1.0])
 SCALED = np.diag([2.0, 2.0, 2.0, 1.0])
 TRANSPOSED = g.translation(0.1, 0.2, 0.3).T
 
 BAD_CALLS = [
-    (lambda: g.transform((1, 2)), r"position must be three numbers \(x, y, z\); got an array of shape \(2,\)"),
+    (lambda: g.transform((1, 2)), r"position must be three numbers \(x, y, z\); got .* shape \(2,\)"),
     (lambda: g.transform((1, 2, np.nan)), r"position\[2\] is nan; give a finite number"),
     (lambda: g.transform(rotation=MIRROR), "rotation.* is left-handed.*negate"),
     (lambda: g.translation(0, np.inf, 0), r"position\[1\] is inf"),
     (lambda: g.as_transform(TRANSPOSED), "pose is not a rigid transform: its bottom row.*transpose"),
     (lambda: g.as_transform(SCALED), r"pose\[:3, :3\] is not a rotation.*scale"),
-    (lambda: g.as_transform(np.eye(3)), r"pose must be one rigid transform.*transform\(rotation=R\).*\(3, 3\)"),
+    (lambda: g.as_transform(np.eye(3)), r"pose must be one rigid transform.*\(rotation=R\).*\(3, 3\)"),
     (lambda: g.as_transform(Rotation.identity()), "pose must be one rigid transform.*got Rotation"),
     (lambda: g.as_transform(((1, 2), None)), r"pose\[0\] must be three numbers"),
     (lambda: g.as_transform(((1, 2, 3), 2 * np.eye(3))), r"pose\[1\] is not a rotation"),
@@ -175,15 +176,20 @@ def test_errors_say_what_where_and_how_to_mend(number):
         call()
 
 
-# ---- The room ------------------------------------------------------------------------------------------------
+# ---- The room ------------------------------------------------------------------------------------
 
 
 def test_every_exported_name_exists_once():
     assert len(set(g.__all__)) == len(g.__all__)
     assert all(hasattr(g, name) for name in g.__all__)
-    assert math.isclose(g.pose_error(g.translation(3, 4, 0), g.transform())[0], 5.0)
 
 
-def test_scipy_is_not_needed_at_run_time():
-    code = "import sys; import memetik.geometry; sys.exit('scipy' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+def test_the_room_needs_numpy_alone():
+    imported = set()
+    for file in Path(g.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported.update(alias.name.split(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                imported.add(str(node.module).split(".")[0])
+    assert imported - set(sys.stdlib_module_names) == {"numpy", "memetik"}

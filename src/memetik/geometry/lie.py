@@ -1,7 +1,7 @@
 """Exponential and logarithm of rotations and rigid transforms, and the Jacobian that links them.
 
-A rotation vector v is the unit axis a times the angle theta = |v| in radians. A twist is (linear, angular): six
-numbers, the first three in metres, the last three a rotation vector.
+A rotation vector v is the unit axis a times the angle theta = |v| in radians. A twist is (linear, angular):
+six numbers, the first three in metres, the last three a rotation vector.
 """
 
 import math
@@ -10,17 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from memetik.errors import GeometryError
-from memetik.geometry.rotation import (
-    THREE_NUMBERS,
-    Array,
-    RotationLike,
-    axis_angle,
-    direction,
-    finite_array,
-    rotation_matrix,
-    skew,
-    to_axis_angle,
-)
+from memetik.geometry.checks import THREE_NUMBERS, Array, direction, finite_array
+from memetik.geometry.rotation import RotationLike, axis_angle, skew, to_axis_angle
 from memetik.geometry.transform import TransformLike, as_transform, transform
 
 SMALL_ANGLE = 0.1  # radians; below, four terms of the series are exact to rounding and nothing cancels
@@ -40,7 +31,7 @@ def log_rotation(R: RotationLike) -> Array:
     At exactly half a turn v and -v are both right; the one whose first entry that is not zero is
     positive is returned.
     """
-    axis, angle = to_axis_angle(rotation_matrix(R, name="R"))
+    axis, angle = to_axis_angle(R)
     return angle * axis
 
 
@@ -76,8 +67,8 @@ def left_jacobian(v: npt.ArrayLike) -> Array:
 def inverse_left_jacobian(v: npt.ArrayLike) -> Array:
     """The inverse of `left_jacobian`: I - theta/2 [a]x + (1 - theta/2 cot(theta/2)) [a]x^2.
 
-    It turns angular velocity in the fixed frame into rates of a rotation vector. It does not exist where |v| is a
-    whole number of turns other than none.
+    It turns angular velocity in the fixed frame into rates of a rotation vector. It does not exist where |v|
+    is a whole number of turns other than none.
     """
     vector = _rotation_vector(v)
     theta = math.hypot(*vector)

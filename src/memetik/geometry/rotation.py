@@ -6,14 +6,22 @@ Quaternions are (w, x, y, z) everywhere. Every function here that takes a rotati
 """
 
 import math
+from itertools import pairwise
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from memetik.errors import GeometryError
-
-Array: TypeAlias = npt.NDArray[np.float64]
+from memetik.geometry.checks import (
+    Array,
+    check_bottom_row,
+    checked_matrix,
+    direction,
+    finite_array,
+    finite_number,
+    unit_quaternion,
+)
 
 
 class SupportsRotation(Protocol):
@@ -26,8 +34,6 @@ class SupportsRotation(Protocol):
 
 RotationLike: TypeAlias = npt.ArrayLike | SupportsRotation
 
-INPUT_TOLERANCE = 1e-6  # how far from a rotation an input may be: generous to float32 and to typed decimals
-CLEAN_TOLERANCE = 1e-12  # inputs closer than this are kept bit for bit
 GIMBAL_TOLERANCE = 1e-10  # radians; nearer to gimbal lock the first and last Euler angle are one
 PARALLEL_TOLERANCE = 1e-9  # sine of the angle between `forward` and `up` below which `up` says nothing
 
@@ -36,105 +42,9 @@ ONE_ROTATION = (
     "(turn three angles into a rotation with euler or rpy, a rotation vector with exp_rotation; "
     "pick one rotation of a stack with [i])"
 )
-THREE_NUMBERS = "three numbers (x, y, z)"
 
 
-# ---- Checked input -------------------------------------------------------------------------------------------
-
-
-def finite_array(value: object, name: str, expected: str, *shapes: tuple[int, ...]) -> Array:
-    """A fresh float64 copy of `value` with one of `shapes` (any if none is named), all entries finite."""
-    try:
-        raw = np.asarray(value)
-    except (TypeError, ValueError) as error:
-        raise GeometryError(f"{name} must be {expected}; it cannot be read as an array: {error}") from error
-    if raw.dtype.kind not in "iuf":
-        kind = type(value).__name__
-        raise GeometryError(f"{name} must be {expected}; got {kind}, which does not hold plain real numbers")
-    if shapes and raw.shape not in shapes:
-        raise GeometryError(f"{name} must be {expected}; got an array of shape {raw.shape}")
-    array = raw.astype(np.float64)
-    if not np.all(np.isfinite(array)):
-        index = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
-        entry = name + "".join(f"[{i}]" for i in index)
-        raise GeometryError(f"{entry} is {array[index]}; give a finite number there")
-    return array
-
-
-def finite_number(value: float, name: str) -> float:
-    """`value` as a finite Python float."""
-    return float(finite_array(value, name, "one number", ()))
-
-
-def direction(vector: npt.ArrayLike, name: str) -> Array:
-    """The unit vector along `vector`, which may be of any length but zero."""
-    array = finite_array(vector, name, THREE_NUMBERS, (3,))
-    largest = np.max(np.abs(array))
-    if largest == 0.0:
-        raise GeometryError(f"{name} is the zero vector, which has no direction; give a vector of any other length")
-    array /= largest  # squares of very long or very short vectors would overflow or vanish
-    return array / math.hypot(*array)
-
-
-def skew(v: Array) -> Array:
-    """The matrix [v]x of the cross product: `skew(v) @ p == cross(v, p)`."""
-    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
-
-
-def _unit_quaternion(values: Array, name: str) -> Array:
-    norm = math.hypot(*values)
-    if not abs(norm - 1.0) <= INPUT_TOLERANCE:
-        raise GeometryError(
-            f"{name} has norm {norm:.9g}, but a quaternion must have norm 1; divide it by its norm, and check "
-            "the order: (w, x, y, z) is expected, while scipy's as_quat() gives (x, y, z, w)"
-        )
-    return values / norm
-
-
-def _checked_matrix(R: Array, name: str) -> Array:
-    """R itself if it is a rotation to rounding, the nearest rotation if it is one to `INPUT_TOLERANCE`."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        deviation = float(np.max(np.abs(R.T @ R - np.eye(3))))
-    if not deviation <= INPUT_TOLERANCE:
-        raise GeometryError(
-            f"{name} is not a rotation: its columns must be of length 1 and at right angles, but R^T R differs "
-            f"from the identity by {deviation:.3g}; take scale and shear out of it"
-        )
-    if np.linalg.det(R) < 0.0:
-        raise GeometryError(
-            f"{name} is left-handed (determinant -1): it mirrors as well as turns; negate one of its columns, "
-            "or bring the axes it came from into a right-handed order"
-        )
-    if deviation <= CLEAN_TOLERANCE:
-        return R
-    u, _, vt = np.linalg.svd(R)
-    return np.asarray(u @ vt)
-
-
-def _check_bottom_row(T: Array, name: str) -> None:
-    if not np.max(np.abs(T[3] - (0.0, 0.0, 0.0, 1.0))) <= INPUT_TOLERANCE:
-        raise GeometryError(
-            f"{name} is not a rigid transform: its bottom row is {T[3].tolist()} but must be [0, 0, 0, 1]; "
-            "if the position stands in the bottom row, transpose the matrix"
-        )
-
-
-def _euler_axes(order: str) -> tuple[list[int], bool]:
-    """The axis numbers of an Euler order, and whether the axes are fixed (lower case)."""
-    letters = order.lower() if isinstance(order, str) else ""
-    if not 1 <= len(letters) <= 3 or set(letters) - set("xyz"):
-        raise GeometryError(f"order is {order!r}; give one to three of the letters x, y, z, for example 'xyz'")
-    if order not in (letters, order.upper()):
-        raise GeometryError(
-            f"order {order!r} mixes cases; write {letters!r} for turns about the fixed axes "
-            f"or {order.upper()!r} for turns about the moving axes"
-        )
-    if any(a == b for a, b in zip(letters, letters[1:], strict=False)):
-        raise GeometryError(f"order {order!r} names one axis twice in a row; add the two angles and name it once")
-    return ["xyz".index(letter) for letter in letters], order == letters
-
-
-# ---- Making rotations ----------------------------------------------------------------------------------------
+# ---- Making rotations ----------------------------------------------------------------------------
 
 
 def rotation_matrix(rotation: RotationLike, *, name: str = "rotation") -> Array:
@@ -149,11 +59,16 @@ def rotation_matrix(rotation: RotationLike, *, name: str = "rotation") -> Array:
         rotation = rotation.as_matrix()
     array = finite_array(rotation, name, ONE_ROTATION, (3, 3), (4,), (4, 4))
     if array.shape == (4,):
-        return _matrix_from_quaternion(_unit_quaternion(array, name))
+        return _matrix_from_quaternion(unit_quaternion(array, name))
     if array.shape == (4, 4):
-        _check_bottom_row(array, name)
-        return _checked_matrix(array[:3, :3].copy(), f"{name}[:3, :3]")
-    return _checked_matrix(array, name)
+        check_bottom_row(array, name)
+        return checked_matrix(array[:3, :3].copy(), f"{name}[:3, :3]")
+    return checked_matrix(array, name)
+
+
+def skew(v: Array) -> Array:
+    """The matrix [v]x of the cross product: `skew(v) @ p == cross(v, p)`."""
+    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
 
 
 def _matrix_from_quaternion(q: Array) -> Array:
@@ -168,7 +83,23 @@ def quaternion(w: float, x: float, y: float, z: float) -> Array:
     Its norm must be 1 to 1e-6, because a norm that is further off tells of a mistake; the rest is
     normalised away.
     """
-    return _unit_quaternion(finite_array([w, x, y, z], "quaternion", "four numbers (w, x, y, z)", (4,)), "quaternion")
+    values = finite_array([w, x, y, z], "quaternion", "four numbers (w, x, y, z)", (4,))
+    return unit_quaternion(values, "quaternion")
+
+
+def _euler_axes(order: str) -> tuple[list[int], bool]:
+    """The axis numbers of an Euler order, and whether the axes are fixed (lower case)."""
+    letters = order.lower() if isinstance(order, str) else ""
+    if not 1 <= len(letters) <= 3 or set(letters) - set("xyz"):
+        raise GeometryError(f"order is {order!r}; give one to three of the letters x, y, z, such as 'xyz'")
+    if order not in (letters, order.upper()):
+        raise GeometryError(
+            f"order {order!r} mixes cases; write {letters!r} for turns about the fixed axes "
+            f"or {order.upper()!r} for turns about the moving axes"
+        )
+    if any(a == b for a, b in pairwise(letters)):
+        raise GeometryError(f"order {order!r} names an axis twice in a row; add the two angles, name it once")
+    return ["xyz".index(letter) for letter in letters], order == letters
 
 
 def euler(*angles: float, order: str = "xyz", degrees: bool = False) -> Array:
@@ -180,7 +111,7 @@ def euler(*angles: float, order: str = "xyz", degrees: bool = False) -> Array:
     `euler(90, order="z", degrees=True)`.
     """
     axes, fixed = _euler_axes(order)
-    expected = f"{len(axes)} number(s), one angle for each letter of order={order!r} (order and degrees are keywords)"
+    expected = f"one number for each letter of order={order!r} (order and degrees are keywords)"
     turns = finite_array(angles, "angles", expected, (len(axes),))
     R = np.eye(3)
     for axis, angle in zip(axes, np.radians(turns) if degrees else turns, strict=True):
@@ -214,7 +145,7 @@ def look_rotation(forward: npt.ArrayLike, up: npt.ArrayLike = (0.0, 0.0, 1.0)) -
     x = direction(forward, "forward")
     left = np.cross(direction(up, "up"), x)
     if math.hypot(*left) < PARALLEL_TOLERANCE:
-        raise GeometryError("up is parallel to forward, so the roll is open; give an up that points elsewhere")
+        raise GeometryError("up is parallel to forward, which leaves the roll open; give an up that is not")
     y = direction(left, "up")
     return np.column_stack([x, y, np.cross(x, y)])
 
@@ -223,8 +154,8 @@ def between(a: npt.ArrayLike, b: npt.ArrayLike) -> Array:
     """The shortest rotation that takes the direction of `a` to the direction of `b`.
 
     For unit a and b the quaternion is (1 + a.b, a x b), normalised; 1 + a.b = |a + b|^2 / 2.
-    If the two are opposite, a half turn about any axis square to them does it; the one taken is the cross product
-    of `a` with the coordinate axis furthest from it.
+    If the two are opposite, a half turn about any axis square to them does it; the axis taken is the cross
+    product of `a` with the coordinate axis furthest from it.
     """
     start, end = direction(a, "a"), direction(b, "b")
     middle = start + end
@@ -238,24 +169,29 @@ def between(a: npt.ArrayLike, b: npt.ArrayLike) -> Array:
 
 
 def random_rotation(rng: np.random.Generator) -> Array:
-    """A rotation drawn uniformly (Haar measure): a normalised Gaussian quaternion has no preferred direction."""
+    """A rotation drawn uniformly (Haar measure): a normalised Gaussian quaternion prefers no direction."""
     if not isinstance(rng, np.random.Generator):
-        raise GeometryError(f"rng is a {type(rng).__name__}; give a numpy generator: np.random.default_rng(seed)")
+        raise GeometryError(f"rng is a {type(rng).__name__}; give a numpy Generator: default_rng(seed)")
     q = rng.standard_normal(4)
     return _matrix_from_quaternion(q / math.hypot(*q))
 
 
-# ---- Reading rotations ---------------------------------------------------------------------------------------
+# ---- Reading rotations ---------------------------------------------------------------------------
 
 
 def to_quaternion(R: RotationLike) -> Array:
-    """The unit quaternion (w, x, y, z) of R with w >= 0; of a half turn, the first of x, y, z not zero is positive.
+    """The unit quaternion (w, x, y, z) of R with w >= 0.
 
-    Divides by the largest of the four components (Shepperd 1978), so no rotation is badly conditioned.
+    Of a half turn (w = 0) the first of x, y, z that is not zero is positive. The formula divides by the
+    largest of the four components (Shepperd 1978), so that no rotation is badly conditioned.
     """
-    m = rotation_matrix(R, name="R")
-    trace = float(np.trace(m))
-    i = int(np.argmax(np.diag(m)))
+    return quaternion_of_matrix(rotation_matrix(R, name="R"))
+
+
+def quaternion_of_matrix(m: Array) -> Array:
+    """As `to_quaternion`, for a matrix that is known to be a rotation."""
+    trace = float(m[0, 0] + m[1, 1] + m[2, 2])
+    i = max(range(3), key=lambda axis: m[axis, axis])
     j, k = (i + 1) % 3, (i + 2) % 3
     if trace >= m[i, i]:
         q = np.array([1.0 + trace, m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]])
@@ -277,17 +213,17 @@ def to_euler(R: RotationLike, order: str = "xyz", *, degrees: bool = False) -> A
     and last angle is defined; then the last is set to zero.
 
     With the axes i, j, k and q the quaternion of R, half the sum and half the difference of the outer
-    angles are the arguments of two complex numbers, and the middle angle is twice the arc tangent of the ratio
-    of their moduli (Bernardes and Viollet 2022).
+    angles are the arguments of two complex numbers a + b i and c + d i, and the middle angle is twice the
+    arc tangent of the ratio of their moduli (Bernardes and Viollet 2022).
     """
     axes, fixed = _euler_axes(order)
     if len(axes) != 3:
-        raise GeometryError(f"order {order!r} has {len(axes)} letter(s); to_euler needs three, for example 'xyz'")
+        raise GeometryError(f"order {order!r} has {len(axes)} letter(s); to_euler needs three, such as 'xyz'")
     i, j, k = axes if fixed else axes[::-1]  # moving axes are the fixed axes in reverse
     proper = i == k
     k = 3 - i - j
     parity = 1.0 if (j - i) % 3 == 1 else -1.0
-    w, *v = to_quaternion(rotation_matrix(R, name="R")).tolist()
+    w, *v = to_quaternion(R).tolist()
     a, b, c, d = w, v[i], v[j], parity * v[k]
     if not proper:
         a, b, c, d = a - c, b + d, c + a, d - b
@@ -312,7 +248,7 @@ def to_axis_angle(R: RotationLike, *, degrees: bool = False) -> tuple[Array, flo
 
     angle = 2 atan2(|v|, w) for the quaternion (w, v), which is accurate at every angle.
     """
-    q = to_quaternion(rotation_matrix(R, name="R"))
+    q = to_quaternion(R)
     sine = math.hypot(*q[1:])
     if sine == 0.0:
         return np.array([1.0, 0.0, 0.0]), 0.0
@@ -320,7 +256,7 @@ def to_axis_angle(R: RotationLike, *, degrees: bool = False) -> tuple[Array, flo
     return direction(q[1:], "R"), math.degrees(angle) if degrees else angle
 
 
-# ---- Measuring and blending ----------------------------------------------------------------------------------
+# ---- Measuring and blending ----------------------------------------------------------------------
 
 
 def angle_between(R0: RotationLike, R1: RotationLike) -> float:

@@ -11,16 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from memetik.errors import GeometryError
-from memetik.geometry.rotation import (
+from memetik.geometry.checks import (
     THREE_NUMBERS,
     Array,
-    RotationLike,
-    angle_between,
+    check_bottom_row,
+    checked_matrix,
     finite_array,
     finite_number,
-    rotation_matrix,
-    slerp,
 )
+from memetik.geometry.rotation import RotationLike, angle_between, rotation_matrix, slerp
 
 TransformLike: TypeAlias = npt.ArrayLike | tuple[npt.ArrayLike, RotationLike | None]
 
@@ -51,7 +50,8 @@ def as_transform(pose: TransformLike, *, name: str = "pose") -> Array:
     """The 4x4 transform of any kind of pose, checked.
 
     Takes a 4x4 matrix (rotation part as in `rotation_matrix`, bottom row [0, 0, 0, 1] to 1e-6), a position
-    of three numbers, or a tuple or list of two, (position, rotation). Error messages call the argument `name`.
+    of three numbers, or a tuple or list of two, (position, rotation). Error messages call the argument
+    `name`.
     """
     if isinstance(pose, (tuple, list)) and len(pose) == 2:
         position = finite_array(pose[0], f"{name}[0]", THREE_NUMBERS, (3,))
@@ -60,7 +60,10 @@ def as_transform(pose: TransformLike, *, name: str = "pose") -> Array:
     array = finite_array(pose, name, ONE_TRANSFORM, (4, 4), (3,))
     if array.shape == (3,):
         return transform(array)
-    return transform(array[:3, 3], rotation_matrix(array, name=name))
+    check_bottom_row(array, name)
+    array[:3, :3] = checked_matrix(array[:3, :3], f"{name}[:3, :3]")
+    array[3] = 0.0, 0.0, 0.0, 1.0
+    return array
 
 
 def invert(T: TransformLike) -> Array:
@@ -89,11 +92,11 @@ def apply(T: TransformLike, points: npt.ArrayLike) -> Array:
 
 
 def interpolate(T0: TransformLike, T1: TransformLike, t: float) -> Array:
-    """The pose a fraction t of the way from T0 to T1: the position on a straight line, the rotation by `slerp`.
+    """The pose a fraction t of the way from T0 to T1: the position on a straight line, the rotation by slerp.
 
-    Both at constant speed and apart from each other, because a hand is expected to move straight; the
-    screw motion between the two is exp_transform(t * log_transform(T1 @ invert(T0))) @ T0. t outside
-    [0, 1] goes on along the same line and arc.
+    Each at its own constant speed, because a hand is expected to move straight; the screw motion between
+    the two is exp_transform(t * log_transform(T1 @ invert(T0))) @ T0. t outside [0, 1] goes on along the
+    same line and arc.
     """
     start, end = as_transform(T0, name="T0"), as_transform(T1, name="T1")
     fraction = finite_number(t, "t")

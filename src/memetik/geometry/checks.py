@@ -1,0 +1,96 @@
+"""What every input of the geometry goes through: numbers, directions, rotations, or an error that says how to mend it."""
+
+import math
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from memetik.errors import GeometryError
+
+Array: TypeAlias = npt.NDArray[np.float64]
+
+INPUT_TOLERANCE = 1e-6  # how far from a rotation an input may be: generous to float32 and to typed decimals
+CLEAN_TOLERANCE = 1e-12  # inputs closer than this are kept bit for bit
+
+THREE_NUMBERS = "three numbers (x, y, z)"
+
+
+def finite_array(value: object, name: str, expected: str, *shapes: tuple[int, ...]) -> Array:
+    """A fresh float64 copy of `value` with one of `shapes` (any if none is named), all entries finite."""
+    try:
+        raw = np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise GeometryError(f"{name} must be {expected}; it cannot be read as an array: {error}") from error
+    if raw.dtype.kind not in "iuf":
+        kind = type(value).__name__
+        raise GeometryError(f"{name} must be {expected}; got {kind}, which does not hold plain real numbers")
+    if shapes and raw.shape not in shapes:
+        raise GeometryError(f"{name} must be {expected}; got an array of shape {raw.shape}")
+    array = raw.astype(np.float64)
+    if not np.all(np.isfinite(array)):
+        index = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
+        entry = name + "".join(f"[{i}]" for i in index)
+        raise GeometryError(f"{entry} is {array[index]}; give a finite number there")
+    return array
+
+
+def finite_number(value: float, name: str) -> float:
+    """`value` as a finite Python float."""
+    return float(finite_array(value, name, "one number", ()))
+
+
+def direction(vector: npt.ArrayLike, name: str) -> Array:
+    """The unit vector along `vector`, which may be of any length but zero."""
+    array = finite_array(vector, name, THREE_NUMBERS, (3,))
+    largest = np.max(np.abs(array))
+    if largest == 0.0:
+        raise GeometryError(f"{name} is the zero vector and has no direction; give any other vector")
+    array /= largest  # squares of very long or very short vectors would overflow or vanish
+    return array / math.hypot(*array)
+
+
+def unit_quaternion(values: Array, name: str) -> Array:
+    norm = math.hypot(*values)
+    if not abs(norm - 1.0) <= INPUT_TOLERANCE:
+        raise GeometryError(
+            f"{name} has norm {norm:.9g}, but a quaternion must have norm 1; divide it by its norm, and "
+            "check the order: (w, x, y, z) is expected, while scipy's as_quat() gives (x, y, z, w)"
+        )
+    return values / norm
+
+
+def checked_matrix(R: Array, name: str) -> Array:
+    """R itself if it is a rotation to rounding, the nearest rotation if it is one to `INPUT_TOLERANCE`."""
+    (a, b, c), (d, e, f), (g, h, i) = R.tolist()  # nine floats are quicker than any array operation
+    deviation = max(
+        abs(a * a + d * d + g * g - 1.0),
+        abs(b * b + e * e + h * h - 1.0),
+        abs(c * c + f * f + i * i - 1.0),
+        abs(a * b + d * e + g * h),
+        abs(a * c + d * f + g * i),
+        abs(b * c + e * f + h * i),
+    )
+    if not deviation <= INPUT_TOLERANCE:
+        raise GeometryError(
+            f"{name} is not a rotation: its columns must be of length 1 and at right angles, but R^T R "
+            f"differs from the identity by {deviation:.3g}; take scale and shear out of it"
+        )
+    if a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) < 0.0:
+        raise GeometryError(
+            f"{name} is left-handed (determinant -1): it mirrors as well as turns; negate one of its "
+            "columns, or bring the axes it came from into a right-handed order"
+        )
+    if deviation <= CLEAN_TOLERANCE:
+        return R
+    u, _, vt = np.linalg.svd(R)
+    return np.asarray(u @ vt)
+
+
+def check_bottom_row(T: Array, name: str) -> None:
+    x, y, z, one = T[3].tolist()
+    if not max(abs(x), abs(y), abs(z), abs(one - 1.0)) <= INPUT_TOLERANCE:
+        raise GeometryError(
+            f"{name} is not a rigid transform: its bottom row is {T[3].tolist()} but must be [0, 0, 0, 1]; "
+            "if the position stands in the bottom row, transpose the matrix"
+        )
