@@ -26,6 +26,10 @@ class FormatError(MemetikError, ValueError):
     """A model file that cannot be read, with the place in the file where reading stopped."""
 
 
+class ProblemError(MemetikError, ValueError):
+    """A problem that cannot be posed: a bad target, start or budget, nothing to solve, nothing that could move."""
+
+
 class UnknownNameError(MemetikError, KeyError):
     """A link, joint, chain or body asked for by a name that does not exist."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from memetik.body import cut
 from memetik.body.flatten import Flat, flatten
 from memetik.body.frame import Frame
+from memetik.body.frozen import frozen
 from memetik.body.joint import Joint
 from memetik.body.link import Link
 from memetik.body.table import table
@@ -42,9 +44,10 @@ class Poses(Mapping[str, Array]):
 
     def __getitem__(self, link: str) -> Array:
         try:
-            return self.array[self._rows[link]]
+            pose: Array = self.array[self._rows[link]]
         except KeyError:
             raise UnknownNameError("link", link, self._rows) from None
+        return pose
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)
@@ -135,7 +138,7 @@ class Body:
 
     def vector(self, values: Mapping[str, float], *, base: ArrayLike | None = None) -> Array:
         """A joint vector from names; joints that are not named keep their value in `base` (home unless given)."""
-        q = self.home.copy() if base is None else self._vector(base).copy()
+        q = self._vector(self.home if base is None else base)
         for name, value in values.items():
             q[self.index(name)] = value
         return q
@@ -154,7 +157,12 @@ class Body:
         """Geometric Jacobian (6, dof) of a frame: rows 0-2 its origin's velocity, rows 3-5 its angular velocity, both in
         root axes, for a unit velocity of each variable."""
         vector = self._vector(q)
-        packed = self._flat.frames([self.frame(frame)])
+        if isinstance(frame, str):
+            self._known_link(frame)
+            row = self._link_rows[frame]
+            packed = self._link_frames[row : row + 1]  # links are packed already
+        else:
+            packed = self._flat.frames([self.frame(frame)])
         jacobian = np.empty((6, self.dof))
         frame_jacobian(self._flat.nodes, packed, vector, np.empty((self._flat.nodes.size, 7)), jacobian)
         return jacobian
@@ -220,16 +228,20 @@ class Body:
     # Checks
 
     def _vector(self, q: ArrayLike) -> Array:
-        vector = np.ascontiguousarray(q, dtype=np.float64)
+        try:
+            # Always a fresh array: Numba would compile the kernels once more for a read-only one such as home.
+            vector = np.array(q, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise BodyError(f"a joint vector of body {self.name!r} holds numbers: {error}.") from error
         if vector.shape != (self.dof,):
             raise BodyError(
                 f"body {self.name!r} has {self.dof} free joints, but the joint vector has shape {vector.shape}. "
                 "Give one number for each of body.joint_names."
             )
-        # A sum is NaN or infinite exactly when an entry is (or the sum overflows, which no posture does).
-        if not np.isfinite(vector.sum()):
+        # v · v is NaN or infinite exactly when an entry is (or is beyond 1e154, which no posture is).
+        if not math.isfinite(vector.dot(vector)):
             bad = [name for name, value in zip(self.joint_names, vector, strict=True) if not np.isfinite(value)]
-            raise BodyError(f"the joint vector is not finite at {', '.join(bad[:6]) or 'the sum of its entries'}.")
+            raise BodyError(f"the joint vector is not finite at {', '.join(bad[:6]) or 'entries that are too large'}.")
         return vector
 
     def _known_link(self, link: str) -> None:
@@ -240,9 +252,11 @@ class Body:
         home = np.clip(np.zeros(self.dof), self.lower, self.upper)
         for name, value in wanted.items():
             k = self.index(name)
-            if not self.lower[k] <= value <= self.upper[k]:
+            slack = 1e-9 * (1.0 + abs(value))  # a value computed through a mimic relation is off by rounding
+            within = self.lower[k] - slack <= value <= self.upper[k] + slack
+            if not (within and np.isfinite(value)):
                 raise BodyError(
                     f"home of joint {name!r} is {value:g}, outside its limits {self.lower[k]:g} to {self.upper[k]:g}."
                 )
-            home[k] = value
-        return home
+            home[k] = min(max(value, self.lower[k]), self.upper[k])
+        return frozen(home)

@@ -6,12 +6,14 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from memetik.body.joint import Joint, Mimic
 from memetik.body.link import Link
 from memetik.errors import BodyError, UnknownNameError
 
 if TYPE_CHECKING:
-    from memetik.body.body import Body
+    from memetik.body.body import Body, Chain
 
 BASES = ("fixed", "xyz", "planar", "floating")
 
@@ -85,6 +87,8 @@ def fix(body: Body, values: Mapping[str, float]) -> Body:
 def with_base(body: Body, kind: str, lower: float | Sequence[float], upper: float | Sequence[float]) -> Body:
     """Put a moving joint between a new root link and the old root."""
     if kind == "fixed":
+        if np.size(lower) or np.size(upper):
+            raise BodyError("a fixed base has no limits. Leave them out, or choose the base xyz, planar or floating.")
         return body
     if kind not in BASES:
         raise BodyError(f"unknown base {kind!r}. The bases are: {', '.join(BASES)}.")
@@ -136,7 +140,7 @@ def _part(body: Body, root: str, kept: set[str]) -> Body:
     return type(body)(body.name, links, result, home=home, chains=chains, touching=touching)
 
 
-def _without(body: Body, fixed: Mapping[str, float]) -> dict[str, object]:
+def _without(body: Body, fixed: Mapping[str, float]) -> dict[str, Chain]:
     """The named chains, less the joints that are welded."""
     return {
         name: chain if chain.joints is None else chain._replace(joints=tuple(j for j in chain.joints if j not in fixed))

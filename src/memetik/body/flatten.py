@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memetik.body.frame import Frame
+from memetik.body.frozen import frozen
 from memetik.body.joint import Joint, Motion
-from memetik.body.variables import Variables
-from memetik.geometry import between, to_quaternion
+from memetik.body.variables import Drive, Variables
+from memetik.geometry import between
+from memetik.geometry.rotation import quaternion_of_matrix
 from memetik.kernels.records import FRAME, NODE, SCREW, SLIDE, TURN
 
 Array = NDArray[np.float64]
@@ -46,14 +49,13 @@ def flatten(root: str, joints: Sequence[Joint], variables: Variables, only: Iter
     if only is not None:
         joints = _leading_to(joints, set(only))
     carriers = {root: Carrier(-1, np.eye(4))}
-    rows: list[tuple[int, Motion, Array, tuple[int, float, float]]] = []
+    rows: list[tuple[int, Motion, Array, Drive]] = []
     for joint in joints:
         node, offset = carriers[joint.parent]
         offset = offset @ joint.origin
         for motion, drive in zip(joint.motions(), variables.drives.get(joint.name, ()), strict=True):
             # Turn the frame so that the motion runs along z, and turn it back behind the motion.
-            along_z = np.eye(4)
-            along_z[:3, :3] = between(np.array([0.0, 0.0, 1.0]), motion.axis)
+            along_z = _along_z(tuple(motion.axis.tolist()))
             rows.append((node, motion, offset @ along_z, drive))
             node, offset = len(rows) - 1, along_z.T
         carriers[joint.child] = Carrier(node, offset)
@@ -72,6 +74,14 @@ def flatten(root: str, joints: Sequence[Joint], variables: Variables, only: Iter
     return Flat(nodes, carriers)
 
 
+@lru_cache(maxsize=256)
+def _along_z(axis: tuple[float, float, float]) -> Array:
+    """The turn that takes z to the axis; most joints of a body share a few axes."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = between((0.0, 0.0, 1.0), axis)
+    return frozen(matrix)
+
+
 def _leading_to(joints: Sequence[Joint], links: set[str]) -> list[Joint]:
     needed = set(links)
     kept = []
@@ -83,5 +93,5 @@ def _leading_to(joints: Sequence[Joint], links: set[str]) -> list[Joint]:
 
 
 def _write_pose(row: np.void, matrix: Array) -> None:
-    row["w"], row["x"], row["y"], row["z"] = to_quaternion(matrix[:3, :3])
+    row["w"], row["x"], row["y"], row["z"] = quaternion_of_matrix(matrix)
     row["px"], row["py"], row["pz"] = matrix[:3, 3]

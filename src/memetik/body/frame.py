@@ -7,13 +7,23 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from memetik.body.frozen import frozen
+from memetik.geometry import as_transform
+
+_NO_OFFSET = frozen(np.eye(4))
+
 
 @dataclass(frozen=True, eq=False)
 class Frame:
     """A coordinate frame that rides on a link: world_from_frame = world_from_link @ link_from_frame."""
 
     link: str
-    link_from_frame: NDArray[np.float64] = field(default_factory=lambda: np.eye(4))
+    link_from_frame: NDArray[np.float64] = field(default_factory=lambda: _NO_OFFSET)
+
+    def __post_init__(self) -> None:
+        if self.link_from_frame is not _NO_OFFSET:
+            matrix = as_transform(self.link_from_frame, name="link_from_frame")
+            object.__setattr__(self, "link_from_frame", frozen(matrix))
 
     def __str__(self) -> str:
         x, y, z = self.link_from_frame[:3, 3]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memetik.body.frozen import frozen
 from memetik.errors import BodyError, GeometryError
 from memetik.geometry import as_transform, axis_angle, between
 
@@ -47,7 +48,8 @@ KINDS: dict[str, int] = {
     "floating": 6,
 }
 
-_UNIT = {"x": np.array([1.0, 0.0, 0.0]), "y": np.array([0.0, 1.0, 0.0]), "z": np.array([0.0, 0.0, 1.0])}
+_UNIT = {letter: frozen(row.copy()) for letter, row in zip("xyz", np.eye(3), strict=True)}
+_SLIDES = tuple(Motion(f".{a}", _UNIT[a], False, 1.0) for a in "xyz")
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +104,7 @@ class Joint:
             raise BodyError(f"{where}: mimic multiplier and offset must be finite, not {self.mimic[1:]}.")
         set_field = object.__setattr__  # the dataclass is frozen; this is its constructor
         try:
-            set_field(self, "origin", as_transform(self.origin))
+            set_field(self, "origin", frozen(as_transform(self.origin)))
         except GeometryError as error:
             raise BodyError(f"{where}: bad origin: {error}") from error
         set_field(self, "axis", _unit_axis(self.axis, where))
@@ -134,8 +136,6 @@ class Joint:
 
     def motions(self) -> tuple[Motion, ...]:
         """The joint as single motions, first to last: parent_from_child = origin * motion_1 * motion_2 ..."""
-        turns = tuple(Motion(f".r{a}", _UNIT[a], True, 0.0) for a in self.order)
-        slides = tuple(Motion(f".{a}", _UNIT[a], False, 1.0) for a in "xyz")
         match self.kind:
             case "revolute" | "continuous":
                 return (Motion("", self.axis, True, 0.0),)
@@ -150,17 +150,20 @@ class Joint:
                 x, y, _ = between(_UNIT["z"], self.axis).T
                 return (Motion(".x", x, False, 1.0), Motion(".y", y, False, 1.0), Motion(".turn", self.axis, True, 0.0))
             case "spherical":
-                return turns
+                return self._turns()
             case "xyz":
-                return slides
+                return _SLIDES
             case "floating":
-                return slides + turns
+                return _SLIDES + self._turns()
             case _:
                 return ()
 
+    def _turns(self) -> tuple[Motion, ...]:
+        return tuple(Motion(f".r{a}", _UNIT[a], True, 0.0) for a in self.order)
+
     def transform(self, values: Sequence[float]) -> Array:
         """parent_from_child [4x4] for these values of the joint's variables, in their order."""
-        result = self.origin
+        result = self.origin.copy()
         for motion, value in zip(self.motions(), values, strict=True):
             step = np.eye(4)
             if motion.turns:
@@ -171,18 +174,23 @@ class Joint:
 
 
 def _unit_axis(axis: ArrayLike, where: str) -> Array:
-    vector = np.asarray(axis, dtype=np.float64)
+    vector = np.array(axis, dtype=np.float64)
     if vector.shape != (3,) or not np.isfinite(vector).all():
         raise BodyError(f"{where}: axis must be three finite numbers, not {axis!r}.")
     length = float(np.linalg.norm(vector))
     if length < 1e-9:
         raise BodyError(f"{where}: the axis has no length. Give a direction such as (0, 0, 1).")
-    return vector if length == 1.0 else vector / length
+    return frozen(vector if length == 1.0 else vector / length)
 
 
 def _per_dof(value: float | Sequence[float], dof: int, default: float, where: str, what: str) -> tuple[float, ...]:
     """Spread one number over all degrees of freedom, fill in the default for none, and refuse NaN."""
-    numbers = (float(value),) if np.isscalar(value) else tuple(float(v) for v in value)  # type: ignore[arg-type, union-attr]
+    try:
+        numbers = tuple(map(float, np.atleast_1d(np.asarray(value, dtype=np.float64))))
+    except (TypeError, ValueError):
+        raise BodyError(
+            f"{where}: {what} must be a number, or one for each degree of freedom, not {value!r}."
+        ) from None
     if not numbers:
         numbers = (default,) * dof
     elif len(numbers) == 1:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from memetik.body.frozen import frozen
 from memetik.errors import BodyError, GeometryError
 from memetik.geometry import as_transform
 
@@ -44,7 +45,7 @@ class Shape:
         if not all(math.isfinite(s) and (s >= 0.0 or not positive) for s in self.size):
             raise BodyError(f"a {self.kind} has a size that is negative or not finite: {self.size}.")
         try:
-            object.__setattr__(self, "link_from_shape", as_transform(self.link_from_shape))
+            object.__setattr__(self, "link_from_shape", frozen(as_transform(self.link_from_shape)))
         except GeometryError as error:
             raise BodyError(f"a {self.kind} has a bad origin: {error}") from error
 

@@ -11,9 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from memetik.body.frame import Frame
 from memetik.errors import BodyError
 from memetik.geometry import TransformLike, as_transform, to_quaternion
-from memetik.kernels.jit import jit
-from memetik.kernels.ofkt import WIDTH, clear, frame_world, predict, update
-from memetik.kernels.pose import write_matrix
+from memetik.kernels.ofkt import WIDTH, clear, predict_frames, update_frames
 
 if TYPE_CHECKING:
     from memetik.body.body import Body
@@ -50,7 +48,7 @@ class OFKT:
     def update(self, q: ArrayLike) -> Array:
         """world_from_tip (tips, 4, 4) at q."""
         out = np.empty((self._frames.size, 4, 4))
-        _update(self._nodes, self._frames, self.body._vector(q), self._cache, self._world, out, self.counts)
+        update_frames(self._nodes, self._frames, self.body._vector(q), self._cache, self._world, out, self.counts)
         self._filled = True
         return out
 
@@ -69,23 +67,5 @@ class OFKT:
             raise BodyError(f"the value of joint {joint!r} must be finite, not {value}.")
         out = np.empty((self._frames.size, 4, 4))
         node = int(moved[0]) if len(moved) else -1
-        _predict(self._nodes, self._frames, node, float(value), self._cache, self._world, out, self.counts)
+        predict_frames(self._nodes, self._frames, node, float(value), self._cache, self._world, out, self.counts)
         return out
-
-
-@jit
-def _update(nodes, frames, q, cache, world, out, counts):  # type: ignore[no-untyped-def]
-    update(nodes, q, cache, counts)
-    for k in range(frames.size):
-        write_matrix(frame_world(frames[k], cache, world, counts), out, k)
-
-
-@jit
-def _predict(nodes, frames, node, value, cache, world, out, counts):  # type: ignore[no-untyped-def]
-    for k in range(frames.size):
-        frame = frames[k]
-        if node < 0:
-            write_matrix(frame_world(frame, cache, world, counts), out, k)
-        else:
-            moved = nodes[node].ratio * value + nodes[node].offset
-            write_matrix(predict(nodes, cache, node, moved, frame, world, counts), out, k)

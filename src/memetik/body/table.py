@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def table(body: Body) -> str:
     """Name, kind, limits and place of every joint; variables of one joint stand below each other."""
-    rows = [("joint", "kind", "lower", "upper", "parent", "child", "mimics")]
+    rows: list[tuple[str, ...]] = [("joint", "kind", "lower", "upper", "parent", "child", "mimics")]
     for joint in body.joints.values():
         rows.extend(_rows(joint))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -32,7 +32,7 @@ def _rows(joint: Joint) -> list[tuple[str, ...]]:
     if joint.mimic is not None:
         source, multiplier, offset = joint.mimic
         mimics = f"{multiplier:g} * {source}" + (f" {'+' if offset > 0 else '-'} {abs(offset):g}" if offset else "")
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for k, (name, motion) in enumerate(zip(joint.variables, joint.motions(), strict=True)):
         unit = "rad" if motion.turns else "m"
         place = (joint.parent, joint.child) if k == 0 else ("", "")

@@ -13,7 +13,7 @@ def walk(links: Sequence[Link], joints: Sequence[Joint]) -> tuple[str, list[Join
     """The root link and all joints depth-first, siblings in the order given; raise if links and joints are no tree."""
     _unique((link.name for link in links), "link")
     _unique((joint.name for joint in joints), "joint")
-    names = {link.name for link in links}
+    names = dict.fromkeys(link.name for link in links)
     if not names:
         raise BodyError("a body needs at least one link.")
     children: dict[str, list[Joint]] = {name: [] for name in names}

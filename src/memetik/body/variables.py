@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memetik.body.frozen import frozen
 from memetik.body.joint import Joint
 from memetik.errors import BodyError, MemetikWarning, UnknownNameError
 
@@ -80,9 +81,15 @@ def resolve(joints: Sequence[Joint]) -> Variables:
             drive = _follow(joint, by_name, index)
             drives[joint.name] = (drive,)
             _tighten(limits[drive.variable], drive, joint, names[drive.variable])
-    lower, upper, velocity, acceleration = np.array(limits, dtype=np.float64).reshape(-1, 4).T.copy()
+    lower, upper, velocity, acceleration = np.array(limits, dtype=np.float64).reshape(-1, 4).T + 0.0  # no -0.0
     return Variables(
-        tuple(names), lower, upper, velocity, acceleration, np.array(turns, dtype=np.bool_), drives
+        tuple(names),
+        frozen(lower),
+        frozen(upper),
+        frozen(velocity),
+        frozen(acceleration),
+        frozen(np.array(turns, dtype=np.bool_)),
+        drives,
     )
 
 
@@ -94,6 +101,8 @@ def _follow(joint: Joint, by_name: dict[str, Joint], index: dict[str, int]) -> D
         source, multiplier, shift = follower.mimic
         offset += ratio * shift
         ratio *= multiplier
+        if not (math.isfinite(ratio) and math.isfinite(offset)):
+            raise BodyError(f"mimic joint {joint.name!r} follows {source!r} with multipliers too large to compute.")
         if source in index:
             return Drive(index[source], ratio, offset)
         if source in seen:

@@ -1,22 +1,63 @@
-"""The one way kernels are compiled: Numba with a disk cache, and without it where no cache can be written."""
+"""The ways kernels are compiled: Numba with a disk cache, and without it where no cache can be written.
+
+Kernels allocate nothing, so they are compiled without Numba's reference counting, whose atomic counters cost more than
+the arithmetic between them. A kernel may therefore not create or return arrays, except to another kernel.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any
 
 import numba
 
-F = TypeVar("F", bound=Callable[..., Any])
+# Numba runs everything as plain Python when told so, for debugging and coverage.
+COMPILED: bool = not getattr(numba.config, "DISABLE_JIT", False)
+
+Kernel = Callable[..., Any]  # its types are found by Numba at the call
 
 
-def jit(function: F) -> F:
-    """Compile `function` at its first call and keep the machine code on disk for the next process.
+def jit(function: Kernel) -> Any:
+    """Compile `function` at its first call and keep the machine code on disk for the next process."""
+    return _compile(function)
 
-    Numba raises at decoration when neither the package folder nor the user's cache folder can be written
-    (a read-only container, say). The kernel then still works, it is only compiled anew in each process.
-    """
+
+def jit_inline(function: Kernel) -> Any:
+    """As `jit`, and copied into every kernel that calls it: for functions of a few lines in hot loops."""
+    return _compile(function, forceinline=True)
+
+
+def jit_fast(function: Kernel) -> Any:
+    """As `jit`, with sums reassociated and products fused: for linear algebra on finite numbers only."""
+    return _compile(function, fastmath={"reassoc", "contract", "nsz", "arcp"})
+
+
+def jit_allocating(function: Kernel) -> Any:
+    """As `jit`, with reference counting: for a kernel that cannot do without arrays of its own."""
+    return _compile(function, _nrt=True)
+
+
+def _compile(function: Kernel, **options: Any) -> Any:
+    options = {"error_model": "numpy", "_nrt": False, **options}
     try:
-        return numba.njit(cache=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+        kernel = numba.njit(cache=True, **options)(function)
+        _depend_on_all_kernels(kernel)
+        return kernel
     except RuntimeError:
-        return numba.njit(error_model="numpy")(function)  # type: ignore[no-any-return]
+        # Neither the package folder nor the user's cache folder can be written (a read-only container, say). The
+        # kernel still works, it is only compiled anew in each process.
+        return numba.njit(**options)(function)
+
+
+# Numba keeps machine code until the file of the function itself changes; a kernel contains the kernels that it calls.
+_STAMP = tuple(
+    (file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in sorted(Path(__file__).parent.glob("*.py"))
+)
+
+
+def _depend_on_all_kernels(kernel: Any) -> None:
+    """Let a change in any kernel's file make the cached code stale, not only one in its own."""
+    cache: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+    if cache is not None and hasattr(cache, "_source_stamp"):
+        cache._source_stamp = (cache._source_stamp, _STAMP)

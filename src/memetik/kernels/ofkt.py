@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.jit import jit
-from memetik.kernels.pose import compose, constant, inverse, load, local, store
+from memetik.kernels.pose import compose, constant, inverse, load, local, store, write_matrix
 
 VALUE, LOCAL, REFERENCE, WIDTH = 0, 1, 8, 15
 COUNT_LOCAL, COUNT_REFERENCE, COUNT_WORLD = 0, 1, 2
@@ -80,3 +80,22 @@ def predict(nodes, cache, changed, value, frame, world, counts):
         counts[COUNT_REFERENCE] += 3
         counts[COUNT_WORLD] += 1
     return compose(world, compose(pose, constant(frame)))
+
+
+@jit
+def update_frames(nodes, frames, q, cache, world, out, counts):
+    """Update the tree and write all frames in the world as 4x4 matrices."""
+    update(nodes, q, cache, counts)
+    for k in range(frames.size):
+        write_matrix(frame_world(frames[k], cache, world, counts), out, k)
+
+
+@jit
+def predict_frames(nodes, frames, node, value, cache, world, out, counts):
+    """All frames as they would be if the variable behind `node` had `value`; node -1 moves none of them."""
+    for k in range(frames.size):
+        if node < 0:
+            write_matrix(frame_world(frames[k], cache, world, counts), out, k)
+        else:
+            moved = nodes[node].ratio * value + nodes[node].offset
+            write_matrix(predict(nodes, cache, node, moved, frames[k], world, counts), out, k)

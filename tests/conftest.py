@@ -1,0 +1,47 @@
+"""What all tests share: a profile for property tests and a seeded generator."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Without the compiler each example is a hundred times slower, so fewer have to do.
+COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
+
+settings.register_profile(
+    "memetik",
+    derandomize=True,
+    deadline=None,  # the first example compiles
+    max_examples=30 if COMPILED else 10,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("memetik")
+
+
+def pytest_configure(config):
+    """Warnings of memetik are errors.
+
+    The filter stands here and not in the settings of the project, where it would import memetik before the
+    measurement of coverage starts.
+    """
+    config.addinivalue_line("filterwarnings", "error::memetik.errors.MemetikWarning")
+    # Without the compiler numpy says that the integers of random.py overflow, which is what they are meant to do.
+    config.addinivalue_line("filterwarnings", "ignore:overflow encountered in scalar:RuntimeWarning")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def small_populations():
+    """Without the compiler the population of each problem takes a tenth of a second, so a small one has to do."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not COMPILED:
+            patch.setattr("memetik.problem.compile.POPULATION", 32)
+        yield
+
+
+@pytest.fixture
+def rng():
+    """A fresh generator with a fixed seed."""
+    return np.random.default_rng(20240607)

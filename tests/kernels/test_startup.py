@@ -1,0 +1,91 @@
+"""Starting up is part of the user's experience: a quick import, and no need of a place to write to."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import memetik
+from memetik.kernels import jit
+
+PACKAGE = Path(memetik.__file__).parent
+
+# CPU time, because waiting for other processes is not the import's fault. Numba loads the package coverage
+# where it finds it, which takes as long as numpy; users do not have it.
+TIMED = """
+import sys, time
+sys.modules["coverage"] = None
+start = time.process_time()
+import memetik
+print(time.process_time() - start)
+"""
+
+WORK = """
+import numba
+import memetik
+from memetik.kernels.forward import forward
+assert memetik.__file__.startswith({folder!r}), memetik.__file__
+try:
+    numba.njit(cache=True)(forward.py_func)
+except RuntimeError as error:
+    print("no cache:", error)
+arm = memetik.Body("arm", [memetik.Link("a"), memetik.Link("b")], [memetik.Joint("j", "prismatic", "a", "b")])
+print("z =", arm.forward([0.25])["b"][2, 3])
+"""
+
+
+def python(code, **environment):
+    env = {**os.environ, **environment}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_import_takes_less_than_half_a_second(tmp_path):
+    """As for an installed package: bytecode at hand, best of several runs."""
+    bytecode = {"PYTHONPYCACHEPREFIX": str(tmp_path)}
+    python("import memetik", **bytecode)
+    assert any(float(python(TIMED, **bytecode)) < 0.5 for _ in range(6))
+
+
+def test_works_where_nothing_can_be_written(tmp_path):
+    """A copy of the package in which every cache folder is a plain file: not even root can write there."""
+    folder, file = tmp_path / "site", tmp_path / "file"
+    file.touch()
+    skipped = shutil.ignore_patterns("__pycache__", "*.urdf", "*.srdf")
+    shutil.copytree(PACKAGE, folder / "memetik", ignore=skipped)
+    for source in (folder / "memetik").rglob("*.py"):
+        (source.parent / "__pycache__").touch()
+    nowhere = str(file / "below")
+    output = python(
+        WORK.format(folder=str(folder)),
+        PYTHONPATH=str(folder),
+        PYTHONPYCACHEPREFIX=str(tmp_path / "bytecode"),
+        HOME=nowhere,
+        XDG_CACHE_HOME=nowhere,
+        NUMBA_CACHE_DIR=nowhere,
+        NUMBA_DISABLE_JIT="0",
+    )
+    assert "no cache: cannot cache function 'forward'" in output
+    assert "z = 0.25" in output
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("decorate", [jit.jit, jit.jit_inline, jit.jit_fast])
+def test_a_kernel_is_compiled_without_cache_if_need_be(decorate, monkeypatch):
+    asked = []
+
+    def njit(**options):
+        asked.append(options)
+        if options.get("cache"):
+            raise RuntimeError("cannot cache function: no locator available")
+        return lambda function: function
+
+    monkeypatch.setattr(jit.numba, "njit", njit)
+    assert decorate(abs) is abs
+    first, second = asked
+    assert first == {"cache": True, **second} and "cache" not in second
