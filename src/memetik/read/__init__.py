@@ -1,0 +1,20 @@
+"""Files -> Body: URDF, SRDF and xacro; `load` picks the reader."""
+
+from memetik.read.load import load
+from memetik.read.resources import resolve_mesh
+from memetik.read.srdf import Srdf, parse_srdf, read_srdf
+from memetik.read.srdf import apply as apply_srdf
+from memetik.read.urdf import parse_urdf, read_urdf
+from memetik.read.xacro import read_xacro
+
+__all__ = [
+    "Srdf",
+    "apply_srdf",
+    "load",
+    "parse_srdf",
+    "parse_urdf",
+    "read_srdf",
+    "read_urdf",
+    "read_xacro",
+    "resolve_mesh",
+]

@@ -1,0 +1,113 @@
+"""Chains of any length in one call: planar, snake, or with axes of your own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from memetik.body import Body
+from memetik.errors import BodyError
+from memetik.read.builder import AXES, BodyBuilder, rod
+
+Limits = tuple[float, float] | Sequence[tuple[float, float]] | None
+
+
+def serial_chain(
+    lengths: int | Sequence[float],
+    axes: str = "z",
+    *,
+    length: float = 1.0,
+    limits: Limits = (-math.pi, math.pi),
+    radius: float | None = None,
+    name: str = "chain",
+) -> Body:
+    """Links in a row along x, each turning about an axis of its own frame, with "tip" at the end of the last.
+
+    `lengths` [m] are those of the links, or their number, which share `length` evenly. `axes` are letters
+    x, y, z used over and over: "z" is planar, "yz" a snake, "zyyxyx" an arm. `limits` [rad] are one pair
+    for all joints, one pair for each, or None. `radius` [m] is that of the links' capsules.
+
+    Joints are joint_1, joint_2, ..., links base, link_1, link_2, ..., tip; the chain "chain" is all of it.
+    """
+    sizes = _lengths(lengths, length)
+    if not isinstance(axes, str) or not axes or set(axes) - set(AXES):
+        raise BodyError(f"axes is {axes!r}. Give the letters of the joint axes, for example 'z' or 'zyy'.")
+    bounds = _limits(limits, len(sizes))
+    thickness = 0.08 * sum(sizes) / len(sizes) if radius is None else radius
+    builder = BodyBuilder(name)
+    parent, reach = "base", 0.0
+    for i, (size, (lower, upper)) in enumerate(zip(sizes, bounds, strict=True), start=1):
+        builder.add(
+            parent,
+            f"joint_{i}",
+            "revolute",
+            f"link_{i}",
+            origin=(reach, 0.0, 0.0),
+            axis=AXES[axes[(i - 1) % len(axes)]],
+            lower=lower,
+            upper=upper,
+            shapes=[rod((0.0, 0.0, 0.0), (size, 0.0, 0.0), thickness)],
+        )
+        parent, reach = f"link_{i}", size
+    builder.add(parent, "tip_joint", "fixed", "tip", origin=(reach, 0.0, 0.0))
+    return builder.chain("chain", "base", "tip").build()
+
+
+def planar_chain(
+    lengths: int | Sequence[float],
+    *,
+    length: float = 1.0,
+    limits: Limits = (-math.pi, math.pi),
+    name: str = "planar_chain",
+) -> Body:
+    """A chain that moves in the plane z = 0: its tip is at sum_i l_i (cos, sin)(q_1 + ... + q_i)."""
+    return serial_chain(lengths, "z", length=length, limits=limits, name=name)
+
+
+def snake(
+    count: int,
+    *,
+    length: float = 1.0,
+    limits: Limits = (-0.5 * math.pi, 0.5 * math.pi),
+    name: str = "snake",
+) -> Body:
+    """A hyper-redundant chain of `count` joints about y and z by turns, `length` metres long in all."""
+    size = _lengths(_count(count), length)[0]
+    # Thin enough that a link never meets the one after the next within these limits.
+    return serial_chain(count, "yz", length=length, limits=limits, radius=min(0.4 * size, 0.02 * length), name=name)
+
+
+def _count(count: object) -> int:
+    if not isinstance(count, (int, np.integer)) or count < 1:
+        raise BodyError(f"the number of links is {count!r}. Give a whole number, at least 1.")
+    return int(count)
+
+
+def _lengths(lengths: int | Sequence[float], length: float) -> list[float]:
+    """The length of every link; a count shares `length` evenly."""
+    if isinstance(lengths, (int, np.integer)):
+        count = _count(lengths)
+        lengths = [length / count] * count
+    try:
+        sizes = np.array(lengths, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BodyError(f"the lengths of a chain are numbers [m] or one whole number; got {lengths!r}.") from None
+    if sizes.ndim != 1 or sizes.size == 0:
+        raise BodyError(f"the lengths of a chain are a list of at least one number; got shape {sizes.shape}.")
+    for i, size in enumerate(sizes, start=1):
+        if not (math.isfinite(size) and size >= 0.0):
+            raise BodyError(f"link {i} of the chain is {size:g} m long. Give a length of zero or more.")
+    return [float(size) for size in sizes]
+
+
+def _limits(limits: Limits, count: int) -> list[tuple[float, float]]:
+    """One (lower, upper) pair for each joint."""
+    try:
+        pairs = np.array((-math.inf, math.inf) if limits is None else limits, dtype=np.float64)
+        return [(low, high) for low, high in np.broadcast_to(pairs, (count, 2)).tolist()]
+    except (TypeError, ValueError):
+        raise BodyError(
+            f"limits are one pair (lower, upper), one for each of {count} joints, or None; got {limits!r}."
+        ) from None

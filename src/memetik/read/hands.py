@@ -1,0 +1,132 @@
+"""A hand with any number of fingers, on an arm if wanted."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memetik.body import Body, Shape
+from memetik.errors import BodyError
+from memetik.geometry import axis_angle, transform
+from memetik.read.builder import AXES, BodyBuilder, rod
+
+Array = NDArray[np.float64]
+
+# Sizes of a grown-up's hand [m, rad]. Fingers point along z, the palm looks along x, the thumb stands out
+# to y.
+PALM = 0.095  # from the wrist to the knuckles
+FINGER = 0.100  # from the knuckle to the tip, for the finger in the middle
+THUMB = 0.085
+THUMB_PLACE = transform((0.012, 0.028, 0.024), axis_angle(AXES["x"], -0.75) @ axis_angle(AXES["z"], -0.9))
+KNUCKLE_STEP = 0.27  # between neighbouring knuckles, seen from the wrist
+PHALANX_RATIO = 0.75  # of each phalanx to the one before
+BONE = 0.0105  # radius of the first phalanx
+SPREAD_LIMITS = (-0.35, 0.35)
+FLEX_LIMITS = (0.0, 1.6)
+FLEX_HOME = 0.3
+
+ARM = 0.80  # from the pedestal to the wrist
+PEDESTAL = 0.10
+TWIST_LIMITS = (-2.9, 2.9)
+BEND_LIMITS = (-2.0, 2.0)
+BEND_HOME = 0.45
+
+
+def hand(fingers: int = 5, joints_per_finger: int = 4, *, arm_joints: int = 0, name: str = "hand") -> Body:
+    """A right hand; of several fingers the first is the thumb. With `arm_joints`, an arm carries it.
+
+    A finger of four joints or more first spreads, then flexes; one of fewer only flexes. Arm joints twist
+    and bend by turns. `hand(5, 4, arm_joints=7)` is an arm and hand of 27 degrees of freedom with five
+    chains of 11 joints, the body on which OFKT was measured.
+
+    The root is "palm", or "base" under an arm with arm_joint_1, arm_link_1, ... The joints of a finger are
+    finger_1_joint_1, ..., its links finger_1_link_1, ..., finger_1_tip. The chain "finger_1" runs from the
+    root to that tip, "hand" from the palm to all tips, "arm" from the base to the palm.
+    """
+    _check("fingers", fingers, 1)
+    _check("joints_per_finger", joints_per_finger, 1)
+    _check("arm_joints", arm_joints, 0)
+    places = [_place(k, fingers) for k in range(fingers)]
+    # Each metacarpal starts at its own side of the wrist.
+    metacarpals = [rod((0.0, 0.4 * place[1, 3], 0.012), place[:3, 3], 1.1 * BONE) for place, _ in places]
+    if arm_joints:
+        root, builder = "base", _arm(name, arm_joints)
+        last, size = f"arm_link_{arm_joints}", ARM / arm_joints
+        builder.add(last, "wrist", "fixed", "palm", origin=(0.0, 0.0, size), shapes=metacarpals)
+        builder.chain("arm", "base", "palm")
+    else:
+        root, builder = "palm", BodyBuilder(name, "palm", shapes=metacarpals)
+    for k, (place, length) in enumerate(places, start=1):
+        _add_finger(builder, f"finger_{k}", place, length, joints_per_finger)
+        builder.chain(f"finger_{k}", root, f"finger_{k}_tip")
+    return builder.chain("hand", "palm", *(f"finger_{k}_tip" for k in range(1, fingers + 1))).build()
+
+
+def _place(k: int, fingers: int) -> tuple[Array, float]:
+    """palm_from_finger and the length of finger k, counted from 0: the thumb, then side by side."""
+    if k == 0 and fingers > 1:
+        return THUMB_PLACE, THUMB
+    rank, count = (k - 1, fingers - 1) if fingers > 1 else (0, 1)
+    middle = 0.5 * (count - 1)
+    across = (middle - rank) / max(middle, 0.5)  # 1 beside the thumb, -1 on the far side
+    # Many fingers share a fan of two radians, so that the outermost do not bend back to the wrist.
+    angle = (middle - rank) * min(KNUCKLE_STEP, 2.0 / count)
+    knuckle = (0.0, PALM * math.sin(angle), PALM * math.cos(angle))
+    return transform(knuckle, axis_angle(AXES["x"], -0.5 * angle)), FINGER * (1.0 - 0.2 * across**2)
+
+
+def _add_finger(builder: BodyBuilder, finger: str, place: Array, length: float, joints: int) -> None:
+    """A joint that spreads, if there are four or more, then one phalanx for each joint that flexes."""
+    spreads = joints >= 4
+    shares = PHALANX_RATIO ** np.arange(joints - spreads)
+    sizes = [0.0] * spreads + (length * shares / shares.sum()).tolist()
+    parent, origin, radius = "palm", place, BONE
+    for j, size in enumerate(sizes, start=1):
+        flexes = size > 0.0
+        lower, upper = FLEX_LIMITS if flexes else SPREAD_LIMITS
+        builder.add(
+            parent,
+            f"{finger}_joint_{j}",
+            "revolute",
+            f"{finger}_link_{j}",
+            origin=origin,
+            axis=AXES["y"] if flexes else AXES["x"],
+            lower=lower,
+            upper=upper,
+            home=FLEX_HOME if flexes else 0.0,
+            shapes=[rod((0.0, 0.0, 0.0), (0.0, 0.0, size), radius)],
+        )
+        parent, origin = f"{finger}_link_{j}", transform((0.0, 0.0, size))
+        radius *= 0.9 if flexes else 1.0
+    builder.add(parent, f"{finger}_tip_joint", "fixed", f"{finger}_tip", origin=origin)
+
+
+def _arm(name: str, count: int) -> BodyBuilder:
+    """A pedestal and an upright arm whose links share its length evenly."""
+    pedestal = Shape("cylinder", (0.07, PEDESTAL), transform((0.0, 0.0, 0.5 * PEDESTAL)))
+    builder = BodyBuilder(name, "base", shapes=[pedestal])
+    parent, reach, size = "base", PEDESTAL, ARM / count
+    for i in range(1, count + 1):
+        bends = i % 2 == 0
+        lower, upper = BEND_LIMITS if bends else TWIST_LIMITS
+        builder.add(
+            parent,
+            f"arm_joint_{i}",
+            "revolute",
+            f"arm_link_{i}",
+            origin=(0.0, 0.0, reach),
+            axis=AXES["y"] if bends else AXES["z"],
+            lower=lower,
+            upper=upper,
+            home=BEND_HOME if bends else 0.0,
+            shapes=[rod((0.0, 0.0, 0.0), (0.0, 0.0, size), 0.045 - 0.015 * (i - 1) / count)],
+        )
+        parent, reach = f"arm_link_{i}", size
+    return builder
+
+
+def _check(what: str, number: object, least: int) -> None:
+    if not isinstance(number, (int, np.integer)) or number < least:
+        raise BodyError(f"{what} is {number!r}. Give a whole number, at least {least}.")

@@ -1,0 +1,73 @@
+"""load: a body from its name or its file, whatever the format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from pathlib import Path
+
+from memetik import bodies
+from memetik.body import Body
+from memetik.errors import FormatError, UnknownNameError
+from memetik.read import xml
+from memetik.read.srdf import apply, read_srdf
+from memetik.read.urdf import body_from_urdf
+from memetik.read.xacro import read_xacro
+
+SUPPORTED = "a bundled name, .urdf, .xacro, or .xml with a <robot>"
+NOT_YET = {".bvh": "BVH motion files", ".mjcf": "MuJoCo models", ".sdf": "Gazebo SDF models"}
+
+
+def load(
+    source: str | PathLike[str],
+    *,
+    base: str = "fixed",
+    base_lower: float | Sequence[float] = (),
+    base_upper: float | Sequence[float] = (),
+    srdf: str | PathLike[str] | None = None,
+    package_roots: Iterable[str | PathLike[str]] = (),
+    soft_limits: bool = False,
+) -> Body:
+    """A body by its bundled name, such as "panda", or from the path of a .urdf or .xacro file.
+
+    `base` frees the root: "xyz", "planar" or "floating", within `base_lower` and `base_upper` (see
+    Body.with_base). `srdf` is a file with named chains, the home posture and links that may touch. Bundled
+    bodies bring theirs along; a file NAME.srdf beside your own NAME.urdf is not read unless it is given here.
+    Meshes are looked up in `package_roots` only; `soft_limits` narrows the limits to those of the safety
+    controllers.
+    """
+    if not isinstance(source, (str, PathLike)):
+        raise FormatError(f"load takes a bundled name or a path, not {type(source).__name__}.")
+    if isinstance(source, str) and source in bodies.names():
+        path = bodies.path(source)
+        srdf = path.with_suffix(".srdf") if srdf is None else srdf
+    else:
+        path = Path(source)
+    body = _read(path, package_roots, soft_limits)
+    if srdf is not None:
+        body = apply(body, read_srdf(srdf))
+    return body.with_base(base, lower=base_lower, upper=base_upper)
+
+
+def _read(path: Path, package_roots: Iterable[str | PathLike[str]], soft_limits: bool) -> Body:
+    suffix = path.suffix.lower()
+    if suffix == ".xacro":
+        return read_xacro(path, package_roots=package_roots, soft_limits=soft_limits)
+    if suffix in (".urdf", ".xml"):
+        root = xml.read(path)
+        if root.tag == "mujoco":
+            raise FormatError(f"{path.name} is a MuJoCo model, which is not read yet. memetik reads {SUPPORTED}.")
+        return body_from_urdf(root, package_roots=package_roots, soft_limits=soft_limits)
+    if suffix in NOT_YET:
+        raise FormatError(f"{path.name}: {NOT_YET[suffix]} are not read yet. memetik reads {SUPPORTED}.")
+    if not suffix and len(path.parts) == 1 and not _exists(path):
+        raise UnknownNameError("bundled body", path.name, bodies.names())
+    xml.check_file(path)
+    raise FormatError(f"{path.name}: memetik does not know this format. It reads {SUPPORTED}.")
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # too long to be the name of a file
+        return False

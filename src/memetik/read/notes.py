@@ -1,0 +1,48 @@
+"""What a reader mended by itself, told once: forty joints with the same flaw give one warning, not forty."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+import warnings
+from collections.abc import Sequence
+
+from memetik.errors import MemetikWarning
+from memetik.read.xml import Element
+
+MOST_PLACES = 6
+
+
+class Notes:
+    """Gathers remarks while a file is read; `warn` tells each distinct one as a MemetikWarning."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, list[Element]] = {}
+
+    def add(self, element: Element, remark: str) -> None:
+        """Note that `remark` holds at this element."""
+        self._places.setdefault(remark, []).append(element)
+
+    def misspelled(self, element: Element, known: Sequence[str]) -> None:
+        """Note children whose tag is nearly a known one; other unknown ones are extensions, and fine."""
+        for child in element.children:
+            if child.tag not in known:
+                near = difflib.get_close_matches(child.tag, known, n=1, cutoff=0.8)
+                if near:
+                    self.add(child, f"<{child.tag}> is unknown and was ignored; did you mean <{near[0]}>?")
+
+    def warn(self) -> None:
+        """Give the warnings, at the line of the caller's program."""
+        for remark, elements in self._places.items():
+            named = [f"{element.owner} (line {element.line})" for element in elements[:MOST_PLACES]]
+            more = len(elements) - len(named)
+            places = ", ".join(named) + (f" and {more} more" if more else "")
+            warnings.warn(f"{elements[0].file}, {places}: {remark}", MemetikWarning, stacklevel=_outside())
+
+
+def _outside() -> int:
+    """The stack level, counted as `warnings.warn` counts it, of the first caller outside this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("memetik."):
+        level, frame = level + 1, frame.f_back
+    return level

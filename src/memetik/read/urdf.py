@@ -1,0 +1,72 @@
+"""URDF -> Body. Strict: what cannot be right is refused with its line, what is harmless mended and told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from os import PathLike
+from pathlib import Path
+
+from memetik.body import Body
+from memetik.read import xml
+from memetik.read.naming import naming
+from memetik.read.notes import Notes
+from memetik.read.resources import locate_mesh
+from memetik.read.urdf_joint import read_joint
+from memetik.read.urdf_link import read_link, read_materials
+from memetik.read.xml import Element
+
+OTHER_FORMATS = {"mujoco": "a MuJoCo model", "sdf": "a Gazebo SDF model", "COLLADA": "a COLLADA scene"}
+
+
+def read_urdf(
+    path: str | PathLike[str], *, package_roots: Iterable[str | PathLike[str]] = (), soft_limits: bool = False
+) -> Body:
+    """The body in a URDF file. See `parse_urdf`."""
+    return body_from_urdf(xml.read(Path(path)), package_roots=package_roots, soft_limits=soft_limits)
+
+
+def parse_urdf(
+    text: str | bytes,
+    *,
+    file: str = "URDF text",
+    package_roots: Iterable[str | PathLike[str]] = (),
+    soft_limits: bool = False,
+) -> Body:
+    """The body in URDF text; messages call the text `file`.
+
+    Meshes are looked up in `package_roots` and named by their path if they are there, as written if not:
+    kinematics needs no meshes. `soft_limits` narrows the limits to those of the safety controllers.
+    A continuous, floating or planar joint has no limits in URDF, so lower and upper are ignored there.
+    """
+    return body_from_urdf(xml.parse(text, file), package_roots=package_roots, soft_limits=soft_limits)
+
+
+def body_from_urdf(root: Element, *, package_roots: Iterable[str | PathLike[str]], soft_limits: bool) -> Body:
+    """The body under a <robot> element."""
+    _check_root(root)
+    notes = Notes()
+    notes.misspelled(root, ("link", "joint", "material"))
+    locate = partial(locate_mesh, roots=package_roots)
+    colors = read_materials(root, notes)
+    links = [read_link(element, colors, notes, locate) for element in root.all("link")]
+    joints = [read_joint(element, notes, soft_limits=soft_limits) for element in root.all("joint")]
+    name = root.attributes.get("name", "").strip()
+    if not name:
+        name = Path(root.file).stem
+        notes.add(root, f"the robot has no name, so it is called {name!r}.")
+    with naming(root.file):
+        body = Body(name, links, joints)
+    notes.warn()
+    return body
+
+
+def _check_root(root: Element) -> None:
+    if root.tag != "robot":
+        what = OTHER_FORMATS.get(root.tag, "something else")
+        raise root.error(f"URDF begins with <robot>, but this begins with <{root.tag}>: it is {what}.")
+    for element in root.children:
+        if element.tag.startswith("xacro:"):
+            raise element.error(
+                f"<{element.tag}> is xacro, the macro language. Name the file .xacro, or expand it first."
+            )

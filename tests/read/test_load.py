@@ -1,0 +1,130 @@
+"""load: names, paths and formats; and every bundled body."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from memetik import bodies
+from memetik.errors import BodyError, FormatError, UnknownNameError
+from memetik.read import load
+from tests.read.samples import SRDF, URDF
+
+
+@pytest.fixture
+def arm(tmp_path):
+    """arm.urdf with its arm.srdf beside it."""
+    (tmp_path / "arm.urdf").write_text(URDF)
+    (tmp_path / "arm.srdf").write_text(SRDF)
+    return tmp_path / "arm.urdf"
+
+
+def test_a_path(arm):
+    assert load(arm).joint_names == load(str(arm)).joint_names == ("shoulder", "elbow", "slide", "finger")
+    arm.rename(arm.with_suffix(".URDF"))
+    assert load(arm.with_suffix(".URDF")).dof == 4
+
+
+def test_the_srdf_is_read_only_if_it_is_named(arm):
+    assert load(arm).chains == {}
+    assert set(load(arm, srdf=arm.with_suffix(".srdf")).chains) == {"reach", "grip", "all"}
+
+
+def test_options_reach_the_readers(arm):
+    assert load(arm, soft_limits=True).lower[0] == -1.5
+    meshes = arm.parent / "arm" / "meshes"
+    meshes.mkdir(parents=True)
+    (meshes / "hand.stl").touch()
+    assert load(arm, package_roots=[arm.parent]).links["hand"].visuals[0].mesh == str(meshes / "hand.stl")
+
+
+def test_a_free_base(arm):
+    body = load(arm, base="xyz", base_lower=-1.0, base_upper=(1.0, 2.0, 3.0), srdf=arm.with_suffix(".srdf"))
+    assert body.joint_names[:3] == ("base.x", "base.y", "base.z")
+    assert body.upper[:3].tolist() == [1.0, 2.0, 3.0]
+    assert "reach" in body.chains and body.home[3] == 0.5
+    assert load(arm, base="floating").dof == 10
+    with pytest.raises(BodyError, match="floating"):
+        load(arm, base="flying")
+
+
+def test_xml_is_told_by_its_root(tmp_path):
+    path = tmp_path / "model.xml"
+    path.write_text(URDF)
+    assert load(path).dof == 4
+    path.write_text("<mujoco/>")
+    with pytest.raises(FormatError, match="MuJoCo model, which is not read yet"):
+        load(path)
+    path.write_text("<html/>")
+    with pytest.raises(FormatError, match="<html>"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("walk.bvh", "BVH motion files are not read yet"),
+        ("arm.mjcf", "MuJoCo models are not read yet"),
+        ("arm.sdf", "not read yet"),
+        ("arm.stl", r"does not know this format. It reads .*\.urdf, \.xacro"),
+        ("noformat", "does not know this format"),
+    ],
+)
+def test_formats_that_are_not_read(tmp_path, monkeypatch, name, says):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text("content")
+    with pytest.raises(FormatError, match=says):
+        load(name)
+
+
+def test_files_that_are_not_there(tmp_path):
+    for name in ("lost.urdf", "lost.xml", "lost.stl", "no/where"):
+        with pytest.raises(FormatError, match="there is no file"):
+            load(tmp_path / name)
+    with pytest.raises(FormatError, match="is a directory"):
+        load(tmp_path)
+    with pytest.raises(FormatError, match="there is no file"):
+        load("panda", srdf=tmp_path / "lost.srdf")
+
+
+@pytest.mark.parametrize("source", [None, 7, 3.0, ["panda"], b"panda"])
+def test_things_that_are_no_source(source):
+    with pytest.raises(FormatError, match="bundled name or a path"):
+        load(source)
+
+
+@pytest.mark.parametrize("source", ["x" * 5000, "null\0byte", "null\0byte.urdf", "a/" * 3000 + "b.urdf", ""])
+def test_strange_names(source):
+    with pytest.raises((FormatError, UnknownNameError)):
+        load(source)
+
+
+def test_unknown_names_come_with_the_nearest():
+    with pytest.raises(UnknownNameError, match=r"no bundled body named 'Pandaa'.*'panda'"):
+        load("Pandaa")
+    with pytest.raises(UnknownNameError, match="There are: ur5"):
+        load("zzz")
+    with pytest.raises(UnknownNameError, match="'panda'"):
+        bodies.path("pandas")
+
+
+# ---- Bundled bodies ----------------------------------------------------------------------------------------
+
+
+def test_every_bundled_body_is_in_the_register():
+    folder = bodies.path("ur5").parent
+    for suffix in ("urdf", "srdf"):
+        assert {path.stem for path in folder.glob(f"*.{suffix}")} == set(bodies.names())
+    assert all(bodies.DESCRIPTIONS.values())
+
+
+@pytest.mark.parametrize("name", bodies.names())
+def test_every_bundled_body_loads_without_a_warning(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        body = load(name)
+    assert body.dof > 0 and body.chains
+    assert ((body.lower <= body.home) & (body.home <= body.upper)).all()
+    for chain in body.chains:
+        part = body.chain(chain)
+        assert part.dof > 0 and np.isfinite(part.forward(part.home).array).all()
