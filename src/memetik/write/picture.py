@@ -1,0 +1,198 @@
+"""A body in a posture as an SVG picture, for a README, a paper or a quick look; needs nothing but numpy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memetik.body import Body, Poses
+from memetik.errors import FormatError
+from memetik.geometry import TransformLike, as_transform
+from memetik.geometry.checks import finite_array
+from memetik.write import scenery, svg
+from memetik.write.camera import SMALLEST, Camera, look
+from memetik.write.colors import GREY
+from memetik.write.limbs import link_colors
+from memetik.write.scene import Scene, build_scene
+from memetik.write.solids import Piece, paint
+
+Array = NDArray[np.float64]
+Targets = Sequence[TransformLike] | Array
+Goal = tuple[Array, bool]  # world_from_target, and whether its orientation counts
+
+VIEW = (35.0, 18.0)  # from the front, a little from the left and above, for bodies that face along x
+MARGIN = 0.1  # of the page, on every side
+TITLE = 0.06  # of the page, at the top
+GHOSTS = (0.20, 0.45)  # opacity of the first posture and of the last but one
+# On a page of 800 pixels:
+DOT = 3.4  # radius of a joint's dot
+LINE = 0.9  # width of the edge around a solid
+
+
+def draw(
+    body: Body,
+    q: ArrayLike | None = None,
+    path: str | PathLike[str] | None = None,
+    *,
+    view: tuple[float, float] = VIEW,
+    size: tuple[float, float] = (800, 800),
+    targets: Targets = (),
+    skeleton: bool = True,
+    shapes: bool = True,
+    title: str | None = None,
+) -> str:
+    """Draw a body in the posture q (home unless given); return the SVG, and write it to `path` if given.
+
+    `view` is where the camera stands: azimuth in degrees from x towards y, elevation in degrees above the
+    horizon; (-90, 90) looks down with x to the right. `size` is in pixels. `targets` are positions and poses
+    to reach, marked by rings and axes. `shapes` draws the links' primitives; `skeleton` draws the moving
+    joints as dots and links without primitives as bones. The background is transparent.
+    """
+    return draw_many(
+        body,
+        [body.home if q is None else q],
+        path,
+        view=view,
+        size=size,
+        targets=targets,
+        skeleton=skeleton,
+        shapes=shapes,
+        title=title,
+    )
+
+
+def draw_many(
+    body: Body,
+    postures: Sequence[ArrayLike],
+    path: str | PathLike[str] | None = None,
+    *,
+    view: tuple[float, float] = VIEW,
+    size: tuple[float, float] = (800, 800),
+    targets: Targets = (),
+    skeleton: bool = True,
+    shapes: bool = True,
+    title: str | None = None,
+) -> str:
+    """Draw a body in several postures: the last one solid, those before it as ghosts, fainter the earlier.
+
+    The rest is as in `draw`.
+    """
+    file, page, direction, goals = _file(path), _page(size), _view(view), _goals(targets)
+    if len(postures) == 0:
+        raise FormatError("draw_many needs at least one posture, but the list is empty.")
+    colors = link_colors(body)
+    scenes = [build_scene(body, body.forward(q), colors, shapes=shapes, skeleton=skeleton) for q in postures]
+    unit = math.sqrt(min(page) / 800.0)  # small pictures have relatively larger dots and letters
+    camera, extent, floor = _frame(scenes, goals, direction, page, TITLE * page[1] if title else 0.0)
+    definitions = svg.Definitions()
+    parts = []
+    if direction[1] > 0.0:  # seen from below, the ground would hide the body
+        parts.append(scenery.ground(camera, floor, extent, page, definitions, unit))
+        parts.append(scenery.shadow(camera, floor, scenes[-1].all_solids(), definitions, unit))
+    for scene, opacity in zip(scenes, [*np.linspace(*GHOSTS, len(scenes) - 1), 1.0], strict=True):
+        painted = {
+            link: [piece for solid in solids for piece in paint(solid, camera, definitions, LINE * unit)]
+            for link, solids in scene.solids.items()
+        }
+        pieces = [piece for of_link in painted.values() for piece in of_link]
+        if skeleton and opacity == 1.0:
+            pieces += _dots(body, scene.poses, painted, camera, unit)
+        pieces.sort(key=lambda piece: piece.nearness)
+        parts.append(svg.element("g", "\n".join(piece.svg for piece in pieces), opacity=opacity))
+    parts += [scenery.target(camera, pose, oriented, 0.1 * extent, unit) for pose, oriented in goals]
+    parts.append(scenery.compass(camera, page, unit))
+    if title:
+        parts.append(svg.text(title, x=28.0 * unit, y=44.0 * unit, fill=GREY, font_size=20.0 * unit))
+    picture = svg.document(page, title or body.name, definitions, parts)
+    if file is not None:
+        try:
+            file.write_text(picture, encoding="utf-8")
+        except OSError as error:
+            raise FormatError(f"the picture cannot be written to {file}: {error.strerror}.") from error
+    return picture
+
+
+def _dots(body: Body, poses: Poses, painted: dict[str, list[Piece]], camera: Camera, unit: float) -> list[Piece]:
+    """A dot for each moving joint, before the links it joins; where they crowd they shrink, then vanish."""
+    moving = [joint for joint in body.joints.values() if joint.dof > 0]
+    seen = camera.see(np.array([poses[joint.child][:3, 3] for joint in moving]).reshape(-1, 3))
+    places = camera.page(seen)
+    gaps = np.linalg.norm(places[:, None] - places[None], axis=-1)
+    same = gaps < 0.5  # pixels; joints in one place share a dot
+    shared = np.tril(same, -1).any(axis=1)
+    radii = np.minimum(DOT * unit, 0.3 * np.where(same, math.inf, gaps).min(axis=1, initial=math.inf))
+    dots = []
+    for k, joint in enumerate(moving):
+        if shared[k] or radii[k] < 0.3 * DOT * unit:
+            continue
+        around = [
+            piece.nearness
+            for link in (joint.parent, joint.child)
+            for piece in painted[link]
+            if math.dist(piece.middle, seen[k]) <= piece.reach
+        ]
+        nearness = max([float(seen[k, 2]), *around]) + 1e-6
+        x, y = places[k]
+        style: dict[str, str | float] = {"stroke": "#28303d", "stroke_width": 0.35 * radii[k]}
+        dots.append(Piece(nearness, svg.element("circle", cx=x, cy=y, r=radii[k], fill="#fff", **style), seen[k], 0.0))
+    return dots
+
+
+def _frame(
+    scenes: list[Scene], goals: list[Goal], view: tuple[float, float], page: tuple[float, float], top: float
+) -> tuple[Camera, float, float]:
+    """The camera that sees everything, half the size of the body [m], and its lowest height [m]."""
+    balls = [scene.balls() for scene in scenes]
+    points, radii = np.concatenate([p for p, _ in balls]), np.concatenate([r for _, r in balls])
+    low, high = (points - radii[:, None]).min(axis=0), (points + radii[:, None]).max(axis=0)
+    shadows = points * (1.0, 1.0, 0.0) + (0.0, 0.0, low[2]) if view[1] > 0.0 else np.zeros((0, 3))
+    marks = np.array([pose[:3, 3] for pose, _ in goals]).reshape(-1, 3)
+    everything = np.concatenate([points, shadows, marks])
+    all_radii = np.concatenate([radii, np.zeros(len(everything) - len(points))])
+    margins = np.array([0.0, top, 0.0, 0.0]) + MARGIN * min(page)
+    extent = max(0.5 * float(np.linalg.norm(high - low)), SMALLEST)
+    return look(everything, all_radii, view, page, margins), extent, float(low[2])
+
+
+# ---- Checks ------------------------------------------------------------------------------------------------
+
+
+def _file(path: str | PathLike[str] | None) -> Path | None:
+    if path is None:
+        return None
+    file = Path(path)
+    if file.suffix.lower() != ".svg":
+        better = file.stem + ".svg"
+        raise FormatError(f"a picture is written as .svg, not as {file.name!r}. Name it {better!r}.")
+    if not file.parent.is_dir():
+        raise FormatError(f"the folder {str(file.parent)!r} of the picture does not exist. Create it first.")
+    return file
+
+
+def _page(size: tuple[float, float]) -> tuple[float, float]:
+    width, height = finite_array(size, "size", "a width and a height in pixels", (2,)).tolist()
+    if min(width, height) < 32.0:
+        raise FormatError(f"size is {size}, but a picture needs at least 32 pixels each way.")
+    return width, height
+
+
+def _view(view: tuple[float, float]) -> tuple[float, float]:
+    azimuth, elevation = finite_array(view, "view", "azimuth and elevation in degrees", (2,)).tolist()
+    if abs(elevation) > 90.0:
+        raise FormatError(f"view has elevation {elevation:g}. Give degrees from -90 (below) to 90 (above).")
+    return azimuth, elevation
+
+
+def _goals(targets: Targets) -> list[Goal]:
+    """The targets as transforms; a single array of one target is taken as that."""
+    single = isinstance(targets, np.ndarray) and targets.shape in ((3,), (4, 4))
+    goals = []
+    for k, target in enumerate([targets] if single else targets):
+        pose = as_transform(target, name=f"targets[{k}]")
+        goals.append((pose, np.ndim(target[0]) > 0))
+    return goals

@@ -1,0 +1,77 @@
+"""A body in a posture as solids: the primitives of its links, and bones for the links that have none."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memetik.body import Body, Link, Poses, Shape
+from memetik.geometry import between, transform
+from memetik.write.camera import SMALLEST
+from memetik.write.colors import Color
+from memetik.write.solids import Solid
+
+Array = NDArray[np.float64]
+
+BONE = 0.012  # radius of a bone, as a share of the size of the body
+STOUTEST = 0.25  # radius of a bone, at most, as a share of its length
+
+
+class Scene(NamedTuple):
+    """Where the links are, and the solids of every link."""
+
+    poses: Poses
+    solids: dict[str, list[Solid]]
+
+    def all_solids(self) -> list[Solid]:
+        """The solids of all links together."""
+        return [solid for solids in self.solids.values() for solid in solids]
+
+    def balls(self) -> tuple[Array, Array]:
+        """Points (n, 3) and radii (n,) whose hull holds all solids; the links' origins if there are none."""
+        balls = [solid.balls() for solid in self.all_solids()]
+        if not balls:
+            return self.poses.array[:, :3, 3], np.zeros(len(self.poses))
+        return np.concatenate([points for points, _ in balls]), np.concatenate([radii for _, radii in balls])
+
+
+def build_scene(
+    body: Body, poses: Poses, colors: dict[str, Color], *, shapes: bool = True, skeleton: bool = True
+) -> Scene:
+    """The primitives of the links if `shapes`, bones where there are none if `skeleton`."""
+    size = float(np.linalg.norm(np.ptp(poses.array[:, :3, 3], axis=0)))
+    primitives = {name: _primitives(link) if shapes else [] for name, link in body.links.items()}
+    solids = {name: [_solid(shape, poses[name], colors[name]) for shape in own] for name, own in primitives.items()}
+    if skeleton:
+        # A root without shapes under a body that has some is only the place where the body stands.
+        bare = {name for name, own in primitives.items() if not own}
+        bare -= {body.root} if len(bare) < len(primitives) else set()
+        for joint in body.joints.values():
+            start, end = poses[joint.parent][:3, 3], poses[joint.child][:3, 3]
+            if joint.parent in bare and math.dist(start, end) > 1e-3 * size:
+                solids[joint.parent].append(_bone(start, end, size, colors[joint.parent]))
+        if not any(solids.values()):
+            solids[body.root].append(Solid("sphere", (0.2 * SMALLEST,), poses[body.root], colors[body.root]))
+    return Scene(poses, solids)
+
+
+def _primitives(link: Link) -> list[Shape]:
+    """What can be drawn of a link; a mesh would need its file."""
+    visuals, shapes = ([s for s in kind if s.kind != "mesh"] for kind in (link.visuals, link.shapes))
+    return visuals or shapes
+
+
+def _solid(shape: Shape, world_from_link: Array, color: Color) -> Solid:
+    pose = world_from_link @ shape.link_from_shape
+    if shape.color is None:
+        return Solid(shape.kind, shape.size, pose, color)
+    return Solid(shape.kind, shape.size, pose, shape.color[:3], shape.color[3])
+
+
+def _bone(start: Array, end: Array, size: float, color: Color) -> Solid:
+    length = math.dist(start, end)
+    pose = transform(0.5 * (start + end), between((0.0, 0.0, 1.0), end - start))
+    return Solid("capsule", (min(BONE * size, STOUTEST * length), length), pose, color)
