@@ -1,0 +1,86 @@
+"""Late-bound calls: kernels call objectives and local searches by address, so each is compiled alone and at need.
+
+A direct call would compile every objective into every solver, whether used or not. An address costs a few nanoseconds
+a call, keeps the time to the first solution short, and lets users add objectives without anything being compiled again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+from numba.core import types
+from numba.extending import intrinsic
+
+from memetik.kernels.jit import COMPILED
+from memetik.kernels.records import FRAME, NODE
+from memetik.kernels.terms import TERM
+from memetik.kernels.workspace import DIMENSIONS, Workspace
+
+_VECTOR, _MATRIX = types.float64[::1], types.float64[:, ::1]
+_NODES, _FRAMES, _TERMS = (numba.from_dtype(dtype)[::1] for dtype in (NODE, FRAME, TERM))
+_TERM = numba.from_dtype(TERM)
+
+# (term, data, world, x, out)
+RESIDUAL = types.void(_TERM, _VECTOR, _MATRIX, _VECTOR, _VECTOR)
+# (term, data, world, x, nodes, frames, poses, axes, scale, jacobian)
+JACOBIAN = types.void(_TERM, _VECTOR, _MATRIX, _VECTOR, _NODES, _FRAMES, _MATRIX, _MATRIX, types.float64, _MATRIX)
+# (problem, x, most, deadline, clock, outcome, work): one attempt of a local search, true if it satisfied all terms
+_PROBLEM = types.Tuple((_NODES, _FRAMES, _TERMS, _VECTOR, _MATRIX, types.int64[:, ::1]))
+_WORK = types.NamedTuple(tuple(_MATRIX if d == 2 else _VECTOR for d in DIMENSIONS), Workspace)
+ATTEMPT = types.boolean(_PROBLEM, _VECTOR, types.int64, types.float64, types.int64[::1], _VECTOR, _WORK)
+
+_python: list[Any] = [None]  # without the compiler, an address is a place in this list; none is at zero
+
+
+def address(kernel: Any, signature: Any) -> int:
+    """Compile a kernel for a signature and return where its machine code is."""
+    if not COMPILED:
+        if kernel not in _python:
+            _python.append(kernel)
+        return _python.index(kernel)
+    kernel.compile(signature.args)
+    result = kernel.overloads[signature.args]
+    if result.signature.return_type not in (signature.return_type, types.none):
+        raise TypeError(
+            f"{kernel.py_func.__name__} returns {result.signature.return_type}, not {signature.return_type}"
+        )
+    return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+
+
+def _call(context, builder, signature, args):
+    """Code for a call of args[0], an address, with the other arguments in Numba's own calling convention."""
+    returns = types.none if signature.return_type == types.void else signature.return_type
+    kind = context.call_conv.get_function_type(returns, signature.args[1:])
+    target = builder.inttoptr(args[0], kind.as_pointer())
+    _, value = context.call_conv.call_function(builder, target, returns, signature.args[1:], args[1:])
+    return context.get_dummy_value() if returns == types.none else value
+
+
+def _late(signature):
+    """The signature of a call by address."""
+    return signature.return_type(types.int64, *signature.args)
+
+
+@intrinsic
+def _call_residual(typing, place, term, data, world, x, out):
+    return _late(RESIDUAL), _call
+
+
+@intrinsic
+def _call_jacobian(typing, place, term, data, world, x, nodes, frames, poses, axes, scale, jacobian):
+    return _late(JACOBIAN), _call
+
+
+@intrinsic
+def _call_attempt(typing, place, problem, x, most, deadline, clock, outcome, work):
+    return _late(ATTEMPT), _call
+
+
+def _call_python(place, *arguments):
+    return _python[place](*arguments)
+
+
+call_residual: Any = _call_residual if COMPILED else _call_python
+call_jacobian: Any = _call_jacobian if COMPILED else _call_python
+call_attempt: Any = _call_attempt if COMPILED else _call_python

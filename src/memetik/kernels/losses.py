@@ -1,0 +1,78 @@
+"""The scalar losses of the thesis, section 4.4: one number for each term, and their root mean square.
+
+They serve Bio IK and the other evolutionary methods, which compare postures and need no residuals. Equation numbers are
+those of the thesis; where its text differs from what is computed here, the function says so.
+"""
+
+from __future__ import annotations
+
+import math
+
+from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.late import call_residual
+from memetik.kernels.term_springs import springs_error
+from memetik.kernels.terms import POSITION, PROJECTION, SPRINGS
+
+
+@jit_inline
+def residual_length(term, residual):
+    """Length of a term's residual [m or rad]."""
+    total = 0.0
+    for i in range(term.row, term.row + term.rows):
+        total += residual[i] * residual[i]
+    return math.sqrt(total)
+
+
+@jit_inline
+def position_loss(distance, length, extent):
+    """Eq. 4.4, pi d / sqrt((L + d) (lambda + d)): a distance d [m] as an angle below pi.
+
+    L is the length of the chain [m], lambda the distance of the frame from the root [m].
+    """
+    if distance == 0.0:
+        return 0.0  # at the root itself lambda is zero too
+    return math.pi * distance / math.sqrt((length + distance) * (extent + distance))
+
+
+@jit
+def term_loss(term, data, world, x, residual):
+    """The loss of one term, from its residuals, which have been computed for this posture.
+
+    Orientation (4.5) and direction (4.6) lose the angle [rad], taken from the rotation between target and frame because
+    the arc cosine is inexact near zero. Springs lose the mean of stiffness times stretch (4.8, 4.9), a relation between
+    joints its absolute difference (4.10). Terms that the thesis does not know lose the length of their residual.
+    """
+    if term.kind == SPRINGS:
+        return springs_error(term, data, x)
+    length = residual_length(term, residual)
+    if term.kind == POSITION or term.kind == PROJECTION:
+        px, py, pz = world[term.frame, 4], world[term.frame, 5], world[term.frame, 6]
+        return position_loss(length, term.reach, math.sqrt(px * px + py * py + pz * pz))
+    return length
+
+
+@jit
+def measured_loss(term, data, world, x, residual):
+    """The loss of one term; computes its residuals first."""
+    if term.kind != SPRINGS:
+        call_residual(term.residual, term, data, world, x, residual)
+    return term_loss(term, data, world, x, residual)
+
+
+@jit
+def rmse(terms, data, world, x, residual):
+    """Eq. 4.3, the fitness sqrt(1/k sum_j w_j L_j^2) of a posture, over k losses; writes all residuals on the way.
+
+    A pose counts as two losses, position and orientation; a projection as one, the mean of its two terms (4.11).
+    """
+    total, count = 0.0, 0
+    t = 0
+    while t < terms.size:
+        loss = measured_loss(terms[t], data, world, x, residual)
+        if terms[t].kind == PROJECTION:
+            t += 1
+            loss = 0.5 * (loss + measured_loss(terms[t], data, world, x, residual))
+        total += terms[t].weight * loss * loss
+        count += 1
+        t += 1
+    return math.sqrt(total / count)

@@ -1,0 +1,278 @@
+"""Objectives that users write: `@objective(...)` on a function, and FunctionalRelation between joints."""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from memetik.body import Body, Frame
+from memetik.errors import MemetikWarning, ProblemError
+from memetik.geometry import to_quaternion
+from memetik.kernels.callback import CALLBACK
+from memetik.kernels.late import RESIDUAL, address
+from memetik.kernels.term_custom import (
+    compile_freely,
+    custom_jacobian,
+    custom_residual,
+    frame_view,
+    residual_kernel,
+)
+from memetik.kernels.terms import CUSTOM, CUSTOM_FRAMES, JOINT_OFFSET, JOINT_RATIO, JOINT_VARIABLE, READ_JOINT
+from memetik.objectives.objective import Objective, Packer
+
+_NUMBER = ctypes.sizeof(ctypes.c_double)
+_POSE = 7 * ctypes.c_double
+
+
+def objective(
+    *,
+    reads: Sequence[str | Frame] = (),
+    joints: Sequence[str] = (),
+    tolerance: float | None = 1e-3,
+    weight: float = 1.0,
+    name: str | None = None,
+) -> Callable[[Callable[..., Any]], Custom]:
+    """Turn a function into an objective, ready for a Problem:
+
+        @mk.objective(reads=[hand], tolerance=1e-3)
+        def above_table(hand):
+            return max(0.0, 0.75 - hand.position[2])
+
+    See Custom for what the function gets and returns.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Custom:
+        return Custom(function, reads=reads, joints=joints, tolerance=tolerance, weight=weight, name=name)
+
+    return decorate
+
+
+class Custom(Objective):
+    """Whatever a function says: e = function(frames..., joint values...), |e| <= tolerance [the function's own unit].
+
+    The function gets one argument for each frame in `reads`, then one for each joint in `joints`. A frame has
+    `.position` [m], `.quaternion` (w, x, y, z) and the unit vectors `.axis_x`, `.axis_y`, `.axis_z`, all tuples in
+    world coordinates. A joint is its value [rad or m]; mimic and locked joints may be read too. The function returns a
+    residual, zero when satisfied, or a tuple or one-dimensional array of them, always of the same length. The search
+    follows their slope: return how far off a posture is (max(0, violation) for an inequality), not only whether it is.
+
+    Numba compiles the function. It then sees global and closed-over variables as they are at that moment, and functions
+    that it calls must be decorated with @numba.njit; 1 / 0 is infinite and sqrt(-1) is NaN, without an exception. What
+    Numba cannot compile runs as plain Python, some microseconds a call, and a MemetikWarning says why. NaN means "not
+    defined here" and never counts as satisfied. An exception makes the solve raise a ProblemError at its end.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        reads: Sequence[str | Frame] = (),
+        joints: Sequence[str] = (),
+        tolerance: float | None = 1e-3,
+        weight: float = 1.0,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(weight=weight, tolerance=tolerance, name=name or getattr(function, "__name__", None))
+        self.function = function
+        self._frames = _several(reads, (str, Frame), self.name, "reads", "frames")
+        self._joints = _several(joints, (str,), self.name, "joints", "joint names")
+        self._require_arguments(function, len(self._frames) + len(self._joints))
+        self._in_python = CALLBACK(self._answer)
+        self._fault: BaseException | None = None
+        self._kernels: dict[int | None, Any] = {}  # of each form of result; machine code lives as long as they do
+
+    def frames(self) -> tuple[str | Frame, ...]:
+        return self._frames
+
+    def joints(self, body: Body) -> tuple[str, ...]:
+        drives = body.variables.drives
+        followed = (body.joint_names[drives[name][0].variable] for name in self._joints if name in drives)
+        return (*(name for name in self._joints if name in body.joint_names), *followed)
+
+    def pack(self, packer: Packer) -> None:
+        rows = [packer.frame(frame) for frame in self._frames]
+        drives = [packer.drive(name) for name in self._joints]
+        home = self._arguments_at_home(packer.body, drives)
+        values, form = self._try(home)
+        compiled, in_python = self._compile(form, home), ctypes.cast(self._in_python, ctypes.c_void_p).value or 0
+        place = packer.numbers([*divmod(compiled, 2**32), *divmod(in_python, 2**32), len(drives), *rows])
+        variables = []
+        for source, ratio, offset in drives:
+            if source is None:
+                packer.numbers([-1.0])
+            else:
+                variables.append(packer.variable(source))
+            packer.numbers([ratio, offset])
+        packer.add(
+            CUSTOM,
+            rows=len(values),
+            data=place,
+            count=len(rows),
+            tolerance=self.tolerance,
+            kernels=(custom_residual, custom_jacobian),
+            more_frames=rows,
+            variables=variables,
+        )
+
+    def raise_fault(self) -> None:
+        """Raise what the function raised since it was last asked, as a ProblemError that tells where it came from."""
+        fault, self._fault = self._fault, None
+        if isinstance(fault, Exception):
+            raise ProblemError(
+                f"{self.name}: the function raised {type(fault).__name__} during the solve: {fault}. Let it return a "
+                "number for every posture, NaN where it is not defined."
+            ) from fault
+        if fault is not None:  # the user pressed Ctrl-C
+            raise fault
+
+    # Compilation
+
+    def _compiled(self) -> Any:
+        """The function as Numba sees it."""
+        return compile_freely(self.function)
+
+    def _compile(self, form: int | None, arguments: Sequence[Any]) -> int:
+        """Where the kernel for a form of result (see residual_kernel) is; -1 if Numba cannot compile it."""
+        if form not in self._kernels:
+            kernel = None
+            try:
+                function = self._compiled()
+                function(*arguments)  # alone first: what Numba says of it reads better so
+                kernel = residual_kernel(function, len(self._frames), len(self._joints), form)
+                address(kernel, RESIDUAL)
+            except Exception as error:  # whatever the passes of the compiler ran into
+                self._warn(error)
+            self._kernels[form] = kernel
+        kernel = self._kernels[form]
+        return -1 if kernel is None else address(kernel, RESIDUAL)
+
+    def _warn(self, error: Exception) -> None:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        why = " ".join([line for line in lines if not line.startswith("Failed in nopython")][:2])
+        warnings.warn(
+            f"{self.name}: Numba cannot compile the function, so it runs as plain Python, which is slower: {why}",
+            MemetikWarning,
+            stacklevel=2,
+        )
+
+    # The function as plain Python
+
+    def _arguments_at_home(self, body: Body, drives: Sequence[tuple[str | None, float, float]]) -> list[Any]:
+        poses = body.forward(body.home)
+        arguments: list[Any] = []
+        for frame in map(body.frame, self._frames):
+            T = poses[frame.link] @ frame.link_from_frame
+            arguments.append(frame_view(*to_quaternion(T[:3, :3]).tolist(), *T[:3, 3].tolist()))
+        for source, ratio, offset in drives:
+            arguments.append(offset + (0.0 if source is None else ratio * float(body.home[body.index(source)])))
+        return arguments
+
+    def _try(self, arguments: Sequence[Any]) -> tuple[list[float], int | None]:
+        """Residuals at home, and the form they come in: 0 a number, n a tuple, None an array."""
+        try:
+            value = self.function(*arguments)
+        except Exception as error:
+            raise ProblemError(
+                f"{self.name}: the function raised {type(error).__name__} at the body's home posture: {error}"
+            ) from error
+        try:
+            values = _floats(value)
+        except (TypeError, ValueError):
+            values = []
+        if not values:
+            raise ProblemError(
+                f"{self.name}: the function returned {value!r}. Return a number, or a tuple or one-dimensional array "
+                "of numbers."
+            )
+        return values, 0 if np.ndim(value) == 0 else len(values) if isinstance(value, tuple) else None
+
+    def _answer(self, data: int, world: int, x: int, out: int, rows: int) -> None:
+        """The function at the inputs that stand at these addresses; kernels call it through ctypes."""
+        residuals = (rows * ctypes.c_double).from_address(out)
+        if self._fault is None:
+            try:
+                values = _floats(self.function(*self._arguments_at(data, world, x)))
+                if len(values) != rows:
+                    raise ProblemError(f"it returned {len(values)} residuals, but {rows} at the home posture")
+                residuals[:] = [*values]
+                return
+            except BaseException as fault:  # nothing may pass through the kernels: raise_fault does it afterwards
+                self._fault = fault
+        residuals[:] = [math.nan] * rows
+
+    def _arguments_at(self, data: int, world: int, x: int) -> list[Any]:
+        first = CUSTOM_FRAMES + len(self._frames)
+        numbers = ((first + READ_JOINT * len(self._joints)) * ctypes.c_double).from_address(data)
+        size = ctypes.sizeof(_POSE)
+        arguments = [frame_view(*_POSE.from_address(world + size * int(row))) for row in numbers[CUSTOM_FRAMES:first]]
+        for at in range(first, len(numbers), READ_JOINT):
+            k, value = int(numbers[at + JOINT_VARIABLE]), numbers[at + JOINT_OFFSET]
+            if k >= 0:
+                value += numbers[at + JOINT_RATIO] * ctypes.c_double.from_address(x + k * _NUMBER).value
+            arguments.append(value)
+        return arguments
+
+    def _require_arguments(self, function: Callable[..., Any], count: int) -> None:
+        if not callable(function):
+            raise ProblemError(f"{self.name}: {function!r} is not a function.")
+        if count == 0:
+            raise ProblemError(f"{self.name}: it reads nothing. Name frames in `reads` or joints in `joints`.")
+        try:
+            inspect.signature(function).bind(*range(count))
+        except TypeError as error:
+            raise ProblemError(
+                f"{self.name}: the function must take {count} arguments, the frames of `reads` and then the values of "
+                f"`joints`: {error}."
+            ) from error
+
+
+class FunctionalRelation(Custom):
+    """A joint follows others: |x_i - h(x_j, ...)| <= tolerance [rad or m], eq. 4.10 of the thesis.
+
+    joint: x_i; function: h, any function of the values of the joints in `of`, in that order (see Custom).
+    """
+
+    def __init__(
+        self,
+        joint: str,
+        function: Callable[..., float],
+        *,
+        of: Sequence[str],
+        tolerance: float | None = 1e-3,
+        weight: float = 1.0,
+        name: str | None = None,
+    ) -> None:
+        sources = _several(of, (str,), name or type(self).__name__, "of", "joint names")
+        self.joint, self.of, self.relation = joint, sources, function
+        name = name or type(self).__name__
+        super().__init__(self._difference, joints=(joint, *sources), tolerance=tolerance, weight=weight, name=name)
+        self._require_arguments(function, len(sources))
+
+    def _difference(self, value: float, *others: float) -> float:
+        return value - self.relation(*others)
+
+    def _compiled(self) -> Any:
+        relation = compile_freely(self.relation)
+        return compile_freely(lambda value, *others: value - relation(*others))
+
+
+def _floats(value: Any) -> list[float]:
+    """The residuals that a function returned."""
+    if np.ndim(value) > 1:
+        raise ValueError("more than one dimension")
+    return [float(value)] if np.ndim(value) == 0 else [float(residual) for residual in value]
+
+
+def _several(given: Any, kinds: tuple[type, ...], name: str, keyword: str, what: str) -> tuple[Any, ...]:
+    """A list of frames or names; one alone is taken for a list of one."""
+    items = (given,) if isinstance(given, kinds) else tuple(given) if isinstance(given, Sequence) else (given,)
+    for item in items:
+        if not isinstance(item, kinds):
+            raise ProblemError(f"{name}: {keyword} must list {what}, not {item!r}.")
+    return items

@@ -1,0 +1,223 @@
+"""Distance and SelfDistance: solids keep apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from memetik.body import Body, Frame, Shape
+from memetik.errors import ProblemError
+from memetik.kernels.term_distance import distance_jacobian, distance_residual
+from memetik.kernels.terms import DISTANCE, GROUP_CENTER, GROUP_SOLIDS, SOLID_DATA
+from memetik.objectives.objective import Array, Objective, Packer, Target
+from memetik.objectives.position import POSITION_GAIN
+from memetik.objectives.solids import ball, group, link_solids, world_groups
+
+# Pairs that can be too close at the same time and pull each on its own; random humanoids have up to that many.
+ROWS = 32
+
+
+class Apart(Objective):
+    """Common to Distance and SelfDistance: pairs of groups of solids."""
+
+    def __init__(self, *, margin: float, tolerance: float | None, weight: float, name: str | None) -> None:
+        super().__init__(weight=weight, tolerance=tolerance, name=name)
+        self.margin = margin
+
+    @property
+    def margin(self) -> float:
+        """How far beyond contact the search aims [m], so that rounding does not end in contact."""
+        return self._margin
+
+    @margin.setter
+    def margin(self, value: float) -> None:
+        self._margin = _length(value, self.name, "margin")
+        self._changed()
+
+    def _pack_pairs(self, packer: Packer, pairs: Sequence[tuple[int, int]], frames: Sequence[str | Frame]) -> None:
+        """Add the term: `pairs` are places of groups, `frames` what carries them."""
+        if pairs:
+            packer.add(
+                DISTANCE,
+                rows=min(len(pairs), ROWS),
+                data=packer.numbers([self.margin, *(place for pair in pairs for place in pair)]),
+                count=len(pairs),
+                unit=max(packer.reach(frame) for frame in frames) / POSITION_GAIN,
+                tolerance=self.tolerance,
+                kernels=(distance_residual, distance_jacobian),
+                more_frames=[packer.frame(_link(frame)) for frame in frames],
+            )
+
+
+class Distance(Apart):
+    """Frames or links keep away from obstacles: max(0, r_a + r_b - |a - b|) <= tolerance [m] for each pair of shapes.
+
+    frame: what keeps away, one or several. A link by name stands for its collision shapes. A frame, or a link with
+    `radius` [m], stands for a ball of that radius around its origin.
+    others: what to keep away from: points (k, 3) or spheres (k, 4) in the world, shapes placed in the world, links of
+    the body by name (their shapes) or frames (their origins), or a list of these.
+    margin: the search aims at this distance [m] beyond contact. Contact itself is satisfied, anything deeper is not, as
+    in eq. 4.7 of the thesis, whose loss is infinite there.
+
+    a and b are the closest points of the cores of two shapes, r_a and r_b what surrounds these: the centre of a sphere,
+    the axis of a capsule, the whole of a box. The distances are exact, save for cylinders: such a one counts as being
+    where both the capsule and the box around it are, which sticks out at the rims only. Meshes must be covered by
+    simple shapes. The error is the depth of the deepest pair.
+    """
+
+    def __init__(
+        self,
+        frame: str | Frame | Iterable[str | Frame],
+        others: object,
+        *,
+        radius: float | None = None,
+        margin: float = 0.005,
+        tolerance: float | None = 0.0,
+        weight: float = 1.0,
+        name: str | None = None,
+    ) -> None:
+        self.kept = (frame,) if isinstance(frame, str | Frame) else tuple(frame)
+        several = f"Distance of {len(self.kept)} links" if len(self.kept) > 1 else None
+        super().__init__(margin=margin, tolerance=tolerance, weight=weight, name=name or several)
+        self.radius = None if radius is None else _length(radius, self.name, "radius")
+        self.others, obstacles = _sort(others)
+        if not self.kept:
+            raise ProblemError(f"{self.name}: nothing keeps away. Name at least one link or frame.")
+        shared = {_link(each) for each in self.kept} & {_link(each) for each in self.others}
+        if shared:
+            names = ", ".join(sorted(shared))
+            raise ProblemError(f"{self.name}: {names} cannot keep away from itself. Leave it out of one side.")
+        self._world = Target(0)
+        self.obstacles = obstacles
+
+    @property
+    def obstacles(self) -> Array:
+        """The obstacles in the world as balls (x, y, z, radius), around each if it is no ball itself.
+
+        Assign points, spheres or shapes to move them; as many as before change in place, others compile anew.
+        """
+        return self._world.numbers.reshape(-1, _GROUP)[:, GROUP_CENTER : GROUP_CENTER + 4].copy()
+
+    @obstacles.setter
+    def obstacles(self, value: object) -> None:
+        groups = world_groups(value, self.name)
+        if groups.size != self._world.numbers.size:
+            self._world = Target(groups.size)
+            self._changed()
+        self._world.assign(0, groups.ravel())
+
+    def frames(self) -> tuple[str | Frame, ...]:
+        return (*self.kept, *self.others)
+
+    def pack(self, packer: Packer) -> None:
+        kept = [self._group(packer, frame, self.radius) for frame in self.kept]
+        others = [self._group(packer, frame, None) for frame in self.others]
+        world = packer.target(self._world)
+        others += range(world, world + self._world.numbers.size, _GROUP)
+        self._pack_pairs(packer, list(product(kept, others)), self.frames())
+
+    def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
+        """Obstacles over time: steps of as many points or spheres as now, an array of steps x k x 3 or 4."""
+        rows = np.array([world_groups(np.asarray(step), self.name).ravel() for step in np.asarray(path)])
+        if rows.shape[1:] != self._world.numbers.shape:
+            count = len(self.obstacles)
+            raise ProblemError(f"{self.name}: obstacles over time must be an array of steps x {count} x 3 or 4.")
+        return rows, self._world
+
+    def _group(self, packer: Packer, frame: str | Frame, radius: float | None) -> int:
+        if isinstance(frame, str) and radius is None:
+            solids = link_solids(packer.body, frame, self.name)
+        else:
+            solids = [ball(packer.body.frame(frame).link_from_frame[:3, 3], radius or 0.0)]
+        return packer.numbers(group(packer.frame(_link(frame)), solids))
+
+
+class SelfDistance(Apart):
+    """The links of a body keep apart from each other: the penetration of the deepest pair <= tolerance [m].
+
+    links: which to look at, by name; all that have collision shapes unless given. Left out are pairs that
+    `body.touching` allows, pairs joined by one joint or welded together, and those in `ignore`; `pairs` lists the rest.
+    Distances, margin and tolerance are as in Distance.
+    """
+
+    def __init__(
+        self,
+        body: Body,
+        links: Iterable[str] | None = None,
+        *,
+        ignore: Iterable[tuple[str, str]] = (),
+        margin: float = 0.005,
+        tolerance: float | None = 0.0,
+        weight: float = 1.0,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(margin=margin, tolerance=tolerance, weight=weight, name=name or f"SelfDistance of {body.name}")
+        names = [link.name for link in body.links.values() if link.shapes] if links is None else list(links)
+        left_out = body.touching | {frozenset(pair) for pair in ignore}
+        for link in {*names, *(link for pair in left_out for link in pair)}:
+            body.frame(link)
+        part = _welded(body)
+        joined = {frozenset((part[joint.parent], part[joint.child])) for joint in body.joints.values()}
+        self.pairs = tuple(
+            (a, b)
+            for a, b in combinations(dict.fromkeys(names), 2)
+            if part[a] != part[b] and frozenset((part[a], part[b])) not in joined and frozenset((a, b)) not in left_out
+        )
+        if not self.pairs:
+            raise ProblemError(
+                f"{self.name}: no two of the links {', '.join(names) or '(none has shapes)'} can collide. Name links "
+                "with at least two joints between them."
+            )
+
+    def frames(self) -> tuple[str | Frame, ...]:
+        return tuple(dict.fromkeys(link for pair in self.pairs for link in pair))
+
+    def pack(self, packer: Packer) -> None:
+        part = _welded(packer.body)  # locked joints weld more links together
+        pairs = [(a, b) for a, b in self.pairs if part[a] != part[b]]
+        groups = {
+            link: packer.numbers(group(packer.frame(link), link_solids(packer.body, link, self.name)))
+            for link in dict.fromkeys(link for pair in pairs for link in pair)
+        }
+        self._pack_pairs(packer, [(groups[a], groups[b]) for a, b in pairs], list(groups))
+
+    def __repr__(self) -> str:
+        return f"<{self.name} {len(self.pairs)} pairs of links>"
+
+
+_GROUP = GROUP_SOLIDS + SOLID_DATA  # an obstacle: a group of one solid
+
+
+def _sort(others: object) -> tuple[tuple[str | Frame, ...], object]:
+    """What rides on the body, and what stands in the world."""
+    if isinstance(others, str | Frame):
+        return (others,), ()
+    if isinstance(others, np.ndarray | Shape) or not isinstance(others, Iterable):
+        return (), others
+    items = list(others)
+    if items and all(np.isscalar(item) and not isinstance(item, str) for item in items):
+        return (), np.array(items)
+    on_body = tuple(item for item in items if isinstance(item, str | Frame))
+    return on_body, [item for item in items if not isinstance(item, str | Frame)]
+
+
+def _link(frame: str | Frame) -> str:
+    return frame if isinstance(frame, str) else frame.link
+
+
+def _welded(body: Body) -> dict[str, str]:
+    """For each link the first link of the rigid part that it belongs to."""
+    part = {body.root: body.root}
+    for joint in body.joints.values():  # depth-first: parents are met before their children
+        part[joint.child] = part[joint.parent] if joint.kind == "fixed" else joint.child
+    return part
+
+
+def _length(value: float, name: str, what: str) -> float:
+    if not (math.isfinite(value) and value >= 0.0):
+        raise ProblemError(f"{name}: {what} is {value}; it must be zero or positive, in metres.")
+    return float(value)

@@ -1,0 +1,187 @@
+"""The contract of objectives: what they read, how they pack into terms, how their targets change in place."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memetik.body import Body, Frame
+from memetik.errors import ProblemError
+
+if TYPE_CHECKING:
+    FrameLike = str | Frame
+
+Array = NDArray[np.float64]
+
+
+class Packer(Protocol):
+    """What an objective sees of the compiler: places for its frames, numbers and terms."""
+
+    body: Body  # locked joints are fixed in it
+    whole: Body  # as the user knows it
+    moving: Sequence[str]  # joints that frames or wishes about single joints read
+
+    def frame(self, frame: str | Frame) -> int:
+        """The row of a frame that a term reads."""
+
+    def numbers(self, values: Array | list[float]) -> int:
+        """Append constants to the data array; their place."""
+
+    def target(self, target: Target) -> int:
+        """Append numbers that may change later; their place, kept up to date by the target."""
+
+    def variable(self, name: str) -> int:
+        """Append the number of a free joint, for a term that reads its value; the place where it stands."""
+
+    def drive(self, name: str) -> tuple[str | None, float, float]:
+        """The free joint behind any joint (None if it is locked), ratio and offset: value = ratio * free + offset."""
+
+    def limits(self, name: str) -> tuple[float, float]:
+        """The limits in force for a free joint [rad or m]."""
+
+    def reach(self, frame: str | Frame) -> float:
+        """The length of the chain from the root to a frame [m]: how far a position error can grow."""
+
+    def add(
+        self, kind: int, *, frame: int = -1, other: int = -1, rows: int, target: int = 0, data: int = 0, count: int = 0,
+        unit: float = 1.0, reach: float = 1.0, tolerance: float | None, kernels: tuple[Any, Any] | None = None,
+        more_frames: Sequence[int] = (), variables: Sequence[int] = (),
+    ) -> None:  # fmt: skip
+        """Add a term of the objective that is packing.
+
+        `unit` [m or rad] is the residual that counts as one in the search, `reach` the length of the chain for the
+        thesis's loss, `kernels` what computes the residuals and their Jacobian (none for springs). A term that reads
+        more than two frames, or joints by their value, names the rows in `more_frames` and the places in `variables`.
+        """
+
+
+class Objective:
+    """Something that is wanted of a posture.
+
+    weight: how hard the search pulls, relative to other objectives.
+    tolerance: the error up to which the objective counts as satisfied [its own unit]. None makes it a guide: it shapes
+    the solution and never decides success.
+    """
+
+    def __init__(self, *, weight: float, tolerance: float | None, name: str | None = None) -> None:
+        self._problems: weakref.WeakSet[Recompilable] = weakref.WeakSet()
+        self.name = name or type(self).__name__
+        self.weight = weight
+        self.tolerance = tolerance
+
+    @property
+    def weight(self) -> float:
+        return self._weight
+
+    @weight.setter
+    def weight(self, value: float) -> None:
+        if not (math.isfinite(value) and value > 0.0):
+            raise ProblemError(
+                f"{self.name}: weight is {value}; it must be positive. Leave the objective out instead of 0."
+            )
+        self._weight = float(value)
+        self._changed()
+
+    @property
+    def tolerance(self) -> float | None:
+        return self._tolerance
+
+    @tolerance.setter
+    def tolerance(self, value: float | None) -> None:
+        self._tolerance = checked_tolerance(value, self.name)
+        self._changed()
+
+    def frames(self) -> tuple[str | Frame, ...]:
+        """The frames it reads."""
+        return ()
+
+    def joints(self, body: Body) -> tuple[str, ...]:
+        """The free joints whose values it reads directly, besides those that move its frames."""
+        return ()
+
+    @property
+    def follows_start(self) -> bool:
+        """Whether it is about the start of each solve and concerns only joints that other objectives read."""
+        return False
+
+    def pack(self, packer: Packer) -> None:
+        """Add its terms."""
+        raise NotImplementedError
+
+    def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
+        """Many targets as rows of numbers, and the target they belong to; for tracks and batches."""
+        raise ProblemError(f"{self!r} has no target that could move.")
+
+    def error(self, errors: Array) -> float:
+        """The error to report, from the errors of its terms in the order they were packed; 0 if there is none."""
+        return float(errors[0]) if errors.size else 0.0
+
+    def raise_fault(self) -> None:
+        """Raise what went wrong during a solve where no exception can pass; only users' functions can fail there."""
+
+    def __repr__(self) -> str:
+        return f"<{self.name}{''.join(f' {frame}' for frame in self.frames())}>"
+
+    def _changed(self) -> None:
+        for problem in self._problems:
+            problem.recompile()
+
+
+class Recompilable(Protocol):
+    """A problem, as far as an objective knows it."""
+
+    def recompile(self) -> None:
+        """Forget the compiled arrays; something other than a target has changed."""
+
+
+class Target:
+    """Numbers that may change between solves; every compiled problem that holds a copy is kept up to date."""
+
+    __slots__ = ("_places", "numbers")
+
+    def __init__(self, count: int) -> None:
+        self.numbers = np.zeros(count)
+        self._places: list[tuple[weakref.ref[Array], int]] = []
+
+    def bind(self, data: Array, at: int) -> None:
+        """Copy the numbers to data[at:] now and after each change."""
+        self._places = [(place, k) for place, k in self._places if place() is not None]
+        self._places.append((weakref.ref(data), at))
+        data[at : at + self.numbers.size] = self.numbers
+
+    def write(self, kernel: Callable[[Array, Array, int], int], value: Array) -> int:
+        """Convert `value` by a kernel into the numbers; its complaint, 0 for none. Nothing changes if it complains."""
+        complaint = kernel(value, self.numbers, 0)
+        if complaint == 0:
+            self._spread()
+        return complaint
+
+    def place(self, data: Array) -> int:
+        """Where the numbers stand in the data of a compiled problem."""
+        for place, at in self._places:
+            if place() is data:
+                return at
+        raise ProblemError("the objective is not part of the compiled problem.")
+
+    def assign(self, first: int, values: Array) -> None:
+        """Replace some of the numbers by values that are known to be right."""
+        self.numbers[first : first + values.size] = values
+        self._spread()
+
+    def _spread(self) -> None:
+        for place, at in self._places:
+            data = place()
+            if data is not None:
+                data[at : at + self.numbers.size] = self.numbers
+
+
+def checked_tolerance(value: float | None, name: str) -> float | None:
+    """The tolerance, if it is one."""
+    if value is not None and not value >= 0.0:
+        raise ProblemError(f"{name}: tolerance is {value}; it must be zero or positive, or None for a mere guide.")
+    return None if value is None else float(value)

@@ -1,0 +1,151 @@
+"""Targets as people write them: points, rotations and poses, checked on the way in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memetik.errors import GeometryError, ProblemError
+from memetik.geometry import RotationLike, TransformLike, as_transform, rotation_matrix
+from memetik.kernels.targets import (
+    BAD_LAST_ROW,
+    NOT_A_ROTATION,
+    NOT_FINITE,
+    write_point_target,
+    write_pose_target,
+    write_pose_targets,
+)
+from memetik.objectives.objective import Objective, Target, checked_tolerance
+
+Array = NDArray[np.float64]
+
+_COMPLAINTS = {
+    NOT_FINITE: "the target has an entry that is NaN or infinite",
+    NOT_A_ROTATION: "the target's 3x3 part is not a rotation (its columns must be orthonormal and right-handed)",
+    BAD_LAST_ROW: "the last row of the target must be 0 0 0 1",
+}
+
+
+def set_pose(target: Target, value: TransformLike, name: str) -> None:
+    """Write a pose; a float64 4x4 array goes straight to the kernel, anything else through as_transform."""
+    if not (type(value) is np.ndarray and value.shape == (4, 4) and value.dtype == np.float64):
+        try:
+            value = as_transform(value, name="target")
+        except GeometryError as error:
+            raise ProblemError(f"{name}: {error}") from error
+    complaint = target.write(write_pose_target, value)
+    if complaint:
+        raise ProblemError(f"{name}: {_COMPLAINTS[complaint]}. Give a 4x4 transform, for example mk.transform(p, R).")
+
+
+def set_rotation(target: Target, value: RotationLike, name: str) -> None:
+    """Write the rotation of a pose target and leave its position."""
+    matrix = np.eye(4)
+    try:
+        matrix[:3, :3] = rotation_matrix(value, name="target")
+    except GeometryError as error:
+        raise ProblemError(f"{name}: {error}") from error
+    matrix[:3, 3] = target.numbers[4:7]
+    set_pose(target, matrix, name)
+
+
+def set_point(target: Target, value: ArrayLike, name: str, what: str = "target") -> None:
+    """Write a point or direction of three numbers."""
+    try:
+        point = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        point = np.empty(0)
+    if point.shape != (3,):
+        raise ProblemError(f"{name}: {what} must be three numbers, not {value!r}.")
+    if target.write(write_point_target, point):
+        raise ProblemError(f"{name}: {what} has an entry that is NaN or infinite: {value!r}.")
+
+
+def pose_rows(path: ArrayLike, name: str) -> Array:
+    """Many 4x4 transforms as rows of seven numbers."""
+    matrices = _stack(path, (4, 4), name)
+    rows = np.empty((len(matrices), 7))
+    bad, complaint = write_pose_targets(matrices, rows)
+    if complaint:
+        raise ProblemError(f"{name}: step {bad}: {_COMPLAINTS[complaint]}.")
+    return rows
+
+
+def point_rows(path: ArrayLike, name: str) -> Array:
+    """Many points as rows of three numbers."""
+    points = _stack(path, (3,), name)
+    bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
+    if len(bad):
+        raise ProblemError(f"{name}: step {bad[0]}: {_COMPLAINTS[NOT_FINITE]}.")
+    return points
+
+
+def _stack(path: ArrayLike, shape: tuple[int, ...], name: str) -> Array:
+    try:
+        array = np.ascontiguousarray(path, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.shape[1:] != shape or array.ndim != 1 + len(shape):
+        wanted = " x ".join(map(str, shape))
+        raise ProblemError(f"{name}: targets over time must be an array of steps x {wanted}, not {array.shape}.")
+    return array
+
+
+def three(value: ArrayLike, name: str, what: str) -> Array:
+    """Three finite or infinite numbers, not NaN."""
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.empty(0)
+    if numbers.shape != (3,) or np.isnan(numbers).any():
+        raise ProblemError(f"{name}: {what} must be three numbers, not {value!r}.")
+    return numbers
+
+
+def unit(value: ArrayLike, name: str, what: str) -> Array:
+    """A direction, normalised."""
+    vector = three(value, name, what)
+    length = float(np.linalg.norm(vector))
+    if not np.isfinite(length) or length < 1e-9:
+        raise ProblemError(f"{name}: {what} must be a direction of finite length above zero, not {value!r}.")
+    return vector / length
+
+
+class PerAxis(Objective):
+    """Common to Position and Orientation: a tolerance for the length of the error, or one for each of three axes."""
+
+    axis_tolerance: Array | None = None
+
+    @property
+    def tolerance(self) -> float | None:
+        """[m or rad], None for a mere guide, 0 where each axis has one of its own in `axis_tolerance`."""
+        return self._tolerance
+
+    @tolerance.setter
+    def tolerance(self, value: float | Sequence[float] | None) -> None:
+        axes, scalar = None, value
+        if value is not None and np.ndim(value) > 0:
+            axes, scalar = three(value, self.name, "tolerance"), 0.0
+            for tolerance in axes:
+                checked_tolerance(float(tolerance), self.name)
+        self._tolerance = checked_tolerance(scalar, self.name)  # type: ignore[arg-type]
+        self.axis_tolerance = axes
+        self._changed()
+
+
+def axis_gains(mask: Array, tolerance: Array | None) -> Array:
+    """How hard each axis pulls: an axis with a wide tolerance yields to a narrow one, in proportion."""
+    if tolerance is None:
+        return mask
+    floor = np.maximum(tolerance, 1e-9)
+    narrow = np.min(floor, where=mask > 0.0, initial=np.inf)
+    return mask * np.where(np.isfinite(floor), narrow / floor, 0.0)
+
+
+def axis_mask(mask: Sequence[object], name: str) -> Array:
+    """Which of the axes x, y, z count, as ones and zeros."""
+    if len(mask) != 3 or not any(mask):
+        raise ProblemError(f"{name}: mask {mask!r} must name for x, y and z whether they count, at least one of them.")
+    return np.array([1.0 if axis else 0.0 for axis in mask])

@@ -1,0 +1,170 @@
+"""Displacement, JointValue, CenterJoints, AvoidLimits: wishes about single joints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from memetik.body import Body
+from memetik.errors import ProblemError
+from memetik.kernels.terms import FOLLOWS_START, SPRINGS
+from memetik.objectives.objective import Array, Objective, Packer, Target
+
+
+class JointValue(Objective):
+    """A joint takes a value: |x_i - target| <= tolerance [rad or m], eq. 4.9 of the thesis."""
+
+    def __init__(
+        self,
+        joint: str,
+        target: float,
+        *,
+        tolerance: float | None = 1e-3,
+        weight: float = 1.0,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(weight=weight, tolerance=tolerance, name=name)
+        self.joint = joint
+        self._rest = Target(2)  # lower and upper end of the rest interval, the same
+        self.target = target
+
+    @property
+    def target(self) -> float:
+        """The wanted value [rad or m]; assign to change it."""
+        return float(self._rest.numbers[0])
+
+    @target.setter
+    def target(self, value: float) -> None:
+        if not math.isfinite(value):
+            raise ProblemError(f"{self.name}: the value of joint {self.joint!r} must be finite, not {value}.")
+        self._rest.assign(0, np.array([value, value], dtype=np.float64))
+
+    def joints(self, body: Body) -> tuple[str, ...]:
+        return (self.joint,)
+
+    def pack(self, packer: Packer) -> None:
+        place = packer.variable(self.joint)
+        packer.numbers([1.0])
+        packer.target(self._rest)
+        packer.add(SPRINGS, rows=0, data=place, count=1, tolerance=self.tolerance, variables=[place])
+
+
+class Posture(Objective):
+    """Common to the wishes about many joints: one spring for each, with its own stiffness and rest interval."""
+
+    def __init__(
+        self, joints: Mapping[str, float] | None, *, weight: float, tolerance: float | None, name: str | None
+    ) -> None:
+        super().__init__(weight=weight, tolerance=tolerance, name=name)
+        self.stiffness = dict(joints or {})
+        for joint, value in self.stiffness.items():
+            if not (math.isfinite(value) and value >= 0.0):
+                raise ProblemError(f"{self.name}: the weight of joint {joint!r} must be zero or positive, not {value}.")
+
+    def rest(self, packer: Packer, joint: str) -> tuple[float, float, float]:
+        """Stiffness, and the interval in which the joint is at rest."""
+        raise NotImplementedError
+
+    def pack(self, packer: Packer) -> None:
+        for joint in self.stiffness:
+            packer.whole.index(joint)  # a name that does not exist is said here
+        places: list[int] = []
+        for joint in packer.moving if self.follows_start else packer.body.joint_names:
+            stiffness, low, high = self.rest(packer, joint)
+            if stiffness > 0.0 and packer.drive(joint)[0] is not None:
+                places.append(packer.variable(joint))
+                packer.numbers([stiffness, low, high])
+        if places:
+            packer.add(
+                SPRINGS,
+                rows=0,
+                other=FOLLOWS_START if self.follows_start else -1,
+                data=places[0],
+                count=len(places),
+                tolerance=self.tolerance,
+                variables=places,
+            )
+
+    def joints(self, body: Body) -> tuple[str, ...]:
+        return body.joint_names
+
+
+class Displacement(Posture):
+    """Joints stay close to a posture: (1/n) sum_i w_i |x_i - reference_i|, eq. 4.8 of the thesis.
+
+    reference: the posture to stay close to; the start of each solve unless given.
+    joints: the weight of single joints, 1 for those not named; 0 lets a joint move freely.
+    """
+
+    def __init__(
+        self,
+        *,
+        reference: ArrayLike | None = None,
+        joints: Mapping[str, float] | None = None,
+        weight: float = 0.01,
+        tolerance: float | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(joints, weight=weight, tolerance=tolerance, name=name)
+        self.reference: Array | None = None if reference is None else np.array(reference, dtype=np.float64)
+
+    @property
+    def follows_start(self) -> bool:
+        return self.reference is None
+
+    def rest(self, packer: Packer, joint: str) -> tuple[float, float, float]:
+        body = packer.whole
+        reference = body.home if self.reference is None else self.reference
+        if reference.shape != (body.dof,) or not np.isfinite(reference).all():
+            raise ProblemError(f"{self.name}: reference must be a joint vector of {body.dof} finite numbers.")
+        value = float(reference[body.index(joint)])
+        return self.stiffness.get(joint, 1.0), value, value
+
+
+class CenterJoints(Posture):
+    """Joints stay near the middle of their range; each offset counts as a share of half the range."""
+
+    def __init__(
+        self,
+        *,
+        joints: Mapping[str, float] | None = None,
+        weight: float = 0.01,
+        tolerance: float | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(joints, weight=weight, tolerance=tolerance, name=name)
+
+    def rest(self, packer: Packer, joint: str) -> tuple[float, float, float]:
+        low, high = packer.limits(joint)
+        if not (math.isfinite(low) and math.isfinite(high) and high > low):
+            return 0.0, 0.0, 0.0
+        middle = 0.5 * (low + high)
+        return self.stiffness.get(joint, 1.0) * 2.0 / (high - low), middle, middle
+
+
+class AvoidLimits(Posture):
+    """Joints keep away from their limits: no pull inside, a growing one in the last `margin` share of the range."""
+
+    def __init__(
+        self,
+        *,
+        margin: float = 0.1,
+        joints: Mapping[str, float] | None = None,
+        weight: float = 0.1,
+        tolerance: float | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(joints, weight=weight, tolerance=tolerance, name=name)
+        if not 0.0 < margin < 0.5:
+            raise ProblemError(f"{self.name}: margin is {margin}; it is a share of the range, between 0 and 0.5.")
+        self.margin = margin
+
+    def rest(self, packer: Packer, joint: str) -> tuple[float, float, float]:
+        low, high = packer.limits(joint)
+        if not high > low:
+            return 0.0, 0.0, 0.0
+        width = self.margin * (high - low) if math.isfinite(high - low) else self.margin
+        return self.stiffness.get(joint, 1.0) / width, low + width, high - width

@@ -1,0 +1,176 @@
+"""Ground, HeightField, TriangleMesh: surfaces in the world that a Projection puts frames on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memetik.errors import ProblemError
+from memetik.kernels.raycast import GROUND, HEIGHT_FIELD, TRIANGLES, beside, cast
+from memetik.objectives.objective import Packer
+from memetik.objectives.pose_target import three, unit
+
+Array = NDArray[np.float64]
+
+LEAF = 4  # triangles in a box before it is divided
+
+
+class Hit(NamedTuple):
+    """Where a ray meets a surface."""
+
+    distance: float  # m along the ray
+    point: Array  # m, in the world
+    normal: Array  # unit vector of the facet
+
+
+class Surface:
+    """Facets in the world. Each has a front, the side of its normal; rays pass through it from behind."""
+
+    def __init__(self, numbers: Array) -> None:
+        self.numbers = numbers  # as kernels/raycast.py reads them
+        self._places: WeakKeyDictionary[Packer, int] = WeakKeyDictionary()
+
+    def pack(self, packer: Packer) -> int:
+        """The place of its numbers in the data array; all objectives of a problem share them."""
+        if packer not in self._places:
+            self._places[packer] = packer.numbers(self.numbers)
+        return self._places[packer]
+
+    def cast(self, origin: ArrayLike, direction: ArrayLike) -> Hit | None:
+        """The first point that a ray from `origin` along `direction` hits, None if it misses."""
+        name = type(self).__name__
+        start, along = three(origin, name, "origin"), unit(direction, name, "direction")
+        distance, *normal = cast(self.numbers, 0, *start, *along)
+        return None if math.isinf(distance) else Hit(distance, start + distance * along, np.array(normal))
+
+    def beside(self, point: ArrayLike) -> tuple[Array, Array]:
+        """A point of the surface next to `point` and the normal there, whatever rays say.
+
+        The nearest one of the ground or a mesh, the one straight above or below of a height field; at least a
+        hundredth of a facet away from the rim.
+        """
+        x, y, z, *normal, _ = beside(self.numbers, 0, *three(point, type(self).__name__, "point"))
+        return np.array([x, y, z]), np.array(normal)
+
+
+class Ground(Surface):
+    """An infinite plane through `point` [m]; its front is where the normal points."""
+
+    def __init__(self, point: ArrayLike = (0.0, 0.0, 0.0), normal: ArrayLike = (0.0, 0.0, 1.0)) -> None:
+        self.point = three(point, "Ground", "point")
+        if not np.isfinite(self.point).all():
+            raise ProblemError(f"Ground: point must be three finite numbers, not {point!r}.")
+        self.normal = unit(normal, "Ground", "normal")
+        super().__init__(np.array([GROUND, *self.point, *self.normal]))
+
+    def __repr__(self) -> str:
+        return f"<Ground through {self.point} with normal {self.normal}>"
+
+
+class HeightField(Surface):
+    """Heights over a grid: heights[i, j] stands at x = origin[0] + i spacing, y = origin[1] + j spacing.
+
+    heights: (nx, ny) [m], at least 2 x 2.
+    spacing: between neighbouring corners [m], one number or one for x and one for y.
+    origin: x and y of the first corner [m].
+
+    Each cell is two triangles, divided from its first corner (i, j) to its last (i + 1, j + 1). The front is up.
+    """
+
+    def __init__(
+        self, heights: ArrayLike, *, spacing: float | Sequence[float] = 1.0, origin: Sequence[float] = (0.0, 0.0)
+    ) -> None:
+        self.heights = _finite(heights, "HeightField", "heights", 2)
+        if min(self.heights.shape) < 2:
+            raise ProblemError(f"HeightField: heights has shape {self.heights.shape}; a cell needs 2 x 2 corners.")
+        steps = _finite(spacing, "HeightField", "spacing", 0, 1)
+        if steps.shape not in ((), (2,)) or not (steps > 0.0).all():
+            raise ProblemError(f"HeightField: spacing is {spacing}; it must be one or two numbers above zero.")
+        corner = _finite(origin, "HeightField", "origin", 1)
+        if corner.shape != (2,):
+            raise ProblemError(f"HeightField: origin must be x and y of the first corner, not {origin!r}.")
+        self.spacing, self.origin = np.full(2, steps), corner
+        extent = [self.heights.min(), self.heights.max()]
+        super().__init__(
+            np.concatenate([[HEIGHT_FIELD], corner, self.spacing, self.heights.shape, extent, self.heights.ravel()])
+        )
+
+    def __repr__(self) -> str:
+        return f"<HeightField of {self.heights.shape[0]} x {self.heights.shape[1]} corners>"
+
+
+class TriangleMesh(Surface):
+    """Triangles: vertices (n, 3) [m] and faces (m, 3), the corners of each anticlockwise as seen from the front."""
+
+    def __init__(self, vertices: ArrayLike, faces: ArrayLike) -> None:
+        self.vertices = _finite(vertices, "TriangleMesh", "vertices", 2)
+        self.faces = np.array(faces)
+        if self.vertices.shape[1] != 3:
+            raise ProblemError(f"TriangleMesh: vertices has shape {self.vertices.shape}; it must be (n, 3).")
+        if self.faces.ndim != 2 or self.faces.shape[1] != 3 or len(self.faces) == 0:
+            raise ProblemError(f"TriangleMesh: faces has shape {self.faces.shape}; it must be (m, 3), m at least 1.")
+        if not np.issubdtype(self.faces.dtype, np.integer):
+            raise ProblemError(f"TriangleMesh: faces are numbers of vertices, not {self.faces.dtype}.")
+        if self.faces.min() < 0 or self.faces.max() >= len(self.vertices):
+            raise ProblemError(
+                f"TriangleMesh: faces name vertices {self.faces.min()} to {self.faces.max()}, but there are "
+                f"{len(self.vertices)}, counted from 0."
+            )
+        corners = self.vertices[self.faces]
+        edges = corners[:, 1:] - corners[:, :1]
+        # Twice the area against the squared longest edge: below this a triangle has no normal worth the name.
+        area = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1)
+        flat = area <= 1e-12 * np.square(edges).sum(axis=(1, 2))
+        if flat.all():
+            raise ProblemError("TriangleMesh: every face has its corners in one line, so there is no surface.")
+        boxes, order = _box_tree(corners[~flat])
+        triangles = np.concatenate([corners[~flat][:, 0], edges[~flat].reshape(-1, 6)], axis=1)[order]
+        super().__init__(np.concatenate([[TRIANGLES, len(boxes)], np.ravel(boxes), triangles.ravel()]))
+
+    def __repr__(self) -> str:
+        return f"<TriangleMesh of {len(self.faces)} faces>"
+
+
+def _box_tree(corners: Array) -> tuple[list[list[float]], NDArray[np.int64]]:
+    """Boxes around triangles (m, 3, 3), each divided at the median of its longest side, in depth-first order.
+
+    Returns the boxes as kernels/triangles.py reads them, and the order in which they hold the triangles.
+    """
+    low, high, middle = corners.min(axis=1), corners.max(axis=1), corners.mean(axis=1)
+    boxes: list[list[float]] = []
+    order: list[int] = []
+
+    def divide(items: NDArray[np.int64]) -> None:
+        leaf = len(items) <= LEAF
+        box = [*low[items].min(axis=0), *high[items].max(axis=0), 0.0, len(order), len(items) if leaf else 0]
+        boxes.append(box)
+        if leaf:
+            order.extend(items.tolist())
+        else:
+            axis = int(np.ptp(middle[items], axis=0).argmax())
+            half = len(items) // 2
+            parted = items[np.argpartition(middle[items, axis], half)]
+            divide(parted[:half])
+            divide(parted[half:])
+        box[6] = len(boxes)  # where to go on if the box is skipped
+
+    divide(np.arange(len(corners)))
+    return boxes, np.array(order)
+
+
+def _finite(value: object, name: str, what: str, *dimensions: int) -> Array:
+    try:
+        numbers = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ProblemError(f"{name}: {what} must be numbers, not {value!r}.") from None
+    if not np.isfinite(numbers).all():
+        raise ProblemError(f"{name}: {what} has an entry that is NaN or infinite.")
+    if numbers.ndim not in dimensions:
+        wanted = " or ".join(map(str, dimensions))
+        raise ProblemError(f"{name}: {what} has {numbers.ndim} dimensions; it must have {wanted}.")
+    return numbers

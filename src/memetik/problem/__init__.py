@@ -1,0 +1,8 @@
+"""Problem = body + objectives + limits + locked joints, and its compilation into flat arrays."""
+
+from memetik.problem.notice import announce_compilation
+from memetik.problem.problem import Problem
+
+__all__ = ["Problem"]
+
+announce_compilation()

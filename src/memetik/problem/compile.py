@@ -1,0 +1,326 @@
+"""Problem -> flat arrays: the tree pruned to what the objectives read, the objectives as terms, limits, a population."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memetik.body import Body, Frame
+from memetik.errors import ProblemError
+from memetik.kernels.budget import OUTCOME
+from memetik.kernels.descent import attempt, attempt_softly
+from memetik.kernels.evaluate import place
+from memetik.kernels.jit import jit
+from memetik.kernels.late import ATTEMPT, JACOBIAN, RESIDUAL, address
+from memetik.kernels.pose_descent import attempt_pose
+from memetik.kernels.records import SCREW, SLIDE
+from memetik.kernels.terms import ORIENTATION, POSITION, TERM
+from memetik.kernels.workspace import size
+from memetik.objectives.objective import Array, Objective, Target
+
+# How many postures the population of a problem has, and the seed that draws it: part of the problem, not of a solve.
+POPULATION, POPULATION_SEED = 256, 20170601
+
+# A tolerance this wide, as a share of what counts as one in the search, leaves room that a solver can use.
+WIDE = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """The immutable record of a problem (only targets in `data` change) and the scratch of one solve.
+
+    The tuples are the arguments of the solving kernels in their order, put together once.
+    """
+
+    nodes: NDArray[np.void]
+    frames: NDArray[np.void]
+    terms: NDArray[np.void]
+    data: Array
+    bounds: Array  # (5, n) lower, upper, lower and upper for sampling, 1 where whole turns do not matter
+    spans: NDArray[np.int64]  # (n, 2) first and past the last residual that each variable moves
+    active: NDArray[np.int64]  # (n,) places of the variables in a joint vector
+    limits: Array  # (2, dof) of all free joints of the body, read or not
+    affects: NDArray[np.uint8]  # (terms, n)
+    population: Array  # (p, n)
+    population_world: Array  # (p, frames, 7)
+    attempt: int  # address of the local search that fits
+    jacobians: Sequence[Any]  # the kernel of each term, None for springs
+    owners: tuple[slice, ...]  # the terms of each objective
+    only_guides: bool = field(init=False)  # nothing can be missed, so the balance of all terms is what counts
+    roomy: NDArray[np.bool_] | None = field(
+        init=False
+    )  # terms with a tolerance wide enough to use, None if there are none
+    outcome: Array = field(init=False)
+    record: Any = field(init=False)
+    fate: Any = field(init=False)  # what decides where the search goes next
+    scratch: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        n, terms, residuals = self.active.size, self.terms.size, int((self.terms["row"] + self.terms["rows"]).max())
+        people = len(self.population)
+        flags, clock = np.zeros(terms + n + people, dtype=np.uint8), np.zeros(2, dtype=np.int64)
+        buffer = np.zeros(size(self.nodes.size, self.frames.size, n, residuals, people))
+        outcome = np.zeros(OUTCOME + 2 * terms)
+        record = (self.nodes, self.frames, self.terms, self.data, self.bounds, self.spans, self.active, self.limits)
+        put = object.__setattr__  # the dataclass is frozen; this is its constructor
+        roomy = (self.terms["soft"] == 0) & (self.terms["tolerance"] * self.terms["scale"] > WIDE)
+        put(self, "roomy", roomy if roomy.any() and not roomy.all() else None)
+        put(self, "only_guides", bool(self.terms["soft"].all()))
+        put(self, "outcome", outcome)
+        put(self, "record", record)
+        put(self, "fate", (self.affects, self.population, self.population_world))
+        put(self, "scratch", (flags, clock, np.zeros(1, dtype=np.uint64), buffer, outcome))
+
+    def require_jacobians(self) -> None:
+        """Compile the terms' Jacobians where that was put off: a single pose is solved without them."""
+        for term, jacobian in zip(self.terms, self.jacobians, strict=True):
+            if jacobian is not None and not term["jacobian"]:
+                term["jacobian"] = address(jacobian, JACOBIAN)
+
+
+Reads = tuple[Sequence[int], Sequence[int]]  # rows of frames, places in the data where numbers of variables stand
+
+
+class TermList:
+    """The compiler as objectives see it (Packer in objectives/objective.py)."""
+
+    def __init__(
+        self, whole: Body, locked: Mapping[str, float], body: Body, lower: Array, upper: Array, moving: Sequence[str]
+    ) -> None:
+        self.whole, self.locked, self.body = whole, locked, body
+        self.lower, self.upper = lower, upper
+        self.moving = moving  # joints that objectives other than a mere displacement read
+        self.frames: list[Frame] = []
+        self.terms: list[tuple[float, ...]] = []
+        self.jacobians: list[Any] = []  # the kernel of each term, None for springs
+        self.values: list[float] = []
+        self.targets: list[tuple[Target, int]] = []
+        self.reads: list[Reads] = []  # of each term
+        self.places: list[int] = []  # where the numbers of variables stand
+        self.objective: Objective | None = None
+        self._rows = 0
+
+    def frame(self, frame: str | Frame) -> int:
+        wanted = self.body.frame(frame)
+        for row, known in enumerate(self.frames):
+            if known is wanted or (
+                known.link == wanted.link and np.array_equal(known.link_from_frame, wanted.link_from_frame)
+            ):
+                return row
+        self.frames.append(wanted)
+        return len(self.frames) - 1
+
+    def numbers(self, values: Array | list[float]) -> int:
+        self.values.extend(float(value) for value in values)
+        return len(self.values) - len(values)
+
+    def target(self, target: Target) -> int:
+        at = self.numbers(target.numbers)
+        self.targets.append((target, at))
+        return at
+
+    def variable(self, name: str) -> int:
+        source, _, value = self.drive(name)
+        if source is None:
+            raise ProblemError(
+                f"{self.objective!r}: joint {name!r} is locked at {value:g}. Unlock it or leave the objective out."
+            )
+        self.places.append(self.numbers([self.body.index(name)]))
+        return self.places[-1]
+
+    def drive(self, name: str) -> tuple[str | None, float, float]:
+        source, ratio, offset = name, 1.0, 0.0
+        joint = self.whole.joints.get(name)
+        if joint is not None and joint.mimic is not None:
+            variable, ratio, offset = self.whole.variables.drives[name][0]
+            source = self.whole.joint_names[variable]
+        self.whole.index(source)
+        if source in self.locked:
+            return None, 0.0, ratio * self.locked[source] + offset
+        return source, ratio, offset
+
+    def limits(self, name: str) -> tuple[float, float]:
+        k = self.body.index(name)
+        return float(self.lower[k]), float(self.upper[k])
+
+    def reach(self, frame: str | Frame) -> float:
+        length, link = 0.0, self.body.frame(frame).link
+        above = {joint.child: joint for joint in self.body.joints.values()}
+        while link in above:
+            joint = above[link]
+            length += float(np.linalg.norm(joint.origin[:3, 3]))
+            for low, high, motion in zip(joint.lower, joint.upper, joint.motions(), strict=True):
+                if not motion.turns:  # a slide reaches as far as it goes; one without limits about a metre
+                    length += max(abs(low), abs(high)) if np.isfinite(low) and np.isfinite(high) else 1.0
+            link = joint.parent
+        offset = float(np.linalg.norm(self.body.frame(frame).link_from_frame[:3, 3]))
+        return max(length + offset, 1e-3)
+
+    def add(
+        self, kind: int, *, frame: int = -1, other: int = -1, rows: int, target: int = 0, data: int = 0, count: int = 0,
+        unit: float = 1.0, reach: float = 1.0, tolerance: float | None, kernels: tuple[Any, Any] | None = None,
+        more_frames: Sequence[int] = (), variables: Sequence[int] = (),
+    ) -> None:  # fmt: skip
+        assert self.objective is not None
+        scale = self.objective.weight**0.5 / unit
+        soft = tolerance is None
+        limit = np.inf if tolerance is None else tolerance
+        residual, jacobian = kernels or (None, None)
+        self.jacobians.append(jacobian)
+        self.terms.append((
+            address(residual, RESIDUAL) if residual else 0, 0,
+            kind, frame, other, self._rows, rows, target, data, count, soft, scale, limit, reach, self.objective.weight,
+        ))  # fmt: skip
+        self.reads.append(([row for row in (frame, other, *more_frames) if row >= 0], variables))
+        self._rows += rows
+
+
+def compile_problem(
+    body: Body, objectives: Sequence[Objective], lower: Array, upper: Array, locked: Mapping[str, float]
+) -> Compiled:
+    """Pack a problem. `lower` and `upper` are the limits in force.
+
+    Locked joints are welded into the tree. Where only some variables of a joint are locked, their limits meet.
+    """
+    limits = np.array([lower, upper])
+    joints = [joint for joint in body.joints.values() if joint.mimic is None and locked.keys() >= set(joint.variables)]
+    welded = body.fix({name: locked[name] for joint in joints for name in joint.variables})
+    keep = np.array(
+        [body.index(name) for name in welded.joint_names], dtype=np.int64
+    )  # welded variable -> joint vector
+    lower, upper = lower[keep], upper[keep]
+    for name in locked.keys() & set(welded.joint_names):
+        lower[welded.index(name)] = upper[welded.index(name)] = locked[name]
+    packed = TermList(body, locked, welded, lower, upper, _moving(welded, objectives))
+    owners = _pack(packed, objectives)
+    flat, frames = welded.flatten(packed.frames)
+    nodes = flat.nodes.copy()
+    data = np.array(packed.values, dtype=np.float64)
+    direct = {int(data[place]) for place in packed.places}  # variables whose values matter, not only what they move
+    read = sorted(set(nodes["variable"].tolist()) | direct)
+    number = {variable: k for k, variable in enumerate(read)}
+    nodes["variable"] = [number[v] for v in nodes["variable"]]
+    data[packed.places] = [number[int(v)] for v in data[packed.places]]
+    terms = np.array(packed.terms, dtype=TERM)
+    for target, at in packed.targets:
+        target.bind(data, at)
+    active = np.array(read, dtype=np.int64)
+    bounds = _bounds(welded, lower, upper, active, nodes, direct)
+    affects = _affects(nodes, frames, packed.reads, data, len(read))
+    _require_influence(objectives, owners, affects[:, bounds[0] < bounds[1]])
+    population, population_world = _population(nodes, frames, bounds)
+    n = len(read)
+    spans = _spans(terms, affects, n)
+    search = _attempt(terms, data, nodes)
+    compiled = Compiled(
+        nodes, frames, terms, data, bounds, spans, keep[active] if n else active, limits, affects, population,
+        population_world, address(search, ATTEMPT), packed.jacobians, owners,
+    )  # fmt: skip
+    if search is not attempt_pose:
+        compiled.require_jacobians()
+    return compiled
+
+
+def _pack(packed: TermList, objectives: Sequence[Objective]) -> tuple[slice, ...]:
+    """Let all objectives add their terms; which terms belong to each."""
+    owners = []
+    for objective in objectives:
+        packed.objective = objective
+        first = len(packed.terms)
+        objective.pack(packed)
+        owners.append(slice(first, len(packed.terms)))
+    if not packed.terms:
+        raise ProblemError("no objective asks for anything. Add one, for example mk.Position(frame, target).")
+    return tuple(owners)
+
+
+def _moving(body: Body, objectives: Sequence[Objective]) -> tuple[str, ...]:
+    """The joints that frames or wishes about single joints read."""
+    frames = [frame for objective in objectives for frame in objective.frames()]
+    nodes = body.flatten(frames)[0].nodes
+    names = {body.joint_names[v] for v in nodes["variable"]} if frames else set()
+    for objective in objectives:
+        if not objective.follows_start:
+            names.update(objective.joints(body))
+    return tuple(name for name in body.joint_names if name in names)
+
+
+def _bounds(
+    body: Body, lower: Array, upper: Array, active: NDArray[np.int64], nodes: NDArray[np.void], direct: set[int]
+) -> Array:
+    variables = body.variables
+    sample_lower = np.maximum(variables.sample_lower, lower)
+    sample_upper = np.minimum(variables.sample_upper, upper)
+    # Whole turns do not matter for an angle if nothing but turns follows it, at whole ratios.
+    whole = np.array([bool(variables.turns[v]) and v not in direct for v in active], dtype=np.float64)
+    for node in nodes:
+        if node["motion"] in (SLIDE, SCREW) or node["ratio"] != round(float(node["ratio"])):
+            whole[node["variable"]] = 0.0
+    return np.array([lower[active], upper[active], sample_lower[active], sample_upper[active], whole]).reshape(5, -1)
+
+
+def _affects(
+    nodes: NDArray[np.void], frames: NDArray[np.void], reads: Sequence[Reads], data: Array, n: int
+) -> NDArray[np.uint8]:
+    """Which variables move which terms."""
+    affects = np.zeros((len(reads), n), dtype=np.uint8)
+    for moved, (rows, places) in zip(affects, reads, strict=True):
+        for row in rows:
+            node = frames[row]["node"]
+            while node >= 0:
+                moved[nodes[node]["variable"]] = 1
+                node = nodes[node]["parent"]
+        moved[data[list(places)].astype(int)] = 1
+    return affects
+
+
+def _require_influence(objectives: Sequence[Objective], owners: Sequence[slice], affects: NDArray[np.uint8]) -> None:
+    for objective, owner in zip(objectives, owners, strict=True):
+        if owner.stop > owner.start and not affects[owner].any():
+            raise ProblemError(
+                f"{objective!r}: no free joint can influence it. Its frame may hang on the root by fixed or locked joints "
+                "only; free the root with mk.load(..., base='floating') or unlock a joint."
+            )
+
+
+def _spans(terms: NDArray[np.void], affects: NDArray[np.uint8], n: int) -> NDArray[np.int64]:
+    spans = np.zeros((n, 2), dtype=np.int64)
+    for k in range(n):
+        moved = terms[(affects[:, k] != 0) & (terms["rows"] > 0)]
+        if len(moved):
+            spans[k] = moved["row"].min(), (moved["row"] + moved["rows"]).max()
+    return spans
+
+
+def _population(nodes: NDArray[np.void], frames: NDArray[np.void], bounds: Array) -> tuple[Array, Array]:
+    rng = np.random.default_rng(POPULATION_SEED)
+    population = rng.uniform(bounds[2], bounds[3], (POPULATION, bounds.shape[1]))
+    world = np.empty((POPULATION, frames.size, 7))
+    _place_all(nodes, frames, population, np.empty((nodes.size, 7)), world)
+    return population, world
+
+
+@jit
+def _place_all(nodes, frames, population, poses, world):  # type: ignore[no-untyped-def]
+    for c in range(population.shape[0]):
+        place(nodes, frames, population[c], poses, world[c])
+
+
+def _attempt(terms: NDArray[np.void], data: Array, nodes: NDArray[np.void]) -> Any:
+    """The local search that fits."""
+    if terms["soft"].any():
+        return attempt_softly
+    if len(terms) == 2 and terms["kind"].tolist() == [POSITION, ORIENTATION]:
+        position, orientation = terms
+        whole = all(data[t["numbers"] : t["numbers"] + 3].sum() == 3.0 and t["count"] == 0 for t in terms)
+        same = position["frame"] == orientation["frame"] and position["target"] == orientation["target"]
+        alone = len(set(nodes["variable"].tolist())) == len(
+            nodes
+        )  # a coupled joint sums the columns of several motions
+        if whole and same and alone and (terms["other"] < 0).all():
+            return attempt_pose
+    return attempt

@@ -1,0 +1,50 @@
+"""One line on the terminal while the solving kernels compile, so that nobody takes the wait for a hang.
+
+Numba tells when it really compiles, which takes it far longer than to tell; machine code that comes from its disk cache
+is not mentioned. MEMETIK_QUIET=1 keeps it silent.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from numba.core import event
+
+QUIET = "MEMETIK_QUIET"
+
+_ROOM = "memetik.kernels."
+# Bodies use these without a problem, and they compile within some seconds.
+_SMALL = ("forward", "jacobian", "ofkt", "pose", "jit")
+
+
+def announce_compilation() -> None:
+    """From now on, print one line when Numba first compiles a kernel that solves."""
+    event.register("numba:compile", _Notice())
+
+
+class _Notice(event.Listener):
+    told = False
+
+    def on_start(self, happening: Any) -> None:
+        kernel = happening.data["dispatcher"]
+        if not self.told and _solves(kernel.py_func):
+            self.told = True
+            if os.environ.get(QUIET, "0") in ("", "0"):
+                print(f"memetik: compiling kernels, {_how_often(kernel)} ...", file=sys.stderr, flush=True)
+
+    def on_end(self, happening: Any) -> None:
+        pass
+
+
+def _solves(function: Any) -> bool:
+    """Whether it is a solving kernel of this library; what users' objectives add is compiled in every process."""
+    module, name = function.__module__ or "", function.__qualname__  # code from text may belong to no module
+    return module.startswith(_ROOM) and module.removeprefix(_ROOM) not in _SMALL and "<locals>" not in name
+
+
+def _how_often(kernel: Any) -> str:
+    if getattr(kernel._cache, "cache_path", None) is None:
+        return "in every process because no folder for them can be written (up to half a minute)"
+    return "once on this machine (up to half a minute)"

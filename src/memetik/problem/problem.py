@@ -1,0 +1,111 @@
+"""Problem: a body, what is wanted of it, and what is held fast."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memetik.body import Body
+from memetik.errors import ProblemError
+from memetik.objectives import Objective
+from memetik.problem.compile import Compiled, compile_problem
+
+Array = NDArray[np.float64]
+
+
+class Problem:
+    """A body, objectives, joints that are locked at a value, and limits narrower than the body's.
+
+    Compiled once; assigning a new target to an objective changes it in place. Everything that can be wrong is said here,
+    before anything is solved.
+    """
+
+    def __init__(
+        self,
+        body: Body,
+        objectives: Objective | Iterable[Objective],
+        *,
+        lock: Mapping[str, float] | None = None,
+        limits: Mapping[str, tuple[float, float]] | None = None,
+    ) -> None:
+        self.body = body
+        self.objectives = (objectives,) if isinstance(objectives, Objective) else tuple(objectives)
+        if not self.objectives:
+            raise ProblemError("a problem needs at least one objective, for example mk.Position(frame, target).")
+        for objective in self.objectives:
+            if not isinstance(objective, Objective):
+                raise ProblemError(
+                    f"{objective!r} is not an objective. Give mk.Position(...), mk.Pose(...) and the like."
+                )
+        if len(set(map(id, self.objectives))) < len(self.objectives):
+            raise ProblemError("the same objective stands in the problem twice. Raise its weight instead.")
+        self.lower, self.upper = _narrow(body, limits or {})
+        self.lock = {joint: float(value) for joint, value in (lock or {}).items()}
+        for joint, value in self.lock.items():
+            k = body.index(joint)
+            if not (math.isfinite(value) and self.lower[k] <= value <= self.upper[k]):
+                raise ProblemError(
+                    f"joint {joint!r} is locked at {value:g}, outside its limits {self.lower[k]:g} to {self.upper[k]:g}."
+                )
+        self._fallible = [o for o in self.objectives if type(o).raise_fault is not Objective.raise_fault]
+        self._locked = [(body.index(joint), value) for joint, value in self.lock.items()]
+        self._compiled: Compiled | None = None
+        self.compiled  # noqa: B018 - compile now, so that mistakes are said now
+        for objective in self.objectives:
+            objective._problems.add(self)
+
+    @property
+    def compiled(self) -> Compiled:
+        """The flat arrays, compiled at need."""
+        if self._compiled is None:
+            self._compiled = compile_problem(self.body, self.objectives, self.lower, self.upper, self.lock)
+        return self._compiled
+
+    def recompile(self) -> None:
+        """Forget the compiled arrays; the next solve builds them anew. Weights and tolerances do this by themselves."""
+        self._compiled = None
+
+    def start(self, q: ArrayLike | None) -> Array:
+        """A fresh joint vector to solve from: `q` or the body's home, with locked joints at their values."""
+        if q is None:
+            vector = self.body.home.copy()
+        else:
+            try:
+                vector = np.array(q, dtype=np.float64)
+            except (TypeError, ValueError) as error:
+                raise ProblemError(f"the start is not a joint vector: {error}.") from error
+            if vector.shape != (self.body.dof,):
+                raise ProblemError(
+                    f"the start has shape {vector.shape}, but body {self.body.name!r} has {self.body.dof} free joints. Give "
+                    "one number for each of body.joint_names."
+                )
+            if not math.isfinite(vector.dot(vector)):  # the quickest look at all entries
+                raise ProblemError("the start has an entry that is NaN or infinite.")
+        for k, value in self._locked:
+            vector[k] = value
+        return vector
+
+    def raise_faults(self) -> None:
+        """Raise what an objective could not raise while kernels ran; every solver ends with it."""
+        for objective in self._fallible:
+            objective.raise_fault()
+
+    def __repr__(self) -> str:
+        return f"<Problem: {self.body.name}, {len(self.objectives)} objectives, {len(self.compiled.active)} joints to solve>"
+
+
+def _narrow(body: Body, limits: Mapping[str, tuple[float, float]]) -> tuple[Array, Array]:
+    lower, upper = body.lower.copy(), body.upper.copy()
+    for joint, (low, high) in limits.items():
+        k = body.index(joint)
+        if not low <= high:
+            raise ProblemError(f"limits of joint {joint!r}: {low} is above {high}, or one is not a number.")
+        lower[k], upper[k] = max(lower[k], low), min(upper[k], high)
+        if lower[k] > upper[k]:
+            raise ProblemError(
+                f"limits of joint {joint!r}: {low:g} to {high:g} lies outside the body's {body.lower[k]:g} to {body.upper[k]:g}."
+            )
+    return lower, upper

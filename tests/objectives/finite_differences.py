@@ -1,0 +1,84 @@
+"""Jacobians of compiled problems against central differences of their residuals, by the kernels that solvers use."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.testing import assert_allclose
+
+from memetik import Body
+from memetik.kernels.evaluate import linearise, measure, place
+from memetik.kernels.term_springs import springs_cost, springs_gradient
+from memetik.kernels.terms import SPRINGS
+from memetik.problem import Problem
+
+STEP = 1e-5  # m or rad; the differences are good to about 1e-9 then
+
+
+class Evaluated:
+    """All residuals of a problem at one posture, unscaled as the objectives define them, and their derivatives."""
+
+    def __init__(self, problem: Problem, x):
+        c = problem.compiled
+        c.require_jacobians()
+        n, m = x.size, int((c.terms["row"] + c.terms["rows"]).max())
+        poses, axes, world = np.empty((c.nodes.size, 7)), np.empty((c.nodes.size, 3)), np.empty((c.frames.size, 7))
+        place(c.nodes, c.frames, x, poses, world)
+        self.residual, self.jacobian = np.zeros(m), np.empty((n, m))
+        self.cost, _, _ = measure(c.terms, c.data, world, x, 1.0, self.residual)
+        scaled, self.gradient, self.diagonal = self.residual.copy(), np.empty(n), np.empty(n)
+        slopes = self.jacobian, self.gradient, self.diagonal
+        linearise(c.nodes, c.frames, c.terms, c.data, x, 1.0, poses, world, axes, scaled, *slopes)
+        for term in c.terms:
+            rows = slice(term["row"], term["row"] + term["rows"])
+            self.jacobian[:, rows] /= term["scale"]
+            assert_allclose(scaled[rows], term["scale"] * self.residual[rows])
+
+
+def posture(problem: Problem, q):
+    """The variables that a problem solves for, taken from a joint vector of the whole body."""
+    return np.ascontiguousarray(np.asarray(q, dtype=np.float64)[problem.compiled.active])
+
+
+def differences(problem: Problem, x, step=STEP):
+    """Derivative of all residuals by each variable, shaped as the kernels write it: (variables, residuals)."""
+    return np.array(
+        [
+            (Evaluated(problem, x + change).residual - Evaluated(problem, x - change).residual) / (2.0 * step)
+            for change in step * np.eye(x.size)
+        ]
+    )
+
+
+def check_jacobian(body: Body, objectives, q, tolerance=1e-6, **conditions):
+    """The kernels' Jacobian is the derivative of the kernels' residual, and springs' gradient that of their cost.
+
+    `tolerance` is relative to the largest derivative. Returns the Jacobian, for a look at what is in it.
+    """
+    problem = Problem(body, objectives, **conditions)
+    x = posture(problem, q)
+    here = Evaluated(problem, x)
+    expected = differences(problem, x)
+    size = max(1.0, float(np.abs(expected).max(initial=0.0)))
+    assert_allclose(here.jacobian, expected, rtol=0.0, atol=tolerance * size)
+    for term in problem.compiled.terms:
+        if term.kind == SPRINGS:
+            check_springs(problem, term, x, tolerance)
+    return here.jacobian
+
+
+def check_springs(problem: Problem, term, x, tolerance=1e-6):
+    """The gradient is half that of the squared cost, and the diagonal its derivative, both with the scale squared."""
+    data = problem.compiled.data
+
+    def gradient(at):
+        slope, stiffness = np.zeros(x.size), np.zeros(x.size)
+        springs_gradient(term, data, at, term.scale, slope, stiffness)
+        return slope, stiffness
+
+    slope, stiffness = gradient(x)
+    for k, change in enumerate(STEP * np.eye(x.size)):
+        cost = (springs_cost(term, data, x + change) - springs_cost(term, data, x - change)) / (2.0 * STEP)
+        size = max(1.0, abs(cost))
+        assert_allclose(slope[k], 0.5 * term.scale**2 * cost, rtol=0.0, atol=tolerance * size)
+        turn = (gradient(x + change)[0][k] - gradient(x - change)[0][k]) / (2.0 * STEP)
+        assert_allclose(stiffness[k], turn, rtol=0.0, atol=tolerance * max(1.0, abs(turn)))

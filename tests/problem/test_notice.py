@@ -1,0 +1,67 @@
+"""One line while the kernels compile: only then, only once, and not at all if so wished."""
+
+import os
+import subprocess
+import sys
+
+import numba
+import pytest
+from numba.core import event
+
+from memetik.kernels.forward import forward
+from memetik.kernels.targets import write_point_target
+from memetik.problem import notice
+
+WORK = """
+import numpy as np
+import memetik.problem
+from memetik.kernels.clock import now
+now(np.zeros(2, dtype=np.int64))
+"""
+
+
+def stderr_of_work(cache):
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "NUMBA_DISABLE_JIT": "0", "MEMETIK_QUIET": ""}
+    done = subprocess.run([sys.executable, "-c", WORK], env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stderr.splitlines()
+
+
+def test_one_line_for_code_that_is_not_on_disk(tmp_path):
+    (line,) = stderr_of_work(tmp_path)
+    assert line.startswith("memetik: compiling kernels, once on this machine")
+    assert stderr_of_work(tmp_path) == []
+
+
+def compile_event(dispatcher):
+    return event.Event("numba:compile", event.EventStatus.START, data={"dispatcher": dispatcher})
+
+
+@pytest.mark.parametrize(("quiet", "lines"), [(None, 1), ("", 1), ("0", 1), ("1", 0)])
+def test_told_once_or_never(quiet, lines, capsys, monkeypatch):
+    monkeypatch.delenv("MEMETIK_QUIET", raising=False)
+    if quiet is not None:
+        monkeypatch.setenv("MEMETIK_QUIET", quiet)
+    listener = notice._Notice()
+    for _ in range(3):
+        listener.notify(compile_event(write_point_target))
+    assert capsys.readouterr().err.count("\n") == lines
+
+
+def test_the_poses_of_a_body_are_not_worth_a_line(capsys):
+    notice._Notice().notify(compile_event(forward))
+    assert capsys.readouterr().err == ""
+
+
+def test_other_peoples_functions_are_not_ours(capsys):
+    notice._Notice().notify(compile_event(numba.njit(abs_of_a_user)))
+    assert capsys.readouterr().err == ""
+
+
+def abs_of_a_user(x):
+    return abs(x)
+
+
+@pytest.mark.parametrize(("cached", "says"), [(True, "once on this machine"), (False, "in every process because")])
+def test_how_often(cached, says):
+    assert notice._how_often(numba.njit(cache=cached)(abs_of_a_user)).startswith(says)
