@@ -1,0 +1,113 @@
+"""Solution: a verified joint vector, and what can be said of it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
+from memetik.solution.explain import explain
+from memetik.solution.report import report
+
+if TYPE_CHECKING:
+    from memetik.objectives import Objective
+    from memetik.problem import Problem
+
+Array = NDArray[np.float64]
+
+
+class Status(enum.IntEnum):
+    """What a solution is worth, judged on the vector that is returned."""
+
+    REACHED = 0  # every objective with a tolerance is within it
+    CLOSEST = 1  # within the limits, but not all objectives are satisfied
+    INVALID = 2  # no usable vector came out
+
+
+class Solution:
+    """The answer to a problem: `solution.q`, or by name `solution["panda_joint4"]`.
+
+    `print(solution)` shows it as tables, `solution.explain()` says in sentences what was missed and why.
+    """
+
+    __slots__ = ("_numbers", "_status", "method", "problem", "q", "seconds")
+
+    # The flagship method: solve a problem from a start with so many evaluations. An explanation takes a second look at
+    # parts of the problem with it. The solvers, which stand above this room, put it here.
+    second_look: ClassVar[Callable[[Problem, Array, int], Solution] | None] = None
+
+    def __init__(self, problem: Problem, q: Array, status: int, numbers: Array, seconds: float, method: str) -> None:
+        """`numbers` is what the search reports (kernels/budget.py), then the error of every term and whether it is
+        satisfied. Nothing is worked out here: a solve may take no longer than this would."""
+        self.problem, self.q, self._status = problem, q, status
+        self._numbers, self.seconds, self.method = numbers, seconds, method
+
+    @property
+    def status(self) -> Status:
+        """What it is worth."""
+        return Status(self._status)
+
+    @property
+    def success(self) -> bool:
+        """Whether every objective with a tolerance is within it."""
+        return self._status == Status.REACHED
+
+    @property
+    def evaluations(self) -> int:
+        """How often the search placed the body."""
+        return int(self._numbers[EVALUATIONS])
+
+    @property
+    def attempts(self) -> int:
+        """From how many postures the search set out."""
+        return int(self._numbers[ATTEMPTS])
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether the time of the budget ended the search."""
+        return bool(self._numbers[TIMED_OUT])
+
+    @property
+    def start_moved(self) -> bool:
+        """Whether the start was outside the limits and was moved into them."""
+        return bool(self._numbers[MOVED])
+
+    @property
+    def errors(self) -> dict[Objective, object]:
+        """The error of every objective in its own unit (m, rad); a pose has two."""
+        owners, errors = self.problem.compiled.owners, self.term_errors
+        return {
+            objective: objective.error(errors[owner])
+            for objective, owner in zip(self.problem.objectives, owners, strict=True)
+        }
+
+    @property
+    def term_errors(self) -> Array:
+        """The error of every term of the compiled problem, in its order."""
+        return self._numbers[OUTCOME : (OUTCOME + self._numbers.size) // 2]
+
+    @property
+    def term_satisfied(self) -> NDArray[np.bool_]:
+        """Whether each term is within its tolerance; one that only guides always is."""
+        return np.asarray(self._numbers[(OUTCOME + self._numbers.size) // 2 :] != 0.0)
+
+    def explain(self) -> str:
+        """What was reached, what was missed and why, one sentence a line.
+
+        After a failure it solves parts of the problem again to find the cause, which takes up to some seconds. It
+        speaks of the targets as they are now, so ask before you assign new ones.
+        """
+        return explain(self, type(self).second_look)
+
+    def __getitem__(self, joint: str) -> float:
+        return float(self.q[self.problem.body.index(joint)])
+
+    def __str__(self) -> str:
+        return report(self)
+
+    def __repr__(self) -> str:
+        return f"<Solution {self.status.name} by {self.method} in {self.seconds * 1e6:.0f} us>"
