@@ -1,0 +1,29 @@
+"""What a search may spend, what it has spent, and the best posture it has seen."""
+
+from __future__ import annotations
+
+from memetik.kernels.clock import now
+from memetik.kernels.jit import jit_inline
+
+# What the search reports, in the array `outcome`.
+EVALUATIONS, ATTEMPTS, TIMED_OUT, MOVED, ERROR, OUTCOME = 0, 1, 2, 3, 4, 5  # MOVED: the start was out of limits
+
+
+@jit_inline
+def spent(outcome, most, deadline, clock):
+    """Whether the budget is used up; remembers if it was the time."""
+    if outcome[EVALUATIONS] >= most:
+        return True
+    if deadline > 0.0 and now(clock) >= deadline:
+        outcome[TIMED_OUT] = 1.0
+        return True
+    return False
+
+
+@jit_inline
+def remember(x, error, outcome, work):
+    """Keep the best posture of all attempts."""
+    if error < outcome[ERROR]:
+        outcome[ERROR] = error
+        for k in range(x.size):
+            work.best[k] = x[k]

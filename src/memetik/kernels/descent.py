@@ -1,0 +1,146 @@
+"""The local search of memetic: damped Gauss-Newton steps within the limits, given up early where nothing is gained."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, remember, spent
+from memetik.kernels.evaluate import linearise, measure, place
+from memetik.kernels.jit import jit
+from memetik.kernels.linear import step_by_residuals, step_by_variables
+
+# A step is damped by this share of half the squared error: bold near the solution, careful far from it.
+DAMPING = 0.1
+LEAST_DAMPING = 1e-12
+LONGEST_STEP = 1.5  # rad or m, for the joint that moves most
+STEPS = 12  # an attempt that takes longer rarely succeeds
+STALL = 0.5  # a step should at least halve the squared error ...
+STALLS = 2  # ... and may fail to do so once in a row
+
+# While soft terms pull, the balance is found when a step gains less than 2 %.
+BALANCE_STALL, BALANCE_STEPS = 0.98, 30
+
+
+@jit
+def newton_step(problem, x, damping, softness, work):
+    """One damped step from a posture that was just measured; writes work.step, at most LONGEST_STEP long."""
+    nodes, frames, terms, data, bounds, spans = problem
+    linearise(
+        nodes,
+        frames,
+        terms,
+        data,
+        x,
+        softness,
+        work.poses,
+        work.world,
+        work.axes,
+        work.residual,
+        work.jacobian,
+        work.gradient,
+        work.diagonal,
+    )
+    n, m = x.size, work.residual.size
+    for k in range(n):
+        work.free[k] = 1.0
+        if x[k] <= bounds[0, k] or x[k] >= bounds[1, k]:
+            # At a limit: hold the joint if going downhill would push it out.
+            uphill = work.gradient[k]
+            for i in range(spans[k, 0], spans[k, 1]):
+                uphill += work.jacobian[k, i] * work.residual[i]
+            if (x[k] <= bounds[0, k] and uphill >= 0.0) or (x[k] >= bounds[1, k] and uphill <= 0.0):
+                work.free[k] = 0.0
+    if m <= n:
+        step_by_residuals(
+            work.jacobian,
+            spans,
+            work.residual,
+            work.gradient,
+            work.diagonal,
+            work.free,
+            damping,
+            work.system,
+            work.right,
+            work.step,
+        )
+    else:
+        step_by_variables(
+            work.jacobian,
+            spans,
+            work.residual,
+            work.gradient,
+            work.diagonal,
+            work.free,
+            damping,
+            work.system,
+            work.step,
+        )
+    longest = 0.0
+    for k in range(n):
+        longest = max(longest, abs(work.step[k]))
+    if longest > LONGEST_STEP:
+        shorten = LONGEST_STEP / longest
+        for k in range(n):
+            work.step[k] *= shorten
+
+
+@jit
+def take_step(x, bounds, work):
+    """Move along work.step and stop at the limits."""
+    for k in range(x.size):
+        x[k] = min(max(x[k] + work.step[k], bounds[0, k]), bounds[1, k])
+
+
+# Soft terms fade while the others are not satisfied.
+STAGES = np.array([1.0, 1e-2, 1e-4, 1e-6, 0.0])
+
+
+@jit
+def descend(problem, x, softness, most, deadline, clock, outcome, work):
+    """Step downhill until satisfied (with softness 0), stalled or out of budget. Returns whether it is satisfied."""
+    nodes, frames, terms, data, bounds, spans = problem
+    stall, stalls, steps = STALL, STALLS, STEPS
+    if softness > 0.0:
+        stall, stalls, steps = BALANCE_STALL, 1, BALANCE_STEPS
+    last = math.inf
+    failures = 0
+    for step in range(steps + 1):
+        place(nodes, frames, x, work.poses, work.world)
+        outcome[EVALUATIONS] += 1.0
+        error, hard, satisfied = measure(terms, data, work.world, x, softness, work.residual)
+        remember(x, hard, outcome, work)
+        if error > stall * last:
+            failures += 1
+        else:
+            failures = 0
+        done = satisfied and softness == 0.0
+        if done or failures >= stalls or step == steps or spent(outcome, most, deadline, clock):
+            return satisfied
+        if not math.isfinite(error):  # some objective is not defined here; a step would lead nowhere
+            return False
+        last = error
+        newton_step(problem, x, DAMPING * 0.5 * error + LEAST_DAMPING, softness, work)
+        take_step(x, bounds, work)
+    return False
+
+
+@jit
+def attempt(problem, x, most, deadline, clock, outcome, work):
+    """One attempt where every term can block."""
+    return descend(problem, x, 0.0, most, deadline, clock, outcome, work)
+
+
+@jit
+def attempt_softly(problem, x, most, deadline, clock, outcome, work):
+    """One attempt with terms that guide: find the balance first, then let them fade until the rest is satisfied.
+
+    Where the balance led astray before, the next attempts begin with fainter guides.
+    """
+    first = min(2 * (int(outcome[ATTEMPTS]) - 1), STAGES.size - 1)
+    for stage in range(first, STAGES.size):
+        satisfied = descend(problem, x, STAGES[stage], most, deadline, clock, outcome, work)
+        if satisfied or spent(outcome, most, deadline, clock):
+            return satisfied
+    return False

@@ -1,0 +1,98 @@
+"""Targets that move: each step starts from the last solution, and a far one is taken only if none is near."""
+
+from __future__ import annotations
+
+import math
+
+from memetik.kernels.budget import ATTEMPTS, ERROR, OUTCOME, spent
+from memetik.kernels.clock import now
+from memetik.kernels.evaluate import count_residuals
+from memetik.kernels.finish import CLOSEST, REACHED, verify
+from memetik.kernels.gather import apart
+from memetik.kernels.jit import jit
+from memetik.kernels.late import call_attempt
+from memetik.kernels.memetic import move_inside
+from memetik.kernels.polish import FAINT, settle
+from memetik.kernels.random import seed_stream, uniform
+from memetik.kernels.term_springs import rest_at_start
+from memetik.kernels.workspace import carve
+
+NEARBY = 24  # postures tried around the last one, farther and farther away, before a jump is accepted
+JUMPED = 3  # beside the statuses of a solution: within tolerance, but farther than allowed from the step before
+
+
+@jit
+def follow(
+    nodes, frames, terms, data, bounds, spans, active, limits, q, attempt, seed, most, seconds, jump, places, targets,
+    path, path_errors, statuses, flags, clock, state, buffer, outcome,
+):  # fmt: skip
+    """Write a joint vector for every row of `targets`, whose columns go to data[places]; q is where it starts.
+
+    A step that cannot be reached keeps the nearest posture found, and its status says so. The budget is for one step.
+    """
+    n = active.size
+    work = carve(buffer, nodes.size, frames.size, n, count_residuals(terms), 0)
+    problem = (nodes, frames, terms, data, bounds, spans)
+    x, last = work.x, work.start
+    move_inside(q, limits)
+    for step in range(path.shape[0]):
+        for k in range(q.size):
+            path[step, k] = q[k]
+    for k in range(n):
+        last[k] = q[active[k]]
+    seed_stream(state, seed, 2)
+    evaluations = 0.0
+    errors, satisfied = outcome[OUTCOME : OUTCOME + terms.size], outcome[OUTCOME + terms.size :]
+    for step in range(targets.shape[0]):
+        for c in range(places.size):
+            data[places[c]] = targets[step, c]
+        rest_at_start(terms, data, last)
+        for k in range(OUTCOME):
+            outcome[k] = 0.0
+        deadline = now(clock) + seconds if seconds > 0.0 else 0.0
+        status, nearest = -1, math.inf
+        for trial in range(NEARBY + 1):
+            for k in range(n):
+                # First from where it is: going on as before would be quicker and less smooth. Then from around there.
+                x[k] = last[k]
+                if trial > 0:
+                    reach = 0.05 * trial * (bounds[3, k] - bounds[2, k])
+                    x[k] = min(max(last[k] + reach * (uniform(state) - 0.5), bounds[0, k]), bounds[1, k])
+            outcome[ERROR] = math.inf
+            outcome[ATTEMPTS] += 1.0
+            call_attempt(attempt, problem, x, most, deadline, clock, outcome, work)
+            judged = verify(
+                nodes, frames, terms, data, bounds, x, last, work.poses, work.world, work.residual, errors, satisfied
+            )
+            distance = apart(x, last, bounds)
+            better = judged < status or (judged == status and distance < nearest)
+            if status < 0 or better:
+                status, nearest = judged, distance
+                for k in range(n):
+                    path[step, active[k]] = x[k]
+                for t in range(terms.size):
+                    path_errors[step, t] = errors[t]
+            if (status == REACHED and (nearest <= jump or step == 0)) or spent(outcome, most, deadline, clock):
+                break
+        if status == CLOSEST and not spent(outcome, most, deadline, clock):
+            for k in range(n):
+                work.best[k] = path[step, active[k]]
+            settle(problem, FAINT, most, deadline, clock, outcome, work)
+            for k in range(n):
+                x[k] = work.best[k]
+                last[k] = path[step - 1, active[k]] if step > 0 else q[active[k]]  # was scratch in between
+            status = verify(
+                nodes, frames, terms, data, bounds, x, last, work.poses, work.world, work.residual, errors, satisfied
+            )
+            nearest = apart(x, last, bounds)
+            for k in range(n):
+                path[step, active[k]] = x[k]
+            for t in range(terms.size):
+                path_errors[step, t] = errors[t]
+        if status == REACHED and nearest > jump and step > 0:
+            status = JUMPED
+        statuses[step] = status
+        for k in range(n):
+            last[k] = path[step, active[k]]
+        evaluations += outcome[0]
+    outcome[0] = evaluations

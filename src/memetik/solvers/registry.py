@@ -1,0 +1,82 @@
+"""Methods by name, and the one function that most users call."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memetik.errors import UnknownNameError
+from memetik.problem import Problem
+from memetik.solution import Solution
+from memetik.solvers.budget import DEFAULT, Budget
+from memetik.solvers.memetic import Memetic
+
+Array = NDArray[np.float64]
+
+
+class Solver(Protocol):
+    """What every method is: parameters in its constructor, and this."""
+
+    def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
+        """The solution nearest to hand from `start`, verified."""
+
+
+class Method(NamedTuple):
+    """One row of the table of methods."""
+
+    name: str
+    family: str
+    solver: type
+    takes: str
+    tips: str
+    reference: str
+
+
+_METHODS = (
+    Method(
+        "memetic", "memetic", Memetic, "every objective", "any number", "this library; idea of Bio IK (Starke 2018)"
+    ),
+)
+
+
+def methods() -> tuple[Method, ...]:
+    """All methods, with what they can take."""
+    return _METHODS
+
+
+def solver(method: str, *, seed: int = 0) -> Solver:
+    """A method by name with its default parameters."""
+    for row in _METHODS:
+        if row.name == method:
+            made: Solver = row.solver(seed=seed)
+            return made
+    raise UnknownNameError("method", method, [row.name for row in _METHODS])
+
+
+_FLAGSHIP = Memetic()
+
+
+def _second_look(problem: Problem, start: Array, evaluations: int) -> Solution:
+    return _FLAGSHIP.solve(problem, start, Budget(evaluations=evaluations))
+
+
+Solution.second_look = staticmethod(_second_look)
+
+
+def solve(
+    problem: Problem,
+    start: ArrayLike | None = None,
+    *,
+    method: str = "memetic",
+    budget: Budget = DEFAULT,
+    seed: int = 0,
+) -> Solution:
+    """Find a posture that satisfies the objectives, from `start` (the body's home unless given).
+
+    The same call gives the same answer, unless the budget's seconds ended it, which the solution says.
+    """
+    if method == "memetic" and seed == 0:
+        return _FLAGSHIP.solve(problem, start, budget)
+    return solver(method, seed=seed).solve(problem, start, budget)

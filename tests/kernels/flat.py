@@ -1,0 +1,54 @@
+"""A compiled problem with a workspace of its own, for tests that call the solving kernels one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memetik.kernels.budget import OUTCOME
+from memetik.kernels.evaluate import count_residuals, linearise, measure, place
+from memetik.kernels.workspace import Workspace, carve, size
+from memetik.problem import Problem
+
+
+def workspace(nodes: int, frames: int, n: int, m: int, population: int) -> Workspace:
+    """A workspace in Python's hands; compiled kernels cannot return arrays, so the plain function cuts it."""
+    cut = getattr(carve, "py_func", carve)
+    return cut(np.zeros(size(nodes, frames, n, m, population)), nodes, frames, n, m, population)
+
+
+class Flat:
+    """The arguments of the kernels, named as in their signatures."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.compiled = c = problem.compiled
+        c.require_jacobians()
+        c.require_jacobians()
+        self.nodes, self.frames, self.terms, self.data = c.nodes, c.frames, c.terms, c.data
+        self.bounds, self.spans, self.active = c.bounds, c.spans, c.active
+        self.problem = (c.nodes, c.frames, c.terms, c.data, c.bounds, c.spans)
+        shape = (c.nodes.size, c.frames.size, c.active.size, count_residuals(c.terms), len(c.population))
+        self.work = workspace(*shape)
+        self.outcome = np.zeros(OUTCOME + 2 * c.terms.size)
+        self.clock = np.zeros(2, dtype=np.int64)
+
+    def place(self, x):
+        """Forward kinematics into the workspace."""
+        place(self.nodes, self.frames, x, self.work.poses, self.work.world)
+
+    def measure(self, x, softness=0.0):
+        """Forward kinematics and residuals: squared error, its hard part, and whether all are satisfied."""
+        self.place(x)
+        return measure(self.terms, self.data, self.work.world, x, softness, self.work.residual)
+
+    def linearise(self, x, softness=0.0):
+        """Residuals and derivatives into the workspace, scaled."""
+        self.measure(x, softness)
+        w = self.work
+        linearise(
+            self.nodes, self.frames, self.terms, self.data, x, softness, w.poses, w.world, w.axes, w.residual,
+            w.jacobian, w.gradient, w.diagonal,
+        )  # fmt: skip
+
+    def sample(self, rng):
+        """Variables drawn within the limits."""
+        return rng.uniform(self.bounds[2], self.bounds[3])
