@@ -1,0 +1,5 @@
+"""Following targets over time."""
+
+from memetik.motion.track import Track, track
+
+__all__ = ["Track", "track"]

@@ -1,0 +1,206 @@
+"""track: smooth paths without jumps, across pi, along the edge of reach, and back."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import memetik as mk
+from memetik.errors import ProblemError
+from memetik.geometry import axis_angle, transform
+from memetik.motion import track
+from memetik.objectives import Custom, Direction, Displacement, LookAt, Orientation, Pose, Position
+from memetik.problem import Problem
+from memetik.solution import Status
+from memetik.solvers import Budget, Memetic
+from tests.naive import kinematics
+
+RIGHT_DOWN = axis_angle((1, 0, 0), math.pi)
+
+
+def circle(steps, radius=0.15, center=(0.45, 0.0, 0.4)):
+    """Points of a circle in a plane of constant x."""
+    angles = np.linspace(0.0, 2.0 * math.pi, steps)
+    return np.array(center) + radius * np.stack([0.0 * angles, np.cos(angles), np.sin(angles)], axis=1)
+
+
+def poses(points, rotation=RIGHT_DOWN):
+    return np.array([transform(point, rotation) for point in points])
+
+
+@pytest.fixture(scope="module")
+def panda():
+    return mk.load("panda")
+
+
+def test_a_smooth_path_has_no_jumps(panda):
+    pose = Pose("panda_hand", np.eye(4))
+    problem = Problem(panda, pose)
+    path = poses(circle(300))
+    followed = track(problem, {pose: path}, rate=100.0)
+    assert followed.success and len(followed.q) == 300
+    assert not followed.jumped.any() and (followed.status == Status.REACHED).all()
+    assert followed.largest_step < 0.1
+    assert_allclose(followed.times, np.arange(300) / 100.0)
+    assert followed.errors[pose].shape == (300, 2)
+    for k in range(0, 300, 20):
+        found = kinematics.pose(panda, "panda_hand", followed.q[k])
+        error = np.linalg.norm((found - path[k])[:3, 3])
+        assert error <= 1e-4 + 1e-12
+        assert followed.errors[pose][k, 0] == pytest.approx(error, abs=1e-9)
+    assert (followed.q >= panda.lower).all() and (followed.q <= panda.upper).all()
+
+
+def test_steps_grow_with_the_spacing_of_the_path(panda):
+    pose = Pose("panda_hand", np.eye(4))
+    problem = Problem(panda, pose)
+    fine, coarse = (track(problem, {pose: poses(circle(n))}) for n in (600, 60))
+    assert fine.success and coarse.success
+    assert fine.largest_step < 0.2 * coarse.largest_step
+
+
+def test_a_continuous_joint_crosses_pi():
+    """Two and a half turns of a pointer: the joint goes on turning instead of leaping back by a whole turn."""
+    body = mk.Body(
+        "pointer",
+        [mk.Link("base"), mk.Link("hand")],
+        [mk.Joint("turn", "continuous", "base", "hand")],
+    )
+    aim = Direction("hand", (1, 0, 0), axis=(1, 0, 0))
+    angles = np.linspace(0.0, 5.0 * math.pi, 400)
+    path = np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=1)
+    followed = track(Problem(body, aim), {aim: path}, start=[0.0])
+    assert followed.success
+    assert_allclose(followed.q[:, 0], angles, atol=2e-3)
+    assert followed.largest_step < 0.05
+
+
+def test_a_wrist_crosses_pi_with_the_rest_at_rest():
+    body = mk.load("ur5")  # its joints turn by two turns either way
+    q = np.array([0.3, -1.2, 1.4, -1.0, -1.5, 2.9])
+    T = kinematics.pose(body, "tool0", q)
+    pose = Pose("tool0", T)
+    path = np.array([T @ transform((0, 0, 0), axis_angle((0, 0, 1), angle)) for angle in np.linspace(0.0, 1.0, 100)])
+    followed = track(Problem(body, pose), {pose: path}, start=q)
+    assert followed.success
+    assert_allclose(followed.q[-1, 5], 3.9, atol=5e-3)
+    assert np.abs(followed.q[:, :5] - q[:5]).max() < 5e-3
+
+
+def test_steps_out_of_reach_are_flagged_and_the_path_goes_on():
+    """A straight line that leaves the workspace of an arm of 1 m for a while."""
+    body = mk.planar_chain([0.5, 0.5])
+    reach = Position("tip", (0, 0, 0))
+    x = np.concatenate([np.linspace(0.6, 1.2, 60), np.linspace(1.2, 0.6, 60)])
+    path = np.stack([x, np.full(120, 0.1), np.zeros(120)], axis=1)
+    followed = track(Problem(body, reach), {reach: path}, start=[0.8, -1.0])
+    possible = np.hypot(x, 0.1) <= 1.0
+    assert not followed.success
+    assert_array_equal(followed.status == Status.REACHED, possible)
+    assert (followed.status[~possible] == Status.CLOSEST).all()
+    missed = followed.errors[reach]
+    assert_allclose(missed[~possible], (np.hypot(x, 0.1) - 1.0)[~possible], atol=1e-6)
+    assert not followed.jumped.any()
+    assert followed.largest_step < 0.5
+
+
+def test_a_jump_is_made_only_where_there_is_no_other_way_and_is_said():
+    """A target that leaps across the workspace: the arm must leap after it."""
+    body = mk.planar_chain([1.0, 1.0], limits=None)
+    reach = Position("tip", (0, 0, 0))
+    path = np.array([(1.2, 0.2, 0.0)] * 5 + [(-1.0, -0.9, 0.0)] * 5)
+    followed = track(Problem(body, reach), {reach: path}, start=[0.5, -1.0])
+    assert (followed.status == Status.REACHED).all() and not followed.success
+    assert_array_equal(np.flatnonzero(followed.jumped), [5])
+    assert track(Problem(body, reach), {reach: path}, start=[0.5, -1.0], jump=7.0).success
+
+
+def test_objectives_keep_their_targets(panda):
+    pose, gaze = (
+        Pose("panda_hand", transform((0.3, 0.1, 0.5), RIGHT_DOWN)),
+        LookAt("panda_link5", (1.0, 0.0, 0.0), tolerance=None),
+    )
+    problem = Problem(panda, [pose, gaze])
+    before, data = pose.target, problem.compiled.data.copy()
+    start = panda.home
+    alone = Memetic().solve(problem, start)
+    track(problem, {pose: poses(circle(20)), gaze: circle(20)}, start=start)
+    assert_array_equal(pose.target, before)
+    assert_array_equal(gaze.target, (1.0, 0.0, 0.0))
+    assert_array_equal(problem.compiled.data, data)
+    assert_array_equal(Memetic().solve(problem, start).q, alone.q)
+
+
+def test_several_targets_at_once_and_guides(panda):
+    reach, face = Position("panda_hand", (0, 0, 0)), Orientation("panda_hand", np.eye(3))
+    problem = Problem(panda, [reach, face, Displacement(weight=0.001)])
+    path = circle(50)
+    turns = np.array([RIGHT_DOWN @ axis_angle((0, 0, 1), angle) for angle in np.linspace(0.0, 0.5, 50)])
+    followed = track(problem, {reach: path, face: turns})
+    assert followed.success
+    found = kinematics.pose(panda, "panda_hand", followed.q[-1])
+    assert_allclose(found[:3, 3], path[-1], atol=1e-4)
+    assert_allclose(found[:3, :3], turns[-1], atol=2e-3)
+
+
+def test_the_same_call_gives_the_same_bits(panda):
+    pose = Pose("panda_hand", np.eye(4))
+    problem = Problem(panda, pose)
+    first = track(problem, {pose: poses(circle(30))}).q.tobytes()
+    track(problem, {pose: poses(circle(30, radius=0.3))}, seed=9)
+    assert track(problem, {pose: poses(circle(30))}).q.tobytes() == first
+
+
+def test_the_budget_is_for_each_step(panda):
+    pose = Pose("panda_hand", np.eye(4))
+    far = poses(circle(10, center=(5.0, 0.0, 0.0)))
+    followed = track(Problem(panda, pose), {pose: far}, budget=Budget(evaluations=40))
+    assert followed.evaluations <= 400
+    assert (followed.status == Status.CLOSEST).all()
+
+
+def test_joints_that_nothing_reads_stay(panda):
+    reach = Position("panda_link5", (0, 0, 0))
+    start = panda.clip(panda.home + 0.02)
+    followed = track(Problem(panda, reach), {reach: circle(10, radius=0.05, center=(0.2, 0.0, 0.6))}, start=start)
+    assert_array_equal(followed.q[:, 5:], np.tile(start[5:], (10, 1)))
+
+
+def fails(frame):
+    if frame.position[1] > 0.05:
+        raise ValueError("too far left")
+    return 0.0
+
+
+def test_what_a_function_raises_is_not_lost():
+    body = mk.planar_chain([0.5, 0.5])
+    reach = Position("tip", (0, 0, 0))
+    problem = Problem(body, [reach, Custom(fails, reads=["tip"])])
+    path = np.stack([np.full(10, 0.7), np.linspace(0.0, 0.3, 10), np.zeros(10)], axis=1)
+    with pytest.raises(ProblemError, match="too far left"):
+        track(problem, {reach: path}, start=[0.0, 0.0])
+
+
+def test_paths_that_are_none(panda):
+    pose, other = Pose("panda_hand", np.eye(4)), Position("panda_hand", (0, 0, 0))
+    problem = Problem(panda, pose)
+    with pytest.raises(ProblemError, match="no targets"):
+        track(problem, {})
+    with pytest.raises(ProblemError, match="not an objective of this problem"):
+        track(problem, {other: circle(3)})
+    with pytest.raises(ProblemError, match="steps x 4 x 4"):
+        track(problem, {pose: circle(3)})
+    with pytest.raises(ProblemError, match=r"step 1: .* NaN"):
+        bad = poses(circle(3))
+        bad[1, 0, 3] = math.nan
+        track(problem, {pose: bad})
+    with pytest.raises(ProblemError, match="above zero"):
+        track(problem, {pose: poses(circle(3))}, jump=0.0)
+    with pytest.raises(ProblemError, match="at least one"):
+        track(problem, {pose: np.empty((0, 4, 4))})
+    both = Problem(panda, [pose, other])
+    with pytest.raises(ProblemError, match="same number of targets"):
+        track(both, {pose: poses(circle(3)), other: circle(4)})
