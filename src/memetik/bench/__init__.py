@@ -1,0 +1,30 @@
+"""One file for each published table, figure or claim, on one shared harness."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+from memetik.bench.harness import Report
+
+_EXPERIMENTS = {
+    "arms": "one pose on nine arms, beside other solvers (Table 5.3 of the thesis)",
+    "valkyrie": "many objectives on a humanoid (Table 5.4 of the thesis)",
+    "snakes": "chains of 10 to 1000 joints (Fig. 5.7 of the thesis)",
+    "tracking": "paths of poses: cost and largest change of a step, against the least possible",
+    "solutions": "all solutions of a pose, against the closed form",
+    "ofkt": "cost of one forward kinematics, plain against OFKT, by degrees of freedom",
+    "forms": "quaternion-vector against matrix form inside the forward kinematics kernel",
+}
+
+
+def experiments() -> dict[str, str]:
+    """Name and purpose of every experiment."""
+    return dict(_EXPERIMENTS)
+
+
+def run(name: str, folder: Path, *, quick: bool = False) -> Report:
+    """Run one experiment: print its table, save results and plots in `folder`."""
+    module = importlib.import_module(f"memetik.bench.{name}")
+    report: Report = module.run(folder, quick=quick)
+    return report

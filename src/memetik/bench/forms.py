@@ -1,0 +1,120 @@
+"""Why poses are quaternion and vector: the same chain in both forms, measured side by side.
+
+The matrix form keeps rotations as 3x3: 12 numbers a pose against 7. It needs no step to find the axes for a Jacobian,
+so both are timed alone and with a Jacobian of the tip behind them.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+
+from memetik.bench.harness import Report, best_seconds
+from memetik.kernels.forward import forward
+from memetik.kernels.jacobian import add_columns
+from memetik.kernels.jit import jit, jit_allocating
+from memetik.kernels.pose import constant, write_matrix
+from memetik.read.chains import snake
+
+
+def run(folder: Path, *, quick: bool = False) -> Report:
+    """Measure, print and save."""
+    evaluations = 2_000 if quick else 50_000
+    report = Report(
+        "forms",
+        f"Serial chain, all joints change, mean of {evaluations} evaluations in a compiled loop, best of 15 runs.",
+    )
+    for joints in (7, 30, 120):
+        body = snake(joints)
+        nodes = body.flatten()[0].nodes
+        statics = np.empty((joints, 4, 4))
+        _static_matrices(nodes, statics)
+        for task, with_jacobian in (("forward", False), ("forward and Jacobian", True)):
+            quaternion = best_seconds(lambda: _quaternion_loop(nodes, evaluations, with_jacobian))  # noqa: B023
+            matrix = best_seconds(lambda: _matrix_loop(statics, evaluations, with_jacobian))  # noqa: B023
+            report.rows.append(
+                {
+                    "joints": joints,
+                    "task": task,
+                    "quaternion [us]": quaternion / evaluations * 1e6,
+                    "matrix [us]": matrix / evaluations * 1e6,
+                    "matrix / quaternion": matrix / quaternion,
+                }
+            )
+    print(report)
+    report.save(folder)
+    return report
+
+
+@jit
+def _static_matrices(nodes, out):  # type: ignore[no-untyped-def]
+    for i in range(nodes.size):
+        write_matrix(constant(nodes[i]), out, i)
+
+
+@jit_allocating
+def _quaternion_loop(nodes, evaluations, with_jacobian):  # type: ignore[no-untyped-def]
+    n = nodes.size
+    q, poses, jacobian = np.zeros(n), np.empty((n, 7)), np.zeros((6, n))
+    for _ in range(evaluations):
+        q += 1e-6
+        forward(nodes, q, poses)
+        if with_jacobian:
+            add_columns(nodes, poses, n - 1, poses[-1, 4], poses[-1, 5], poses[-1, 6], jacobian)
+    return poses[-1, 4] + jacobian[0, 0]
+
+
+@jit_allocating
+def _matrix_loop(statics, evaluations, with_jacobian):  # type: ignore[no-untyped-def]
+    n = statics.shape[0]
+    q, poses, jacobian = np.zeros(n), np.empty((n, 3, 4)), np.zeros((6, n))
+    for _ in range(evaluations):
+        q += 1e-6
+        _matrix_forward(statics, q, poses)
+        if with_jacobian:
+            _matrix_columns(poses, jacobian)
+    return poses[-1, 0, 3] + jacobian[0, 0]
+
+
+@jit
+def _matrix_forward(statics, q, poses):  # type: ignore[no-untyped-def]
+    """A chain of turns about z: local = S Rz(q), reference = parent local, in scalars as the quaternion kernel is."""
+    for i in range(q.size):
+        c, s = math.cos(q[i]), math.sin(q[i])
+        xx, xy, xz = (
+            c * statics[i, 0, 0] + s * statics[i, 0, 1],
+            c * statics[i, 1, 0] + s * statics[i, 1, 1],
+            c * statics[i, 2, 0] + s * statics[i, 2, 1],
+        )
+        yx, yy, yz = (
+            c * statics[i, 0, 1] - s * statics[i, 0, 0],
+            c * statics[i, 1, 1] - s * statics[i, 1, 0],
+            c * statics[i, 2, 1] - s * statics[i, 2, 0],
+        )
+        for r in range(3):
+            if i == 0:
+                a, b, d, p = 1.0 if r == 0 else 0.0, 1.0 if r == 1 else 0.0, 1.0 if r == 2 else 0.0, 0.0
+            else:
+                a, b, d, p = poses[i - 1, r, 0], poses[i - 1, r, 1], poses[i - 1, r, 2], poses[i - 1, r, 3]
+            poses[i, r, 0] = a * xx + b * xy + d * xz
+            poses[i, r, 1] = a * yx + b * yy + d * yz
+            poses[i, r, 2] = a * statics[i, 0, 2] + b * statics[i, 1, 2] + d * statics[i, 2, 2]
+            poses[i, r, 3] = a * statics[i, 0, 3] + b * statics[i, 1, 3] + d * statics[i, 2, 3] + p
+
+
+@jit
+def _matrix_columns(poses, jacobian):  # type: ignore[no-untyped-def]
+    n = poses.shape[0]
+    for i in range(n):
+        ux, uy, uz = poses[i, 0, 2], poses[i, 1, 2], poses[i, 2, 2]
+        rx = poses[n - 1, 0, 3] - poses[i, 0, 3]
+        ry = poses[n - 1, 1, 3] - poses[i, 1, 3]
+        rz = poses[n - 1, 2, 3] - poses[i, 2, 3]
+        jacobian[0, i] += uy * rz - uz * ry
+        jacobian[1, i] += uz * rx - ux * rz
+        jacobian[2, i] += ux * ry - uy * rx
+        jacobian[3, i] += ux
+        jacobian[4, i] += uy
+        jacobian[5, i] += uz

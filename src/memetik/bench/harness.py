@@ -1,0 +1,142 @@
+"""What all experiments share: the machine in words, fair timing, and one report on the terminal and on disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+
+from memetik._version import __version__
+from memetik.errors import MissingExtraError
+
+T = TypeVar("T")
+
+# Solves in a row before anything else runs: short against changes of the machine's speed, long against its caches.
+BLOCK = 20
+
+
+def environment() -> dict[str, str]:
+    """Hardware and versions, printed above every result because no figure means anything without them."""
+    return {
+        "processor": _processor(),
+        "cores": str(os.cpu_count()),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+        "memetik": __version__,
+    }
+
+
+def best_seconds(call: Callable[[], object], *, repeats: int = 15) -> float:
+    """The shortest of several runs [s]: interruptions only ever add time, so the least is nearest to the truth."""
+    call()
+    best = float("inf")
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - begin)
+    return best
+
+
+def spread(seconds: Sequence[float]) -> dict[str, float]:
+    """Mean, median and 99th percentile [us] of the times of many solves, as columns of a table."""
+    times = np.asarray(seconds) * 1e6
+    return {
+        "mean [us]": float(times.mean()),
+        "median [us]": float(np.median(times)),
+        "p99 [us]": float(np.percentile(times, 99.0)),
+    }
+
+
+def progress(iterable: Iterable[T], total: int, label: str) -> Iterator[T]:
+    """Pass the items through, with one line on the terminal that says how far it is; none if stderr is a file."""
+    shown = 0.0
+    for done, item in enumerate(iterable):
+        if sys.stderr.isatty() and time.monotonic() - shown > 0.2:
+            print(f"\r{label}: {100 * done // total} %\033[K", end="", file=sys.stderr, flush=True)
+            shown = time.monotonic()
+        yield item
+    if shown:
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+@dataclass
+class Report:
+    """One experiment's outcome: what was done, on what machine, and a table of rows that all have the same keys."""
+
+    name: str
+    protocol: str
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        machine = ", ".join(f"{key} {value}" for key, value in environment().items())
+        return "\n".join([f"# {self.name}", self.protocol, machine, "", text_table(self.rows), "", *self.remarks])
+
+    def save(self, folder: Path) -> Path:
+        """Write the rows with protocol and environment as JSON."""
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{self.name}.json"
+        content = {"name": self.name, "protocol": self.protocol, "environment": environment()}
+        path.write_text(json.dumps({**content, "rows": self.rows, "remarks": self.remarks}, indent=1) + "\n")
+        return path
+
+
+def text_table(rows: Sequence[dict[str, Any]]) -> str:
+    """Rows as aligned columns; numbers to the right with four significant digits."""
+    if not rows:
+        return "(no rows)"
+    cells = [list(rows[0]), *([_cell(value) for value in row.values()] for row in rows)]
+    numeric = [isinstance(value, (int, float)) for value in rows[0].values()]
+    widths = [max(len(line[k]) for line in cells) for k in range(len(cells[0]))]
+    return "\n".join(
+        "  ".join(c.rjust(w) if n else c.ljust(w) for c, w, n in zip(line, widths, numeric, strict=True)).rstrip()
+        for line in cells
+    )
+
+
+def pyplot() -> Any:
+    """matplotlib's drawing functions for files, or an error that says how to get them."""
+    try:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        import matplotlib.pyplot as plt
+        from cycler import cycler
+    except ImportError:
+        raise MissingExtraError("matplotlib", "drawing the plots of a benchmark", extra="bench") from None
+    # The palette of Okabe and Ito stays distinct for colour-blind readers.
+    colors = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
+    plt.rcParams.update({"axes.prop_cycle": cycler(color=colors), "axes.grid": True, "grid.alpha": 0.3})
+    return plt
+
+
+def save_figure(figure: Any, folder: Path, name: str) -> list[Path]:
+    """Save as PNG for pages and SVG for print."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{name}.{suffix}" for suffix in ("png", "svg")]
+    for path in paths:
+        figure.savefig(path, dpi=120, bbox_inches="tight")
+    return paths
+
+
+def _cell(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _processor() -> str:
+    if sys.platform == "linux":
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()

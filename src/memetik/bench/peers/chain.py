@@ -1,0 +1,86 @@
+"""A serial arm in the words every peer understands: turns in a row, and a tool at the end."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memetik.body import Body
+from memetik.errors import BodyError
+from memetik.geometry import between, to_euler
+
+Array = NDArray[np.float64]
+
+BASE, TIP = "base", "tip"  # the ends of the URDF written for a peer
+
+
+class Turn(NamedTuple):
+    """One joint that turns: the child's pose is that of the parent times origin times a turn about the axis."""
+
+    origin: Array  # 4x4, with the fixed joints before it folded in
+    axis: Array
+    lower: float  # rad, -inf if the joint is continuous
+    upper: float
+
+
+class SerialChain(NamedTuple):
+    """The joints from the base of an arm to its tip, and the fixed rest behind the last one."""
+
+    turns: tuple[Turn, ...]
+    tool: Array  # 4x4
+
+    def limits(self, free: float = math.pi) -> Array:
+        """Lower and upper limits (n, 2) [rad]; ±`free` for a continuous joint, because no peer takes infinite ones."""
+        limits = np.array([(turn.lower, turn.upper) for turn in self.turns])
+        return np.where(np.isfinite(limits), limits, (-free, free))
+
+    def steps(self) -> list[Array]:
+        """The fixed steps of the same arm with all joints about z: steps[0] Rz(q0) steps[1] Rz(q1) ... steps[n]."""
+        steps, rest = [], np.eye(4)
+        for turn in self.turns:
+            align = np.eye(4)
+            align[:3, :3] = between((0.0, 0.0, 1.0), turn.axis)
+            steps.append(rest @ turn.origin @ align)
+            rest = align.T
+        return [*steps, rest @ self.tool]
+
+    def urdf(self, free: float = math.pi) -> str:
+        """The arm as a bare URDF, continuous joints as revolute ones within ±`free` [rad]."""
+        links, joints = [BASE], []
+        for k, (turn, (lower, upper)) in enumerate(zip(self.turns, self.limits(free), strict=True)):
+            more = f'<axis xyz="{_numbers(turn.axis)}"/>'
+            more += f'<limit lower="{lower:.17g}" upper="{upper:.17g}" effort="1" velocity="1"/>'
+            joints.append(_joint("revolute", links[-1], f"link_{k}", turn.origin, more))
+            links.append(f"link_{k}")
+        joints.append(_joint("fixed", links[-1], TIP, self.tool, ""))
+        parts = [*(f'<link name="{link}"/>' for link in [*links, TIP]), *joints]
+        return "\n".join(['<robot name="arm">', *parts, "</robot>\n"])
+
+
+def serial_chain(body: Body) -> SerialChain:
+    """The chain of a body that is one row of turning and fixed joints."""
+    turns: list[Turn] = []
+    rest = np.eye(4)
+    end = body.root
+    for joint in body.joints.values():
+        if joint.parent != end or joint.kind not in ("fixed", "revolute", "continuous") or joint.mimic is not None:
+            raise BodyError(f"body {body.name!r} is not a row of turning joints: see joint {joint.name!r}.")
+        rest, end = rest @ joint.origin, joint.child
+        if joint.kind != "fixed":
+            turns.append(Turn(rest, joint.axis, joint.lower[0], joint.upper[0]))
+            rest = np.eye(4)
+    return SerialChain(tuple(turns), rest)
+
+
+def _joint(kind: str, parent: str, child: str, origin: Array, more: str) -> str:
+    return (
+        f'<joint name="to_{child}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="{_numbers(origin[:3, 3])}" rpy="{_numbers(to_euler(origin[:3, :3]))}"/>{more}</joint>'
+    )
+
+
+def _numbers(values: Array) -> str:
+    return " ".join(f"{value:.17g}" for value in values)
