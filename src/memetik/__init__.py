@@ -1,6 +1,242 @@
 """memetik: inverse kinematics for any articulated body, in Python, at native speed."""
 
-from memetik._version import __version__
-from memetik.body import OFKT, Body, Chain, Frame, Joint, Link, Mimic, Poses, Shape
+from __future__ import annotations
 
-__all__ = ["OFKT", "Body", "Chain", "Frame", "Joint", "Link", "Mimic", "Poses", "Shape", "__version__"]
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from memetik._version import __version__
+
+if TYPE_CHECKING:
+    from memetik.body import OFKT, Body, Chain, Frame, Joint, Link, Mimic, Poses, Shape
+    from memetik.errors import (
+        BodyError,
+        FormatError,
+        GeometryError,
+        MemetikError,
+        MemetikWarning,
+        MissingExtraError,
+        ProblemError,
+        UnknownNameError,
+    )
+    from memetik.geometry import (
+        axis_angle,
+        euler,
+        look_rotation,
+        quaternion,
+        random_rotation,
+        rotation_matrix,
+        rpy,
+        to_axis_angle,
+        to_euler,
+        to_quaternion,
+        transform,
+        translation,
+    )
+    from memetik.motion import Track, track
+    from memetik.objectives import (
+        AvoidLimits,
+        Balance,
+        CenterJoints,
+        Cone,
+        Direction,
+        Displacement,
+        Distance,
+        FunctionalRelation,
+        Ground,
+        HeightField,
+        JointValue,
+        Line,
+        LookAt,
+        MaxDistance,
+        MinDistance,
+        Objective,
+        Orientation,
+        Plane,
+        Pose,
+        Position,
+        Projection,
+        SelfDistance,
+        Side,
+        Touch,
+        TriangleMesh,
+    )
+    from memetik.objectives.custom import objective
+    from memetik.problem import Problem
+    from memetik.read.builder import BodyBuilder
+    from memetik.read.chains import planar_chain, serial_chain, snake
+    from memetik.read.dh import from_dh
+    from memetik.read.hands import hand
+    from memetik.read.load import load
+    from memetik.solution import Solution, Status
+    from memetik.solvers import Budget, Memetic, methods, solve, solve_all
+    from memetik.write.picture import draw, draw_many
+
+# Where every public name lives. A name is loaded at its first use: the compiler alone takes a third of a second, and
+# a program that only prints its help should not wait for it.
+_PLACES = {
+    "OFKT": "memetik.body",
+    "Body": "memetik.body",
+    "Chain": "memetik.body",
+    "Frame": "memetik.body",
+    "Joint": "memetik.body",
+    "Link": "memetik.body",
+    "Mimic": "memetik.body",
+    "Poses": "memetik.body",
+    "Shape": "memetik.body",
+    "BodyError": "memetik.errors",
+    "FormatError": "memetik.errors",
+    "GeometryError": "memetik.errors",
+    "MemetikError": "memetik.errors",
+    "MemetikWarning": "memetik.errors",
+    "MissingExtraError": "memetik.errors",
+    "ProblemError": "memetik.errors",
+    "UnknownNameError": "memetik.errors",
+    "axis_angle": "memetik.geometry",
+    "euler": "memetik.geometry",
+    "look_rotation": "memetik.geometry",
+    "quaternion": "memetik.geometry",
+    "random_rotation": "memetik.geometry",
+    "rotation_matrix": "memetik.geometry",
+    "rpy": "memetik.geometry",
+    "to_axis_angle": "memetik.geometry",
+    "to_euler": "memetik.geometry",
+    "to_quaternion": "memetik.geometry",
+    "transform": "memetik.geometry",
+    "translation": "memetik.geometry",
+    "Track": "memetik.motion",
+    "track": "memetik.motion",
+    "AvoidLimits": "memetik.objectives",
+    "Balance": "memetik.objectives",
+    "CenterJoints": "memetik.objectives",
+    "Cone": "memetik.objectives",
+    "Direction": "memetik.objectives",
+    "Displacement": "memetik.objectives",
+    "Distance": "memetik.objectives",
+    "FunctionalRelation": "memetik.objectives",
+    "Ground": "memetik.objectives",
+    "HeightField": "memetik.objectives",
+    "JointValue": "memetik.objectives",
+    "Line": "memetik.objectives",
+    "LookAt": "memetik.objectives",
+    "MaxDistance": "memetik.objectives",
+    "MinDistance": "memetik.objectives",
+    "Objective": "memetik.objectives",
+    "Orientation": "memetik.objectives",
+    "Plane": "memetik.objectives",
+    "Pose": "memetik.objectives",
+    "Position": "memetik.objectives",
+    "Projection": "memetik.objectives",
+    "SelfDistance": "memetik.objectives",
+    "Side": "memetik.objectives",
+    "Touch": "memetik.objectives",
+    "TriangleMesh": "memetik.objectives",
+    "objective": "memetik.objectives.custom",
+    "Problem": "memetik.problem",
+    "load": "memetik.read.load",
+    "BodyBuilder": "memetik.read.builder",
+    "planar_chain": "memetik.read.chains",
+    "serial_chain": "memetik.read.chains",
+    "snake": "memetik.read.chains",
+    "from_dh": "memetik.read.dh",
+    "hand": "memetik.read.hands",
+    "Solution": "memetik.solution",
+    "Status": "memetik.solution",
+    "Budget": "memetik.solvers",
+    "Memetic": "memetik.solvers",
+    "methods": "memetik.solvers",
+    "solve": "memetik.solvers",
+    "solve_all": "memetik.solvers",
+    "draw": "memetik.write.picture",
+    "draw_many": "memetik.write.picture",
+}
+
+__all__ = [
+    "OFKT",
+    "AvoidLimits",
+    "Balance",
+    "Body",
+    "BodyBuilder",
+    "BodyError",
+    "Budget",
+    "CenterJoints",
+    "Chain",
+    "Cone",
+    "Direction",
+    "Displacement",
+    "Distance",
+    "FormatError",
+    "Frame",
+    "FunctionalRelation",
+    "GeometryError",
+    "Ground",
+    "HeightField",
+    "Joint",
+    "JointValue",
+    "Line",
+    "Link",
+    "LookAt",
+    "MaxDistance",
+    "Memetic",
+    "MemetikError",
+    "MemetikWarning",
+    "Mimic",
+    "MinDistance",
+    "MissingExtraError",
+    "Objective",
+    "Orientation",
+    "Plane",
+    "Pose",
+    "Poses",
+    "Position",
+    "Problem",
+    "ProblemError",
+    "Projection",
+    "SelfDistance",
+    "Shape",
+    "Side",
+    "Solution",
+    "Status",
+    "Touch",
+    "Track",
+    "TriangleMesh",
+    "UnknownNameError",
+    "__version__",
+    "axis_angle",
+    "draw",
+    "draw_many",
+    "euler",
+    "from_dh",
+    "hand",
+    "load",
+    "look_rotation",
+    "methods",
+    "objective",
+    "planar_chain",
+    "quaternion",
+    "random_rotation",
+    "rotation_matrix",
+    "rpy",
+    "serial_chain",
+    "snake",
+    "solve",
+    "solve_all",
+    "to_axis_angle",
+    "to_euler",
+    "to_quaternion",
+    "track",
+    "transform",
+    "translation",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'memetik' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_PLACES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,46 @@
+"""main: the commands put together, and how they end."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from decimal import Decimal
+
+import memetik as mk
+from memetik.cli import bench, demo, show, solve
+from memetik.errors import MemetikError
+
+USER_ERROR = 2
+
+# argparse takes -0.5 for a number, but -5e-1 for an option.
+_SMALL_NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)[eE][-+]?\d{1,3}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command. A user's mistake ends with one sentence on stderr and exit code 2."""
+    given = sys.argv[1:] if arguments is None else arguments
+    options = _parser().parse_args([_plain(argument) for argument in given])
+    try:
+        code: int = options.run(options)
+        return code
+    except MemetikError as error:
+        print(f"memetik: {error}", file=sys.stderr)
+        return USER_ERROR
+    except BrokenPipeError:  # the reader of a pipe such as `| head` has left
+        sys.stderr.close()
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="memetik", description=mk.__doc__)
+    parser.add_argument("--version", action="version", version=f"memetik {mk.__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for family in (demo, show, solve, bench):
+        family.add_commands(commands)
+    return parser
+
+
+def _plain(argument: str) -> str:
+    return f"{Decimal(argument):f}" if _SMALL_NEGATIVE.fullmatch(argument) else argument

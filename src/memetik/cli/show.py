@@ -1,0 +1,63 @@
+"""`memetik bodies | show | methods`: what there is."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import memetik as mk
+from memetik import bodies
+from memetik.bench.harness import text_table
+from memetik.cli.files import OUT, ready
+
+
+def add_commands(commands: Any) -> None:
+    """Add `bodies`, `show` and `methods`."""
+    command = commands.add_parser("bodies", help="list the bundled bodies")
+    command.set_defaults(run=_bodies)
+
+    command = commands.add_parser("show", help="print a body as a table and draw it")
+    add_body(command)
+    command.add_argument("--chain", help="only this named chain")
+    command.add_argument("--out", type=Path, help="picture to write (default: memetik-out/NAME.svg)")
+    command.set_defaults(run=_show)
+
+    command = commands.add_parser("methods", help="list the methods of solving")
+    command.set_defaults(run=_methods)
+
+
+def add_body(command: argparse.ArgumentParser) -> None:
+    """The arguments that say which body is meant; `load_body` reads them."""
+    command.add_argument("body", help="a bundled name or a path to a .urdf or .xacro file")
+    command.add_argument("--base", default="fixed", help="the root: fixed, xyz, planar or floating (default: fixed)")
+
+
+def load_body(options: argparse.Namespace) -> mk.Body:
+    """The body that was named."""
+    return mk.load(options.body, base=options.base)
+
+
+def _bodies(options: argparse.Namespace) -> int:
+    print(f"{'name':12} {'DoF':>4} {'links':>6}  what it is")
+    for name in bodies.names():
+        body = mk.load(name)
+        print(f"{name:12} {body.dof:4d} {len(body.links):6d}  {bodies.DESCRIPTIONS[name]}")
+    return 0
+
+
+def _show(options: argparse.Namespace) -> int:
+    body = load_body(options)
+    if options.chain:
+        body = body.chain(options.chain)
+    print(body, "\n")
+    path = ready(options.out or OUT / f"{body.name}.svg")
+    mk.draw(body, body.home, path)
+    print("drawn:", path)
+    return 0
+
+
+def _methods(options: argparse.Namespace) -> int:
+    columns = ("name", "family", "takes", "tips", "reference")
+    print(text_table([{column: getattr(method, column) for column in columns} for method in mk.methods()]))
+    return 0

@@ -1,0 +1,123 @@
+"""Targets on the command line: `--tip LINK` starts a group, the targets after it belong to it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import memetik as mk
+
+Array = NDArray[np.float64]
+
+
+@dataclass
+class Tip:
+    """What one link is asked for."""
+
+    link: str | None
+    position: list[float] | None = None
+    orientation: list[float] | None = None  # quaternion w x y z
+    rpy: list[float] | None = None
+    look_at: list[float] | None = None
+
+    @property
+    def rotation(self) -> Array | None:
+        """The wanted rotation, in whichever form it was given."""
+        if self.orientation is not None and self.rpy is not None:
+            raise mk.ProblemError(f"tip {self.link!r} has --orientation and --rpy. Give one of them.")
+        if self.orientation is not None:
+            return mk.rotation_matrix(self.orientation)
+        return None if self.rpy is None else mk.rpy(*self.rpy)
+
+
+def add_targets(command: argparse.ArgumentParser) -> None:
+    """Add the options of targets; `objectives` makes objectives of them."""
+    command.add_argument(
+        "--tip", action=_NewTip, dest="tips", metavar="LINK", help="the link that the next targets are for"
+    )
+    for flag, letters, text in (
+        ("--position", "XYZ", "where the tip goes"),
+        ("--orientation", "WXYZ", "how it is turned, as a quaternion"),
+        ("--rpy", "RPY", "how it is turned, as roll, pitch and yaw about the world's x, y and z"),
+        ("--look-at", "XYZ", "a point that its x axis points to"),
+    ):
+        command.add_argument(flag, action=_OfTip, nargs=len(letters), type=float, metavar=tuple(letters), help=text)
+    for flag, default, unit, text in (
+        ("--tolerance", 1e-4, "M", "of positions (default: %(default)s)"),
+        ("--angle-tolerance", 1e-3, "RAD", "of orientations and gazes (default: %(default)s)"),
+    ):
+        command.add_argument(flag, type=float, default=default, metavar=unit, help=text)
+
+
+def objectives(tips: Sequence[Tip], tolerance: float, angle_tolerance: float) -> list[mk.Objective]:
+    """One objective for each target, a pose for a position with an orientation."""
+    if not tips:
+        raise mk.ProblemError("nothing is asked for. Name a tip and a target, for example --tip LINK --position X Y Z.")
+    return [objective for tip in tips for objective in _of(tip, tolerance, angle_tolerance)]
+
+
+def points(tips: Sequence[Tip]) -> list[Array]:
+    """The targets as a picture marks them: a pose, or a point."""
+    marks: list[Array] = []
+    for tip in tips:
+        if tip.position is not None:
+            rotation = tip.rotation
+            marks.append(np.array(tip.position) if rotation is None else mk.transform(tip.position, rotation))
+        if tip.look_at is not None:
+            marks.append(np.array(tip.look_at))
+    return marks
+
+
+def assignments(texts: Sequence[str], option: str) -> dict[str, float]:
+    """joint=value, several times."""
+    values = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        try:
+            values[name.strip()] = float(number)
+        except ValueError:
+            raise mk.ProblemError(
+                f"{option}: {text!r} is not of the form joint=value, for example {option} j1=0.5."
+            ) from None
+    return values
+
+
+def _of(tip: Tip, tolerance: float, angle_tolerance: float) -> list[mk.Objective]:
+    if tip.link is None:
+        raise mk.ProblemError("a target stands before any tip. Name the link first: --tip LINK --position X Y Z.")
+    wanted: list[mk.Objective] = []
+    rotation = tip.rotation
+    if tip.position is not None and rotation is not None:
+        pose = mk.transform(tip.position, rotation)
+        wanted.append(mk.Pose(tip.link, pose, position_tolerance=tolerance, orientation_tolerance=angle_tolerance))
+    elif tip.position is not None:
+        wanted.append(mk.Position(tip.link, tip.position, tolerance=tolerance))
+    elif rotation is not None:
+        wanted.append(mk.Orientation(tip.link, rotation, tolerance=angle_tolerance))
+    if tip.look_at is not None:
+        wanted.append(mk.LookAt(tip.link, tip.look_at, tolerance=angle_tolerance))
+    if not wanted:
+        raise mk.ProblemError(
+            f"tip {tip.link!r} has no target. Add --position, --orientation, --rpy or --look-at after it."
+        )
+    return wanted
+
+
+class _NewTip(argparse.Action):
+    def __call__(self, parser: Any, options: argparse.Namespace, link: Any, flag: str | None = None) -> None:
+        options.tips = [*(options.tips or []), Tip(link)]
+
+
+class _OfTip(argparse.Action):
+    def __call__(self, parser: Any, options: argparse.Namespace, numbers: Any, flag: str | None = None) -> None:
+        if not options.tips:
+            options.tips = [Tip(None)]  # the tip of the chain
+        tip = options.tips[-1]
+        if getattr(tip, self.dest) is not None:
+            raise argparse.ArgumentError(self, f"given twice for tip {tip.link!r}; start a new group with --tip")
+        setattr(tip, self.dest, numbers)

@@ -1,0 +1,262 @@
+"""The command line: what it prints, what it writes, and how it ends."""
+
+import json
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+import memetik as mk
+from memetik import bodies
+from memetik.cli import main
+from memetik.cli.main import _plain
+from memetik.solvers import methods
+
+REACH = ["solve", "panda", "--tip", "panda_hand", "--position", "0.5", "0.1", "0.4"]
+FAR = ["solve", "panda", "--tip", "panda_hand", "--position", "1.5", "0.1", "0.4", "--evaluations", "500"]
+
+
+@pytest.fixture
+def run(capsys):
+    """Call main; exit code, stdout and stderr."""
+
+    def call(*arguments):
+        code = main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return call
+
+
+def marks(path):
+    """How many targets a picture marks: each has a ring without fill."""
+    rings = [c for c in ET.parse(path).iter("{http://www.w3.org/2000/svg}circle") if c.get("fill") == "none"]
+    return len(rings)
+
+
+# ---- What there is -----------------------------------------------------------------------------------------
+
+
+def test_bodies_lists_all(run):
+    code, out, _ = run("bodies")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[1:]] == list(bodies.names())
+    assert "  58 " in next(line for line in out.splitlines() if line.startswith("wolf"))
+
+
+def test_show_prints_and_draws(run, tmp_path):
+    path = tmp_path / "new" / "arm.svg"
+    code, out, _ = run("show", "pr2", "--chain", "right_arm", "--out", path)
+    assert code == 0
+    assert "pr2: 7 degrees of freedom" in out and "r_elbow_flex_joint" in out and "l_elbow_flex_joint" not in out
+    assert out.endswith(f"drawn: {path}\n") and path.read_text().startswith("<svg")
+
+
+def test_methods_lists_all(run):
+    code, out, _ = run("methods")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[1:]] == [method.name for method in methods()]
+    assert "every objective" in out
+
+
+def test_bench_lists_experiments(run):
+    code, out, _ = run("bench", "list")
+    assert code == 0 and "ofkt" in out
+
+
+# ---- solve -------------------------------------------------------------------------------------------------
+
+
+def test_solve_prints_the_solution(run):
+    code, out, _ = run(*REACH)
+    assert code == 0
+    assert out.startswith("REACHED by memetic in ")
+    assert "Position of panda_hand" in out and "panda_finger_joint1" in out and "unread" in out
+    assert "compiling" not in out
+
+
+def test_solve_explains_a_failure(run):
+    code, out, _ = run(*FAR)
+    assert code == 1
+    assert out.startswith("CLOSEST by memetic")
+    assert "the target is 1.5 m from panda_joint1, the chain from there reaches at most 0.986 m." in out
+
+
+def test_json_is_one_object_that_reproduces_the_pose(run):
+    code, out, _ = run(*REACH, "--rpy", "3.0", "0", "0.5", "--tolerance", "1e-6", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["success"], found["status"], found["method"], found["body"]) == (True, "REACHED", "memetic", "panda")
+    body = mk.load("panda")
+    assert tuple(found["q"]) == body.joint_names
+    hand = body.forward(list(found["q"].values()))["panda_hand"]
+    np.testing.assert_allclose(hand[:3, 3], (0.5, 0.1, 0.4), atol=1e-6)
+    np.testing.assert_allclose(hand[:3, :3], mk.rpy(3.0, 0.0, 0.5), atol=2e-3)
+    position, orientation = found["objectives"]
+    assert position["tolerance"] == 1e-6 >= position["error"]
+    assert (position["unit"], position["part"], position["verdict"]) == ("m", "position", "ok")
+    assert (orientation["unit"], orientation["part"]) == ("rad", "orientation")
+    assert found["seconds"] > 0 and found["evaluations"] >= found["attempts"] >= 1
+    assert (found["timed_out"], found["start_moved"]) == (False, False) and "explanation" not in found
+
+
+def test_json_of_a_failure_has_the_explanation(run):
+    code, out, _ = run(*FAR, "--json")
+    found = json.loads(out)
+    assert code == 1
+    assert found["status"] == "CLOSEST" and "reaches at most 0.986 m" in found["explanation"]
+
+
+def test_each_tip_starts_a_group(run, tmp_path):
+    picture = tmp_path / "valkyrie.svg"
+    code, out, _ = run(
+        "solve", "valkyrie", "--base", "xyz",
+        "--tip", "leftPalm", "--position", 0.5, 0.3, 0.2,
+        "--tip", "head", "--look-at", 0.5, 0.3, 0.2,
+        "--tip", "rightPalm", "--position", 0.5, -0.3, 0.2, "--draw", picture,
+    )  # fmt: skip
+    assert code == 0
+    for row in ("Position of leftPalm", "LookAt of head", "Position of rightPalm"):
+        assert row in out
+    assert marks(picture) == 3 and out.endswith(f"drawn: {picture}\n")
+
+
+def test_the_same_rotation_in_two_forms(run):
+    half = np.sqrt(0.5)
+    ask = ["solve", "panda", "--tip", "panda_hand", "--json"]
+    _, by_quaternion, _ = run(*ask, "--orientation", half, half, 0, 0)
+    _, by_angles, _ = run(*ask, "--rpy", np.pi / 2, 0, 0)
+    one, two = json.loads(by_quaternion), json.loads(by_angles)
+    np.testing.assert_allclose(list(one["q"].values()), list(two["q"].values()), atol=1e-6)
+    assert one["objectives"][0]["objective"] == "Orientation of panda_hand"
+
+
+def test_a_chain_moves_alone_and_knows_its_tip(run):
+    code, out, _ = run("solve", "pr2", "--chain", "right_arm", "--position", 0.6, -0.3, 0.9, "--json")
+    found, body = json.loads(out), mk.load("pr2")
+    assert code == 0
+    assert found["objectives"][0]["objective"] == "Position of r_wrist_roll_link"
+    moved = {name for name, home in zip(body.joint_names, body.home, strict=True) if found["q"][name] != home}
+    assert moved and moved <= set(body.chain("right_arm").joint_names)
+
+
+def test_starts_and_locks(run):
+    still = json.loads(run(*REACH, "--json", "--lock", "panda_joint2=0.1")[1])["q"]
+    assert still["panda_joint2"] == 0.1
+    started = json.loads(run(*REACH, "--json", "--start", "panda_joint7=-1.5, panda_finger_joint1=0.01")[1])["q"]
+    assert started["panda_finger_joint1"] == 0.01 and started["panda_joint7"] < -1.0
+    one, same, other = (json.loads(run(*REACH, "--json", "--start", "random", "--seed", n)[1])["q"] for n in (1, 1, 2))
+    assert one == same != other
+
+
+def test_all_solutions(run, tmp_path):
+    ask = ["solve", "ur5", "--tip", "tool0", "--position", 0.4, 0.1, 0.4, "--rpy", 3.0, 0.1, 0, "--all", 3]
+    code, out, _ = run(*ask, "--draw", tmp_path / "all.svg")
+    assert code == 0
+    assert out.startswith("3 solutions, nearest to the start first")
+    assert len(next(line for line in out.splitlines() if line.startswith("elbow_joint")).split()) == 4
+    found = json.loads(run(*ask, "--json")[1])["solutions"]
+    assert len(found) == 3 and all(solution["success"] for solution in found)
+    assert len({round(solution["q"]["elbow_joint"], 2) for solution in found}) > 1
+
+
+def test_all_of_none(run):
+    code, out, _ = run(*FAR, "--all", 4)
+    assert code == 1 and out.startswith("CLOSEST")
+
+
+def test_a_budget_of_time(run):
+    code, out, _ = run(*REACH, "--seconds", "1e-9")
+    assert code == 1
+    assert "the time ran out" in out and "Allow more time" in out
+
+
+def test_numbers_with_exponents():
+    assert [_plain(text) for text in ("-1e-3", "-2.5E+2", "-.5e1")] == ["-0.001", "-250", "-5"]
+    others = ["--json", "-h", "1e-3", "-1", "panda", "-e3"]
+    assert [_plain(text) for text in others] == others
+
+
+def test_negative_numbers_with_exponents_are_targets(run):
+    _, out, _ = run("solve", "panda", "--tip", "panda_hand", "--position", "0.5", "-1e-1", "0.4", "--json")
+    body = mk.load("panda")
+    hand = body.forward(list(json.loads(out)["q"].values()))["panda_hand"]
+    assert hand[1, 3] == pytest.approx(-0.1, abs=1e-4)
+
+
+# ---- Mistakes ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["solve", "nobody", "--tip", "x", "--position", "0", "0", "0"], "no bundled body named 'nobody'"),
+        (["solve", "panda"], "nothing is asked for"),
+        (["solve", "panda", "--position", "0", "0", "0"], "a target stands before any tip"),
+        (["solve", "panda", "--tip", "panda_hand"], "tip 'panda_hand' has no target"),
+        (["solve", "panda", "--tip", "panda_hnd", "--position", "0", "0", "0"], "Did you mean 'panda_hand'"),
+        ([*REACH, "--orientation", "1", "0", "0", "0", "--rpy", "0", "0", "0"], "has --orientation and --rpy"),
+        ([*REACH, "--orientation", "2", "0", "0", "0"], "(w, x, y, z)"),
+        ([*REACH, "--start", "foo"], "--start: 'foo' is not of the form joint=value"),
+        ([*REACH, "--lock", "panda_joint1"], "--lock: 'panda_joint1' is not of the form joint=value"),
+        ([*REACH, "--lock", "panda_joint1=9"], "locked at 9, outside its limits"),
+        ([*REACH, "--chain", "foo"], "no chain named 'foo'"),
+        ([*REACH, "--method", "foo"], "no method named 'foo'"),
+        ([*REACH, "--seconds", "0"], "seconds is 0.0"),
+        ([*REACH, "--tolerance", "-1"], "tolerance is -1.0"),
+        ([*REACH, "--draw", "x.png"], "a picture is written as .svg"),
+        ([*REACH, "--base", "wheels"], "unknown base 'wheels'"),
+        (["show", "panda", "--chain", "foo"], "no chain named 'foo'"),
+    ],
+)
+def test_a_mistake_is_one_sentence(run, arguments, says):
+    code, out, err = run(*arguments)
+    assert code == 2
+    assert err.startswith("memetik: ") and says in err and err.count("\n") == 1
+    assert out == ""
+
+
+def test_all_goes_with_one_method_only(run):
+    code, _, err = run(*REACH, "--all", "2", "--method", "other")
+    assert code == 2 and "--all goes with the method memetic only" in err
+
+
+def test_a_folder_that_cannot_be_made(run, tmp_path):
+    (tmp_path / "file").touch()
+    code, _, err = run("show", "panda", "--out", tmp_path / "file" / "x.svg")
+    assert code == 2 and "cannot be made" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "COMMAND"),
+        (["solve", "panda", "--tip", "panda_hand", "--position", "1", "2"], "expected 3 arguments"),
+        ([*REACH, "--position", "0", "0", "0"], "given twice for tip 'panda_hand'"),
+    ],
+)
+def test_what_the_parser_refuses(capsys, arguments, says):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert says in capsys.readouterr().err
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out == f"memetik {mk.__version__}\n"
+
+
+# ---- demo --------------------------------------------------------------------------------------------------
+
+
+def test_demo_solves_and_draws(run, tmp_path):
+    code, out, _ = run("demo", "--out", tmp_path / "pictures")
+    assert code == 0
+    assert "valkyrie: 62 degrees of freedom" in out
+    assert "The second one took" in out and "REACHED by memetic" in out
+    assert "All 5 objectives are within tolerance" in out
+    for name in ("demo_start.svg", "demo_solution.svg"):
+        assert marks(tmp_path / "pictures" / name) == 5
+        assert f"drawn: {tmp_path / 'pictures' / name}" in out
