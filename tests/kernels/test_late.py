@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+from memetik.kernels.descent import attempt
 from memetik.kernels.jit import jit
 from memetik.kernels.late import ATTEMPT, JACOBIAN, RESIDUAL, address, call_residual
 from memetik.kernels.term_aim import aim_residual
@@ -90,8 +91,6 @@ def test_a_wrong_result_is_refused():
 
 
 def test_the_attempt_of_a_problem_is_an_address(flat):
-    from memetik.kernels.descent import attempt
-
     assert flat.compiled.attempt == address(attempt, ATTEMPT)
 
 

@@ -58,8 +58,9 @@ def test_every_largest_component(axis, angle):
 
 
 def test_a_little_less_than_orthonormal_is_normalised(rng):
-    R = random_rotation(rng) + 1e-7 * rng.normal(size=(3, 3))
-    complaint, numbers = written(transform((0, 0, 0), np.eye(3)) * 0 + np.block([[R, np.zeros((3, 1))], [0, 0, 0, 1]]))
+    T = transform((0.1, 0.2, 0.3), random_rotation(rng))
+    T[:3, :3] += 1e-7 * rng.normal(size=(3, 3))
+    complaint, numbers = written(T)
     assert complaint == OK
     assert np.linalg.norm(numbers[:4]) == pytest.approx(1.0, abs=1e-15)
 

@@ -109,12 +109,6 @@ def test_joints_that_nothing_reads_stay_and_locked_ones_are_locked():
         assert_array_equal(solution.q[6:], start[6:])
 
 
-def fails_far_out(frame):
-    if frame.position[0] > 0.9:
-        raise ValueError("too far out")
-    return 0.0
-
-
 def test_what_a_function_raises_is_not_lost():
     body = mk.planar_chain(2)
     problem = Problem(body, [Position("tip", (0.3, 0.3, 0.0)), Custom(fails_below_one, reads=["tip"])])

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import memetik.objectives
-from memetik.objectives import HeightField, Objective, Position, TriangleMesh
+from memetik.objectives import HeightField, Objective, TriangleMesh
 from memetik.problem import Problem
 from tests.naive import errors as naive
 from tests.naive import kinematics, surfaces
@@ -136,12 +136,3 @@ def test_points_beside_surfaces(rng):
             twin, twin_normal = surfaces.beside(surface, facets, place)
             assert_allclose(twin, point, atol=1e-9)
             assert_allclose(twin_normal, normal, atol=1e-9)
-
-
-def test_positions_have_a_twin(rng):
-    body = random_body(rng, 4)
-    T = kinematics.pose(body, "link4", body.sample(rng))[None]
-    target = np.eye(4)[None] + 0.0
-    target[0, :3, 3] = (1.0, 2.0, 3.0)
-    assert_allclose(naive.position_gap(T, target, (1, 0, 1))[0], (T[0, :3, 3] - (1, 2, 3)) * (1, 0, 1))
-    assert isinstance(Position("link4", (1, 2, 3)), Objective)
