@@ -29,6 +29,11 @@ JACOBIAN = types.void(_TERM, _VECTOR, _MATRIX, _VECTOR, _NODES, _FRAMES, _MATRIX
 _PROBLEM = types.Tuple((_NODES, _FRAMES, _TERMS, _VECTOR, _MATRIX, types.int64[:, ::1]))
 _WORK = types.NamedTuple(tuple(_MATRIX if d == 2 else _VECTOR for d in DIMENSIONS), Workspace)
 ATTEMPT = types.boolean(_PROBLEM, _VECTOR, types.int64, types.float64, types.int64[::1], _VECTOR, _WORK)
+# (problem, x, seed, most, deadline, parameters, places, room, clock, state, outcome, work): the search of a method
+SEARCH = types.void(
+    _PROBLEM, _VECTOR, types.int64, types.int64, types.float64, _VECTOR, types.int64[::1], _VECTOR, types.int64[::1],
+    types.uint64[::1], _VECTOR, _WORK,
+)  # fmt: skip
 
 _python: list[Any] = [None]  # without the compiler, an address is a place in this list; none is at zero
 
@@ -77,6 +82,13 @@ def _call_attempt(typing, place, problem, x, most, deadline, clock, outcome, wor
     return _late(ATTEMPT), _call
 
 
+@intrinsic
+def _call_search(
+    typing, place, problem, x, seed, most, deadline, parameters, places, room, clock, state, outcome, work
+):
+    return _late(SEARCH), _call
+
+
 def _call_python(place, *arguments):
     return _python[place](*arguments)
 
@@ -84,3 +96,4 @@ def _call_python(place, *arguments):
 call_residual: Any = _call_residual if COMPILED else _call_python
 call_jacobian: Any = _call_jacobian if COMPILED else _call_python
 call_attempt: Any = _call_attempt if COMPILED else _call_python
+call_search: Any = _call_search if COMPILED else _call_python

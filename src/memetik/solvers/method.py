@@ -1,0 +1,54 @@
+"""What every method of the field is on the Python side: a kernel, its numbers, and the problems it can take."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from memetik.errors import ProblemError
+from memetik.kernels.drive import drive
+from memetik.kernels.late import SEARCH, address
+from memetik.problem import Problem
+from memetik.solution import Solution
+from memetik.solvers.budget import Budget
+
+
+def run(
+    problem: Problem,
+    start: ArrayLike | None,
+    budget: Budget,
+    method: str,
+    search: Any,
+    *,
+    seed: int = 0,
+    parameters: Sequence[float] = (),
+    places: int = 0,
+    room: int = 0,
+) -> Solution:
+    """Solve by a search kernel (kernels/drive.py), with scratch of `places` integers and `room` floats."""
+    begin = time.perf_counter()
+    c = problem.compiled
+    c.require_jacobians()
+    q = problem.start(start)
+    seconds = budget.seconds if budget.seconds < math.inf else 0.0
+    status = drive(
+        *c.record, q, address(search, SEARCH), seed, budget.evaluations, seconds, np.array(parameters, dtype=np.float64),
+        np.zeros(places, dtype=np.int64), np.zeros(room), *c.scratch,
+    )  # fmt: skip
+    problem.raise_faults()
+    return Solution(problem, q, status, c.outcome.copy(), time.perf_counter() - begin, method)
+
+
+def require(problem: Problem, method: str, kinds: Collection[int], instead: str = "memetic") -> None:
+    """Raise if an objective has terms of other kinds (kernels/terms.py) than a method can take."""
+    c = problem.compiled
+    for objective, owner in zip(problem.objectives, c.owners, strict=True):
+        if not set(c.terms["kind"][owner].tolist()) <= set(kinds):
+            raise ProblemError(
+                f"method {method!r} cannot take {objective!r}. Method {instead!r} can: mk.methods() lists all."
+            )
