@@ -134,7 +134,7 @@ def test_errors_are_in_metres_and_radians(arm, tip):
     assert_allclose(solution.errors[place], distance)
     assert_allclose(solution.errors[face], angle)
     assert_allclose(solution.errors[pose], (distance, angle))
-    assert solution.errors[pose].position == solution.errors[place]
+    assert solution.errors[pose].position == pytest.approx(solution.errors[place], rel=1e-15)
 
     def between(u, v):
         return math.acos(u @ v / np.linalg.norm(u) / np.linalg.norm(v))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 from memetik.kernels.jit import jit_inline
 from memetik.kernels.records import SCREW, SLIDE
+from memetik.kernels.sincos import sincos
 
 
 @jit_inline
@@ -90,8 +89,7 @@ def local(node, value):
     if node.motion == SLIDE:
         slide = value
     else:
-        c = math.cos(0.5 * value)
-        s = math.sin(0.5 * value)
+        s, c = sincos(0.5 * value)
         w, x, y, z = w * c - z * s, x * c + y * s, y * c - x * s, z * c + w * s
         if node.motion == SCREW:
             slide = node.pitch * value

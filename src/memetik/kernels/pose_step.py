@@ -6,8 +6,6 @@ memory and the compiler knows all sizes; tests hold the two equal.
 
 from __future__ import annotations
 
-import math
-
 from memetik.kernels.jit import jit_fast
 from memetik.kernels.records import SCREW, SLIDE
 
@@ -68,40 +66,85 @@ def pose_step(nodes, poses, node, px, py, pz, residual, position, rotation, boun
         a54 += c5 * c4
         a55 += c5 * c5
         i = record.parent
-    # Cholesky: a_ij becomes l_ij, the diagonal its reciprocal; forward substitution rides along.
-    a00 = 1.0 / math.sqrt(a00)
-    r0 *= a00
-    a10 *= a00
-    a20 *= a00
-    a30 *= a00
-    a40 *= a00
-    a50 *= a00
-    a11 = 1.0 / math.sqrt(max(a11 - a10 * a10, 1e-30))
-    r1 = (r1 - a10 * r0) * a11
-    a21 = (a21 - a20 * a10) * a11
-    a31 = (a31 - a30 * a10) * a11
-    a41 = (a41 - a40 * a10) * a11
-    a51 = (a51 - a50 * a10) * a11
-    a22 = 1.0 / math.sqrt(max(a22 - a20 * a20 - a21 * a21, 1e-30))
-    r2 = (r2 - a20 * r0 - a21 * r1) * a22
-    a32 = (a32 - a30 * a20 - a31 * a21) * a22
-    a42 = (a42 - a40 * a20 - a41 * a21) * a22
-    a52 = (a52 - a50 * a20 - a51 * a21) * a22
-    a33 = 1.0 / math.sqrt(max(a33 - a30 * a30 - a31 * a31 - a32 * a32, 1e-30))
-    r3 = (r3 - a30 * r0 - a31 * r1 - a32 * r2) * a33
-    a43 = (a43 - a40 * a30 - a41 * a31 - a42 * a32) * a33
-    a53 = (a53 - a50 * a30 - a51 * a31 - a52 * a32) * a33
-    a44 = 1.0 / math.sqrt(max(a44 - a40 * a40 - a41 * a41 - a42 * a42 - a43 * a43, 1e-30))
-    r4 = (r4 - a40 * r0 - a41 * r1 - a42 * r2 - a43 * r3) * a44
-    a54 = (a54 - a50 * a40 - a51 * a41 - a52 * a42 - a53 * a43) * a44
-    a55 = 1.0 / math.sqrt(max(a55 - a50 * a50 - a51 * a51 - a52 * a52 - a53 * a53 - a54 * a54, 1e-30))
-    r5 = (r5 - a50 * r0 - a51 * r1 - a52 * r2 - a53 * r3 - a54 * r4) * a55
-    r5 *= a55
-    r4 = (r4 - a54 * r5) * a44
-    r3 = (r3 - a43 * r4 - a53 * r5) * a33
-    r2 = (r2 - a32 * r3 - a42 * r4 - a52 * r5) * a22
-    r1 = (r1 - a21 * r2 - a31 * r3 - a41 * r4 - a51 * r5) * a11
-    r0 = (r0 - a10 * r1 - a20 * r2 - a30 * r3 - a40 * r4 - a50 * r5) * a00
+    # L D L^T without square roots, whose time adds up along the pivots: f_ij are the entries of L, d_i of 1 / D. Each
+    # pivot takes its share off all that remains; the right side rides along.
+    d0 = 1.0 / a00
+    f10 = a10 * d0
+    f20 = a20 * d0
+    f30 = a30 * d0
+    f40 = a40 * d0
+    f50 = a50 * d0
+    a11 -= f10 * a10
+    a21 -= f20 * a10
+    a22 -= f20 * a20
+    a31 -= f30 * a10
+    a32 -= f30 * a20
+    a33 -= f30 * a30
+    a41 -= f40 * a10
+    a42 -= f40 * a20
+    a43 -= f40 * a30
+    a44 -= f40 * a40
+    a51 -= f50 * a10
+    a52 -= f50 * a20
+    a53 -= f50 * a30
+    a54 -= f50 * a40
+    a55 -= f50 * a50
+    r1 -= f10 * r0
+    r2 -= f20 * r0
+    r3 -= f30 * r0
+    r4 -= f40 * r0
+    r5 -= f50 * r0
+    d1 = 1.0 / max(a11, 1e-30)
+    f21 = a21 * d1
+    f31 = a31 * d1
+    f41 = a41 * d1
+    f51 = a51 * d1
+    a22 -= f21 * a21
+    a32 -= f31 * a21
+    a33 -= f31 * a31
+    a42 -= f41 * a21
+    a43 -= f41 * a31
+    a44 -= f41 * a41
+    a52 -= f51 * a21
+    a53 -= f51 * a31
+    a54 -= f51 * a41
+    a55 -= f51 * a51
+    r2 -= f21 * r1
+    r3 -= f31 * r1
+    r4 -= f41 * r1
+    r5 -= f51 * r1
+    d2 = 1.0 / max(a22, 1e-30)
+    f32 = a32 * d2
+    f42 = a42 * d2
+    f52 = a52 * d2
+    a33 -= f32 * a32
+    a43 -= f42 * a32
+    a44 -= f42 * a42
+    a53 -= f52 * a32
+    a54 -= f52 * a42
+    a55 -= f52 * a52
+    r3 -= f32 * r2
+    r4 -= f42 * r2
+    r5 -= f52 * r2
+    d3 = 1.0 / max(a33, 1e-30)
+    f43 = a43 * d3
+    f53 = a53 * d3
+    a44 -= f43 * a43
+    a54 -= f53 * a43
+    a55 -= f53 * a53
+    r4 -= f43 * r3
+    r5 -= f53 * r3
+    d4 = 1.0 / max(a44, 1e-30)
+    f54 = a54 * d4
+    a55 -= f54 * a54
+    r5 -= f54 * r4
+    d5 = 1.0 / max(a55, 1e-30)
+    r5 = r5 * d5
+    r4 = r4 * d4 - f54 * r5
+    r3 = r3 * d3 - f43 * r4 - f53 * r5
+    r2 = r2 * d2 - f32 * r3 - f42 * r4 - f52 * r5
+    r1 = r1 * d1 - f21 * r2 - f31 * r3 - f41 * r4 - f51 * r5
+    r0 = r0 * d0 - f10 * r1 - f20 * r2 - f30 * r3 - f40 * r4 - f50 * r5
     longest = 0.0
     for k in range(x.size):
         move = -(
