@@ -87,13 +87,11 @@ def track(
     path, path_errors = np.empty((steps, q.size)), np.zeros((steps, c.terms.size))
     statuses = np.zeros(steps, dtype=np.int64)
     seconds = budget.seconds if budget.seconds < math.inf else 0.0
-    c.require_jacobians()  # of steps that cannot be reached the nearest posture is sought
     kept = c.data[places].copy()
     follow(
         *c.record, q, c.attempt, seed, budget.evaluations, seconds, jump, places, columns, path, path_errors, statuses,
         *c.scratch,
     )  # fmt: skip
-    problem.raise_faults()
     c.data[places] = kept  # the objectives keep the targets they had
     problem.raise_faults()
     jumped = statuses == JUMPED

@@ -140,31 +140,41 @@ class Recompilable(Protocol):
 
 
 class Target:
-    """Numbers that may change between solves; every compiled problem that holds a copy is kept up to date."""
+    """Numbers that may change between solves; every compiled problem that holds a copy is kept up to date.
 
-    __slots__ = ("_places", "numbers")
+    They live in the data of the problem that was compiled last, so that the usual retargeting, of one problem, writes
+    them once and copies nothing.
+    """
+
+    __slots__ = ("_copies", "_home", "numbers")
 
     def __init__(self, count: int) -> None:
         self.numbers = np.zeros(count)
-        self._places: list[tuple[weakref.ref[Array], int]] = []
+        self._home: tuple[Array, int] | None = None  # the data they live in, and where
+        self._copies: list[tuple[weakref.ref[Array], int]] = []
 
     def bind(self, data: Array, at: int) -> None:
-        """Copy the numbers to data[at:] now and after each change."""
-        self._places = [(place, k) for place, k in self._places if place() is not None]
-        self._places.append((weakref.ref(data), at))
-        data[at : at + self.numbers.size] = self.numbers
+        """Live in data[at:] from now on; the data before it keeps a copy as long as somebody uses it."""
+        if self._home is not None:
+            self._copies = [(copy, k) for copy, k in self._copies if copy() is not None]
+            self._copies.append((weakref.ref(self._home[0]), self._home[1]))
+        here = data[at : at + self.numbers.size]
+        here[:] = self.numbers
+        self.numbers, self._home = here, (data, at)
 
     def write(self, kernel: Callable[[Array, Array, int], int], value: Array) -> int:
         """Convert `value` by a kernel into the numbers; its complaint, 0 for none. Nothing changes if it complains."""
         complaint = kernel(value, self.numbers, 0)
-        if complaint == 0:
+        if complaint == 0 and self._copies:
             self._spread()
         return complaint
 
     def place(self, data: Array) -> int:
         """Where the numbers stand in the data of a compiled problem."""
-        for place, at in self._places:
-            if place() is data:
+        if self._home is not None and self._home[0] is data:
+            return self._home[1]
+        for copy, at in self._copies:
+            if copy() is data:
                 return at
         raise ProblemError("the objective is not part of the compiled problem.")
 
@@ -174,8 +184,8 @@ class Target:
         self._spread()
 
     def _spread(self) -> None:
-        for place, at in self._places:
-            data = place()
+        for copy, at in self._copies:
+            data = copy()
             if data is not None:
                 data[at : at + self.numbers.size] = self.numbers
 

@@ -14,6 +14,7 @@ from memetik.objectives import Objective
 from memetik.problem.compile import Compiled, compile_problem
 
 Array = NDArray[np.float64]
+_FLOAT = np.dtype(np.float64)
 
 
 class Problem:
@@ -51,6 +52,7 @@ class Problem:
                     f"joint {joint!r} is locked at {value:g}, outside its limits {self.lower[k]:g} to {self.upper[k]:g}."
                 )
         self._fallible = [o for o in self.objectives if type(o).raise_fault is not Objective.raise_fault]
+        self._shape = (body.dof,)
         self._locked = [(body.index(joint), value) for joint, value in self.lock.items()]
         self._compiled: Compiled | None = None
         self.compiled  # noqa: B018 - compile now, so that mistakes are said now
@@ -71,19 +73,18 @@ class Problem:
     def start(self, q: ArrayLike | None) -> Array:
         """A fresh joint vector to solve from: `q` or the body's home, with locked joints at their values."""
         if q is None:
-            vector = self.body.home.copy()
-        else:
-            try:
-                vector = np.array(q, dtype=np.float64)
-            except (TypeError, ValueError) as error:
-                raise ProblemError(f"the start is not a joint vector: {error}.") from error
-            if vector.shape != (self.body.dof,):
-                raise ProblemError(
-                    f"the start has shape {vector.shape}, but body {self.body.name!r} has {self.body.dof} free joints. Give "
-                    "one number for each of body.joint_names."
-                )
-            if not math.isfinite(vector.dot(vector)):  # the quickest look at all entries
-                raise ProblemError("the start has an entry that is NaN or infinite.")
+            q = self.body.home
+        try:
+            vector = np.array(q, _FLOAT)
+        except (TypeError, ValueError) as error:
+            raise ProblemError(f"the start is not a joint vector: {error}.") from error
+        if vector.shape != self._shape:
+            raise ProblemError(
+                f"the start has shape {vector.shape}, but body {self.body.name!r} has {self.body.dof} free joints. Give "
+                "one number for each of body.joint_names."
+            )
+        if not math.isfinite(vector.dot(vector)):  # the quickest look at all entries
+            raise ProblemError("the start has an entry that is NaN or infinite.")
         for k, value in self._locked:
             vector[k] = value
         return vector
