@@ -21,11 +21,8 @@ class Flat:
 
     def __init__(self, problem: Problem) -> None:
         self.compiled = c = problem.compiled
-        c.require_jacobians()
-        c.require_jacobians()
-        self.nodes, self.frames, self.terms, self.data = c.nodes, c.frames, c.terms, c.data
-        self.bounds, self.spans, self.active = c.bounds, c.spans, c.active
-        self.problem = (c.nodes, c.frames, c.terms, c.data, c.bounds, c.spans)
+        self.nodes, self.frames, self.terms, self.data, self.bounds, self.spans, self.active, _ = c.record
+        self.problem = c.record[:6]
         shape = (c.nodes.size, c.frames.size, c.active.size, count_residuals(c.terms), len(c.population))
         self.work = workspace(*shape)
         self.outcome = np.zeros(OUTCOME + 2 * c.terms.size)

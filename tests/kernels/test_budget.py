@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from memetik.kernels.budget import ERROR, EVALUATIONS, OUTCOME, TIMED_OUT, remember, spent
+from memetik.kernels.budget import ERROR, EVALUATIONS, OUTCOME, RESERVE, TIMED_OUT, deadline_after, remember, spent
 from memetik.kernels.clock import now
 from tests.kernels.flat import workspace
 
@@ -36,6 +36,14 @@ def test_time(clock):
 
 def test_no_deadline(clock):
     assert not spent(np.zeros(OUTCOME), 10, 0.0, clock)
+
+
+def test_a_deadline_leaves_time_to_verify_and_never_takes_more_than_half(clock):
+    assert deadline_after(0.0, clock) == 0.0
+    assert deadline_after(10.0, clock) - now(clock) == pytest.approx(10.0 - RESERVE, abs=1e-3)
+    assert deadline_after(1e-9, clock) <= now(clock) + 1e-9
+    early, late = deadline_after(RESERVE, clock), deadline_after(RESERVE, clock)
+    assert early <= late <= now(clock) + 0.5 * RESERVE
 
 
 def test_evaluations_count_before_time(clock):

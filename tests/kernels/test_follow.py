@@ -19,7 +19,6 @@ def followed(points, start, most=2000, jump=0.5, seconds=0.0):
     reach = Position("tip", (0, 0, 0))
     problem = Problem(planar_chain([0.5, 0.5]), reach)
     c = problem.compiled
-    c.require_jacobians()
     rows, target = reach.target_rows(points)
     places = np.arange(7) + target.place(c.data)
     path, errors, statuses = np.full((len(rows), 2), np.nan), np.full((len(rows), 1), np.nan), np.full(len(rows), -1)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from memetik.kernels.linear import factorise, step_by_residuals, step_by_variables, substitute
-from memetik.kernels.workspace import padded
 from tests.naive.steps import damped_step
 
 pytestmark = pytest.mark.quick
@@ -25,7 +24,7 @@ def positive(rng, n):
 def system(rng, n, m, held=0.3, springs=0.5):
     """A random step: each variable moves a run of residuals, some are held, some have springs."""
     spans = np.sort(rng.integers(0, m + 1, (n, 2)), axis=1)
-    jacobian = np.zeros((n, padded(m)))
+    jacobian = np.zeros((n, m))
     for k, (first, end) in enumerate(spans):
         jacobian[k, first:end] = rng.normal(size=end - first)
     with_spring = rng.random(n) < springs
@@ -38,7 +37,7 @@ def system(rng, n, m, held=0.3, springs=0.5):
 def by_residuals(jacobian, spans, residual, springs, diagonal, free, damping):
     n, m = len(jacobian), len(residual)
     step = np.full(n, np.nan)
-    scratch, right = np.full((m, padded(m)), np.nan), np.full(m, np.nan)
+    scratch, right = np.full((m, m), np.nan), np.full(m, np.nan)
     step_by_residuals(jacobian, spans, residual, springs, diagonal, free, damping, scratch, right, step)
     return step
 
@@ -46,7 +45,7 @@ def by_residuals(jacobian, spans, residual, springs, diagonal, free, damping):
 def by_variables(jacobian, spans, residual, springs, diagonal, free, damping):
     n = len(jacobian)
     step = np.full(n, np.nan)
-    scratch = np.full((n, padded(n)), np.nan)
+    scratch = np.full((n, n), np.nan)
     step_by_variables(jacobian, spans, residual, springs, diagonal, free, damping, scratch, step)
     return step
 
@@ -147,7 +146,7 @@ def test_numbers_outside_the_spans_are_not_read(rng):
 def test_little_damping_gives_the_shortest_solution(rng):
     """With more variables than residuals the limit is the pseudo-inverse."""
     n, m = 9, 5
-    jacobian, spans = np.zeros((n, padded(m))), np.tile([0, m], (n, 1))
+    jacobian, spans = np.zeros((n, m)), np.tile([0, m], (n, 1))
     jacobian[:, :m] = rng.normal(size=(n, m))
     residual, none, every = rng.normal(size=m), np.zeros(n), np.ones(n)
     expected = -np.linalg.pinv(jacobian[:, :m].T) @ residual

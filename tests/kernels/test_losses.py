@@ -33,6 +33,7 @@ pytestmark = pytest.mark.quick
 def losses_of(problem, q):
     """The loss of every term at a joint vector, and the fitness."""
     c = problem.compiled
+    c.record  # noqa: B018 - compiles the terms, which the kernels call by address
     x = np.ascontiguousarray(q[c.active])
     poses, world = np.empty((c.nodes.size, 7)), np.empty((c.frames.size, 7))
     residual = np.zeros(max(int((c.terms["row"] + c.terms["rows"]).max()), 1))

@@ -108,7 +108,7 @@ def test_rank_scores_the_marked_terms(body, tips):
     flat, c = case.flat, case.flat.compiled
     used = np.zeros(len(c.population), dtype=np.uint8)
     used[[3, 5]] = 1
-    rank(flat.problem, c.population, c.population_world, case.failed, used, flat.work)
+    rank(flat.problem, c.population, c.crowd, case.failed, used, flat.work)
     assert_array_equal(np.flatnonzero(np.isinf(flat.work.score)), [3, 5])
     target = case.problem.objectives[0].target
     for k in (0, 7, 30):
@@ -120,9 +120,9 @@ def test_the_population_lies_within_the_limits_and_its_poses_are_right(body, tip
     problem = Problem(body, Position(tips[0], (0, 0, 0)), limits={"left1": (-0.3, 0.4)})
     flat, c = Flat(problem), problem.compiled
     assert c.population[:, 1].min() >= -0.3 and c.population[:, 1].max() <= 0.4
-    for x, world in zip(c.population[::10], c.population_world[::10], strict=True):
-        flat.place(np.ascontiguousarray(x))
-        assert_array_equal(flat.work.world, world)
+    for k in range(0, len(c.population), 10):
+        flat.place(c.population[k])
+        assert_allclose(c.crowd[:, :, k], flat.work.world, atol=1e-14)
 
 
 def test_draw_takes_the_best_of_a_few_and_leaves_the_rest(body, tips):
@@ -181,7 +181,7 @@ def run_search(case, most):
     flags = np.ones(flat.terms.size + case.x.size + len(c.population), dtype=np.uint8)
     flat.outcome[ERROR] = math.inf
     search(
-        flat.problem, c.affects, c.population, c.population_world, case.x, c.attempt, 0, most, 0.0, flags, flat.clock,
+        flat.problem, c.affects, c.population, c.crowd, case.x, c.attempt, 0, most, 0.0, flags, flat.clock,
         np.zeros(1, dtype=np.uint64), flat.outcome, flat.work,
     )  # fmt: skip
     return flags[flat.terms.size + case.x.size :]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from memetik.kernels.jit import jit
-from memetik.kernels.workspace import DIMENSIONS, Workspace, carve, padded, size
+from memetik.kernels.workspace import DIMENSIONS, Workspace, carve, size
 from tests.kernels.flat import workspace
 
 pytestmark = pytest.mark.quick
@@ -53,13 +53,8 @@ def test_compiled_kernels_cut_it_the_same_way(shape):
 def test_shapes():
     cut = workspace(4, 3, 5, 6, 7)
     assert cut.poses.shape == (4, 7) and cut.axes.shape == (4, 3) and cut.world.shape == (3, 7)
-    assert cut.jacobian.shape == (5, padded(6)) and cut.system.shape == (5, padded(5))
+    assert cut.jacobian.shape == (5, 6) and cut.system.shape == (5, 5)
     assert cut.residual.shape == cut.right.shape == (6,) and cut.score.shape == (7,)
     for name in ("gradient", "diagonal", "step", "free", "trial", "best", "x", "start"):
         assert getattr(cut, name).shape == (5,), name
     assert tuple(array.ndim for array in cut) == DIMENSIONS and len(DIMENSIONS) == len(Workspace._fields)
-
-
-@pytest.mark.parametrize(("count", "rounded"), [(0, 0), (1, 4), (3, 4), (4, 4), (5, 8), (31, 32)])
-def test_padded(count, rounded):
-    assert padded(count) == rounded

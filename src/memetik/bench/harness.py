@@ -21,7 +21,7 @@ from memetik.errors import MissingExtraError
 T = TypeVar("T")
 
 # Solves in a row before anything else runs: short against changes of the machine's speed, long against its caches.
-BLOCK = 20
+BLOCK = 100
 
 
 def environment() -> dict[str, str]:

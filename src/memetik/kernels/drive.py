@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.budget import ERROR, MOVED, OUTCOME
-from memetik.kernels.clock import now
+from memetik.kernels.budget import ERROR, MOVED, OUTCOME, deadline_after
 from memetik.kernels.evaluate import count_residuals
 from memetik.kernels.finish import verify
 from memetik.kernels.jit import jit
@@ -31,7 +30,7 @@ def drive(
     for k in range(OUTCOME):
         outcome[k] = 0.0
     outcome[ERROR] = math.inf
-    deadline = now(clock) + seconds if seconds > 0.0 else 0.0
+    deadline = deadline_after(seconds, clock)
     x, start = work.x, work.start
     if move_inside(q, limits):
         outcome[MOVED] = 1.0

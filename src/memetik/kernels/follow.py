@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.budget import ATTEMPTS, ERROR, OUTCOME, spent
-from memetik.kernels.clock import now
+from memetik.kernels.budget import ATTEMPTS, ERROR, OUTCOME, deadline_after, spent
 from memetik.kernels.evaluate import count_residuals
 from memetik.kernels.finish import CLOSEST, REACHED, verify
 from memetik.kernels.gather import apart
@@ -49,7 +48,7 @@ def follow(
         rest_at_start(terms, data, last)
         for k in range(OUTCOME):
             outcome[k] = 0.0
-        deadline = now(clock) + seconds if seconds > 0.0 else 0.0
+        deadline = deadline_after(seconds, clock)
         status, nearest = -1, math.inf
         for trial in range(NEARBY + 1):
             for k in range(n):

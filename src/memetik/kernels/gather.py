@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.budget import ATTEMPTS, ERROR, MOVED, OUTCOME, spent
-from memetik.kernels.clock import now
+from memetik.kernels.budget import ATTEMPTS, ERROR, MOVED, OUTCOME, deadline_after, spent
 from memetik.kernels.evaluate import count_residuals
 from memetik.kernels.finish import REACHED, verify
 from memetik.kernels.jit import jit
@@ -41,7 +40,7 @@ def gather(
     for k in range(OUTCOME):
         outcome[k] = 0.0
     errors, satisfied = outcome[OUTCOME : OUTCOME + terms.size], outcome[OUTCOME + terms.size :]
-    deadline = now(clock) + seconds if seconds > 0.0 else 0.0
+    deadline = deadline_after(seconds, clock)
     x, start = work.x, work.start
     if move_inside(q, limits):
         outcome[MOVED] = 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_inline
 from memetik.kernels.late import call_residual
 from memetik.kernels.term_aim import directions
 from memetik.kernels.term_pose import target_pose
@@ -12,15 +12,21 @@ from memetik.kernels.term_springs import springs_cost
 from memetik.kernels.terms import AIM, AIM_FREE, MASK, ORIENTATION, POSITION, SPRINGS
 
 
+@jit_inline
+def unmasked(term, data):
+    """Whether all three axes of a POSITION or ORIENTATION count in full."""
+    m = term.numbers + MASK
+    return data[m] + data[m + 1] + data[m + 2] == 3.0
+
+
 @jit
 def glance(term, data, world, x, scratch):
     """About the squared residual of a term, unscaled. Angles use 2 (1 - cos) in place of the square."""
-    m = term.numbers + MASK
-    if term.kind == POSITION and data[m] + data[m + 1] + data[m + 2] == 3.0:
+    if term.kind == POSITION and unmasked(term, data):
         t = target_pose(term, data, world)
         dx, dy, dz = world[term.frame, 4] - t[4], world[term.frame, 5] - t[5], world[term.frame, 6] - t[6]
         return dx * dx + dy * dy + dz * dz
-    if term.kind == ORIENTATION and data[m] + data[m + 1] + data[m + 2] == 3.0:
+    if term.kind == ORIENTATION and unmasked(term, data):
         t = target_pose(term, data, world)
         f = term.frame
         dot = t[0] * world[f, 0] + t[1] * world[f, 1] + t[2] * world[f, 2] + t[3] * world[f, 3]

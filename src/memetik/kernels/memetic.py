@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.budget import ATTEMPTS, ERROR, EVALUATIONS, MOVED, OUTCOME, spent
-from memetik.kernels.clock import now
+from memetik.kernels.budget import ATTEMPTS, ERROR, EVALUATIONS, MOVED, OUTCOME, deadline_after, spent
+from memetik.kernels.crowd import add_angles, add_distances, place_from_crowd, take_best
 from memetik.kernels.evaluate import count_residuals, place, term_error
 from memetik.kernels.finish import verify
-from memetik.kernels.glance import glance
+from memetik.kernels.glance import glance, unmasked
 from memetik.kernels.jit import jit
 from memetik.kernels.late import call_attempt, call_residual
 from memetik.kernels.random import seed_stream, uniform
+from memetik.kernels.term_pose import target_pose
 from memetik.kernels.term_springs import rest_at_start
-from memetik.kernels.terms import SPRINGS
+from memetik.kernels.terms import ORIENTATION, POSITION, SPRINGS
 from memetik.kernels.workspace import carve
 
 FRESH = 8  # postures drawn for one start after the population is used up
@@ -56,19 +57,25 @@ def blame(problem, x, affects, failed, chosen, work):
 
 
 @jit
-def rank(problem, population, population_world, failed, used, work):
+def rank(problem, population, crowd, failed, used, work):
     """Score every posture of the population by the marked terms; one that was exploited before is out."""
     nodes, frames, terms, data, bounds, spans = problem
-    for c in range(population.shape[0]):
-        total = 0.0
-        if used[c]:
-            total = math.inf
+    score = work.score
+    for c in range(score.size):
+        score[c] = math.inf if used[c] else 0.0
+    for t in range(terms.size):
+        if not failed[t]:
+            continue
+        term = terms[t]
+        weight = term.scale * term.scale
+        if term.kind == POSITION and term.other < 0 and unmasked(term, data):
+            add_distances(crowd[term.frame], target_pose(term, data, work.world), weight, score)
+        elif term.kind == ORIENTATION and term.other < 0 and unmasked(term, data):
+            add_angles(crowd[term.frame], target_pose(term, data, work.world), weight, score)
         else:
-            for t in range(terms.size):
-                if failed[t]:
-                    look = glance(terms[t], data, population_world[c], population[c], work.right)
-                    total += terms[t].scale * terms[t].scale * look
-        work.score[c] = total
+            for c in range(score.size):
+                place_from_crowd(crowd, c, work.world)
+                score[c] += weight * glance(term, data, work.world, population[c], work.right)
 
 
 @jit
@@ -98,9 +105,7 @@ def draw(problem, x, chosen, failed, most, state, outcome, work):
 
 
 @jit
-def search(
-    problem, affects, population, population_world, x, attempt, seed, most, deadline, flags, clock, state, outcome, work
-):
+def search(problem, affects, population, crowd, x, attempt, seed, most, deadline, flags, clock, state, outcome, work):
     """Attempt after attempt from x, in place, until one satisfies all terms or the budget is spent."""
     nodes, frames, terms, data, bounds, spans = problem
     n = x.size
@@ -118,14 +123,10 @@ def search(
         if spent(outcome, most, deadline, clock):
             break
         if blame(problem, x, affects, failed, chosen, work):
-            rank(problem, population, population_world, failed, used, work)
+            rank(problem, population, crowd, failed, used, work)
         if exploited < population.shape[0] // SHARE:
             exploited += 1
-            c = 0
-            for other in range(1, population.shape[0]):
-                if work.score[other] < work.score[c]:
-                    c = other
-            work.score[c] = math.inf
+            c = take_best(work.score)
             used[c] = 1
             for k in range(n):
                 if chosen[k]:
@@ -138,7 +139,7 @@ def search(
 
 @jit
 def solve(
-    nodes, frames, terms, data, bounds, spans, active, limits, affects, population, population_world, q, attempt, seed,
+    nodes, frames, terms, data, bounds, spans, active, limits, affects, population, crowd, q, attempt, seed,
     most, seconds, flags, clock, state, buffer, outcome,
 ):  # fmt: skip
     """Solve from the joint vector q and write the answer into it. Returns the status of the verified answer.
@@ -155,7 +156,7 @@ def solve(
     for k in range(OUTCOME):
         outcome[k] = 0.0
     outcome[ERROR] = math.inf
-    deadline = now(clock) + seconds if seconds > 0.0 else 0.0
+    deadline = deadline_after(seconds, clock)
     x, start = work.x, work.start
     if move_inside(q, limits):
         outcome[MOVED] = 1.0
@@ -167,7 +168,7 @@ def solve(
         problem,
         affects,
         population,
-        population_world,
+        crowd,
         x,
         attempt,
         seed,

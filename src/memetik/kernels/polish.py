@@ -8,8 +8,7 @@ the steps become conjugate directions (Polak and Ribière), which learn the curv
 
 from __future__ import annotations
 
-from memetik.kernels.budget import EVALUATIONS, OUTCOME, spent
-from memetik.kernels.clock import now
+from memetik.kernels.budget import EVALUATIONS, OUTCOME, deadline_after, spent
 from memetik.kernels.descent import LEAST_DAMPING, LONGEST_STEP, newton_step
 from memetik.kernels.evaluate import count_residuals, measure, place
 from memetik.kernels.finish import verify
@@ -118,7 +117,7 @@ def polish(
     """Settle a joint vector in place. Returns its status."""
     n = active.size
     work = carve(buffer, nodes.size, frames.size, n, count_residuals(terms), 0)
-    deadline = now(clock) + seconds if seconds > 0.0 else 0.0
+    deadline = deadline_after(seconds, clock)
     for k in range(n):
         work.best[k] = q[active[k]]
     settle((nodes, frames, terms, data, bounds, spans), softness, most, deadline, clock, outcome, work)

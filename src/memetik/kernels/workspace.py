@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 
 
 class Workspace(NamedTuple):
@@ -15,8 +15,8 @@ class Workspace(NamedTuple):
     poses: np.ndarray  # (i, 7) pose of every node
     axes: np.ndarray  # (i, 3) world direction of every motion
     world: np.ndarray  # (f, 7) pose of every frame
-    jacobian: np.ndarray  # (n, padded m) derivative of all residuals by each variable, zero in the padding
-    system: np.ndarray  # (s, padded s) normal equations, s = min(n, m) at least 1
+    jacobian: np.ndarray  # (n, m) derivative of all residuals by each variable
+    system: np.ndarray  # (s, s) normal equations, s = min(n, m) at least 1
     residual: np.ndarray  # (m,)
     right: np.ndarray  # (m,)
     gradient: np.ndarray  # (n,) of the springs
@@ -34,16 +34,10 @@ class Workspace(NamedTuple):
 DIMENSIONS = (2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
 
 
-@jit_inline
-def padded(count):
-    """The next multiple of four, so that rows can be worked through four numbers at a time without a remainder."""
-    return (count + 3) // 4 * 4
-
-
 def size(nodes: int, frames: int, n: int, m: int, population: int) -> int:
     """How many numbers the buffer needs."""
     s = max(min(n, m), 1)
-    return int(10 * nodes + 7 * frames + n * padded(m) + s * padded(s) + 2 * m + 8 * n + population)
+    return int(10 * nodes + 7 * frames + n * m + s * s + 2 * m + 8 * n + population)
 
 
 @jit
@@ -57,12 +51,10 @@ def carve(buffer, nodes, frames, n, m, population):
     at += 3 * nodes
     world = buffer[at : at + 7 * frames].reshape((frames, 7))
     at += 7 * frames
-    wide = padded(m)
-    jacobian = buffer[at : at + n * wide].reshape((n, wide))
-    at += n * wide
-    wide = padded(s)
-    system = buffer[at : at + s * wide].reshape((s, wide))
-    at += s * wide
+    jacobian = buffer[at : at + n * m].reshape((n, m))
+    at += n * m
+    system = buffer[at : at + s * s].reshape((s, s))
+    at += s * s
     residual = buffer[at : at + m]
     at += m
     right = buffer[at : at + m]

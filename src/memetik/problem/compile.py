@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,12 @@ from numpy.typing import NDArray
 from memetik.body import Body, Frame
 from memetik.errors import ProblemError
 from memetik.kernels.budget import OUTCOME
+from memetik.kernels.crossing import table_of
+from memetik.kernels.crowd import place_crowd
 from memetik.kernels.descent import attempt, attempt_softly
-from memetik.kernels.evaluate import place
-from memetik.kernels.jit import jit
 from memetik.kernels.late import ATTEMPT, JACOBIAN, RESIDUAL, address
 from memetik.kernels.pose_descent import attempt_pose
+from memetik.kernels.pose_search import room_for_pose
 from memetik.kernels.records import SCREW, SLIDE
 from memetik.kernels.terms import ORIENTATION, POSITION, TERM
 from memetik.kernels.workspace import size
@@ -46,16 +48,18 @@ class Compiled:
     limits: Array  # (2, dof) of all free joints of the body, read or not
     affects: NDArray[np.uint8]  # (terms, n)
     population: Array  # (p, n)
-    population_world: Array  # (p, frames, 7)
-    attempt: int  # address of the local search that fits
-    jacobians: Sequence[Any]  # the kernel of each term, None for springs
+    crowd: Array  # (frames, 7, p) poses of the population's frames
+    search: Any  # the kernel of the local search that fits
+    kernels: Sequence[tuple[Any, Any]]  # residual and Jacobian of each term, nothing for springs
     owners: tuple[slice, ...]  # the terms of each objective
     only_guides: bool = field(init=False)  # nothing can be missed, so the balance of all terms is what counts
     roomy: NDArray[np.bool_] | None = field(
         init=False
     )  # terms with a tolerance wide enough to use, None if there are none
+    one_pose: bool = field(init=False)  # a problem for pose_search.py
     outcome: Array = field(init=False)
-    record: Any = field(init=False)
+    pose_arrays: Any = field(init=False)  # the arguments of pose_search.py that stay the same
+    pose_table: Any = field(init=False)  # the same as a table (kernels/crossing.py)
     fate: Any = field(init=False)  # what decides where the search goes next
     scratch: Any = field(init=False)
 
@@ -63,23 +67,38 @@ class Compiled:
         n, terms, residuals = self.active.size, self.terms.size, int((self.terms["row"] + self.terms["rows"]).max())
         people = len(self.population)
         flags, clock = np.zeros(terms + n + people, dtype=np.uint8), np.zeros(2, dtype=np.int64)
+        state, outcome = np.zeros(1, dtype=np.uint64), np.zeros(OUTCOME + 2 * terms)
         buffer = np.zeros(size(self.nodes.size, self.frames.size, n, residuals, people))
-        outcome = np.zeros(OUTCOME + 2 * terms)
-        record = (self.nodes, self.frames, self.terms, self.data, self.bounds, self.spans, self.active, self.limits)
         put = object.__setattr__  # the dataclass is frozen; this is its constructor
         roomy = (self.terms["soft"] == 0) & (self.terms["tolerance"] * self.terms["scale"] > WIDE)
         put(self, "roomy", roomy if roomy.any() and not roomy.all() else None)
         put(self, "only_guides", bool(self.terms["soft"].all()))
+        put(self, "one_pose", self.search is attempt_pose)
         put(self, "outcome", outcome)
-        put(self, "record", record)
-        put(self, "fate", (self.affects, self.population, self.population_world))
-        put(self, "scratch", (flags, clock, np.zeros(1, dtype=np.uint64), buffer, outcome))
+        room = np.zeros(room_for_pose(self.nodes.size, n, people))
+        pose_arrays = (
+            self.nodes, self.frames, self.terms, self.data, self.bounds, self.active, self.limits, self.population,
+            self.crowd, clock, state, room,
+        )  # fmt: skip
+        put(self, "pose_arrays", pose_arrays)
+        put(self, "pose_table", table_of(pose_arrays))
+        put(self, "fate", (self.affects, self.population, self.crowd))
+        put(self, "scratch", (flags, clock, state, buffer, outcome))
 
-    def require_jacobians(self) -> None:
-        """Compile the terms' Jacobians where that was put off: a single pose is solved without them."""
-        for term, jacobian in zip(self.terms, self.jacobians, strict=True):
-            if jacobian is not None and not term["jacobian"]:
+    @cached_property
+    def record(self) -> Any:
+        """What all other kernels read. They call the terms by address, and those of a single pose, which is solved without
+        them, are compiled when this is first asked for."""
+        for term, (residual, jacobian) in zip(self.terms, self.kernels, strict=True):
+            if residual is not None:
+                term["residual"] = address(residual, RESIDUAL)
                 term["jacobian"] = address(jacobian, JACOBIAN)
+        return self.nodes, self.frames, self.terms, self.data, self.bounds, self.spans, self.active, self.limits
+
+    @cached_property
+    def attempt(self) -> int:
+        """The address of the local search."""
+        return address(self.search, ATTEMPT)
 
 
 Reads = tuple[Sequence[int], Sequence[int]]  # rows of frames, places in the data where numbers of variables stand
@@ -96,7 +115,7 @@ class TermList:
         self.moving = moving  # joints that objectives other than a mere displacement read
         self.frames: list[Frame] = []
         self.terms: list[tuple[float, ...]] = []
-        self.jacobians: list[Any] = []  # the kernel of each term, None for springs
+        self.kernels: list[tuple[Any, Any]] = []  # residual and Jacobian of each term, nothing for springs
         self.values: list[float] = []
         self.targets: list[tuple[Target, int]] = []
         self.reads: list[Reads] = []  # of each term
@@ -169,11 +188,9 @@ class TermList:
         scale = self.objective.weight**0.5 / unit
         soft = tolerance is None
         limit = np.inf if tolerance is None else tolerance
-        residual, jacobian = kernels or (None, None)
-        self.jacobians.append(jacobian)
+        self.kernels.append(kernels or (None, None))
         self.terms.append((
-            address(residual, RESIDUAL) if residual else 0, 0,
-            kind, frame, other, self._rows, rows, target, data, count, soft, scale, limit, reach, self.objective.weight,
+            0, 0, kind, frame, other, self._rows, rows, target, data, count, soft, scale, limit, reach, self.objective.weight,
         ))  # fmt: skip
         self.reads.append(([row for row in (frame, other, *more_frames) if row >= 0], variables))
         self._rows += rows
@@ -212,16 +229,15 @@ def compile_problem(
     bounds = _bounds(welded, lower, upper, active, nodes, direct)
     affects = _affects(nodes, frames, packed.reads, data, len(read))
     _require_influence(objectives, owners, affects[:, bounds[0] < bounds[1]])
-    population, population_world = _population(nodes, frames, bounds)
+    population, crowd = _population(nodes, frames, bounds)
     n = len(read)
     spans = _spans(terms, affects, n)
-    search = _attempt(terms, data, nodes)
     compiled = Compiled(
-        nodes, frames, terms, data, bounds, spans, keep[active] if n else active, limits, affects, population,
-        population_world, address(search, ATTEMPT), packed.jacobians, owners,
+        nodes, frames, terms, data, bounds, spans, keep[active] if n else active, limits, affects, population, crowd,
+        _attempt(terms, data, nodes), packed.kernels, owners,
     )  # fmt: skip
-    if search is not attempt_pose:
-        compiled.require_jacobians()
+    if not compiled.one_pose:
+        compiled.record  # noqa: B018 - compile the terms now, before the clock of a solve runs
     return compiled
 
 
@@ -299,15 +315,9 @@ def _spans(terms: NDArray[np.void], affects: NDArray[np.uint8], n: int) -> NDArr
 def _population(nodes: NDArray[np.void], frames: NDArray[np.void], bounds: Array) -> tuple[Array, Array]:
     rng = np.random.default_rng(POPULATION_SEED)
     population = rng.uniform(bounds[2], bounds[3], (POPULATION, bounds.shape[1]))
-    world = np.empty((POPULATION, frames.size, 7))
-    _place_all(nodes, frames, population, np.empty((nodes.size, 7)), world)
-    return population, world
-
-
-@jit
-def _place_all(nodes, frames, population, poses, world):  # type: ignore[no-untyped-def]
-    for c in range(population.shape[0]):
-        place(nodes, frames, population[c], poses, world[c])
+    crowd = np.empty((frames.size, 7, POPULATION))
+    place_crowd(nodes, frames, population, np.empty((nodes.size, 7)), crowd)
+    return population, crowd
 
 
 def _attempt(terms: NDArray[np.void], data: Array, nodes: NDArray[np.void]) -> Any:

@@ -71,18 +71,18 @@ def measures(solution: Solution) -> list[Measure]:
 
 def term_errors(compiled: Compiled, q: Array) -> Array:
     """The errors of all terms at a posture."""
-    c, x = compiled, q[compiled.active]
-    errors, satisfied = np.zeros(c.terms.size), np.zeros(c.terms.size)
-    poses, world, residual = _scratch(c)
-    verify(c.nodes, c.frames, c.terms, c.data, c.bounds, x, x.copy(), poses, world, residual, errors, satisfied)
+    x, count = q[compiled.active], compiled.terms.size
+    errors, satisfied = np.zeros(count), np.zeros(count)
+    verify(*compiled.record[:5], x, x.copy(), *_scratch(compiled), errors, satisfied)
     return errors
 
 
 def cost(compiled: Compiled, x: Array) -> float:
     """What the search minimises, of the objectives that can block: the sum of squares of scaled residuals."""
     poses, world, residual = _scratch(compiled)
-    place(compiled.nodes, compiled.frames, x, poses, world)
-    return float(measure(compiled.terms, compiled.data, world, x, 0.0, residual)[1])
+    nodes, frames, terms, data = compiled.record[:4]
+    place(nodes, frames, x, poses, world)
+    return float(measure(terms, data, world, x, 0.0, residual)[1])
 
 
 def title(objective: Objective) -> str:

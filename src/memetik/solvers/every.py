@@ -50,7 +50,6 @@ def solve_all(
         *c.scratch,
     )  # fmt: skip
     problem.raise_faults()
-    problem.raise_faults()
     spent = time.perf_counter() - begin
     origin = q[c.active]
     order = np.argsort([np.abs(row - origin).max() for row in found[:number]], kind="stable")[:count]

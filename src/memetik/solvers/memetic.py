@@ -15,6 +15,7 @@ from memetik.kernels.descent import attempt_softly
 from memetik.kernels.finish import CLOSEST, REACHED, judge
 from memetik.kernels.late import ATTEMPT, address
 from memetik.kernels.polish import FAINT, STEPS, polish
+from memetik.kernels.pose_search import solve_pose_at
 from memetik.objectives.objective import Array
 from memetik.problem import Problem
 from memetik.problem.compile import Compiled
@@ -43,10 +44,16 @@ class Memetic:
         seconds = budget.seconds if budget.seconds < math.inf else 0.0
         first = most if c.roomy is None else most - most // 4
         search = first - min(STEPS, first // 2)  # the rest brings what was missed to a minimum
-        status = kernel.solve(*c.record, *c.fate, q, c.attempt, self.seed, search, seconds, *c.scratch)
+        if c.one_pose:
+            outcome = np.empty(c.outcome.size)
+            status = solve_pose_at(c.pose_table, q, outcome, self.seed, search, seconds)
+            if status == REACHED:  # most solves end here
+                return Solution(problem, q, status, outcome, time.perf_counter() - begin, "memetic")
+            c.outcome[:] = outcome
+        else:
+            status = kernel.solve(*c.record, *c.fate, q, c.attempt, self.seed, search, seconds, *c.scratch)
         unsettled = status == CLOSEST or (c.only_guides and status == REACHED)
         if unsettled and not c.outcome[TIMED_OUT] and c.outcome[EVALUATIONS] < first:
-            c.require_jacobians()
             softness = 1.0 if c.only_guides else FAINT
             status = polish(*c.record, q, softness, first, _left(seconds, begin), *c.scratch)
         if status == CLOSEST and not c.outcome[TIMED_OUT] and c.roomy is not None:
@@ -64,7 +71,6 @@ class Memetic:
         roomy = c.roomy & (c.outcome[OUTCOME + terms.size :] != 0.0)
         if most < 1 or not roomy.any():
             return CLOSEST
-        c.require_jacobians()
         eased, trial = terms.copy(), q.copy()
         eased["soft"][roomy] = 1
         eased["scale"][roomy] *= YIELDING

@@ -33,7 +33,6 @@ def run(
     """Solve by a search kernel (kernels/drive.py), with scratch of `places` integers and `room` floats."""
     begin = time.perf_counter()
     c = problem.compiled
-    c.require_jacobians()
     q = problem.start(start)
     seconds = budget.seconds if budget.seconds < math.inf else 0.0
     status = drive(
