@@ -13,6 +13,7 @@ import pytest
 from memetik import bench
 from memetik.bench import arms, harness, peers, smoothest, snakes, solutions, tracking, valkyrie
 from memetik.bench.contest import contest
+from memetik.bench.harness import BLOCK
 from memetik.bench.judge import Judge
 from memetik.bench.own import Memetik
 from memetik.errors import BodyError
@@ -181,16 +182,16 @@ class Stubborn:
 
 
 def test_a_contest_counts_misses_and_wrong_answers():
-    body = planar_chain(2)
+    body, count = planar_chain(2), BLOCK + 10
     own, stubborn = contest(
-        body, "tip", TASK, [Memetik(body, "tip", TASK._replace(seconds=10.0)), Stubborn()], 30, "two"
+        body, "tip", TASK, [Memetik(body, "tip", TASK._replace(seconds=10.0)), Stubborn()], count, "two"
     )
     columns = stubborn.columns(TASK)
     assert columns["solved [%]"] == 0.0
-    assert 0.0 < columns["wrong [%]"] == sum(start[0] <= 0.0 for _, start in stubborn.missed) / 30 * 100.0 < 100.0
+    assert 0.0 < columns["wrong [%]"] == sum(start[0] <= 0.0 for _, start in stubborn.missed) / count * 100.0 < 100.0
     assert own.columns(TASK)["solved [%]"] == 100.0
-    assert [len(t.seconds) for t in (own, stubborn)] == [30, 30]
-    assert len(own.cold) == 2  # turns of 20 and 10
+    assert [len(t.seconds) for t in (own, stubborn)] == [count, count]
+    assert len(own.cold) == 2  # a full turn and the rest
 
 
 def test_memetik_says_none_if_it_cannot():
