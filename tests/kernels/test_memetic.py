@@ -181,7 +181,7 @@ def run_search(case, most):
     flags = np.ones(flat.terms.size + case.x.size + len(c.population), dtype=np.uint8)
     flat.outcome[ERROR] = math.inf
     search(
-        flat.problem, c.affects, c.population, c.crowd, case.x, c.attempt, 0, most, 0.0, flags, flat.clock,
+        flat.problem, c.affects, c.population, c.crowd, case.x, c.attempt, most, 0.0, flags, flat.clock,
         np.zeros(1, dtype=np.uint64), flat.outcome, flat.work,
     )  # fmt: skip
     return flags[flat.terms.size + case.x.size :]

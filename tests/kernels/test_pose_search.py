@@ -37,7 +37,7 @@ class Case:
 
     def solve_generally(self, start, *, most=20_000):
         c, q = self.compiled, np.array(start)
-        status = memetic.solve(*c.record, *c.fate, q, c.attempt, 0, most, 0.0, *c.scratch)
+        status = memetic.solve(*c.record, *c.fate, q, c.attempt, 0, 0, most, 0.0, *c.scratch)
         return status, q, c.outcome.copy()
 
 

@@ -89,11 +89,16 @@ def _call_search(
     return _late(SEARCH), _call
 
 
-def _call_python(place, *arguments):
-    return _python[place](*arguments)
+def _python_call() -> Any:
+    """A call by address without the compiler; each kind of call is a function of its own."""
+
+    def call(place, *arguments):
+        return _python[place](*arguments)
+
+    return call
 
 
-call_residual: Any = _call_residual if COMPILED else _call_python
-call_jacobian: Any = _call_jacobian if COMPILED else _call_python
-call_attempt: Any = _call_attempt if COMPILED else _call_python
-call_search: Any = _call_search if COMPILED else _call_python
+call_residual: Any = _call_residual if COMPILED else _python_call()
+call_jacobian: Any = _call_jacobian if COMPILED else _python_call()
+call_attempt: Any = _call_attempt if COMPILED else _python_call()
+call_search: Any = _call_search if COMPILED else _python_call()

@@ -105,7 +105,7 @@ def draw(problem, x, chosen, failed, most, state, outcome, work):
 
 
 @jit
-def search(problem, affects, population, crowd, x, attempt, seed, most, deadline, flags, clock, state, outcome, work):
+def search(problem, affects, population, crowd, x, attempt, most, deadline, flags, clock, state, outcome, work):
     """Attempt after attempt from x, in place, until one satisfies all terms or the budget is spent."""
     nodes, frames, terms, data, bounds, spans = problem
     n = x.size
@@ -114,7 +114,6 @@ def search(problem, affects, population, crowd, x, attempt, seed, most, deadline
     used = flags[terms.size + n :]
     for k in range(flags.size):
         flags[k] = 0
-    seed_stream(state, seed, 0)
     exploited = 0
     while True:
         outcome[ATTEMPTS] += 1.0
@@ -139,14 +138,15 @@ def search(problem, affects, population, crowd, x, attempt, seed, most, deadline
 
 @jit
 def solve(
-    nodes, frames, terms, data, bounds, spans, active, limits, affects, population, crowd, q, attempt, seed,
+    nodes, frames, terms, data, bounds, spans, active, limits, affects, population, crowd, q, attempt, seed, stream,
     most, seconds, flags, clock, state, buffer, outcome,
 ):  # fmt: skip
     """Solve from the joint vector q and write the answer into it. Returns the status of the verified answer.
 
     `attempt` is the address of the local search that fits the problem (late.py). `active` are the places in q of the
     variables that matter; all others keep their value, if it is within the `limits`. `bounds` has the rows lower, upper,
-    the same two with finite stand-ins for sampling, and 1 for angles that may be turned by whole turns. Behind the
+    the same two with finite stand-ins for sampling, and 1 for angles that may be turned by whole turns. Stream 0 of the
+    seed sets out from q itself, any other from a posture that it draws, so that several can share one problem. Behind the
     numbers of the search, `outcome` receives the error of every term and whether it is satisfied.
     """
     n = active.size
@@ -160,26 +160,14 @@ def solve(
     x, start = work.x, work.start
     if move_inside(q, limits):
         outcome[MOVED] = 1.0
+    seed_stream(state, seed, stream)
     for k in range(n):
         x[k] = start[k] = q[active[k]]
         work.best[k] = x[k]  # the answer if no posture can be measured
+        if stream > 0:
+            x[k] = bounds[2, k] + (bounds[3, k] - bounds[2, k]) * uniform(state)
     rest_at_start(terms, data, start)
-    search(
-        problem,
-        affects,
-        population,
-        crowd,
-        x,
-        attempt,
-        seed,
-        most,
-        deadline,
-        flags,
-        clock,
-        state,
-        outcome,
-        work,
-    )
+    search(problem, affects, population, crowd, x, attempt, most, deadline, flags, clock, state, outcome, work)
     errors, satisfied = outcome[OUTCOME : OUTCOME + terms.size], outcome[OUTCOME + terms.size :]
     status = verify(
         nodes, frames, terms, data, bounds, x, start, work.poses, work.world, work.residual, errors, satisfied

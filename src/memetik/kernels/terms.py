@@ -23,6 +23,7 @@ TERM = np.dtype(
             ("numbers", np.int32),  # where its other numbers start
             ("count", np.int32),  # how many items follow, where the kind has a list
             ("soft", np.int32),  # 1: guides, never blocks
+            ("unused", np.int32),  # the numbers below stand at multiples of eight bytes, as graphics cards want it
             ("scale", np.float64),  # square root of the weight over the unit of the residual
             ("tolerance", np.float64),  # error [m or rad] up to which the term is satisfied
             ("reach", np.float64),  # length of the chain to the frame [m], for the thesis's loss

@@ -190,7 +190,8 @@ class TermList:
         limit = np.inf if tolerance is None else tolerance
         self.kernels.append(kernels or (None, None))
         self.terms.append((
-            0, 0, kind, frame, other, self._rows, rows, target, data, count, soft, scale, limit, reach, self.objective.weight,
+            0, 0, kind, frame, other, self._rows, rows, target, data, count, soft, 0, scale, limit, reach,
+            self.objective.weight,
         ))  # fmt: skip
         self.reads.append(([row for row in (frame, other, *more_frames) if row >= 0], variables))
         self._rows += rows

@@ -51,7 +51,7 @@ class Memetic:
                 return Solution(problem, q, status, outcome, time.perf_counter() - begin, "memetic")
             c.outcome[:] = outcome
         else:
-            status = kernel.solve(*c.record, *c.fate, q, c.attempt, self.seed, search, seconds, *c.scratch)
+            status = kernel.solve(*c.record, *c.fate, q, c.attempt, self.seed, 0, search, seconds, *c.scratch)
         unsettled = status == CLOSEST or (c.only_guides and status == REACHED)
         if unsettled and not c.outcome[TIMED_OUT] and c.outcome[EVALUATIONS] < first:
             softness = 1.0 if c.only_guides else FAINT
@@ -75,7 +75,8 @@ class Memetic:
         eased["soft"][roomy] = 1
         eased["scale"][roomy] *= YIELDING
         record = (*c.record[:2], eased, *c.record[3:])
-        kernel.solve(*record, *c.fate, trial, address(attempt_softly, ATTEMPT), self.seed, most, seconds, *c.scratch)
+        eased_search = address(attempt_softly, ATTEMPT)
+        kernel.solve(*record, *c.fate, trial, eased_search, self.seed, 0, most, seconds, *c.scratch)
         np.copyto(c.data, data)  # what follows the start is about the start of the whole solve
         c.outcome[[EVALUATIONS, ATTEMPTS, MOVED]] += reported[[EVALUATIONS, ATTEMPTS, MOVED]]
         if judge(*c.record, trial, *c.scratch) == REACHED:

@@ -1,0 +1,52 @@
+"""The kernels once more, as device functions: one source for the processor and the graphics card.
+
+A kernel names the kernels it calls as globals of its module. Its code is bound here to other globals, in which each of
+them is a device function too, or what takes its place on the card: there are no addresses to call and no clock there.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from typing import Any
+
+import numba.cuda
+
+cuda: Any = numba.cuda  # it has no types
+
+_ROOM = "memetik.kernels."
+
+
+class Port:
+    """Translates kernels, each once. `instead` maps kernels to device functions that take their place on the card."""
+
+    def __init__(self, instead: Mapping[Any, Any] | None = None) -> None:
+        self._done = dict(instead or {})
+
+    def __call__(self, kernel: Any) -> Any:
+        """The device function of a kernel."""
+        if kernel not in self._done:
+            self._done[kernel] = cuda.jit(device=True)(self._bound(_plain(kernel)))
+        return self._done[kernel]
+
+    def replace(self, kernel: Any, function: Any) -> None:
+        """From now on a device function takes the place of a kernel."""
+        self._done[kernel] = function
+
+    def _bound(self, function: types.FunctionType) -> types.FunctionType:
+        """The same code with every kernel among its globals translated."""
+        known = dict(function.__globals__)
+        for name in function.__code__.co_names:
+            value = known.get(name)
+            if callable(value) and (value in self._done or _is_kernel(value)):
+                known[name] = self(value)
+        return types.FunctionType(function.__code__, known, function.__name__, function.__defaults__)
+
+
+def _plain(kernel: Any) -> Any:
+    return getattr(kernel, "py_func", kernel)
+
+
+def _is_kernel(value: Any) -> bool:
+    function = _plain(value)
+    return isinstance(function, types.FunctionType) and function.__module__.startswith(_ROOM)

@@ -1,0 +1,95 @@
+"""Batches on a card that is plain Python, started by test_cuda.py; prints what is wrong, if anything is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import memetik as mk
+from memetik.batch.cuda import General, Poses, solve_on_cuda
+from memetik.kernels.finish import CLOSEST, REACHED
+
+
+def targets_of(objective, compiled, path):
+    rows, target = objective.target_rows(path)
+    at = target.place(compiled.data)
+    return rows, np.arange(at, at + rows.shape[1])
+
+
+def check(name, right):
+    print("ok" if right else "WRONG", name)
+
+
+def poses():
+    """An arm with a finger that no objective reads; the second start lies outside the limits."""
+    body, rng = mk.load("panda"), np.random.default_rng(0)
+    pose = mk.Pose("panda_link8", np.eye(4), position_tolerance=1e-5, orientation_tolerance=1e-5)
+    problem = mk.Problem(body, pose)
+    path = np.array([body.forward(body.sample(rng))["panda_link8"] for _ in range(3)])
+    starts = np.array([body.sample(rng) for _ in range(3)])
+    starts[1, -1] = 99.0
+    rows, places = targets_of(pose, problem.compiled, path)
+    Poses.threads, Poses.few = 2, 8  # too few for most, so that problems are spread over threads as well
+    result = solve_on_cuda(problem, rows, places, starts, 0, 20_000)
+    check("poses: statuses", (result.statuses == REACHED).all())
+    check("poses: more than one round", result.evaluations.max() > Poses.few)
+    for q, wanted, errors in zip(result.q, path, result.errors, strict=True):
+        there = body.forward(q)["panda_link8"]
+        check("poses: position", np.linalg.norm(there[:3, 3] - wanted[:3, 3]) <= 1e-5 and errors[0] <= 1e-5)
+        check("poses: rotation", np.abs(there[:3, :3] - wanted[:3, :3]).max() <= 2e-5 and errors[1] <= 1e-5)
+        check("poses: limits", (q >= body.lower).all() and (q <= body.upper).all())
+    check("poses: what nobody reads stays", result.q[0, -1] == starts[0, -1] and result.q[1, -1] == body.upper[-1])
+    again = solve_on_cuda(problem, rows, places, starts, 0, 20_000)
+    check("poses: the same again", np.array_equal(result.q, again.q))
+
+
+def out_of_reach():
+    body = mk.planar_chain([1.0, 0.5, 0.5])
+    pose = mk.Pose("tip", np.eye(4))
+    problem = mk.Problem(body, pose)
+    rows, places = targets_of(pose, problem.compiled, [mk.transform((4.0, 0.0, 0.0), np.eye(3))])
+    result = solve_on_cuda(problem, rows, places, np.zeros((1, 3)), 0, 300)
+    check("out of reach: status", result.statuses[0] == CLOSEST)
+    check("out of reach: budget", result.evaluations[0] <= 300)
+    check("out of reach: the best that was seen", abs(result.errors[0, 0] - 2.0) < 0.1)
+
+
+def general():
+    """Two terms of different kinds and a spring: the same answer as the processor's, as long as one thread is enough."""
+    body, rng = mk.load("iiwa14"), np.random.default_rng(1)
+    reach, look = mk.Position("tool0", (0, 0, 0)), mk.LookAt("tool0", (1.0, 0.0, 0.4), tolerance=1e-3)
+    problem = mk.Problem(body, [reach, look, mk.Displacement()])
+    path = np.array([body.forward(body.sample(rng))["tool0"][:3, 3] for _ in range(2)])
+    starts = np.array([body.sample(rng) for _ in range(2)])
+    rows, places = targets_of(reach, problem.compiled, path)
+    General.threads = 2
+    result = solve_on_cuda(problem, rows, places, starts, 0, 20_000)
+    for k in range(2):
+        reach.target = path[k]
+        expected = mk.solve(problem, starts[k])
+        check(
+            "general: as the processor",
+            result.statuses[k] == expected.status and np.array_equal(result.q[k], expected.q),
+        )
+        check("general: errors", np.allclose(result.errors[k], expected.term_errors))
+        check("general: evaluations", result.evaluations[k] == expected.evaluations)
+
+
+def refusals():
+    body = mk.planar_chain([1.0, 0.5])
+
+    @mk.objective(reads=["tip"], tolerance=1e-3)
+    def high(tip):
+        return tip.position[1] - 0.5
+
+    try:
+        solve_on_cuda(mk.Problem(body, high), np.zeros((1, 0)), [], np.zeros((1, 2)), 0, 10)
+        check("a user's function is refused", False)
+    except mk.ProblemError as error:
+        check("a user's function is refused", "device='cpu'" in str(error))
+
+
+if __name__ == "__main__":
+    poses()
+    out_of_reach()
+    general()
+    refusals()
