@@ -86,7 +86,7 @@ def _measure(setup: Setup, count: int, remarks: list[str]) -> dict[str, Any]:
     body = load("valkyrie")
     if setup.base != "fixed":
         body = body.with_base(setup.base, lower=-1.0, upper=1.0)
-    objectives = [_objective(kind, link) for kind, link in setup.wanted]
+    objectives = objectives_of(setup)
     problem = Problem(body, objectives)
     rng = np.random.default_rng(1)
     seconds: list[float] = []
@@ -130,6 +130,11 @@ def _solve(problem: Problem, objectives: list[Wanted], query: Query, budget: Bud
         objective.target = target
     solution = solve(problem, start, budget=budget)
     return solution.q, time.perf_counter() - begin
+
+
+def objectives_of(setup: Setup) -> list[Wanted]:
+    """What a set-up wants, without the targets."""
+    return [_objective(kind, link) for kind, link in setup.wanted]
 
 
 def _objective(kind: str, link: str) -> Wanted:
