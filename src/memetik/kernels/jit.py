@@ -4,7 +4,9 @@ Kernels allocate nothing, so they are compiled without Numba's reference countin
 the arithmetic between them. A kernel may therefore not create or return arrays, except to another kernel.
 
 A product and the sum it goes into may become one operation of the processor, which rounds once instead of twice: forward
-kinematics takes a third less time, and the same machine still gives the same bits each time.
+kinematics takes a third less time. Which ones do is up to the compiler, so a kernel is always copied into the kernels that
+call it: a copy that several of them share would be whichever a process happened to load first, and the last bits of an
+answer with it.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ def jit_allocating(function: Kernel) -> Any:
 
 
 def _compile(function: Kernel, **options: Any) -> Any:
-    options = {"error_model": "numpy", "_nrt": False, "fastmath": {"contract"}, **options}
+    options = {"error_model": "numpy", "_nrt": False, "fastmath": {"contract"}, "forceinline": True, **options}
     try:
         kernel = numba.njit(cache=True, **options)(function)
         _depend_on_all_kernels(kernel)
