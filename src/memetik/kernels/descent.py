@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, remember, spent
-from memetik.kernels.evaluate import linearise, measure, place
+from memetik.kernels.evaluate import measure, place
 from memetik.kernels.jit import jit
-from memetik.kernels.linear import step_by_residuals, step_by_variables
+from memetik.kernels.step import damped_step, linear_model, shorten, take_step
 
 # A step is damped by this share of half the squared error: bold near the solution, careful far from it.
 DAMPING = 0.1
@@ -26,71 +26,9 @@ BALANCE_STALL, BALANCE_STEPS = 0.98, 30
 @jit
 def newton_step(problem, x, damping, softness, work):
     """One damped step from a posture that was just measured; writes work.step, at most LONGEST_STEP long."""
-    nodes, frames, terms, data, bounds, spans = problem
-    linearise(
-        nodes,
-        frames,
-        terms,
-        data,
-        x,
-        softness,
-        work.poses,
-        work.world,
-        work.axes,
-        work.residual,
-        work.jacobian,
-        work.gradient,
-        work.diagonal,
-    )
-    n, m = x.size, work.residual.size
-    for k in range(n):
-        work.free[k] = 1.0
-        if x[k] <= bounds[0, k] or x[k] >= bounds[1, k]:
-            # At a limit: hold the joint if going downhill would push it out.
-            uphill = work.gradient[k]
-            for i in range(spans[k, 0], spans[k, 1]):
-                uphill += work.jacobian[k, i] * work.residual[i]
-            if (x[k] <= bounds[0, k] and uphill >= 0.0) or (x[k] >= bounds[1, k] and uphill <= 0.0):
-                work.free[k] = 0.0
-    if m <= n:
-        step_by_residuals(
-            work.jacobian,
-            spans,
-            work.residual,
-            work.gradient,
-            work.diagonal,
-            work.free,
-            damping,
-            work.system,
-            work.right,
-            work.step,
-        )
-    else:
-        step_by_variables(
-            work.jacobian,
-            spans,
-            work.residual,
-            work.gradient,
-            work.diagonal,
-            work.free,
-            damping,
-            work.system,
-            work.step,
-        )
-    longest = 0.0
-    for k in range(n):
-        longest = max(longest, abs(work.step[k]))
-    if longest > LONGEST_STEP:
-        shorten = LONGEST_STEP / longest
-        for k in range(n):
-            work.step[k] *= shorten
-
-
-@jit
-def take_step(x, bounds, work):
-    """Move along work.step and stop at the limits."""
-    for k in range(x.size):
-        x[k] = min(max(x[k] + work.step[k], bounds[0, k]), bounds[1, k])
+    linear_model(problem, x, softness, work)
+    damped_step(problem, damping, work)
+    shorten(LONGEST_STEP, work)
 
 
 # Soft terms fade while the others are not satisfied.
