@@ -6,6 +6,7 @@ a call, keeps the time to the first solution short, and lets users add objective
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numba
@@ -34,6 +35,8 @@ SEARCH = types.void(
     _PROBLEM, _VECTOR, types.int64, types.int64, types.float64, _VECTOR, types.int64[::1], _VECTOR, types.int64[::1],
     types.uint64[::1], _VECTOR, _WORK,
 )  # fmt: skip
+# (problem, x, softness, error, parameters, room, work): one step of an iteration, false if it leads nowhere
+STEP = types.boolean(_PROBLEM, _VECTOR, types.float64, types.float64, _VECTOR, _VECTOR, _WORK)
 
 _python: list[Any] = [None]  # without the compiler, an address is a place in this list; none is at zero
 
@@ -51,6 +54,18 @@ def address(kernel: Any, signature: Any) -> int:
             f"{kernel.py_func.__name__} returns {result.signature.return_type}, not {signature.return_type}"
         )
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+
+
+@functools.cache
+def search_address(kernel: Any) -> int:
+    """Where the search of a method is; Numba takes 0.2 ms to say it again, longer than many a solve."""
+    return address(kernel, SEARCH)
+
+
+@functools.cache
+def step_address(kernel: Any) -> int:
+    """Where the step of an iteration is."""
+    return address(kernel, STEP)
 
 
 def _call(context, builder, signature, args):
@@ -89,6 +104,11 @@ def _call_search(
     return _late(SEARCH), _call
 
 
+@intrinsic
+def _call_step(typing, place, problem, x, softness, error, parameters, room, work):
+    return _late(STEP), _call
+
+
 def _python_call() -> Any:
     """A call by address without the compiler; each kind of call is a function of its own."""
 
@@ -102,3 +122,4 @@ call_residual: Any = _call_residual if COMPILED else _python_call()
 call_jacobian: Any = _call_jacobian if COMPILED else _python_call()
 call_attempt: Any = _call_attempt if COMPILED else _python_call()
 call_search: Any = _call_search if COMPILED else _python_call()
+call_step: Any = _call_step if COMPILED else _python_call()

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError
 from memetik.kernels.drive import drive
-from memetik.kernels.late import SEARCH, address
+from memetik.kernels.late import search_address
 from memetik.problem import Problem
 from memetik.solution import Solution
 from memetik.solvers.budget import Budget
@@ -27,17 +27,18 @@ def run(
     *,
     seed: int = 0,
     parameters: Sequence[float] = (),
-    places: int = 0,
+    places: int | Sequence[int] = 0,
     room: int = 0,
 ) -> Solution:
-    """Solve by a search kernel (kernels/drive.py), with scratch of `places` integers and `room` floats."""
+    """Solve by a search kernel (kernels/drive.py), with scratch of `places` integers, or just these, and `room` floats."""
     begin = time.perf_counter()
     c = problem.compiled
     q = problem.start(start)
     seconds = budget.seconds if budget.seconds < math.inf else 0.0
     status = drive(
-        *c.record, q, address(search, SEARCH), seed, budget.evaluations, seconds, np.array(parameters, dtype=np.float64),
-        np.zeros(places, dtype=np.int64), np.zeros(room), *c.scratch,
+        *c.record, q, search_address(search), seed, budget.evaluations, seconds, np.array(parameters, dtype=np.float64),
+        np.zeros(places, dtype=np.int64) if isinstance(places, int) else np.array(places, dtype=np.int64),
+        np.zeros(room), *c.scratch,
     )  # fmt: skip
     problem.raise_faults()
     return Solution(problem, q, status, c.outcome.copy(), time.perf_counter() - begin, method)
