@@ -8,8 +8,20 @@ import numpy as np
 import pytest
 
 from memetik.kernels.descent import attempt
+from memetik.kernels.iterate import iterate
 from memetik.kernels.jit import jit
-from memetik.kernels.late import ATTEMPT, JACOBIAN, RESIDUAL, address, call_residual
+from memetik.kernels.late import (
+    ATTEMPT,
+    JACOBIAN,
+    RESIDUAL,
+    SEARCH,
+    STEP,
+    address,
+    call_residual,
+    search_address,
+    step_address,
+)
+from memetik.kernels.step_dls import dls_step
 from memetik.kernels.term_aim import aim_residual
 from memetik.kernels.term_pose import position_jacobian, position_residual
 from memetik.objectives import Direction, Position
@@ -106,3 +118,10 @@ def test_plain_python_finds_the_same_solution():
     assert (compiled, plain) == ("True", "False")
     assert [status, evaluations] == same[:2] and status == "REACHED"
     assert np.array(q, dtype=float) == pytest.approx(np.array(same[2:], dtype=float), abs=1e-9)
+
+
+def test_addresses_of_methods_are_remembered():
+    for known, kernel, signature in ((search_address, iterate, SEARCH), (step_address, dls_step, STEP)):
+        first = known(kernel)
+        assert first == address(kernel, signature) == known(kernel)
+        assert known.cache_info().hits >= 1
