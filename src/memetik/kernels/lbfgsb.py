@@ -1,0 +1,233 @@
+"""L-BFGS-B: minimise a smooth function within bounds, from values and gradients (Byrd, Lu, Nocedal, Zhu 1995).
+
+Each iteration follows the projected gradient to the first minimum of a quadratic model (lbfgsb_cauchy.py), goes on to the
+minimum over the variables that no bound holds there (lbfgsb_subspace.py), searches the line from where it was to that
+point (line_search.py), and learns the curvature along the step taken (lbfgsb_memory.py). As version 3.0 of the authors'
+program does, it projects the subspace minimum onto the bounds (Morales and Nocedal 2011).
+
+`advance` is told one evaluation after the other and says where to evaluate next, so it is compiled once, whatever is
+minimised; `minimise` is the loop around it.
+"""
+
+from __future__ import annotations
+
+import math
+
+from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.lbfgsb_cauchy import cauchy_point
+from memetik.kernels.lbfgsb_memory import factorise_middle, store_pair
+from memetik.kernels.lbfgsb_room import (
+    COUNT, COUNTERS, EVALUATIONS, ITERATIONS, LEAST, NEXT, STEP, THETA, TRIALS, cut, places_size, room_size,
+)  # fmt: skip
+from memetik.kernels.lbfgsb_subspace import free_step, take_free_step
+from memetik.kernels.line_search import START_SLOPE, START_VALUE, begin_search, next_trial
+
+__all__ = ["ACCEPT", "GIVE_UP", "GO_ON", "advance", "begin", "minimise", "places_size", "room_size"]
+
+# What `evaluate` may say: go on, end with the best seen, or end with this point, whatever was seen before.
+GO_ON, GIVE_UP, ACCEPT = 0, 1, 2
+
+# Why it ended.
+RUNNING = 0
+CONVERGED = 1  # the projected gradient is small enough
+SETTLED = 2  # an iteration gained too little
+ITERATIONS_SPENT = 3
+EVALUATIONS_SPENT = 4
+GAVE_UP = 5  # `evaluate` said so
+ACCEPTED = 6  # `evaluate` said so
+STUCK = 7  # no way downhill, not even along the gradient
+UNDEFINED = 8  # no finite value and gradient at the start
+
+TRIALS_MOST = 20  # of one line search
+LONGEST_STEP = 1e10  # times the step to the minimum of the model
+ROUNDING = 2.2e-16  # curvature below this share of the slope is noise
+
+
+@jit
+def minimise(
+    evaluate, context, x, lower, upper, iterations, evaluations, gradient_tolerance, gain_tolerance, memory, places, room
+):
+    """Minimise from x, which becomes the best point seen. Returns its value, iterations, evaluations and why it ended.
+
+    `evaluate(context, x, gradient)` writes the gradient and returns the value and what to do next (GO_ON, GIVE_UP, ACCEPT); a
+    value or gradient that is not finite is a step too far. x never leaves the bounds, which may be infinite or equal.
+    Ends after so many iterations or evaluations, when no component of the projected gradient is above
+    `gradient_tolerance`, or when an iteration gains at most `gain_tolerance` * max(|f before|, |f after|, 1).
+    `memory` is how many pairs are kept; `places` and `room` are scratch (lbfgsb_room.py).
+    """
+    begin(x, lower, upper, memory, places, room)
+    gradient = room[: x.size]
+    reason = RUNNING
+    while reason == RUNNING:
+        f, verdict = evaluate(context, x, gradient)
+        reason = advance(
+            f, verdict, x, lower, upper, iterations, evaluations, gradient_tolerance, gain_tolerance, memory, places, room
+        )
+    return room[x.size + LEAST], places[ITERATIONS], places[EVALUATIONS], reason
+
+
+@jit
+def begin(x, lower, upper, memory, places, room):
+    """Move x into the bounds, where the first evaluation is due, and forget all that was."""
+    work = cut(room, x.size, memory)
+    for j in range(COUNTERS):
+        places[j] = 0
+    work.scalars[LEAST] = math.inf
+    for k in range(x.size):
+        x[k] = work.best[k] = min(max(x[k], lower[k]), upper[k])
+        work.direction[k] = 0.0
+
+
+@jit
+def advance(
+    f, verdict, x, lower, upper, iterations, evaluations, gradient_tolerance, gain_tolerance, memory, places, room
+):
+    """Told the value and gradient (the first n of `room`) at x, write where to evaluate next into x, or return why not."""
+    work = cut(room, x.size, memory)
+    scalars = work.scalars
+    places[EVALUATIONS] += 1
+    first = places[EVALUATIONS] == 1
+    if verdict == ACCEPT:
+        scalars[LEAST] = f
+        return ACCEPTED
+    slope = 0.0  # not a number if any component of the gradient is not finite, even where the direction is zero
+    for k in range(x.size):
+        slope += work.gradient[k] * work.direction[k]
+    finite = math.isfinite(f) and math.isfinite(slope)
+    if finite and f < scalars[LEAST]:
+        scalars[LEAST] = f
+        for k in range(x.size):
+            work.best[k] = x[k]
+    step, arrived = 0.0, True
+    if not first:
+        places[TRIALS] += 1
+        step, arrived = next_trial(scalars, scalars[STEP], f, slope)
+    reason = RUNNING
+    if verdict != GO_ON:
+        reason = GAVE_UP
+    elif first and not finite:
+        reason = UNDEFINED
+    elif arrived:
+        if not first:
+            places[ITERATIONS] += 1
+        if projected_gradient(x, lower, upper, work.gradient) <= gradient_tolerance:
+            reason = CONVERGED
+        elif not first and scalars[START_VALUE] - f <= gain_tolerance * max(abs(scalars[START_VALUE]), abs(f), 1.0):
+            reason = SETTLED
+        elif places[ITERATIONS] >= iterations:
+            reason = ITERATIONS_SPENT
+    if reason == RUNNING and places[EVALUATIONS] >= evaluations:
+        reason = EVALUATIONS_SPENT
+    if reason == RUNNING:
+        if arrived:
+            if not first:
+                learn(x, slope, memory, places, work)
+        elif places[TRIALS] < TRIALS_MOST:
+            take_trial(x, lower, upper, step, work)
+            return RUNNING
+        else:  # the model has led astray: forget it, and start again where the line search did
+            f = scalars[START_VALUE]
+            for k in range(x.size):
+                x[k], work.gradient[k] = work.origin[k], work.before[k]
+            if places[COUNT] == 0:
+                reason = STUCK
+            places[COUNT] = 0
+    if reason == RUNNING:
+        reason = aim(f, x, lower, upper, memory, places, work)
+    if reason != RUNNING:
+        for k in range(x.size):
+            x[k] = work.best[k]
+    return reason
+
+
+@jit
+def projected_gradient(x, lower, upper, gradient):
+    """The largest component of the gradient, none longer than the way to the bound that it pushes against."""
+    largest = 0.0
+    for k in range(x.size):
+        g = gradient[k]
+        g = max(g, x[k] - upper[k]) if g < 0.0 else min(g, x[k] - lower[k])
+        largest = max(largest, abs(g))
+    return largest
+
+
+@jit_inline
+def take_trial(x, lower, upper, step, work):
+    """Write the next trial of the line search into x; rounding must not take it over a bound."""
+    work.scalars[STEP] = step
+    for k in range(x.size):
+        there = work.target[k] if step == 1.0 else work.origin[k] + step * work.direction[k]
+        x[k] = min(max(there, lower[k]), upper[k])
+
+
+@jit
+def learn(x, slope, memory, places, work):
+    """Take the step of the line search into the model, if the function bends upwards along it."""
+    scalars = work.scalars
+    curvature = (slope - scalars[START_SLOPE]) * scalars[STEP]
+    if curvature <= -ROUNDING * scalars[START_SLOPE] * scalars[STEP]:
+        return
+    slot = places[NEXT]
+    places[NEXT] = (slot + 1) % memory
+    count = places[COUNT] = min(places[COUNT] + 1, memory)
+    theta = scalars[THETA] = store_pair(
+        work.pairs, slot, count, memory, 1.0 / math.sqrt(curvature), x, work.origin, work.gradient, work.before, work.older,
+        work.newer, work.overlap,
+    )  # fmt: skip
+    if not (math.isfinite(theta) and factorise_middle(theta, count, work.older, work.overlap, work.middle)):
+        places[COUNT] = 0
+
+
+@jit
+def aim(f, x, lower, upper, memory, places, work):
+    """Begin a line search to the minimum of the model within the bounds. Returns STUCK if no way leads downhill."""
+    n = x.size
+    while True:
+        count = places[COUNT]
+        if count == 0:
+            places[NEXT] = 0
+            work.scalars[THETA] = 1.0
+        theta = work.scalars[THETA]
+        free = cauchy_point(
+            x, lower, upper, work.gradient, theta, count, memory, work.pairs, work.older, work.middle, work.direction,
+            work.path, work.moved, work.product, places[COUNTERS:], work.target,
+        )  # fmt: skip
+        sound = True
+        if count > 0 and free > 0:
+            sound = free_step(
+                x, work.gradient, work.target, theta, count, memory, work.pairs, work.newer, places[COUNTERS:], free,
+                work.inner, work.across, work.outer, work.moved, work.product, work.direction,
+            )  # fmt: skip
+            if sound:
+                take_free_step(x, lower, upper, work.gradient, work.target, work.direction)
+        slope, square, longest = 0.0, 0.0, LONGEST_STEP
+        boxed, bounded = True, False
+        for k in range(n):
+            way = work.target[k] - x[k]
+            work.direction[k] = way
+            work.origin[k], work.before[k] = x[k], work.gradient[k]
+            slope += way * work.gradient[k]
+            square += way * way
+            low, high = lower[k] > -math.inf, upper[k] < math.inf
+            boxed = boxed and low and high
+            bounded = bounded or low or high
+            if way > 0.0:
+                longest = min(longest, (upper[k] - x[k]) / way)
+            elif way < 0.0:
+                longest = min(longest, (lower[k] - x[k]) / way)
+        if sound and slope < 0.0:
+            break
+        if count == 0:
+            return STUCK
+        places[COUNT] = 0
+    step = 1.0
+    if count == 0:
+        # Nothing is known about lengths yet: try one unit, and not more than the Cauchy point where there are bounds.
+        if bounded:
+            longest = 1.0
+        if not boxed:
+            step = min(1.0 / math.sqrt(square), longest)
+    places[TRIALS] = 0
+    begin_search(work.scalars, f, slope, step, longest)
+    take_trial(x, lower, upper, step, work)
+    return RUNNING
