@@ -5,26 +5,34 @@ minimum over the variables that no bound holds there (lbfgsb_subspace.py), searc
 point (line_search.py), and learns the curvature along the step taken (lbfgsb_memory.py). As version 3.0 of the authors'
 program does, it projects the subspace minimum onto the bounds (Morales and Nocedal 2011).
 
-`advance` is told one evaluation after the other and says where to evaluate next, so it is compiled once, whatever is
-minimised; `minimise` is the loop around it.
+The caller evaluates. It begins, and tells one value and gradient after the other until it is told why to end:
+
+    begin(rules, x, lower, upper, places, room)
+    reason = RUNNING
+    while reason == RUNNING:
+        f = value at x, with the gradient written to room[:n]
+        reason = advance(rules, f, GO_ON, x, lower, upper, places, room)
+
+So it is compiled once, whatever is minimised. (A kernel that is handed a function cannot be cached by Numba.)
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from memetik.kernels.jit import jit, jit_inline
 from memetik.kernels.lbfgsb_cauchy import cauchy_point
 from memetik.kernels.lbfgsb_memory import factorise_middle, store_pair
 from memetik.kernels.lbfgsb_room import (
-    COUNT, COUNTERS, EVALUATIONS, ITERATIONS, LEAST, NEXT, STEP, THETA, TRIALS, cut, places_size, room_size,
+    COUNT, COUNTERS, EVALUATIONS, ITERATIONS, LEAST, NEXT, STEP, THETA, TRIALS, cut,
 )  # fmt: skip
+from memetik.kernels.lbfgsb_room import places_size as places_size
+from memetik.kernels.lbfgsb_room import room_size as room_size
 from memetik.kernels.lbfgsb_subspace import free_step, take_free_step
 from memetik.kernels.line_search import START_SLOPE, START_VALUE, begin_search, next_trial
 
-__all__ = ["ACCEPT", "GIVE_UP", "GO_ON", "advance", "begin", "minimise", "places_size", "room_size"]
-
-# What `evaluate` may say: go on, end with the best seen, or end with this point, whatever was seen before.
+# What the caller may say: go on, end with the best seen, or end with this point, whatever was seen before.
 GO_ON, GIVE_UP, ACCEPT = 0, 1, 2
 
 # Why it ended.
@@ -33,8 +41,8 @@ CONVERGED = 1  # the projected gradient is small enough
 SETTLED = 2  # an iteration gained too little
 ITERATIONS_SPENT = 3
 EVALUATIONS_SPENT = 4
-GAVE_UP = 5  # `evaluate` said so
-ACCEPTED = 6  # `evaluate` said so
+GAVE_UP = 5  # the caller said so
+ACCEPTED = 6  # the caller said so
 STUCK = 7  # no way downhill, not even along the gradient
 UNDEFINED = 8  # no finite value and gradient at the start
 
@@ -43,33 +51,20 @@ LONGEST_STEP = 1e10  # times the step to the minimum of the model
 ROUNDING = 2.2e-16  # curvature below this share of the slope is noise
 
 
-@jit
-def minimise(
-    evaluate, context, x, lower, upper, iterations, evaluations, gradient_tolerance, gain_tolerance, memory, places, room
-):
-    """Minimise from x, which becomes the best point seen. Returns its value, iterations, evaluations and why it ended.
+class Rules(NamedTuple):
+    """When to end, and how much to remember."""
 
-    `evaluate(context, x, gradient)` writes the gradient and returns the value and what to do next (GO_ON, GIVE_UP, ACCEPT); a
-    value or gradient that is not finite is a step too far. x never leaves the bounds, which may be infinite or equal.
-    Ends after so many iterations or evaluations, when no component of the projected gradient is above
-    `gradient_tolerance`, or when an iteration gains at most `gain_tolerance` * max(|f before|, |f after|, 1).
-    `memory` is how many pairs are kept; `places` and `room` are scratch (lbfgsb_room.py).
-    """
-    begin(x, lower, upper, memory, places, room)
-    gradient = room[: x.size]
-    reason = RUNNING
-    while reason == RUNNING:
-        f, verdict = evaluate(context, x, gradient)
-        reason = advance(
-            f, verdict, x, lower, upper, iterations, evaluations, gradient_tolerance, gain_tolerance, memory, places, room
-        )
-    return room[x.size + LEAST], places[ITERATIONS], places[EVALUATIONS], reason
+    iterations: int  # at most
+    evaluations: int  # at most
+    gradient_tolerance: float  # end when no component of the projected gradient is larger
+    gain_tolerance: float  # end when an iteration gains at most this times max(|f before|, |f after|, 1)
+    memory: int  # how many pairs are kept
 
 
 @jit
-def begin(x, lower, upper, memory, places, room):
+def begin(rules, x, lower, upper, places, room):
     """Move x into the bounds, where the first evaluation is due, and forget all that was."""
-    work = cut(room, x.size, memory)
+    work = cut(room, x.size, rules.memory)
     for j in range(COUNTERS):
         places[j] = 0
     work.scalars[LEAST] = math.inf
@@ -79,10 +74,13 @@ def begin(x, lower, upper, memory, places, room):
 
 
 @jit
-def advance(
-    f, verdict, x, lower, upper, iterations, evaluations, gradient_tolerance, gain_tolerance, memory, places, room
-):
-    """Told the value and gradient (the first n of `room`) at x, write where to evaluate next into x, or return why not."""
+def advance(rules, f, verdict, x, lower, upper, places, room):
+    """Told the value and gradient (the first n of `room`) at x, write where to evaluate next into x, or return why not.
+
+    A value or gradient that is not finite is a step too far. x never leaves the bounds, which may be infinite or equal.
+    When it returns anything but RUNNING, x is the best point seen, or the accepted one.
+    """
+    memory = rules.memory
     work = cut(room, x.size, memory)
     scalars = work.scalars
     places[EVALUATIONS] += 1
@@ -110,13 +108,13 @@ def advance(
     elif arrived:
         if not first:
             places[ITERATIONS] += 1
-        if projected_gradient(x, lower, upper, work.gradient) <= gradient_tolerance:
+        if projected_gradient(x, lower, upper, work.gradient) <= rules.gradient_tolerance:
             reason = CONVERGED
-        elif not first and scalars[START_VALUE] - f <= gain_tolerance * max(abs(scalars[START_VALUE]), abs(f), 1.0):
+        elif not first and scalars[START_VALUE] - f <= rules.gain_tolerance * max(abs(scalars[START_VALUE]), abs(f), 1.0):
             reason = SETTLED
-        elif places[ITERATIONS] >= iterations:
+        elif places[ITERATIONS] >= rules.iterations:
             reason = ITERATIONS_SPENT
-    if reason == RUNNING and places[EVALUATIONS] >= evaluations:
+    if reason == RUNNING and places[EVALUATIONS] >= rules.evaluations:
         reason = EVALUATIONS_SPENT
     if reason == RUNNING:
         if arrived:
@@ -138,6 +136,12 @@ def advance(
         for k in range(x.size):
             x[k] = work.best[k]
     return reason
+
+
+@jit_inline
+def least_value(x, room):
+    """The value at the point that was found."""
+    return room[x.size + LEAST]
 
 
 @jit
