@@ -186,6 +186,7 @@ def learn(x, slope, memory, places, work):
 def aim(f, x, lower, upper, memory, places, work):
     """Begin a line search to the minimum of the model within the bounds. Returns STUCK if no way leads downhill."""
     n = x.size
+    order = places[COUNTERS : COUNTERS + n]
     while True:
         count = places[COUNT]
         if count == 0:
@@ -194,12 +195,12 @@ def aim(f, x, lower, upper, memory, places, work):
         theta = work.scalars[THETA]
         free = cauchy_point(
             x, lower, upper, work.gradient, theta, count, memory, work.pairs, work.older, work.middle, work.direction,
-            work.path, work.moved, work.product, places[COUNTERS:], work.target,
+            work.path, work.moved, work.product, order, work.target,
         )  # fmt: skip
         sound = True
         if count > 0 and free > 0:
             sound = free_step(
-                x, work.gradient, work.target, theta, count, memory, work.pairs, work.newer, places[COUNTERS:], free,
+                x, work.gradient, work.target, theta, count, memory, work.pairs, work.newer, order, free,
                 work.inner, work.across, work.outer, work.moved, work.product, work.direction,
             )  # fmt: skip
             if sound:
