@@ -29,7 +29,7 @@ from memetik.kernels.lbfgsb_room import (
 )  # fmt: skip
 from memetik.kernels.lbfgsb_room import places_size as places_size
 from memetik.kernels.lbfgsb_room import room_size as room_size
-from memetik.kernels.lbfgsb_subspace import free_step, take_free_step
+from memetik.kernels.lbfgsb_subspace import step_beside_bounds, step_freely, take_step
 from memetik.kernels.line_search import START_SLOPE, START_VALUE, begin_search, next_trial
 
 # What the caller may say: go on, end with the best seen, or end with this point, whatever was seen before.
@@ -175,10 +175,10 @@ def learn(x, slope, memory, places, work):
     places[NEXT] = (slot + 1) % memory
     count = places[COUNT] = min(places[COUNT] + 1, memory)
     theta = scalars[THETA] = store_pair(
-        work.pairs, slot, count, memory, 1.0 / math.sqrt(curvature), x, work.origin, work.gradient, work.before, work.older,
-        work.newer, work.overlap,
+        x, work.origin, work.gradient, work.before, 1.0 / math.sqrt(curvature), slot, count, memory, work.pairs, work.older,
+        work.newer, work.steps, work.changes,
     )  # fmt: skip
-    if not (math.isfinite(theta) and factorise_middle(theta, count, work.older, work.overlap, work.middle)):
+    if not (math.isfinite(theta) and factorise_middle(theta, count, work.older, work.steps, work.middle)):
         places[COUNT] = 0
 
 
@@ -186,25 +186,30 @@ def learn(x, slope, memory, places, work):
 def aim(f, x, lower, upper, memory, places, work):
     """Begin a line search to the minimum of the model within the bounds. Returns STUCK if no way leads downhill."""
     n = x.size
-    order = places[COUNTERS : COUNTERS + n]
     while True:
         count = places[COUNT]
         if count == 0:
             places[NEXT] = 0
             work.scalars[THETA] = 1.0
         theta = work.scalars[THETA]
-        free = cauchy_point(
-            x, lower, upper, work.gradient, theta, count, memory, work.pairs, work.older, work.middle, work.direction,
-            work.path, work.moved, work.product, order, work.target,
+        held = cauchy_point(
+            x, lower, upper, work.gradient, theta, count, memory, work.pairs, work.older, work.middle, work.times,
+            work.direction, work.first, work.path, work.moved, work.corner, work.product, work.target,
         )  # fmt: skip
         sound = True
-        if count > 0 and free > 0:
-            sound = free_step(
-                x, work.gradient, work.target, theta, count, memory, work.pairs, work.newer, order, free,
-                work.inner, work.across, work.outer, work.moved, work.product, work.direction,
+        if count > 0 and held == 0:
+            step_freely(
+                x, work.gradient, work.target, theta, count, memory, places[NEXT], work.pairs, work.newer, work.changes, work.first,
+                work.direction,
+            )  # fmt: skip
+            take_step(x, lower, upper, work.gradient, work.target, work.direction)
+        elif count > 0 and held < n:
+            sound = step_beside_bounds(
+                x, work.gradient, work.target, theta, count, memory, work.pairs, work.newer, work.times, work.inner,
+                work.across, work.outer, work.moved, work.product, work.direction,
             )  # fmt: skip
             if sound:
-                take_free_step(x, lower, upper, work.gradient, work.target, work.direction)
+                take_step(x, lower, upper, work.gradient, work.target, work.direction)
         slope, square, longest = 0.0, 0.0, LONGEST_STEP
         boxed, bounded = True, False
         for k in range(n):

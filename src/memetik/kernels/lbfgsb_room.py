@@ -9,11 +9,11 @@ import numpy as np
 from memetik.kernels.jit import jit_inline
 from memetik.kernels.line_search import STATE
 
-# The integers: what was spent, trials of this line search, pairs in memory, the slot of the next; then the variables, the
-# free ones first.
+# The integers: what was spent, trials of this line search, pairs in memory, the slot of the next.
 ITERATIONS, EVALUATIONS, TRIALS, COUNT, NEXT, COUNTERS = 0, 1, 2, 3, 4, 5
 # The numbers behind the state of the line search: the least value seen, theta of the model, the step of the trial.
 LEAST, THETA, STEP, SCALARS = STATE, STATE + 1, STATE + 2, STATE + 3
+VECTORS, GRIDS, STRIPS = 7, 8, 5  # of n numbers, of m by m, of 2 m
 
 
 class Room(NamedTuple):
@@ -26,56 +26,64 @@ class Room(NamedTuple):
     before: np.ndarray  # (n,) gradient there
     direction: np.ndarray  # (n,) along which it searches
     target: np.ndarray  # (n,) Cauchy point, then the minimum of the model: origin + direction
-    pairs: np.ndarray  # (n, 2 m) row k: change of gradient component k in every pair, then of variable k
-    older: np.ndarray  # (m, m) L of the model
-    newer: np.ndarray  # (m, m) R
-    overlap: np.ndarray  # (m, m) S^T S
+    times: np.ndarray  # (n,) when a variable meets its bound, zero for one that is held there
+    pairs: np.ndarray  # (2 m, n) W transposed
+    older: np.ndarray  # (m, m) L
+    newer: np.ndarray  # (m, m) R transposed
+    steps: np.ndarray  # (m, m) S^T S
+    changes: np.ndarray  # (m, m) Y^T Y
     middle: np.ndarray  # (m, m) Cholesky factor of the middle matrix
-    inner: np.ndarray  # (m, m) the same three for the free variables
-    across: np.ndarray  # (m, m)
-    outer: np.ndarray  # (m, m)
-    path: np.ndarray  # (2 m,) M W^T d along the projected gradient
+    inner: np.ndarray  # (m, m) P of the subspace
+    across: np.ndarray  # (m, m) Q
+    outer: np.ndarray  # (m, m) N
+    first: np.ndarray  # (2 m,) W^T d where the path starts
+    path: np.ndarray  # (2 m,) M W^T d along it
     moved: np.ndarray  # (2 m,) M W^T (Cauchy point - x)
+    corner: np.ndarray  # (2 m,)
     product: np.ndarray  # (2 m,)
 
 
 @jit_inline
 def room_size(n, memory):
     """How many floats the scratch needs."""
-    return 6 * n + SCALARS + 2 * memory * n + 7 * memory * memory + 6 * memory
+    return SCALARS + (VECTORS + 2 * memory) * n + GRIDS * memory * memory + STRIPS * 2 * memory
 
 
 @jit_inline
 def places_size(n, memory):
     """How many integers the scratch needs."""
-    return COUNTERS + n
+    return COUNTERS
 
 
 @jit_inline
 def cut(room, n, memory):
     """The named parts of the floats."""
-    at = n + SCALARS
-    wide, square = 2 * memory, memory * memory
-    pairs = at + 5 * n
-    grids = pairs + n * wide
-    rows = grids + 7 * square
+    vectors = n + SCALARS
+    pairs = vectors + (VECTORS - 1) * n
+    grids = pairs + 2 * memory * n
+    square, wide = memory * memory, 2 * memory
+    strips = grids + GRIDS * square
     return Room(
         room[:n],
-        room[n:at],
-        room[at : at + n],
-        room[at + n : at + 2 * n],
-        room[at + 2 * n : at + 3 * n],
-        room[at + 3 * n : at + 4 * n],
-        room[at + 4 * n : pairs],
-        room[pairs:grids].reshape((n, wide)),
+        room[n:vectors],
+        room[vectors : vectors + n],
+        room[vectors + n : vectors + 2 * n],
+        room[vectors + 2 * n : vectors + 3 * n],
+        room[vectors + 3 * n : vectors + 4 * n],
+        room[vectors + 4 * n : vectors + 5 * n],
+        room[vectors + 5 * n : pairs],
+        room[pairs:grids].reshape((wide, n)),
         room[grids : grids + square].reshape((memory, memory)),
         room[grids + square : grids + 2 * square].reshape((memory, memory)),
         room[grids + 2 * square : grids + 3 * square].reshape((memory, memory)),
         room[grids + 3 * square : grids + 4 * square].reshape((memory, memory)),
         room[grids + 4 * square : grids + 5 * square].reshape((memory, memory)),
         room[grids + 5 * square : grids + 6 * square].reshape((memory, memory)),
-        room[grids + 6 * square : rows].reshape((memory, memory)),
-        room[rows : rows + wide],
-        room[rows + wide : rows + 2 * wide],
-        room[rows + 2 * wide : rows + 3 * wide],
+        room[grids + 6 * square : grids + 7 * square].reshape((memory, memory)),
+        room[grids + 7 * square : strips].reshape((memory, memory)),
+        room[strips : strips + wide],
+        room[strips + wide : strips + 2 * wide],
+        room[strips + 2 * wide : strips + 3 * wide],
+        room[strips + 3 * wide : strips + 4 * wide],
+        room[strips + 4 * wide : strips + 5 * wide],
     )

@@ -1,15 +1,15 @@
 """From the Cauchy point to the minimum of the model over the variables that are free there (Byrd et al. 1995, section 5.1).
 
-With F the free and A the held variables, r the downhill slope of the model at the Cauchy point, the minimum is a step
+With F the free and A the held variables, and r the downhill slope of the model at a point, the minimum is a step
 
     d_F = (r + W_F v / theta) / theta,    (M^-1 - W_F^T W_F / theta) v = W_F^T r
 
-away. The matrix is as large as the memory, [-P  Q^T / theta; Q / theta  N / theta^2] with
+away. The matrix is [-P  Q^T / theta; Q / theta  N / theta^2], twice as wide as the memory, with
 
-    P = I + Y_F^T Y_F / theta,    Q = S_A^T Y_A - R,    N = theta S_A^T S_A,
+    P = I + Y_F^T Y_F / theta,    Q = S_A^T Y_A - I - R,    N = theta S_A^T S_A.
 
-and is solved by eliminating the first half, like the middle matrix. A minimum out of bounds is projected onto them, if the
-way there still leads downhill, else the step is shortened (Morales and Nocedal 2011).
+It is solved by eliminating the first half, like the middle matrix. If no variable is held, only the triangle -I - R is
+left of Q, N is zero, and substitution will do.
 """
 
 from __future__ import annotations
@@ -17,52 +17,73 @@ from __future__ import annotations
 import numpy as np
 
 from memetik.kernels.jit import jit, jit_fast
-from memetik.kernels.lbfgsb_memory import dot_row, factorise_surely
+from memetik.kernels.lbfgsb_memory import add_product, factorise_surely, project
 
 
 @jit_fast
-def fill_system(theta, count, memory, pairs, newer, order, free, inner, across, outer):
-    """Write P, Q and N (the lower halves of those that are symmetric)."""
+def solve_freely(theta, count, memory, oldest, newer, changes, vector):
+    """v in place where no variable is held: a = -theta (I + R)^-1 v2, u = -(I + R)^-T (v1 + P a), v = (a, theta u)."""
+    first, last = vector[:memory], vector[memory:]
+    for j in range(count):
+        last[j] *= -theta
+    for back in range(count):
+        i = (oldest + count - 1 - back) % count
+        for j in range(count):
+            last[j] -= newer[i, j] * last[i]
+    for i in range(count):
+        total = 0.0
+        for j in range(count):
+            total += changes[i, j] * last[j]
+        first[i] = -(first[i] + last[i] + total / theta)
+    for age in range(count):
+        i = (oldest + age) % count
+        total = first[i]
+        for j in range(count):
+            total -= newer[i, j] * first[j]
+        first[i] = total
+    for j in range(count):
+        first[j], last[j] = last[j], theta * first[j]
+
+
+@jit_fast
+def fill_system(theta, count, memory, pairs, newer, times, inner, across, outer):
+    """Write P, Q and N (the lower halves of those that are symmetric). A variable is held where `times` is zero."""
+    n = times.size
     for i in range(count):
         for j in range(count):
-            across[i, j] = -newer[i, j]
+            across[i, j] = -newer[j, i]
+        across[i, i] -= 1.0
         for j in range(i + 1):
-            inner[i, j] = outer[i, j] = 0.0
-    for place in range(free):
-        k = order[place]
-        for i in range(count):
-            y = pairs[k, i] / theta
-            for j in range(i + 1):
-                inner[i, j] += y * pairs[k, j]
-    for place in range(free, order.size):
-        k = order[place]
-        for i in range(count):
-            s = pairs[k, memory + i]
-            for j in range(count):
-                across[i, j] += s * pairs[k, j]
-            s *= theta
-            for j in range(i + 1):
-                outer[i, j] += s * pairs[k, memory + j]
-    for i in range(count):
+            outer[i, j] = 0.0
+            total = 0.0
+            for k in range(n):
+                total += pairs[i, k] * pairs[j, k] if times[k] > 0.0 else 0.0
+            inner[i, j] = total / theta
         inner[i, i] += 1.0
+    for k in range(n):
+        if times[k] > 0.0:
+            continue
+        for i in range(count):
+            s = pairs[memory + i, k]
+            for j in range(count):
+                across[i, j] += s * pairs[j, k]
+            for j in range(i + 1):
+                outer[i, j] += theta * s * pairs[memory + j, k]
 
 
 @jit_fast
 def solve_system(theta, count, memory, inner, across, outer, vector):
-    """Solve for v in place. Returns whether rounding let it.
+    """v in place. Returns whether rounding let it.
 
-    With P = C C^T and J = Q C^-T:  (N + J J^T) u = theta v2 + J C^-1 v1,  then C^-T (J^T u - C^-1 v1) and theta u.
+    With P = C C^T and J = Q C^-T:  (N + J J^T) u = theta v2 + J C^-1 v1,  then v = (C^-T (J^T u - C^-1 v1), theta u).
     """
     if not factorise_surely(inner, count):
         return False
     for i in range(count):
         forward(inner, count, across[i])
-    for i in range(count):
         for j in range(i + 1):
-            total = outer[i, j]
             for k in range(count):
-                total += across[i, k] * across[j, k]
-            outer[i, j] = total
+                outer[i, j] += across[i, k] * across[j, k]
     if not factorise_surely(outer, count):
         return False
     first, last = vector[:memory], vector[memory:]
@@ -105,47 +126,61 @@ def backward(factor, count, b):
 
 
 @jit_fast
-def free_step(
-    x, gradient, target, theta, count, memory, pairs, newer, order, free, inner, across, outer, moved, product, step
-):
-    """Write the step d from the Cauchy point `target` into `step`, zero for held variables. False if rounding forbids it."""
+def step_freely(x, gradient, target, theta, count, memory, oldest, pairs, newer, changes, first, step):
+    """Write the step from the Cauchy point `target`, no variable being held. `first` is -W^T g, and is used up.
+
+    The minimum is looked for from x, where the slope is known.
+    """
+    solve_freely(theta, count, memory, oldest, newer, changes, first)
     for j in range(2 * memory):
-        product[j] = 0.0
-    for k in range(x.size):
-        step[k] = 0.0
-    for place in range(free):
-        k = order[place]
-        r = dot_row(pairs, k, count, memory, moved) - gradient[k] - theta * (target[k] - x[k])
-        step[k] = r / theta
-        for j in range(count):
-            product[j] += r * pairs[k, j]
-            product[memory + j] += r * pairs[k, memory + j]
-    fill_system(theta, count, memory, pairs, newer, order, free, inner, across, outer)
+        first[j] /= theta
+    for k in range(gradient.size):
+        step[k] = -gradient[k]
+    add_product(pairs, count, memory, first, step)
+    for k in range(gradient.size):
+        step[k] = step[k] / theta + (x[k] - target[k])
+
+
+@jit_fast
+def step_beside_bounds(
+    x, gradient, target, theta, count, memory, pairs, newer, times, inner, across, outer, moved, product, step
+):
+    """Write the step from the Cauchy point `target`, zero for held variables. Returns whether rounding let it."""
+    n = x.size
+    for k in range(n):
+        step[k] = -gradient[k] - theta * (target[k] - x[k])
+    add_product(pairs, count, memory, moved, step)
+    for k in range(n):
+        step[k] = step[k] if times[k] > 0.0 else 0.0
+    project(pairs, count, memory, step, product)
+    fill_system(theta, count, memory, pairs, newer, times, inner, across, outer)
     if not solve_system(theta, count, memory, inner, across, outer, product):
         return False
-    for place in range(free):
-        k = order[place]
-        step[k] += dot_row(pairs, k, count, memory, product) / (theta * theta)
+    for j in range(2 * memory):
+        product[j] /= theta
+    add_product(pairs, count, memory, product, step)
+    for k in range(n):
+        step[k] = step[k] / theta if times[k] > 0.0 else 0.0
     return True
 
 
 @jit
-def take_free_step(x, lower, upper, gradient, target, step):
-    """Move `target` along the step and into the bounds."""
+def take_step(x, lower, upper, gradient, target, step):
+    """Move `target` along the step.
+
+    A step out of bounds is projected onto them, if the way from x still leads downhill, else it is shortened (Morales and
+    Nocedal 2011).
+    """
     n = x.size
     slope = 0.0
     for k in range(n):
-        aim = min(max(target[k] + step[k], lower[k]), upper[k])
-        slope += gradient[k] * (aim - x[k])
-    if slope < 0.0:
-        for k in range(n):
-            target[k] = min(max(target[k] + step[k], lower[k]), upper[k])
-        return
+        slope += gradient[k] * (min(max(target[k] + step[k], lower[k]), upper[k]) - x[k])
     share = 1.0
-    for k in range(n):
-        if step[k] > 0.0 and target[k] + share * step[k] > upper[k]:
-            share = (upper[k] - target[k]) / step[k]
-        elif step[k] < 0.0 and target[k] + share * step[k] < lower[k]:
-            share = (lower[k] - target[k]) / step[k]
+    if not slope < 0.0:
+        for k in range(n):
+            if target[k] + share * step[k] > upper[k]:
+                share = (upper[k] - target[k]) / step[k]
+            elif target[k] + share * step[k] < lower[k]:
+                share = (lower[k] - target[k]) / step[k]
     for k in range(n):
         target[k] = min(max(target[k] + share * step[k], lower[k]), upper[k])
