@@ -22,14 +22,24 @@ import math
 from typing import NamedTuple
 
 from memetik.kernels.jit import jit, jit_inline
-from memetik.kernels.lbfgsb_cauchy import cauchy_point
-from memetik.kernels.lbfgsb_memory import factorise_middle, store_pair
+from memetik.kernels.lbfgsb_cauchy import begin_path, cauchy_point
+from memetik.kernels.lbfgsb_memory import add_product, decompose_middle, project, store_pair
 from memetik.kernels.lbfgsb_room import (
-    COUNT, COUNTERS, EVALUATIONS, ITERATIONS, LEAST, NEXT, STEP, THETA, TRIALS, cut,
-)  # fmt: skip
+    COUNT,
+    COUNTERS,
+    EVALUATIONS,
+    ITERATIONS,
+    LEAST,
+    NEXT,
+    PREPARED,
+    STEP,
+    THETA,
+    TRIALS,
+    cut,
+)
 from memetik.kernels.lbfgsb_room import places_size as places_size
 from memetik.kernels.lbfgsb_room import room_size as room_size
-from memetik.kernels.lbfgsb_subspace import step_beside_bounds, step_freely, take_step
+from memetik.kernels.lbfgsb_subspace import subspace_step, take_inside, take_step
 from memetik.kernels.line_search import START_SLOPE, START_VALUE, begin_search, next_trial
 
 # What the caller may say: go on, end with the best seen, or end with this point, whatever was seen before.
@@ -178,7 +188,8 @@ def learn(x, slope, memory, places, work):
         x, work.origin, work.gradient, work.before, 1.0 / math.sqrt(curvature), slot, count, memory, work.pairs, work.older,
         work.newer, work.steps, work.changes,
     )  # fmt: skip
-    if not (math.isfinite(theta) and factorise_middle(theta, count, work.older, work.steps, work.middle)):
+    places[PREPARED] = 0
+    if not theta < math.inf:
         places[COUNT] = 0
 
 
@@ -186,35 +197,22 @@ def learn(x, slope, memory, places, work):
 def aim(f, x, lower, upper, memory, places, work):
     """Begin a line search to the minimum of the model within the bounds. Returns STUCK if no way leads downhill."""
     n = x.size
+    scalars, direction = work.scalars, work.direction
     while True:
         count = places[COUNT]
         if count == 0:
+            # Without a model the Cauchy point is all there is: B = I, so its path ends a gradient away.
             places[NEXT] = 0
-            work.scalars[THETA] = 1.0
-        theta = work.scalars[THETA]
-        held = cauchy_point(
-            x, lower, upper, work.gradient, theta, count, memory, work.pairs, work.older, work.middle, work.times,
-            work.direction, work.first, work.path, work.moved, work.corner, work.product, work.target,
-        )  # fmt: skip
-        sound = True
-        if count > 0 and held == 0:
-            step_freely(
-                x, work.gradient, work.target, theta, count, memory, places[NEXT], work.pairs, work.newer, work.changes, work.first,
-                work.direction,
-            )  # fmt: skip
-            take_step(x, lower, upper, work.gradient, work.target, work.direction)
-        elif count > 0 and held < n:
-            sound = step_beside_bounds(
-                x, work.gradient, work.target, theta, count, memory, work.pairs, work.newer, work.times, work.inner,
-                work.across, work.outer, work.moved, work.product, work.direction,
-            )  # fmt: skip
-            if sound:
-                take_step(x, lower, upper, work.gradient, work.target, work.direction)
+            sound = True
+            for k in range(n):
+                work.target[k] = min(max(x[k] - work.gradient[k], lower[k]), upper[k])
+        else:
+            sound = find_minimum(x, lower, upper, count, memory, places, work)
         slope, square, longest = 0.0, 0.0, LONGEST_STEP
         boxed, bounded = True, False
         for k in range(n):
             way = work.target[k] - x[k]
-            work.direction[k] = way
+            direction[k] = way
             work.origin[k], work.before[k] = x[k], work.gradient[k]
             slope += way * work.gradient[k]
             square += way * way
@@ -238,6 +236,55 @@ def aim(f, x, lower, upper, memory, places, work):
         if not boxed:
             step = min(1.0 / math.sqrt(square), longest)
     places[TRIALS] = 0
-    begin_search(work.scalars, f, slope, step, longest)
+    begin_search(scalars, f, slope, step, longest)
     take_trial(x, lower, upper, step, work)
     return RUNNING
+
+
+@jit
+def find_minimum(x, lower, upper, count, memory, places, work):
+    """Write where the model is least within the bounds, or nearly so, into work.target. False if rounding forbids it.
+
+    The minimum over the variables that are not held at x, where it lies within the bounds, is below the Cauchy point. Only
+    where it does not, the Cauchy point says which other bounds to hold.
+    """
+    n, theta, direction = x.size, work.scalars[THETA], work.direction
+    held = begin_path(x, lower, upper, work.gradient, work.times, direction)
+    project(work.pairs, count, memory, direction, work.first)
+    for j in range(2 * memory):
+        work.product[j] = work.first[j]
+    at_cauchy_point = False
+    while True:
+        if not subspace_step(
+            theta, count, memory, places[NEXT], work.pairs, work.older, work.newer, work.steps, work.changes, work.times,
+            held, work.corner, work.system, work.product, direction,
+        ):  # fmt: skip
+            return False
+        if at_cauchy_point:
+            break
+        if take_inside(x, lower, upper, direction, work.target):
+            return True
+        if not places[PREPARED]:
+            places[PREPARED] = 1
+            if not decompose_middle(theta, count, work.older, work.steps, work.middle):
+                return False
+        met = cauchy_point(
+            x, lower, upper, work.gradient, theta, count, memory, work.pairs, work.older, work.middle, work.first,
+            work.times, work.path, work.moved, work.corner, work.product, work.target,
+        )  # fmt: skip
+        if met == 0:  # the same variables are held, so the minimum is where it was
+            for k in range(n):
+                direction[k] += x[k] - work.target[k]
+            break
+        held += met
+        if held == n:
+            return True
+        at_cauchy_point = True
+        for k in range(n):
+            direction[k] = -work.gradient[k] - theta * (work.target[k] - x[k])
+        add_product(work.pairs, count, memory, work.moved, direction)
+        for k in range(n):
+            direction[k] = direction[k] if work.times[k] > 0.0 else 0.0
+        project(work.pairs, count, memory, direction, work.product)
+    take_step(x, lower, upper, work.gradient, direction, work.target)
+    return True

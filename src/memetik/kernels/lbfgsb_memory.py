@@ -7,7 +7,7 @@ scaled to s . y = 1. With the pairs as columns of S and Y, in the order of their
                                                    [ L / theta  S^T S / theta  ]
 
 where S^T Y = L + I + R, L where the step is newer than the change, R where it is older, and theta = y . y of the newest
-pair. Eliminating the first half leaves theta S^T S + L L^T, positive definite, whose Cholesky factor is kept.
+pair. Products with M eliminate its first half, which leaves theta S^T S + L L^T, positive definite.
 
 The pairs lie in a ring of slots. No formula above depends on the order of the slots, only on which of two is newer, so a
 new pair overwrites the oldest and nothing is moved. A vector as long as W is wide has the changes in its first `memory`
@@ -17,9 +17,7 @@ places and the steps behind them, `count` of each in use.
 from __future__ import annotations
 
 from memetik.kernels.jit import jit_fast
-from memetik.kernels.linear import factorise, substitute
-
-LOST = 1e7  # reciprocal of a Cholesky pivot beyond which rounding has eaten the matrix
+from memetik.kernels.symmetric import decompose, eliminate, substitute_back
 
 
 @jit_fast
@@ -48,25 +46,15 @@ def store_pair(x, origin, gradient, before, scale, slot, count, memory, pairs, o
 
 
 @jit_fast
-def factorise_middle(theta, count, older, steps, middle):
-    """The Cholesky factor of theta S^T S + L L^T. Returns whether it can be trusted."""
+def decompose_middle(theta, count, older, steps, middle):
+    """Prepare for products with M. Returns whether rounding let it."""
     for i in range(count):
         for j in range(i + 1):
             total = theta * steps[i, j]
             for k in range(count):
                 total += older[i, k] * older[j, k]
-            middle[i, j] = total
-    return factorise_surely(middle, count)
-
-
-@jit_fast
-def factorise_surely(matrix, count):
-    """Cholesky in place. Returns whether no pivot was lost."""
-    factorise(matrix, count)
-    sure = True
-    for i in range(count):
-        sure = sure and matrix[i, i] < LOST
-    return sure
+            middle[j, i] = total
+    return decompose(middle, count, 0, 0)
 
 
 @jit_fast
@@ -78,7 +66,8 @@ def multiply_middle(theta, count, memory, older, middle, vector):
         for j in range(count):
             total += older[i, j] * first[j]
         last[i] = total
-    substitute(middle, count, last)
+    eliminate(middle, count, last)
+    substitute_back(middle, count, last)
     for j in range(count):
         first[j] = -first[j]
     for i in range(count):

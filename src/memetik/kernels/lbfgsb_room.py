@@ -9,11 +9,12 @@ import numpy as np
 from memetik.kernels.jit import jit_inline
 from memetik.kernels.line_search import STATE
 
-# The integers: what was spent, trials of this line search, pairs in memory, the slot of the next.
-ITERATIONS, EVALUATIONS, TRIALS, COUNT, NEXT, COUNTERS = 0, 1, 2, 3, 4, 5
+# The integers: what was spent, trials of this line search, pairs in memory, the slot of the next, and whether products
+# with the middle matrix are prepared.
+ITERATIONS, EVALUATIONS, TRIALS, COUNT, NEXT, PREPARED, COUNTERS = 0, 1, 2, 3, 4, 5, 6
 # The numbers behind the state of the line search: the least value seen, theta of the model, the step of the trial.
 LEAST, THETA, STEP, SCALARS = STATE, STATE + 1, STATE + 2, STATE + 3
-VECTORS, GRIDS, STRIPS = 7, 8, 5  # of n numbers, of m by m, of 2 m
+VECTORS, GRIDS, STRIPS = 6, 5, 5  # rows of n behind the gradient, grids of m by m, rows of 2 m
 
 
 class Room(NamedTuple):
@@ -32,21 +33,19 @@ class Room(NamedTuple):
     newer: np.ndarray  # (m, m) R transposed
     steps: np.ndarray  # (m, m) S^T S
     changes: np.ndarray  # (m, m) Y^T Y
-    middle: np.ndarray  # (m, m) Cholesky factor of the middle matrix
-    inner: np.ndarray  # (m, m) P of the subspace
-    across: np.ndarray  # (m, m) Q
-    outer: np.ndarray  # (m, m) N
-    first: np.ndarray  # (2 m,) W^T d where the path starts
-    path: np.ndarray  # (2 m,) M W^T d along it
-    moved: np.ndarray  # (2 m,) M W^T (Cauchy point - x)
-    corner: np.ndarray  # (2 m,)
-    product: np.ndarray  # (2 m,)
+    middle: np.ndarray  # (m, m) for products with the middle matrix
+    system: np.ndarray  # (2 m, 2 m + 1) K of the subspace and the right side
+    first: np.ndarray  # (2 m + 1,), the last unused: W^T d where the path starts
+    path: np.ndarray  # (2 m + 1,) M W^T d along it
+    moved: np.ndarray  # (2 m + 1,) M W^T (Cauchy point - x)
+    corner: np.ndarray  # (2 m + 1,)
+    product: np.ndarray  # (2 m + 1,)
 
 
 @jit_inline
 def room_size(n, memory):
     """How many floats the scratch needs."""
-    return SCALARS + (VECTORS + 2 * memory) * n + GRIDS * memory * memory + STRIPS * 2 * memory
+    return SCALARS + (1 + VECTORS + 2 * memory) * n + GRIDS * memory * memory + (2 * memory + STRIPS) * (2 * memory + 1)
 
 
 @jit_inline
@@ -57,33 +56,33 @@ def places_size(n, memory):
 
 @jit_inline
 def cut(room, n, memory):
-    """The named parts of the floats."""
+    """The named parts of the floats. A change of shape costs as much as an iteration's products: there are three."""
     vectors = n + SCALARS
-    pairs = vectors + (VECTORS - 1) * n
-    grids = pairs + 2 * memory * n
-    square, wide = memory * memory, 2 * memory
-    strips = grids + GRIDS * square
+    grids = vectors + (VECTORS + 2 * memory) * n
+    wides = grids + GRIDS * memory * memory
+    vector = room[vectors:grids].reshape((VECTORS + 2 * memory, n))
+    grid = room[grids:wides].reshape((GRIDS * memory, memory))
+    wide = room[wides : room_size(n, memory)].reshape((2 * memory + STRIPS, 2 * memory + 1))
+    strip = wide[2 * memory :]
     return Room(
         room[:n],
         room[n:vectors],
-        room[vectors : vectors + n],
-        room[vectors + n : vectors + 2 * n],
-        room[vectors + 2 * n : vectors + 3 * n],
-        room[vectors + 3 * n : vectors + 4 * n],
-        room[vectors + 4 * n : vectors + 5 * n],
-        room[vectors + 5 * n : pairs],
-        room[pairs:grids].reshape((wide, n)),
-        room[grids : grids + square].reshape((memory, memory)),
-        room[grids + square : grids + 2 * square].reshape((memory, memory)),
-        room[grids + 2 * square : grids + 3 * square].reshape((memory, memory)),
-        room[grids + 3 * square : grids + 4 * square].reshape((memory, memory)),
-        room[grids + 4 * square : grids + 5 * square].reshape((memory, memory)),
-        room[grids + 5 * square : grids + 6 * square].reshape((memory, memory)),
-        room[grids + 6 * square : grids + 7 * square].reshape((memory, memory)),
-        room[grids + 7 * square : strips].reshape((memory, memory)),
-        room[strips : strips + wide],
-        room[strips + wide : strips + 2 * wide],
-        room[strips + 2 * wide : strips + 3 * wide],
-        room[strips + 3 * wide : strips + 4 * wide],
-        room[strips + 4 * wide : strips + 5 * wide],
+        vector[0],
+        vector[1],
+        vector[2],
+        vector[3],
+        vector[4],
+        vector[5],
+        vector[VECTORS:],
+        grid[:memory],
+        grid[memory : 2 * memory],
+        grid[2 * memory : 3 * memory],
+        grid[3 * memory : 4 * memory],
+        grid[4 * memory :],
+        wide[: 2 * memory],
+        strip[0],
+        strip[1],
+        strip[2],
+        strip[3],
+        strip[4],
     )

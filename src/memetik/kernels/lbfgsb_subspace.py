@@ -1,40 +1,48 @@
-"""From the Cauchy point to the minimum of the model over the variables that are free there (Byrd et al. 1995, section 5.1).
+"""The minimum of the model over the variables that no bound holds (Byrd et al. 1995, section 5.1).
 
 With F the free and A the held variables, and r the downhill slope of the model at a point, the minimum is a step
 
     d_F = (r + W_F v / theta) / theta,    (M^-1 - W_F^T W_F / theta) v = W_F^T r
 
-away. The matrix is [-P  Q^T / theta; Q / theta  N / theta^2], twice as wide as the memory, with
+away. With v = (a, theta u) that is K (a, u) = (Y_F^T r, theta S_F^T r), where
 
-    P = I + Y_F^T Y_F / theta,    Q = S_A^T Y_A - I - R,    N = theta S_A^T S_A.
+    K = [ -I - Y^T Y / theta  -I - R^T ] + sum over A of w w^T = [ -I  L^T         ] - sum over F of w w^T
+        [ -I - R               0       ]                         [ L   theta S^T S ]
 
-It is solved by eliminating the first half, like the middle matrix. If no variable is held, only the triangle -I - R is
-left of Q, N is zero, and substitution will do.
+and w = (row of Y / sqrt(theta), row of S sqrt(theta)) of a variable. The first form serves where few variables are held,
+the second where few are free. If none is held, substitution in the triangle I + R will do.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from memetik.kernels.jit import jit, jit_fast
-from memetik.kernels.lbfgsb_memory import add_product, factorise_surely, project
+from memetik.kernels.lbfgsb_memory import add_product
+from memetik.kernels.symmetric import decompose, substitute_back
 
 
 @jit_fast
 def solve_freely(theta, count, memory, oldest, newer, changes, vector):
-    """v in place where no variable is held: a = -theta (I + R)^-1 v2, u = -(I + R)^-T (v1 + P a), v = (a, theta u)."""
+    """(a, u) from W^T r, in place, where no variable is held.
+
+    a = -(I + R)^-1 theta S^T r,    u = -(I + R)^-T (Y^T r + (I + Y^T Y / theta) a)
+    """
     first, last = vector[:memory], vector[memory:]
     for j in range(count):
-        last[j] *= -theta
+        last[j] *= theta
     for back in range(count):
         i = (oldest + count - 1 - back) % count
+        known = last[i]
         for j in range(count):
-            last[j] -= newer[i, j] * last[i]
+            last[j] -= newer[i, j] * known
     for i in range(count):
         total = 0.0
         for j in range(count):
             total += changes[i, j] * last[j]
-        first[i] = -(first[i] + last[i] + total / theta)
+        first[i] += -last[i] - total / theta
     for age in range(count):
         i = (oldest + age) % count
         total = first[i]
@@ -42,131 +50,82 @@ def solve_freely(theta, count, memory, oldest, newer, changes, vector):
             total -= newer[i, j] * first[j]
         first[i] = total
     for j in range(count):
-        first[j], last[j] = last[j], theta * first[j]
+        first[j], last[j] = -last[j], -first[j]
 
 
 @jit_fast
-def fill_system(theta, count, memory, pairs, newer, times, inner, across, outer):
-    """Write P, Q and N (the lower halves of those that are symmetric). A variable is held where `times` is zero."""
-    n = times.size
+def fill_system(theta, count, memory, pairs, older, newer, steps, changes, times, held, vector, strip, system):
+    """Write the upper triangle of K, and the right side behind it. A variable is held where `times` is zero."""
+    few_held = 2 * held <= times.size
     for i in range(count):
-        for j in range(count):
-            across[i, j] = -newer[j, i]
-        across[i, i] -= 1.0
-        for j in range(i + 1):
-            outer[i, j] = 0.0
-            total = 0.0
-            for k in range(n):
-                total += pairs[i, k] * pairs[j, k] if times[k] > 0.0 else 0.0
-            inner[i, j] = total / theta
-        inner[i, i] += 1.0
-    for k in range(n):
-        if times[k] > 0.0:
-            continue
-        for i in range(count):
-            s = pairs[memory + i, k]
+        if few_held:
             for j in range(count):
-                across[i, j] += s * pairs[j, k]
-            for j in range(i + 1):
-                outer[i, j] += theta * s * pairs[memory + j, k]
+                system[i, j] = -changes[i, j] / theta
+                system[i, count + j] = -newer[i, j]
+                system[count + i, count + j] = 0.0
+            system[i, count + i] -= 1.0
+        else:
+            for j in range(count):
+                system[i, j] = 0.0
+                system[i, count + j] = older[j, i]
+                system[count + i, count + j] = theta * steps[i, j]
+        system[i, i] -= 1.0
+        system[i, 2 * count] = vector[i]
+        system[count + i, 2 * count] = theta * vector[memory + i]
+    root = math.sqrt(theta)
+    sign = 1.0 if few_held else -1.0
+    end = np.uint64(2 * count)
+    for k in range(times.size):
+        if (times[k] > 0.0) != few_held:
+            for j in range(count):
+                strip[j] = pairs[j, k] / root
+                strip[count + j] = pairs[memory + j, k] * root
+            for i in range(end):
+                share = sign * strip[i]
+                for j in range(i, end):
+                    system[i, j] += share * strip[j]
 
 
 @jit_fast
-def solve_system(theta, count, memory, inner, across, outer, vector):
-    """v in place. Returns whether rounding let it.
-
-    With P = C C^T and J = Q C^-T:  (N + J J^T) u = theta v2 + J C^-1 v1,  then v = (C^-T (J^T u - C^-1 v1), theta u).
-    """
-    if not factorise_surely(inner, count):
-        return False
-    for i in range(count):
-        forward(inner, count, across[i])
-        for j in range(i + 1):
-            for k in range(count):
-                outer[i, j] += across[i, k] * across[j, k]
-    if not factorise_surely(outer, count):
-        return False
-    first, last = vector[:memory], vector[memory:]
-    forward(inner, count, first)
-    for i in range(count):
-        total = theta * last[i]
-        for j in range(count):
-            total += across[i, j] * first[j]
-        last[i] = total
-    forward(outer, count, last)
-    backward(outer, count, last)
-    for j in range(count):
-        first[j] = -first[j]
-    for i in range(count):
-        for j in range(count):
-            first[j] += across[i, j] * last[i]
-        last[i] *= theta
-    backward(inner, count, first)
-    return True
-
-
-@jit_fast
-def forward(factor, count, b):
-    """Solve C b = b in place, for a Cholesky factor with reciprocals on its diagonal."""
-    for i in range(count):
-        total = b[i]
-        for k in range(i):
-            total -= factor[i, k] * b[k]
-        b[i] = total * factor[i, i]
-
-
-@jit_fast
-def backward(factor, count, b):
-    """Solve C^T b = b in place."""
-    for back in range(count):
-        last = np.uint64(count - 1 - back)
-        b[last] *= factor[last, last]
-        for k in range(last):
-            b[k] -= factor[last, k] * b[last]
-
-
-@jit_fast
-def step_freely(x, gradient, target, theta, count, memory, oldest, pairs, newer, changes, first, step):
-    """Write the step from the Cauchy point `target`, no variable being held. `first` is -W^T g, and is used up.
-
-    The minimum is looked for from x, where the slope is known.
-    """
-    solve_freely(theta, count, memory, oldest, newer, changes, first)
-    for j in range(2 * memory):
-        first[j] /= theta
-    for k in range(gradient.size):
-        step[k] = -gradient[k]
-    add_product(pairs, count, memory, first, step)
-    for k in range(gradient.size):
-        step[k] = step[k] / theta + (x[k] - target[k])
-
-
-@jit_fast
-def step_beside_bounds(
-    x, gradient, target, theta, count, memory, pairs, newer, times, inner, across, outer, moved, product, step
+def subspace_step(
+    theta, count, memory, oldest, pairs, older, newer, steps, changes, times, held, strip, system, vector, step
 ):
-    """Write the step from the Cauchy point `target`, zero for held variables. Returns whether rounding let it."""
-    n = x.size
-    for k in range(n):
-        step[k] = -gradient[k] - theta * (target[k] - x[k])
-    add_product(pairs, count, memory, moved, step)
-    for k in range(n):
-        step[k] = step[k] if times[k] > 0.0 else 0.0
-    project(pairs, count, memory, step, product)
-    fill_system(theta, count, memory, pairs, newer, times, inner, across, outer)
-    if not solve_system(theta, count, memory, inner, across, outer, product):
-        return False
-    for j in range(2 * memory):
-        product[j] /= theta
-    add_product(pairs, count, memory, product, step)
-    for k in range(n):
+    """Turn the slope r in `step` (zero for held variables) into the step to the minimum. `vector` is W^T r.
+
+    Returns whether rounding let it.
+    """
+    if held == 0:
+        solve_freely(theta, count, memory, oldest, newer, changes, vector)
+    else:
+        fill_system(theta, count, memory, pairs, older, newer, steps, changes, times, held, vector, strip, system)
+        if not decompose(system, 2 * count, count, 1):
+            return False
+        for j in range(count):
+            strip[j], strip[count + j] = system[j, 2 * count], system[count + j, 2 * count]
+        substitute_back(system, 2 * count, strip)
+        for j in range(count):
+            vector[j], vector[memory + j] = strip[j], strip[count + j]
+    for j in range(count):
+        vector[j] /= theta
+    add_product(pairs, count, memory, vector, step)
+    for k in range(step.size):
         step[k] = step[k] / theta if times[k] > 0.0 else 0.0
     return True
 
 
 @jit
-def take_step(x, lower, upper, gradient, target, step):
-    """Move `target` along the step.
+def take_inside(x, lower, upper, step, target):
+    """Write x + step into `target`. Returns whether it lies within the bounds."""
+    inside = True
+    for k in range(x.size):
+        target[k] = x[k] + step[k]
+        inside = inside and lower[k] <= target[k] <= upper[k]
+    return inside
+
+
+@jit
+def take_step(x, lower, upper, gradient, step, target):
+    """Move the Cauchy point `target` along the step.
 
     A step out of bounds is projected onto them, if the way from x still leads downhill, else it is shortened (Morales and
     Nocedal 2011).

@@ -142,10 +142,9 @@ def _narrow(state, step, value, slope, tilt):
         bracketed = True
     elif abs(tilted_slope) < abs(best_slope):
         share, root = _cubic(step, tilted_value, tilted_slope, best, best_value, best_slope)
+        cubic = high if step > best else low  # if the cubic has no minimum beyond the trial
         if share < 0.0 and root != 0.0:
             cubic = step + share * (best - step)
-        else:  # the cubic has no minimum beyond the trial
-            cubic = high if step > best else low
         secant = _secant(step, tilted_slope, best, best_slope)
         nearer = abs(cubic - step) < abs(secant - step)
         if bracketed:
