@@ -77,10 +77,13 @@ def cauchy_point(
             if 0.0 < times[k] < until:
                 next_bound, until = k, times[k]
         bend = max(bend, least)
-        step = min(-slope / bend, until - time)
+        step = -slope / bend
+        at_minimum = step < until - time
+        if not at_minimum:
+            step = until - time
         add_used(count, memory, step, path, moved)
-        time += step
-        if time < until:
+        if at_minimum:
+            time += step
             break
         k, g = next_bound, gradient[next_bound]
         time = until
