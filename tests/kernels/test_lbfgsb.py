@@ -248,8 +248,8 @@ def test_convex_functions_in_random_boxes(seed, n, memory, unbounded, fixed):
 
 @pytest.mark.quick
 def test_one_variable():
-    infinite = np.array([math.inf])
-    for lower, upper, expected in ((-infinite, infinite, 0.5), (np.ones(1), infinite, 1.0), (np.zeros(1), np.zeros(1), 0)):
+    free, zero, one = np.array([math.inf]), np.zeros(1), np.ones(1)
+    for lower, upper, expected in ((-free, free, 0.5), (one, free, 1.0), (zero, zero, 0.0)):
         found = minimise(lambda x: ((x[0] - 0.5) ** 4 + 1.0, 4.0 * (x - 0.5) ** 3), [3.0], lower, upper, gradient=1e-9)
         assert_allclose(found.x, expected, atol=2e-3)
         assert found.reason == CONVERGED
@@ -292,7 +292,8 @@ def test_where_the_function_is_not_defined_it_steps_back(hole, what):
 
     free = np.full(4, math.inf)
     x, n = np.full(4, -0.099), 4
-    rules, places, room = Rules(100, 500, 1e-8, 0.0, 5), np.zeros(places_size(n, 5), np.int64), np.zeros(room_size(n, 5))
+    rules = Rules(100, 500, 1e-8, 0.0, 5)
+    places, room = np.zeros(places_size(n, 5), dtype=np.int64), np.zeros(room_size(n, 5))
     begin(rules, x, -free, free, places, room)
     reason, holes = RUNNING, 0
     while reason == RUNNING:

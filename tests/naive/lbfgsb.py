@@ -27,7 +27,8 @@ def projected(x, lower, upper, gradient, t):
 def cauchy_point(B, x, lower, upper, gradient):
     """The first local minimum of the model along x(t), one straight piece of the path after the other."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        times = np.where(gradient < 0.0, (x - upper) / gradient, np.where(gradient > 0.0, (x - lower) / gradient, np.inf))
+        bound = np.where(gradient < 0.0, upper, lower)
+        times = np.where(gradient == 0.0, np.inf, (x - bound) / gradient)
     time = 0.0
     for end in [*sorted(set(times[(times > 0.0) & np.isfinite(times)])), np.inf]:
         point = projected(x, lower, upper, gradient, time)

@@ -116,11 +116,12 @@ def advance(rules, f, verdict, x, lower, upper, places, room):
     elif first and not finite:
         reason = UNDEFINED
     elif arrived:
+        before = scalars[START_VALUE]
         if not first:
             places[ITERATIONS] += 1
         if projected_gradient(x, lower, upper, work.gradient) <= rules.gradient_tolerance:
             reason = CONVERGED
-        elif not first and scalars[START_VALUE] - f <= rules.gain_tolerance * max(abs(scalars[START_VALUE]), abs(f), 1.0):
+        elif not first and before - f <= rules.gain_tolerance * max(abs(before), abs(f), 1.0):
             reason = SETTLED
         elif places[ITERATIONS] >= rules.iterations:
             reason = ITERATIONS_SPENT

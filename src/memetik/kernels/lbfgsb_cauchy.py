@@ -41,8 +41,9 @@ def begin_path(x, lower, upper, gradient, times, direction):
 
 @jit
 def cauchy_point(
-    x, lower, upper, gradient, theta, count, memory, pairs, older, middle, first, times, path, moved, corner, product, target
-):
+    x, lower, upper, gradient, theta, count, memory, pairs, older, middle, first, times, path, moved, corner, product,
+    target,
+):  # fmt: skip
     """Write the point into `target`, and M W^T (target - x) into `moved`. Returns how many bounds were met.
 
     `first` is W^T d where the path starts; a variable that meets its bound has its time set to zero. The rest is scratch.

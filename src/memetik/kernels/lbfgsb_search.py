@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.descent import STAGES
 from memetik.kernels.evaluate import linearise, measure, place
@@ -30,6 +32,8 @@ def half_squares(problem, x, softness, gradient, outcome, work):
     outcome[EVALUATIONS] += 1.0
     error, hard, satisfied = measure(terms, data, work.world, x, softness, work.residual)
     remember(x, hard, outcome, work)
+    if not math.isfinite(error):  # some objective is not defined here, and has no slope either
+        return error, False
     linearise(
         nodes, frames, terms, data, x, softness, work.poses, work.world, work.axes, work.residual, work.jacobian,
         work.gradient, work.diagonal,
@@ -94,34 +98,38 @@ def attempt(problem, x, guided, patient, memory, most, deadline, clock, outcome,
 
 
 @jit
+def draw(x, seed, stream, bounds, state):
+    """A posture within the limits, from a stream of its own."""
+    seed_stream(state, seed, stream)
+    for k in range(x.size):
+        x[k] = bounds[2, k] + (bounds[3, k] - bounds[2, k]) * uniform(state)
+
+
+@jit
 def search(problem, x, seed, most, deadline, parameters, places, room, clock, state, outcome, work):
     """Descend from x, then from postures drawn within the limits, until one satisfies all terms or the budget is spent.
 
-    parameters: how many pairs to remember, and whether to start again. When nothing satisfies all terms, what is left of
-    the budget brings the closest posture to its minimum.
+    parameters: how many pairs to remember, and whether to start again. When nothing satisfies all terms, the last part
+    of the budget brings the closest posture to its minimum.
     """
     nodes, frames, terms, data, bounds, spans = problem
     memory, restarts = int(parameters[0]), parameters[1] != 0.0
-    guided = False
+    guided, blocking = False, False
     for t in range(terms.size):
         guided = guided or terms[t].soft != 0
+        blocking = blocking or terms[t].soft == 0
+    patient = not (restarts and blocking)  # a single descent, or guides alone, whose balance is what counts
     first = most - min(SETTLE, most // 4) if restarts else most
-    reached = False
-    while not reached:
+    while True:
         outcome[ATTEMPTS] += 1.0
-        reached = attempt(
-            problem, x, guided, not restarts, memory, first, deadline, clock, outcome, places, room, work
-        )
+        reached = attempt(problem, x, guided, patient, memory, first, deadline, clock, outcome, places, room, work)
         if reached or not restarts or spent(outcome, first, deadline, clock):
             break
-        seed_stream(state, seed, int(outcome[ATTEMPTS]))
-        for k in range(x.size):
-            x[k] = bounds[2, k] + (bounds[3, k] - bounds[2, k]) * uniform(state)
+        draw(x, seed, int(outcome[ATTEMPTS]), bounds, state)
     if not reached:
         for k in range(x.size):
             x[k] = work.best[k]
-        if spent(outcome, most, deadline, clock):
-            return
-        descend(problem, x, FAINT, NEVER_STALL, memory, most, deadline, clock, outcome, places, room, work)
+        if restarts and not spent(outcome, most, deadline, clock):
+            descend(problem, x, FAINT, NEVER_STALL, memory, most, deadline, clock, outcome, places, room, work)
     for k in range(x.size):
         work.best[k] = x[k]
