@@ -47,20 +47,44 @@ def half_squares(problem, x, softness, gradient, outcome, work):
 
 
 @jit
+def bend(gradient, spans, work):
+    """How much f bends along its gradient, by Gauss and Newton: g.(J^T J + D).g / g.g; one where it does not."""
+    residuals, springs, square = 0.0, 0.0, 0.0
+    for i in range(work.residual.size):
+        work.right[i] = 0.0
+    for k in range(gradient.size):
+        square += gradient[k] * gradient[k]
+        springs += work.diagonal[k] * gradient[k] * gradient[k]
+        for i in range(spans[k, 0], spans[k, 1]):
+            work.right[i] += work.jacobian[k, i] * gradient[k]
+    for i in range(work.residual.size):
+        residuals += work.right[i] * work.right[i]
+    bent = residuals + springs
+    return bent / square if bent > 0.0 and math.isfinite(bent) else 1.0
+
+
+@jit
 def descend(problem, x, softness, stall, memory, most, deadline, clock, outcome, places, room, work):
     """One descent, in place, until satisfied (with softness 0), stalled, at a minimum, or out of budget.
 
-    Returns whether the posture it ends with satisfies every term that can block.
+    L-BFGS-B takes the curvature to be one until it has made a step, so f is divided by what it is at the start: far from
+    there, a first step as long as the gradient goes through every limit. Returns whether the posture it ends with
+    satisfies every term that can block.
     """
     lower, upper = problem[4][0], problem[4][1]
     rules = Rules(UNLIMITED, UNLIMITED, GRADIENT_TOLERANCE, 0.0, memory)
     gradient = room[: x.size]
     begin(rules, x, lower, upper, places, room)
     best_satisfied = False
-    evaluations, milestone = 0, 0.0
+    evaluations, milestone, scale = 0, 0.0, 1.0
     reason = RUNNING
     while reason == RUNNING:
         f, satisfied = half_squares(problem, x, softness, gradient, outcome, work)
+        if evaluations == 0:
+            scale = 1.0 / bend(gradient, problem[5], work) if math.isfinite(f) else 1.0
+        f *= scale
+        for k in range(x.size):
+            gradient[k] *= scale
         if f < least_value(x, room):
             best_satisfied = satisfied
         verdict = GO_ON
