@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from memetik.kernels.lbfgsb import find_minimum
 from memetik.kernels.lbfgsb_cauchy import begin_path, cauchy_point, time_to_bound
 from memetik.kernels.lbfgsb_memory import add_product, decompose_middle, multiply_middle, project, store_pair
-from memetik.kernels.lbfgsb_room import COUNT, COUNTERS, NEXT, THETA, cut, room_size
+from memetik.kernels.lbfgsb_minimum import find_minimum
+from memetik.kernels.lbfgsb_room import cut_line, cut_model, room_size
 from memetik.kernels.lbfgsb_subspace import subspace_step, take_step
 from memetik.kernels.symmetric import decompose, eliminate, substitute_back
 from tests.naive import lbfgsb as naive
@@ -23,69 +23,79 @@ pytestmark = pytest.mark.quick
 seeds = st.integers(0, 2**32 - 1)
 
 
-class Model:
+def plain(kernel):
+    """A kernel as a Python function: compiled ones cannot return arrays."""
+    return getattr(kernel, "py_func", kernel)
+
+
+class Curvature:
     """A model that has seen `seen` steps of a random convex function of n variables, and the dense twin."""
 
     def __init__(self, rng, n, memory, seen):
-        self.n, self.memory = n, memory
+        self.n, self.memory, self.count, self.oldest, self.theta = n, memory, 0, 0, 1.0
         room = np.full(room_size(n, memory), np.nan)
-        self.work = w = getattr(cut, "py_func", cut)(room, n, memory)  # a compiled kernel cannot return arrays
-        self.places = np.zeros(COUNTERS, dtype=np.int64)
+        self.line, self.model = plain(cut_line)(room, n), plain(cut_model)(room, n, memory)
         root = rng.normal(size=(n, n))
         curvature = root @ root.T + 0.3 * np.eye(n)
         self.steps, self.changes = [], []
         for _ in range(seen):
-            w.origin[:], w.before[:] = rng.normal(size=(2, n))
+            origin, before = rng.normal(size=(2, n))
             s = rng.normal(size=n) * 10.0 ** rng.uniform(-2.0, 1.0)
             y = curvature @ s
-            slot, count = self.places[NEXT], min(self.places[COUNT] + 1, memory)
-            self.places[NEXT], self.places[COUNT] = (slot + 1) % memory, count
-            w.gradient[:] = w.before + y
-            w.scalars[THETA] = store_pair(
-                w.origin + s, w.origin, w.gradient, w.before, 1.0 / math.sqrt(s @ y), slot, count, memory, w.pairs,
-                w.older, w.newer, w.steps, w.changes,
+            slot, self.oldest, self.count = self.oldest, (self.oldest + 1) % memory, min(self.count + 1, memory)
+            self.theta = store_pair(
+                origin + s, origin, before + y, before, 1.0 / math.sqrt(s @ y), slot, self.count, memory,
+                self.model.pairs, self.model.older, self.model.newer, self.model.steps, self.model.changes,
             )  # fmt: skip
             self.steps, self.changes = [*self.steps, s][-memory:], [*self.changes, y][-memory:]
-        self.theta, self.count = w.scalars[THETA], self.places[COUNT]
         self.hessian = naive.hessian(self.steps, self.changes, self.theta)
-        assert decompose_middle(self.theta, self.count, w.older, w.steps, w.middle)
+        assert decompose_middle(self.theta, self.count, self.model.older, self.model.steps, self.model.middle)
+
+    def project(self, vector):
+        """W^T vector."""
+        small = np.zeros(2 * self.memory)
+        project(self.model.pairs, self.count, self.memory, vector, small)
+        return small
+
+    def middle(self, small):
+        """M small."""
+        small = small.copy()
+        multiply_middle(self.theta, self.count, self.memory, self.model.older, self.model.middle, small)
+        return small
 
     def product(self, vector):
-        """B vector by the kernels."""
-        w, small = self.work, np.zeros(2 * self.memory)
-        project(w.pairs, self.count, self.memory, vector, small)
-        multiply_middle(self.theta, self.count, self.memory, w.older, w.middle, small)
+        """B vector."""
         taken = np.zeros(self.n)
-        add_product(w.pairs, self.count, self.memory, small, taken)
+        add_product(self.model.pairs, self.count, self.memory, self.middle(self.project(vector)), taken)
         return self.theta * vector - taken
 
     def cauchy_point(self, x, lower, upper, gradient):
         """The point, M W^T (point - x), and which variables are held there."""
-        w = self.work
-        held = begin_path(x, lower, upper, gradient, w.times, w.direction)
-        project(w.pairs, self.count, self.memory, w.direction, w.first)
+        m, times, target = self.model, self.line.times, self.line.target
+        held = begin_path(x, lower, upper, gradient, times, self.line.direction)
+        m.first[: 2 * self.memory] = self.project(self.line.direction)
         held += cauchy_point(
-            x, lower, upper, gradient, self.theta, self.count, self.memory, w.pairs, w.older, w.middle, w.first, w.times,
-            w.path, w.moved, w.corner, w.product, w.target,
+            x, lower, upper, gradient, self.theta, self.count, self.memory, m.pairs, m.older, m.middle, m.first, times,
+            m.path, m.moved, m.corner, m.product, target,
         )  # fmt: skip
-        assert held == np.sum(w.times == 0.0)
-        return w.target.copy(), w.moved[: 2 * self.memory].copy(), w.times == 0.0
+        assert held == np.sum(times == 0.0)
+        return target.copy(), m.moved[: 2 * self.memory].copy(), times == 0.0
 
     def subspace_step(self, slope, times):
         """The step for a downhill slope, with the variables held whose time is zero."""
-        w, step, small = self.work, slope.copy(), np.zeros(2 * self.memory)
-        project(w.pairs, self.count, self.memory, step, small)
+        m, step, small = self.model, slope.copy(), self.project(slope)
         assert subspace_step(
-            self.theta, self.count, self.memory, self.places[NEXT], w.pairs, w.older, w.newer, w.steps, w.changes, times,
-            np.sum(times == 0.0), w.corner, w.system, small, step,
+            self.theta, self.count, self.memory, self.oldest, m.pairs, m.older, m.newer, m.steps, m.changes, times,
+            np.sum(times == 0.0), m.corner, m.system, small, step,
         )  # fmt: skip
         return step
 
     def find_minimum(self, x, lower, upper, gradient):
-        w = self.work
-        w.gradient[:] = gradient
-        assert find_minimum(x, lower, upper, self.count, self.memory, self.places, w)
-        return w.target.copy()
+        assert find_minimum(
+            x, lower, upper, self.theta, self.count, self.memory, self.oldest, gradient, self.line.times,
+            self.line.direction, self.line.target, self.model,
+        )  # fmt: skip
+        return self.line.target.copy()
 
 
 def box(rng, n, tight):
@@ -106,7 +116,7 @@ models = {"seed": seeds, "n": st.integers(1, 12), "memory": st.integers(1, 10), 
 @given(**models)
 def test_the_compact_model_is_the_bfgs_matrix(seed, n, memory, seen):
     rng = np.random.default_rng(seed)
-    model = Model(rng, n, memory, min(seen, 2 * n))
+    model = Curvature(rng, n, memory, min(seen, 2 * n))
     vector = rng.normal(size=n)
     expected = model.hessian @ vector
     assert_allclose(model.product(vector), expected, rtol=0.0, atol=1e-7 * np.abs(model.hessian).max())
@@ -126,24 +136,22 @@ def test_time_to_bound():
 @given(**models, tight=st.sampled_from([0.03, 0.3, 3.0]))
 def test_the_cauchy_point_is_the_first_minimum_of_the_path(seed, n, memory, seen, tight):
     rng = np.random.default_rng(seed)
-    model = Model(rng, n, memory, min(seen, n))
+    model = Curvature(rng, n, memory, min(seen, n))
     x, lower, upper, gradient = box(rng, n, tight)
     found, moved, held = model.cauchy_point(x, lower, upper, gradient)
     expected = naive.cauchy_point(model.hessian, x, lower, upper, gradient)
     assert_allclose(found, expected, rtol=0.0, atol=1e-6)
     assert (found >= lower).all() and (found <= upper).all()
     assert (held <= ((found == lower) | (found == upper))).all()
-    w, small = model.work, np.zeros(2 * memory)
-    project(w.pairs, model.count, memory, found - x, small)
-    multiply_middle(model.theta, model.count, memory, w.older, w.middle, small)
-    assert_allclose(moved, small, rtol=0.0, atol=1e-6 * (1.0 + np.abs(small).max()))
+    expected = model.middle(model.project(found - x))
+    assert_allclose(moved, expected, rtol=0.0, atol=1e-6 * (1.0 + np.abs(expected).max()))
 
 
 @given(**models, holding=st.floats(0.0, 1.0))
 def test_the_subspace_step_solves_the_free_part(seed, n, memory, seen, holding):
     """Any share of the variables may be held: either form of the system, and the short cut where none is."""
     rng = np.random.default_rng(seed)
-    model = Model(rng, n, memory, min(seen, n))
+    model = Curvature(rng, n, memory, min(seen, n))
     free = rng.random(n) >= holding
     times = np.where(free, rng.choice([0.1, math.inf], n), 0.0)
     slope = np.where(free, rng.normal(size=n), 0.0)
@@ -157,7 +165,7 @@ def test_the_subspace_step_solves_the_free_part(seed, n, memory, seen, holding):
 @given(**models, tight=st.sampled_from([0.03, 0.3, 3.0, 1e3]))
 def test_the_minimum_is_within_bounds_and_below_the_cauchy_point(seed, n, memory, seen, tight):
     rng = np.random.default_rng(seed)
-    model = Model(rng, n, memory, min(seen, n))
+    model = Curvature(rng, n, memory, min(seen, n))
     x, lower, upper, gradient = box(rng, n, tight)
     found = model.find_minimum(x, lower, upper, gradient)
     assert (found >= lower).all() and (found <= upper).all()

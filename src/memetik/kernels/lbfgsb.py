@@ -22,8 +22,8 @@ import math
 from typing import NamedTuple
 
 from memetik.kernels.jit import jit, jit_inline
-from memetik.kernels.lbfgsb_cauchy import begin_path, cauchy_point
-from memetik.kernels.lbfgsb_memory import add_product, decompose_middle, project, store_pair
+from memetik.kernels.lbfgsb_memory import store_pair
+from memetik.kernels.lbfgsb_minimum import find_minimum
 from memetik.kernels.lbfgsb_room import (
     COUNT,
     COUNTERS,
@@ -31,15 +31,14 @@ from memetik.kernels.lbfgsb_room import (
     ITERATIONS,
     LEAST,
     NEXT,
-    PREPARED,
     STEP,
     THETA,
     TRIALS,
-    cut,
+    cut_line,
+    cut_model,
 )
 from memetik.kernels.lbfgsb_room import places_size as places_size
 from memetik.kernels.lbfgsb_room import room_size as room_size
-from memetik.kernels.lbfgsb_subspace import subspace_step, take_inside, take_step
 from memetik.kernels.line_search import START_SLOPE, START_VALUE, begin_search, next_trial
 
 # What the caller may say: go on, end with the best seen, or end with this point, whatever was seen before.
@@ -74,13 +73,13 @@ class Rules(NamedTuple):
 @jit
 def begin(rules, x, lower, upper, places, room):
     """Move x into the bounds, where the first evaluation is due, and forget all that was."""
-    work = cut(room, x.size, rules.memory)
+    line = cut_line(room, x.size)
     for j in range(COUNTERS):
         places[j] = 0
-    work.scalars[LEAST] = math.inf
+    line.scalars[LEAST] = math.inf
     for k in range(x.size):
-        x[k] = work.best[k] = min(max(x[k], lower[k]), upper[k])
-        work.direction[k] = 0.0
+        x[k] = line.best[k] = min(max(x[k], lower[k]), upper[k])
+        line.direction[k] = 0.0
 
 
 @jit
@@ -90,62 +89,43 @@ def advance(rules, f, verdict, x, lower, upper, places, room):
     A value or gradient that is not finite is a step too far. x never leaves the bounds, which may be infinite or equal.
     When it returns anything but RUNNING, x is the best point seen, or the accepted one.
     """
-    memory = rules.memory
-    work = cut(room, x.size, memory)
-    scalars = work.scalars
+    line = cut_line(room, x.size)
+    scalars = line.scalars
     places[EVALUATIONS] += 1
-    first = places[EVALUATIONS] == 1
     if verdict == ACCEPT:
         scalars[LEAST] = f
         return ACCEPTED
     slope = 0.0  # not a number if any component of the gradient is not finite, even where the direction is zero
     for k in range(x.size):
-        slope += work.gradient[k] * work.direction[k]
+        slope += line.gradient[k] * line.direction[k]
     finite = math.isfinite(f) and math.isfinite(slope)
     if finite and f < scalars[LEAST]:
         scalars[LEAST] = f
         for k in range(x.size):
-            work.best[k] = x[k]
+            line.best[k] = x[k]
+    first = places[EVALUATIONS] == 1
     step, arrived = 0.0, True
     if not first:
         places[TRIALS] += 1
         step, arrived = next_trial(scalars, scalars[STEP], f, slope)
-    reason = RUNNING
-    if verdict != GO_ON:
-        reason = GAVE_UP
-    elif first and not finite:
-        reason = UNDEFINED
-    elif arrived:
-        before = scalars[START_VALUE]
-        if not first:
-            places[ITERATIONS] += 1
-        if projected_gradient(x, lower, upper, work.gradient) <= rules.gradient_tolerance:
-            reason = CONVERGED
-        elif not first and before - f <= rules.gain_tolerance * max(abs(before), abs(f), 1.0):
-            reason = SETTLED
-        elif places[ITERATIONS] >= rules.iterations:
-            reason = ITERATIONS_SPENT
-    if reason == RUNNING and places[EVALUATIONS] >= rules.evaluations:
-        reason = EVALUATIONS_SPENT
-    if reason == RUNNING:
         if arrived:
-            if not first:
-                learn(x, slope, memory, places, work)
-        elif places[TRIALS] < TRIALS_MOST:
-            take_trial(x, lower, upper, step, work)
-            return RUNNING
-        else:  # the model has led astray: forget it, and start again where the line search did
-            f = scalars[START_VALUE]
-            for k in range(x.size):
-                x[k], work.gradient[k] = work.origin[k], work.before[k]
-            if places[COUNT] == 0:
-                reason = STUCK
-            places[COUNT] = 0
+            places[ITERATIONS] += 1
+    reason = judge(rules, f, verdict, x, lower, upper, finite, arrived, places, line)
+    if reason == RUNNING and not arrived and places[TRIALS] < TRIALS_MOST:
+        take_trial(x, lower, upper, step, line)
+        return RUNNING
     if reason == RUNNING:
-        reason = aim(f, x, lower, upper, memory, places, work)
+        model = cut_model(room, x.size, rules.memory)
+        if not arrived:
+            f = scalars[START_VALUE]
+            reason = go_back(x, places, line)
+        elif not first:
+            learn(x, slope, rules.memory, places, line, model)
+        if reason == RUNNING:
+            reason = aim(f, x, lower, upper, rules.memory, places, line, model)
     if reason != RUNNING:
         for k in range(x.size):
-            x[k] = work.best[k]
+            x[k] = line.best[k]
     return reason
 
 
@@ -153,6 +133,27 @@ def advance(rules, f, verdict, x, lower, upper, places, room):
 def least_value(x, room):
     """The value at the point that was found."""
     return room[x.size + LEAST]
+
+
+@jit_inline
+def judge(rules, f, verdict, x, lower, upper, finite, arrived, places, line):
+    """Whether to go on after an evaluation, or why not."""
+    first = places[EVALUATIONS] == 1
+    if verdict != GO_ON:
+        return GAVE_UP
+    if first and not finite:
+        return UNDEFINED
+    if arrived:
+        if projected_gradient(x, lower, upper, line.gradient) <= rules.gradient_tolerance:
+            return CONVERGED
+        before = line.scalars[START_VALUE]
+        if not first and before - f <= rules.gain_tolerance * max(abs(before), abs(f), 1.0):
+            return SETTLED
+        if places[ITERATIONS] >= rules.iterations:
+            return ITERATIONS_SPENT
+    if places[EVALUATIONS] >= rules.evaluations:
+        return EVALUATIONS_SPENT
+    return RUNNING
 
 
 @jit
@@ -167,63 +168,66 @@ def projected_gradient(x, lower, upper, gradient):
 
 
 @jit_inline
-def take_trial(x, lower, upper, step, work):
+def take_trial(x, lower, upper, step, line):
     """Write the next trial of the line search into x; rounding must not take it over a bound."""
-    work.scalars[STEP] = step
+    line.scalars[STEP] = step
     for k in range(x.size):
-        there = work.target[k] if step == 1.0 else work.origin[k] + step * work.direction[k]
+        there = line.target[k] if step == 1.0 else line.origin[k] + step * line.direction[k]
         x[k] = min(max(there, lower[k]), upper[k])
 
 
-@jit
-def learn(x, slope, memory, places, work):
+@jit_inline
+def go_back(x, places, line):
+    """The model has led astray: forget it, and start again where the line search did. STUCK if there was no model."""
+    for k in range(x.size):
+        x[k], line.gradient[k] = line.origin[k], line.before[k]
+    reason = STUCK if places[COUNT] == 0 else RUNNING
+    places[COUNT] = 0
+    return reason
+
+
+@jit_inline
+def learn(x, slope, memory, places, line, model):
     """Take the step of the line search into the model, if the function bends upwards along it."""
-    scalars = work.scalars
+    scalars = line.scalars
     curvature = (slope - scalars[START_SLOPE]) * scalars[STEP]
     if curvature <= -ROUNDING * scalars[START_SLOPE] * scalars[STEP]:
         return
     slot = places[NEXT]
     places[NEXT] = (slot + 1) % memory
-    count = places[COUNT] = min(places[COUNT] + 1, memory)
-    theta = scalars[THETA] = store_pair(
-        x, work.origin, work.gradient, work.before, 1.0 / math.sqrt(curvature), slot, count, memory, work.pairs, work.older,
-        work.newer, work.steps, work.changes,
+    places[COUNT] = min(places[COUNT] + 1, memory)
+    scalars[THETA] = store_pair(
+        x, line.origin, line.gradient, line.before, 1.0 / math.sqrt(curvature), slot, places[COUNT], memory, model.pairs,
+        model.older, model.newer, model.steps, model.changes,
     )  # fmt: skip
-    places[PREPARED] = 0
-    if not theta < math.inf:
+    if not scalars[THETA] < math.inf:
         places[COUNT] = 0
 
 
-@jit
-def aim(f, x, lower, upper, memory, places, work):
+@jit_inline
+def aim(f, x, lower, upper, memory, places, line, model):
     """Begin a line search to the minimum of the model within the bounds. Returns STUCK if no way leads downhill."""
-    n = x.size
-    scalars, direction = work.scalars, work.direction
     while True:
         count = places[COUNT]
         if count == 0:
             # Without a model the Cauchy point is all there is: B = I, so its path ends a gradient away.
             places[NEXT] = 0
             sound = True
-            for k in range(n):
-                work.target[k] = min(max(x[k] - work.gradient[k], lower[k]), upper[k])
+            for k in range(x.size):
+                line.target[k] = min(max(x[k] - line.gradient[k], lower[k]), upper[k])
         else:
-            sound = find_minimum(x, lower, upper, count, memory, places, work)
-        slope, square, longest = 0.0, 0.0, LONGEST_STEP
-        boxed, bounded = True, False
-        for k in range(n):
-            way = work.target[k] - x[k]
-            direction[k] = way
-            work.origin[k], work.before[k] = x[k], work.gradient[k]
-            slope += way * work.gradient[k]
-            square += way * way
-            low, high = lower[k] > -math.inf, upper[k] < math.inf
-            boxed = boxed and low and high
-            bounded = bounded or low or high
-            if way > 0.0:
-                longest = min(longest, (upper[k] - x[k]) / way)
-            elif way < 0.0:
-                longest = min(longest, (lower[k] - x[k]) / way)
+            sound = find_minimum(
+                x, lower, upper, line.scalars[THETA], count, memory, places[NEXT], line.gradient, line.times, line.direction,
+                line.target, model,
+            )  # fmt: skip
+        slope, longest = 0.0, LONGEST_STEP
+        for k in range(x.size):
+            way = line.target[k] - x[k]
+            line.direction[k] = way
+            line.origin[k], line.before[k] = x[k], line.gradient[k]
+            slope += way * line.gradient[k]
+            if way != 0.0:
+                longest = min(longest, ((upper[k] if way > 0.0 else lower[k]) - x[k]) / way)
         if sound and slope < 0.0:
             break
         if count == 0:
@@ -231,61 +235,25 @@ def aim(f, x, lower, upper, memory, places, work):
         places[COUNT] = 0
     step = 1.0
     if count == 0:
-        # Nothing is known about lengths yet: try one unit, and not more than the Cauchy point where there are bounds.
-        if bounded:
-            longest = 1.0
-        if not boxed:
-            step = min(1.0 / math.sqrt(square), longest)
+        step, longest = first_step(lower, upper, line.direction)
     places[TRIALS] = 0
-    begin_search(scalars, f, slope, step, longest)
-    take_trial(x, lower, upper, step, work)
+    begin_search(line.scalars, f, slope, step, longest)
+    take_trial(x, lower, upper, step, line)
     return RUNNING
 
 
-@jit
-def find_minimum(x, lower, upper, count, memory, places, work):
-    """Write where the model is least within the bounds, or nearly so, into work.target. False if rounding forbids it.
+@jit_inline
+def first_step(lower, upper, direction):
+    """How far to go, at first and at most, where nothing is known about lengths.
 
-    The minimum over the variables that are not held at x, where it lies within the bounds, is below the Cauchy point. Only
-    where it does not, the Cauchy point says which other bounds to hold.
+    Within a box as far as the Cauchy point; one unit, but not past that, where a bound is missing; one unit where all are.
     """
-    n, theta, direction = x.size, work.scalars[THETA], work.direction
-    held = begin_path(x, lower, upper, work.gradient, work.times, direction)
-    project(work.pairs, count, memory, direction, work.first)
-    for j in range(2 * memory):
-        work.product[j] = work.first[j]
-    at_cauchy_point = False
-    while True:
-        if not subspace_step(
-            theta, count, memory, places[NEXT], work.pairs, work.older, work.newer, work.steps, work.changes, work.times,
-            held, work.corner, work.system, work.product, direction,
-        ):  # fmt: skip
-            return False
-        if at_cauchy_point:
-            break
-        if take_inside(x, lower, upper, direction, work.target):
-            return True
-        if not places[PREPARED]:
-            places[PREPARED] = 1
-            if not decompose_middle(theta, count, work.older, work.steps, work.middle):
-                return False
-        met = cauchy_point(
-            x, lower, upper, work.gradient, theta, count, memory, work.pairs, work.older, work.middle, work.first,
-            work.times, work.path, work.moved, work.corner, work.product, work.target,
-        )  # fmt: skip
-        if met == 0:  # the same variables are held, so the minimum is where it was
-            for k in range(n):
-                direction[k] += x[k] - work.target[k]
-            break
-        held += met
-        if held == n:
-            return True
-        at_cauchy_point = True
-        for k in range(n):
-            direction[k] = -work.gradient[k] - theta * (work.target[k] - x[k])
-        add_product(work.pairs, count, memory, work.moved, direction)
-        for k in range(n):
-            direction[k] = direction[k] if work.times[k] > 0.0 else 0.0
-        project(work.pairs, count, memory, direction, work.product)
-    take_step(x, lower, upper, work.gradient, direction, work.target)
-    return True
+    square = 0.0
+    boxed, bounded = True, False
+    for k in range(direction.size):
+        square += direction[k] * direction[k]
+        low, high = lower[k] > -math.inf, upper[k] < math.inf
+        boxed = boxed and low and high
+        bounded = bounded or low or high
+    longest = 1.0 if bounded else LONGEST_STEP
+    return 1.0 if boxed else min(1.0 / math.sqrt(square), longest), longest

@@ -9,16 +9,15 @@ import numpy as np
 from memetik.kernels.jit import jit_inline
 from memetik.kernels.line_search import STATE
 
-# The integers: what was spent, trials of this line search, pairs in memory, the slot of the next, and whether products
-# with the middle matrix are prepared.
-ITERATIONS, EVALUATIONS, TRIALS, COUNT, NEXT, PREPARED, COUNTERS = 0, 1, 2, 3, 4, 5, 6
+# The integers: what was spent, trials of this line search, pairs in memory, and the slot of the next.
+ITERATIONS, EVALUATIONS, TRIALS, COUNT, NEXT, COUNTERS = 0, 1, 2, 3, 4, 5
 # The numbers behind the state of the line search: the least value seen, theta of the model, the step of the trial.
 LEAST, THETA, STEP, SCALARS = STATE, STATE + 1, STATE + 2, STATE + 3
-VECTORS, GRIDS, STRIPS = 6, 5, 5  # rows of n behind the gradient, grids of m by m, rows of 2 m
+VECTORS, GRIDS, STRIPS = 7, 5, 5  # rows of n, grids of m by m, rows of 2 m
 
 
-class Room(NamedTuple):
-    """Scratch for n variables and a memory of m pairs. The gradient comes first, so that a caller finds it."""
+class Line(NamedTuple):
+    """Where the search is, for n variables. The gradient comes first, so that a caller finds it."""
 
     gradient: np.ndarray  # (n,) at x
     scalars: np.ndarray  # (SCALARS,)
@@ -28,6 +27,11 @@ class Room(NamedTuple):
     direction: np.ndarray  # (n,) along which it searches
     target: np.ndarray  # (n,) Cauchy point, then the minimum of the model: origin + direction
     times: np.ndarray  # (n,) when a variable meets its bound, zero for one that is held there
+
+
+class Model(NamedTuple):
+    """What is known of the curvature, from m pairs, and scratch to use it."""
+
     pairs: np.ndarray  # (2 m, n) W transposed
     older: np.ndarray  # (m, m) L
     newer: np.ndarray  # (m, m) R transposed
@@ -35,7 +39,7 @@ class Room(NamedTuple):
     changes: np.ndarray  # (m, m) Y^T Y
     middle: np.ndarray  # (m, m) for products with the middle matrix
     system: np.ndarray  # (2 m, 2 m + 1) K of the subspace and the right side
-    first: np.ndarray  # (2 m + 1,), the last unused: W^T d where the path starts
+    first: np.ndarray  # (2 m + 1,), here and below the last unused: W^T d where the path starts
     path: np.ndarray  # (2 m + 1,) M W^T d along it
     moved: np.ndarray  # (2 m + 1,) M W^T (Cauchy point - x)
     corner: np.ndarray  # (2 m + 1,)
@@ -45,7 +49,7 @@ class Room(NamedTuple):
 @jit_inline
 def room_size(n, memory):
     """How many floats the scratch needs."""
-    return SCALARS + (1 + VECTORS + 2 * memory) * n + GRIDS * memory * memory + (2 * memory + STRIPS) * (2 * memory + 1)
+    return SCALARS + (VECTORS + 2 * memory) * n + GRIDS * memory * memory + (2 * memory + STRIPS) * (2 * memory + 1)
 
 
 @jit_inline
@@ -55,25 +59,32 @@ def places_size(n, memory):
 
 
 @jit_inline
-def cut(room, n, memory):
-    """The named parts of the floats. A change of shape costs as much as an iteration's products: there are three."""
-    vectors = n + SCALARS
-    grids = vectors + (VECTORS + 2 * memory) * n
+def cut_line(room, n):
+    """The named parts of the floats that a line search needs."""
+    at = n + SCALARS
+    return Line(
+        room[:n],
+        room[n:at],
+        room[at : at + n],
+        room[at + n : at + 2 * n],
+        room[at + 2 * n : at + 3 * n],
+        room[at + 3 * n : at + 4 * n],
+        room[at + 4 * n : at + 5 * n],
+        room[at + 5 * n : at + 6 * n],
+    )
+
+
+@jit_inline
+def cut_model(room, n, memory):
+    """The named parts behind them. A change of shape costs as much as some of the products: there are three."""
+    pairs = SCALARS + VECTORS * n
+    grids = pairs + 2 * memory * n
     wides = grids + GRIDS * memory * memory
-    vector = room[vectors:grids].reshape((VECTORS + 2 * memory, n))
     grid = room[grids:wides].reshape((GRIDS * memory, memory))
     wide = room[wides : room_size(n, memory)].reshape((2 * memory + STRIPS, 2 * memory + 1))
     strip = wide[2 * memory :]
-    return Room(
-        room[:n],
-        room[n:vectors],
-        vector[0],
-        vector[1],
-        vector[2],
-        vector[3],
-        vector[4],
-        vector[5],
-        vector[VECTORS:],
+    return Model(
+        room[pairs:grids].reshape((2 * memory, n)),
         grid[:memory],
         grid[memory : 2 * memory],
         grid[2 * memory : 3 * memory],
