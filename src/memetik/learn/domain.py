@@ -1,0 +1,137 @@
+"""What a learned solver was trained for, and the way in and out of it: targets to inputs, outputs to postures."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memetik.errors import ProblemError
+from memetik.kernels.encoding import ORIENTATION_INPUTS, POSITION_INPUTS
+from memetik.kernels.terms import MASK, ORIENTATION, POSITION
+from memetik.objectives import Objective
+from memetik.problem import Problem
+from memetik.problem.compile import Compiled
+
+Array = NDArray[np.float64]
+
+INPUTS = {POSITION: POSITION_INPUTS, ORIENTATION: ORIENTATION_INPUTS}
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """A body, the joints to answer with, where the targets lie, and the ranges that become 0 to 1.
+
+    Its numbers stand beside the weights in a file, so that weights of another body are refused.
+    """
+
+    body: str
+    joints: tuple[str, ...]
+    geometry: Array  # all numbers of the compiled body, its limits and the frames that targets are for
+    low: Array  # (inputs,) least value in the training set
+    gain: Array  # (inputs,) 1 / (greatest - least)
+    lower: Array  # (joints,) [rad or m]
+    span: Array  # (joints,) upper - lower
+    _checked: list[weakref.ref[Compiled]] = field(default_factory=list, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, problem: Problem, inputs: Array) -> Domain:
+        """That of a problem, with the range of these inputs, a row a sample."""
+        c = problem.compiled
+        low, high = inputs.min(axis=0), inputs.max(axis=0)
+        gain = 1.0 / np.where(high > low, high - low, 1.0)
+        lower, upper = c.bounds[2], c.bounds[3]
+        return cls(problem.body.name, _joints(problem), _geometry(c), low, gain, lower.copy(), upper - lower)
+
+    def check(self, problem: Problem) -> Compiled:
+        """The compiled problem, if it is one that this was trained for; only targets and tolerances may differ."""
+        c = problem.compiled
+        if self._checked and self._checked[0]() is c:
+            return c
+        require_targets(problem)
+        here, joints = _geometry(c), _joints(problem)
+        what = ""
+        if joints != self.joints:
+            what = f"joints {', '.join(joints)}"
+        elif here.shape != self.geometry.shape or not np.allclose(here, self.geometry, rtol=0.0, atol=1e-9):
+            what = "the same joints, but other lengths, limits, frames or kinds of targets"
+        if what:
+            raise ProblemError(
+                f"these weights were trained for body {self.body!r} with joints {', '.join(self.joints)}; the problem is "
+                f"about body {problem.body.name!r} with {what}. Train others: mk.FeedForward.train(problem)."
+            )
+        self._checked[:] = [weakref.ref(c)]
+        return c
+
+    def arrays(self) -> dict[str, Array | NDArray[np.str_]]:
+        """All of it as arrays, for a file."""
+        return {name: np.array(getattr(self, name)) for name in _NAMES}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Domain:
+        """What `arrays` made."""
+        numbers = {name: np.array(arrays[name], dtype=np.float64) for name in _NAMES[2:]}
+        return cls(str(arrays["body"]), tuple(map(str, arrays["joints"])), **numbers)
+
+
+_NAMES = [each.name for each in fields(Domain)][:-1]
+
+
+def require_targets(problem: Problem) -> None:
+    """Raise if there is nothing that a learned solver could read, or a target that stands for many."""
+    c = problem.compiled
+    for objective, owner in zip(problem.objectives, c.owners, strict=True):
+        if objective.follows_start:
+            raise ProblemError(
+                f"a learned solver sets out from a posture of its own, so it cannot take {objective!r}, which is about the "
+                "start. Method 'memetic' can."
+            )
+        for term in c.terms[owner]:
+            if term["kind"] in INPUTS and not c.data[term["numbers"] + MASK :][:3].all():
+                raise ProblemError(
+                    f"a learned solver cannot take {objective!r}, which leaves an axis free: it knows only targets that "
+                    "one posture shows. Give it a mask (1, 1, 1) and finite tolerances, or use method 'memetic'."
+                )
+    if not input_count(c):
+        raise ProblemError(
+            "a learned solver reads positions and orientations, and the problem asks for none. Add mk.Position, "
+            "mk.Orientation or mk.Pose, or use method 'memetic'."
+        )
+
+
+def input_count(c: Compiled) -> int:
+    """How many numbers the targets of a problem are."""
+    return sum(INPUTS.get(int(kind), 0) for kind in c.terms["kind"])
+
+
+def target_rows(problem: Problem, targets: Mapping[Objective, ArrayLike]) -> tuple[NDArray[np.int64], Array]:
+    """The numbers of many targets, a row for each, and their places in the problem's data."""
+    places: list[int] = []
+    blocks: list[Array] = []
+    for objective, path in targets.items():
+        if objective not in problem.objectives:
+            raise ProblemError(f"{objective!r} is not an objective of this problem.")
+        numbers, target = objective.target_rows(path)
+        at = target.place(problem.compiled.data)
+        places.extend(range(at, at + numbers.shape[1]))
+        blocks.append(numbers)
+    lengths = {len(block) for block in blocks}
+    if len(lengths) != 1:
+        raise ProblemError(f"every objective needs the same number of targets, one or more; got {sorted(lengths)}.")
+    return np.array(places, dtype=np.int64), np.ascontiguousarray(np.hstack(blocks))
+
+
+def _joints(problem: Problem) -> tuple[str, ...]:
+    return tuple(problem.body.joint_names[k] for k in problem.compiled.active)
+
+
+def _geometry(c: Compiled) -> Array:
+    parts: list[Array] = [c.bounds.ravel()]
+    for rows, names in ((c.nodes, c.nodes.dtype.names), (c.frames, c.frames.dtype.names)):
+        parts += [rows[name].astype(np.float64) for name in names or ()]
+    read = c.terms[np.isin(c.terms["kind"], list(INPUTS))]
+    parts += [read[name].astype(np.float64) for name in ("kind", "frame", "other")]
+    return np.concatenate(parts)

@@ -1,0 +1,87 @@
+"""What is learned from: postures, and the targets that they answer."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memetik.errors import ProblemError
+from memetik.kernels.encoding import show_all
+from memetik.kernels.evaluate import place
+from memetik.kernels.pose import compose, inverse, load
+from memetik.kernels.terms import ORIENTATION, POSITION
+from memetik.learn.domain import Domain, input_count, require_targets
+from memetik.problem import Problem
+from memetik.solution import Solution
+
+Array = NDArray[np.float64]
+
+
+class Teacher(Protocol):
+    """A solver whose answers are learned instead of the postures that were drawn."""
+
+    def solve(self, problem: Problem, start: ArrayLike | None = None) -> Solution:
+        """The solution from `start`."""
+
+
+class Samples(NamedTuple):
+    """Inputs and wanted outputs between 0 and 1, a row a sample, for training and, apart from it, for validation."""
+
+    domain: Domain
+    inputs: Array
+    outputs: Array
+    check_inputs: Array
+    check_outputs: Array
+
+
+def draw_samples(problem: Problem, count: int, rng: np.random.Generator, teacher: Teacher | None = None) -> Samples:
+    """As many samples for validation as for training: postures drawn uniformly within the limits.
+
+    With a teacher, every target is solved from the body's home, and the posture to learn is that solution: one posture
+    for a target that has many, instead of the mean of all. Targets that the teacher misses keep the posture drawn.
+    """
+    if count < 1:
+        raise ProblemError(f"{count} samples are too few to learn from; the default is 10,000.")
+    require_targets(problem)
+    c = problem.compiled
+    postures = rng.uniform(c.bounds[2], c.bounds[3], (2 * count, c.active.size))
+    if teacher is not None:
+        taught(problem, postures, teacher)
+    inputs = inputs_of(problem, postures)
+    domain = Domain.of(problem, inputs[:count])
+    inputs = (inputs - domain.low) * domain.gain
+    outputs = (postures - domain.lower) / np.where(domain.span > 0.0, domain.span, 1.0)
+    return Samples(domain, inputs[:count], outputs[:count], inputs[count:], outputs[count:])
+
+
+def inputs_of(problem: Problem, postures: Array) -> Array:
+    """The inputs that each posture answers, before they are scaled."""
+    c = problem.compiled
+    inputs = np.empty((len(postures), input_count(c)))
+    poses, world = np.empty((c.nodes.size, 7)), np.empty((c.frames.size, 7))
+    show_all(c.nodes, c.frames, c.terms, postures, poses, world, inputs)
+    return inputs
+
+
+def taught(problem: Problem, postures: Array, teacher: Teacher) -> None:
+    """Replace postures by what the teacher answers to the targets that they show."""
+    c = problem.compiled
+    poses, world, kept = np.empty((c.nodes.size, 7)), np.empty((c.frames.size, 7)), c.data.copy()
+    try:
+        for x in postures:
+            place(c.nodes, c.frames, x, poses, world)
+            for term in c.terms:
+                if term["kind"] not in (POSITION, ORIENTATION):
+                    continue
+                pose = load(world, term["frame"], 0)
+                if term["other"] >= 0:
+                    pose = compose(inverse(load(world, term["other"], 0)), pose)
+                part = slice(4, 7) if term["kind"] == POSITION else slice(0, 4)
+                c.data[term["target"] :][part] = pose[part]
+            solution = teacher.solve(problem, problem.body.home)
+            if solution.success:
+                x[:] = solution.q[c.active]
+    finally:
+        c.data[:] = kept  # the objectives keep the targets they had

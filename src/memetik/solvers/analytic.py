@@ -1,0 +1,158 @@
+"""Closed forms: all solutions at once, from geometry instead of search.
+
+An arm with few joints, or with axes that meet or run parallel, splits into questions with formulas for answers, and each
+question has a handful of answers. What comes out is every posture that puts the tip on the target, whole turns apart.
+
+    two links in a plane                                position     2 solutions
+    shoulder and elbow, 4 or 5 joints (NAO)             full pose    2 or 4
+    6 joints that EAIK can take apart (UR, KUKA, ...)   full pose    up to 16
+    7 joints, one of them held (iiwa, Panda, ...)       full pose    as many for each value of the held joint
+
+The formulas know nothing of limits: whole turns are added to come near the start and within them, and what does not fit
+is no solution. Then each is verified by forward kinematics, as the answer of every method is.
+
+Shines where all solutions are wanted, or the certainty that there is none. Fails, with an error, on every other body and every other
+wish; with seven joints a solution can exist between the values that were tried.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import partial
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memetik.errors import ProblemError
+from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
+from memetik.kernels.finish import REACHED
+from memetik.kernels.memetic import move_inside
+from memetik.kernels.sift import sift
+from memetik.kernels.terms import MASK, POSITION
+from memetik.problem import Problem
+from memetik.problem.compile import Compiled
+from memetik.solution import Solution
+from memetik.solvers.arm import arm_of
+from memetik.solvers.budget import DEFAULT, Budget
+from memetik.solvers.closed_forms import ClosedForm, closed_form
+from memetik.solvers.decomposition import by_decomposition
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Analytic:
+    """Closed-form solutions of one tip of an arm: a Pose, or the Position of a planar arm of two links.
+
+    Draws nothing at random, so the seed changes nothing. One evaluation is one posture verified.
+    """
+
+    seed: int = 0
+
+    def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
+        """The solution nearest to `start` (the body's home unless given), by the joint that moves most.
+
+        Without one, the posture within the limits that comes nearest to the target of those that the formulas offer.
+        """
+        return self._find(problem, start, budget, first=True)[0]
+
+    def solve_all(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> list[Solution]:
+        """All solutions, nearest to `start` first; an empty list if there is none."""
+        return [solution for solution in self._find(problem, start, budget, first=False) if solution.success]
+
+    def _find(self, problem: Problem, start: ArrayLike | None, budget: Budget, *, first: bool) -> list[Solution]:
+        """Sift what the closed form offers, up to the `first` solution or all of it; what is nearest comes first."""
+        begin = time.perf_counter()
+        c = problem.compiled
+        form = _form(problem)
+        q = problem.start(start)
+        numbers = np.zeros(OUTCOME)
+        numbers[[ATTEMPTS, MOVED]] = 1.0, move_inside(q, c.limits)
+        c.outcome[EVALUATIONS] = 0.0
+        at = int(c.terms[0]["target"])
+        offers = _Offers(c, q)
+        for rows in form.offers(c.data[at : at + 7].copy(), q[c.active]):
+            offers.add(rows)
+            late = time.perf_counter() - begin >= budget.seconds
+            if late or c.outcome[EVALUATIONS] >= budget.evaluations or (first and offers.reached.size):
+                numbers[TIMED_OUT] = late and not (first and offers.reached.size)
+                break
+        numbers[EVALUATIONS] = c.outcome[EVALUATIONS]
+        problem.raise_faults()
+        return [
+            Solution(problem, offers.vector(row), status, np.append(numbers, verdict), time.perf_counter() - begin, "analytic")
+            for row, status, verdict in offers.best()
+        ]
+
+
+class _Offers:
+    """Postures that a closed form offered, each as it is after sifting (kernels/sift.py)."""
+
+    def __init__(self, c: Compiled, q: Array) -> None:
+        self._c, self._q = c, q
+        self._rows, self._verdicts = np.empty((0, c.active.size)), np.empty((0, 2 * c.terms.size))
+        self._statuses, self._costs = np.empty(0, dtype=np.int64), np.empty(0)
+
+    def add(self, rows: Array) -> None:
+        """Sift more of them."""
+        c, known = self._c, len(self._rows)
+        more = len(rows)
+        verdicts, statuses, costs = np.zeros((more, 2 * c.terms.size)), np.zeros(more, dtype=np.int64), np.zeros(more)
+        if known:
+            rows = np.concatenate([self._rows, rows])
+            verdicts = np.concatenate([self._verdicts, verdicts])
+            statuses, costs = np.concatenate([self._statuses, statuses]), np.concatenate([self._costs, costs])
+        self._rows, self._verdicts, self._statuses, self._costs = rows, verdicts, statuses, costs
+        sift(*c.record, self._q, rows, known, statuses, costs, verdicts, *c.scratch)
+
+    @property
+    def reached(self) -> NDArray[np.int64]:
+        """The rows that are solutions."""
+        return np.flatnonzero(self._statuses == REACHED)
+
+    def best(self) -> list[tuple[int, int, Array]]:
+        """Row, status and verdict of the solutions, nearest to the start first, or of the one that misses least."""
+        rows = self.reached[np.argsort(self._costs[self.reached], kind="stable")]
+        if not rows.size and not np.isfinite(self._costs).any():
+            self.add(self._q[self._c.active][np.newaxis])  # nothing was offered that can be measured
+        if not rows.size:
+            rows = np.array([np.nanargmin(self._costs)])
+        return [(int(row), int(self._statuses[row]), self._verdicts[row]) for row in rows]
+
+    def vector(self, row: int) -> Array:
+        """The joint vector of the whole body."""
+        vector = self._q.copy()
+        vector[self._c.active] = self._rows[row]
+        return vector
+
+
+_forms: WeakKeyDictionary[Compiled, ClosedForm] = WeakKeyDictionary()
+
+
+def _form(problem: Problem) -> ClosedForm:
+    """The closed form of a problem, found once."""
+    c = problem.compiled
+    known = _forms.get(c)
+    if known is not None:
+        return known
+    point = c.terms.size == 1 and c.terms[0]["kind"] == POSITION and not c.terms[0]["soft"] and c.terms[0]["other"] < 0
+    if point:
+        numbers = int(c.terms[0]["numbers"]) + MASK
+        point = bool(c.data[numbers : numbers + 3].all())
+    if not (point or c.one_pose):
+        raise ProblemError(
+            "method 'analytic' takes one Pose in the world with both tolerances and nothing else, or one Position of a planar "
+            f"arm of two links, not {', '.join(map(repr, problem.objectives))}. Method 'memetic' takes every objective."
+        )
+    arm = arm_of(c)
+    form = None if arm is None else closed_form(arm, c.one_pose, partial(by_decomposition, bounds=c.bounds[2:4]))
+    if form is None:
+        raise ProblemError(
+            f"method 'analytic' has no closed form for {problem.objectives[0]!r} on body {problem.body.name!r}, whose tip "
+            f"hangs on {c.active.size} joints. It takes the Position of two links in a plane, or the Pose of an arm of turning "
+            "joints: 4 or 5 with a shoulder and an elbow, or 6 or 7 that EAIK can take apart. Method 'memetic' takes every body."
+        )
+    _forms[c] = form
+    return form

@@ -1,0 +1,60 @@
+"""An arm as closed forms see it: turning joints in a row, as they stand with all angles at zero."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memetik.geometry import rotation_matrix, transform
+from memetik.kernels.evaluate import place
+from memetik.kernels.records import TURN
+from memetik.problem.compile import Compiled
+
+Array = NDArray[np.float64]
+
+PARALLEL = 1e-9  # sine of the angle below which two axes are parallel
+MEETS = 1e-7  # m; lines that pass each other nearer than this meet
+
+
+class Arm(NamedTuple):
+    """A row of joints that turn, and the tip behind them, in the frame of the root."""
+
+    poses: Array  # (n, 7) quaternion (w, x, y, z) and position of every joint, which turns about its z axis
+    axes: Array  # (n, 3) unit vectors
+    points: Array  # (n, 3) a point on each axis [m]
+    tip: Array  # (7,) pose of the tip
+
+    def meeting(self, *joints: int) -> Array | None:
+        """The point where the axes of these joints meet, if they do and no two in a row are parallel."""
+        if any(self.parallel(one, next_one) for one, next_one in pairwise(joints)):
+            return None
+        # The point nearest to all lines: sum (I - a a^T) (x - p) = 0.
+        across = [np.eye(3) - np.outer(self.axes[k], self.axes[k]) for k in joints]
+        right = np.sum([m @ self.points[k] for m, k in zip(across, joints, strict=True)], axis=0)
+        point: Array = np.linalg.solve(np.sum(across, axis=0), right)
+        off = max(float(np.linalg.norm(m @ (point - self.points[k]))) for m, k in zip(across, joints, strict=True))
+        return point if off < MEETS else None
+
+    def parallel(self, one: int, other: int) -> bool:
+        """Whether two axes point the same or the opposite way."""
+        return float(np.linalg.norm(np.cross(self.axes[one], self.axes[other]))) < PARALLEL
+
+    def matrices(self) -> Array:
+        """root_from_joint of all joints and root_from_tip, (n + 1, 4, 4)."""
+        return np.array([transform(pose[4:], rotation_matrix(pose[:4])) for pose in (*self.poses, self.tip)])
+
+
+def arm_of(c: Compiled) -> Arm | None:
+    """The arm to the only frame of a problem; None if it has joints that slide, or that another joint drives."""
+    nodes = c.nodes
+    turning = (nodes["motion"] == TURN) & (nodes["ratio"] == 1.0) & (nodes["offset"] == 0.0)
+    alone = np.array_equal(nodes["variable"], np.arange(nodes.size)) and c.active.size == nodes.size
+    if c.frames.size != 1 or not (alone and turning.all()):
+        return None
+    poses, tip = np.empty((nodes.size, 7)), np.empty((1, 7))
+    place(nodes, c.frames, np.zeros(nodes.size), poses, tip)
+    axes = np.array([rotation_matrix(pose[:4])[:, 2] for pose in poses]).reshape(-1, 3)
+    return Arm(poses, axes, poses[:, 4:].copy(), tip[0])
