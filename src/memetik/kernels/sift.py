@@ -13,6 +13,15 @@ SAME = 1e-5  # rad; offers nearer to each other are one, such as the two ways to
 
 
 @jit
+def farthest(x, y):
+    """The largest difference of a joint [rad]."""
+    most = 0.0
+    for k in range(x.size):
+        most = max(most, abs(x[k] - y[k]))
+    return most
+
+
+@jit
 def sift(
     nodes, frames, terms, data, bounds, spans, active, limits, q, offers, known, statuses, costs, verdicts, flags, clock,
     state, buffer, outcome,
@@ -36,21 +45,12 @@ def sift(
         outcome[EVALUATIONS] += 1.0
         cost = 0.0
         if status == REACHED:
-            for k in range(n):
-                cost = max(cost, abs(x[k] - work.start[k]))
+            cost = farthest(x, work.start)
             for before in range(r):
-                if statuses[before] == REACHED and _same(x, offers[before]):
+                if statuses[before] == REACHED and farthest(x, offers[before]) <= SAME:
                     status = REPEATED
         else:
             for t in range(count):
                 cost += (terms[t].scale * errors[t]) ** 2
         statuses[r] = status
         costs[r] = cost
-
-
-@jit
-def _same(x, y):
-    for k in range(x.size):
-        if abs(x[k] - y[k]) > SAME:
-            return False
-    return True

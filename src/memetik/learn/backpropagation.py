@@ -11,6 +11,7 @@ The weights stand in one vector as kernels/network.py wants them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +21,13 @@ Array = NDArray[np.float64]
 
 def weight_count(sizes: Sequence[int]) -> int:
     """How many weights layers of these sizes have, input first; a unit has one for each below and a bias."""
-    return sum((below + 1) * units for below, units in zip(sizes, sizes[1:], strict=False))
+    return sum((below + 1) * units for below, units in pairwise(sizes))
 
 
 def layer_views(vector: Array, sizes: Sequence[int]) -> list[Array]:
     """The weights of each layer as a matrix (units, units below + 1) that shares memory with the vector."""
     views, at = [], 0
-    for below, units in zip(sizes, sizes[1:], strict=False):
+    for below, units in pairwise(sizes):
         views.append(vector[at : at + units * (below + 1)].reshape(units, below + 1))
         at += views[-1].size
     return views
@@ -67,9 +68,7 @@ class FeedForwardError:
 
     def respond(self, weights: Array) -> Array:
         """The outputs, a row a sample."""
-        for below, above, matrix in zip(
-            self._layers, self._layers[1:], layer_views(weights, self.sizes), strict=False
-        ):
+        for below, above, matrix in zip(self._layers, self._layers[1:], layer_views(weights, self.sizes), strict=False):
             np.matmul(below, matrix[:, :-1].T, out=above)
             above += matrix[:, -1]
             sigmoid(above)

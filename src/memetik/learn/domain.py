@@ -35,7 +35,7 @@ class Domain:
     gain: Array  # (inputs,) 1 / (greatest - least)
     lower: Array  # (joints,) [rad or m]
     span: Array  # (joints,) upper - lower
-    _checked: list[weakref.ref[Compiled]] = field(default_factory=list, compare=False, repr=False)
+    _checked: list[weakref.ref[Compiled]] = field(init=False, default_factory=list)
 
     @classmethod
     def of(cls, problem: Problem, inputs: Array) -> Domain:

@@ -11,8 +11,8 @@ question has a handful of answers. What comes out is every posture that puts the
 The formulas know nothing of limits: whole turns are added to come near the start and within them, and what does not fit
 is no solution. Then each is verified by forward kinematics, as the answer of every method is.
 
-Shines where all solutions are wanted, or the certainty that there is none. Fails, with an error, on every other body and every other
-wish; with seven joints a solution can exist between the values that were tried.
+Shines where all solutions are wanted, or the certainty that there is none. Fails, with an error, on every other body and
+every other wish; with seven joints a solution can exist between the values that were tried.
 """
 
 from __future__ import annotations
@@ -82,7 +82,14 @@ class Analytic:
         numbers[EVALUATIONS] = c.outcome[EVALUATIONS]
         problem.raise_faults()
         return [
-            Solution(problem, offers.vector(row), status, np.append(numbers, verdict), time.perf_counter() - begin, "analytic")
+            Solution(
+                problem,
+                offers.vector(row),
+                status,
+                np.append(numbers, verdict),
+                time.perf_counter() - begin,
+                "analytic",
+            )
             for row, status, verdict in offers.best()
         ]
 

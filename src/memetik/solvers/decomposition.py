@@ -51,7 +51,7 @@ class SixJoints:
         """Its solutions, with its least-squares answers among them."""
         pose = np.empty((1, 4, 4))
         write_matrix(target, pose, 0)
-        yield np.array(self._robot.IK(pose[0]).Q, dtype=np.float64).reshape(-1, start.size)
+        yield np.array(self._robot.IK(pose[0]).Q, dtype=np.float64, order="C").reshape(-1, start.size)
 
 
 class SevenJoints:

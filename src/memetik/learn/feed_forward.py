@@ -1,0 +1,124 @@
+"""FeedForward: a network of sigmoid units that answers a target with a posture, in about a microsecond.
+
+One layer of 40 hidden units between the numbers of the target and one output for each joint, all scaled to 0 ... 1, trained
+by RPROP on postures drawn within the limits. What it answers is the mean of all postures that answer a target alike, weighted
+as they were drawn, and that mean need not answer it: where a target has several postures, the network is far from
+all of them. A teacher, who gives one posture for each target, mends much of this.
+
+It shines as a first guess for a search, and where a rough answer in no time is enough. It fails to be exact: no network
+is, and more units do not help against the mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memetik.errors import ProblemError
+from memetik.kernels.finish import wrap_towards
+from memetik.kernels.network import infer, infer_batch
+from memetik.learn.backpropagation import FeedForwardError, first_weights, weight_count
+from memetik.learn.domain import Domain, target_rows
+from memetik.learn.files import load_weights, save_weights
+from memetik.learn.samples import Teacher, draw_samples
+from memetik.learn.training import Lesson, train
+from memetik.objectives import Objective
+from memetik.problem import Problem
+
+Array = NDArray[np.float64]
+
+KIND = "feed-forward"
+
+
+class FeedForward:
+    """A trained network. `FeedForward.train(problem)` makes one, `save` and `load` keep it.
+
+    It belongs to a body, its limits, and the frames and kinds of the targets; the targets themselves may change.
+    """
+
+    def __init__(self, domain: Domain, sizes: Sequence[int], weights: Array, lesson: Lesson) -> None:
+        self.domain, self.lesson = domain, lesson
+        self.sizes, self.weights = np.array(sizes, dtype=np.int64), weights
+        if weights.shape != (weight_count(sizes),) or (sizes[0], sizes[-1]) != (domain.low.size, domain.lower.size):
+            raise ProblemError(f"{weights.size} weights do not make a network of layers {tuple(sizes)}.")
+        self._scales = (domain.low, domain.gain, domain.lower, domain.span)
+        self._units = int(self.sizes.sum())
+
+    @classmethod
+    def train(
+        cls,
+        problem: Problem,
+        *,
+        hidden: int | Sequence[int] = 40,
+        samples: int = 10_000,
+        epochs: int = 2_000,
+        patience: int = 200,
+        seed: int = 0,
+        teacher: Teacher | None = None,
+    ) -> FeedForward:
+        """Learn to answer the positions, orientations and poses of a problem; a bar on the terminal shows how far it is.
+
+        hidden: units of the hidden layer, or of each of several.
+        samples: postures to learn from; as many more judge what was learned.
+        epochs, patience: training ends after so many looks at all samples, or where so many brought no gain.
+        teacher: a solver, mk.Memetic() say, whose answers from the body's home are learned instead of the postures drawn.
+        """
+        layers = [hidden] if isinstance(hidden, int) else list(hidden)
+        if not layers or min(layers) < 1 or epochs < 0 or patience < 1:
+            raise ProblemError(f"hidden {hidden}, patience {patience} and epochs {epochs} must be at least 1, 1 and 0.")
+        rng = np.random.default_rng(seed)
+        drawn = draw_samples(problem, samples, rng, teacher)
+        sizes = [drawn.inputs.shape[1], *layers, drawn.outputs.shape[1]]
+        weights = first_weights(sizes, rng)
+        learn = FeedForwardError(sizes, drawn.inputs, drawn.outputs)
+        judge = FeedForwardError(sizes, drawn.check_inputs, drawn.check_outputs)
+        label = f"learning {problem.body.name}"
+        lesson = train(weights, learn.slope, judge.value, epochs=epochs, patience=patience, label=label)
+        return cls(drawn.domain, sizes, weights, lesson)
+
+    def predict(self, problem: Problem, start: ArrayLike | None = None) -> Array:
+        """A joint vector for the targets of the problem as they are now, always within the limits.
+
+        Joints that the targets do not concern stay as in `start` (the body's home unless given), and angles that may turn
+        freely come near to it by whole turns.
+        """
+        c = self.domain.check(problem)
+        q = problem.start(start)
+        x = np.empty(c.active.size)
+        infer(c.terms, c.data, *self._scales, self.sizes, self.weights, np.empty(self._units), x)
+        wrap_towards(x, q[c.active], c.bounds)
+        q[c.active] = x
+        return q
+
+    def predict_batch(
+        self, problem: Problem, targets: Mapping[Objective, ArrayLike], start: ArrayLike | None = None
+    ) -> Array:
+        """A joint vector, as a row, for each of many targets: {objective: array with one target a row}."""
+        c = self.domain.check(problem)
+        places, rows = target_rows(problem, targets)
+        postures = np.empty((len(rows), c.active.size))
+        units = np.empty(self._units)
+        infer_batch(places, rows, c.terms, c.data.copy(), *self._scales, self.sizes, self.weights, units, postures)
+        vectors = np.tile(problem.start(start), (len(rows), 1))
+        vectors[:, c.active] = postures
+        return vectors
+
+    def save(self, path: str | Path) -> Path:
+        """Write the weights to an .npz file, and return its path."""
+        lesson = np.array(self.lesson, dtype=np.float64)
+        return save_weights(path, KIND, self.domain, {"sizes": self.sizes, "weights": self.weights, "lesson": lesson})
+
+    @classmethod
+    def load(cls, path: str | Path) -> FeedForward:
+        """Read what `save` wrote."""
+        domain, arrays = load_weights(path, KIND, ("sizes", "weights", "lesson"))
+        training, validation, epochs = arrays["lesson"].tolist()
+        weights = np.array(arrays["weights"], dtype=np.float64)
+        return cls(domain, arrays["sizes"].tolist(), weights, Lesson(training, validation, int(epochs)))
+
+    def __repr__(self) -> str:
+        layers = "-".join(map(str, self.sizes))
+        return f"<FeedForward {layers} for {self.domain.body}: error {self.lesson.validation_error:.2%}>"

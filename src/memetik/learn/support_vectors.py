@@ -1,0 +1,138 @@
+"""SupportVectors: support vector regression, one machine for each joint, trained by scikit-learn.
+
+    y = b + sum_i c_i exp(-gamma |u - u_i|^2)
+
+over those samples u_i of the training set that are off by more than epsilon; the others do not count. The machines are kept
+as these numbers, so that only training needs scikit-learn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memetik.errors import MissingExtraError, ProblemError
+from memetik.kernels.encoding import write_wanted
+from memetik.kernels.finish import wrap_towards
+from memetik.learn.domain import Domain, target_rows
+from memetik.learn.files import load_weights, save_weights
+from memetik.learn.samples import Teacher, draw_samples
+from memetik.learn.training import Lesson
+from memetik.objectives import Objective
+from memetik.problem import Problem
+
+Array = NDArray[np.float64]
+
+KIND = "support vectors"
+BLOCK = 1_000  # targets answered at once, to keep the matrix of distances small
+
+
+class SupportVectors:
+    """Trained machines. They are slower than a network by the number of support vectors, and need fewer samples."""
+
+    def __init__(
+        self, domain: Domain, vectors: Array, weights: Array, offsets: Array, gamma: float, lesson: Lesson
+    ) -> None:
+        """vectors (m, inputs), weights (m, joints) with zeros where a vector supports another joint, offsets (joints,)."""
+        self.domain, self.vectors, self.weights = domain, vectors, weights
+        self.offsets, self.gamma, self.lesson = offsets, gamma, lesson
+
+    @classmethod
+    def train(
+        cls,
+        problem: Problem,
+        *,
+        samples: int = 2_000,
+        penalty: float = 1.0,
+        epsilon: float = 0.05,
+        seed: int = 0,
+        teacher: Teacher | None = None,
+    ) -> SupportVectors:
+        """Learn to answer the targets of a problem; samples and teacher as for FeedForward.train.
+
+        penalty: how much a sample off by more than epsilon costs (C). epsilon: half the width of the tube of outputs,
+        which lie between 0 and 1, within which a sample costs nothing.
+        """
+        try:
+            from sklearn.svm import SVR
+        except ImportError:
+            raise MissingExtraError("scikit-learn", "support vector regression", "learn") from None
+        if not (penalty > 0.0 and epsilon >= 0.0):
+            raise ProblemError(
+                f"penalty is {penalty} and epsilon {epsilon}; they must be above zero and at least zero."
+            )
+        drawn = draw_samples(problem, samples, np.random.default_rng(seed), teacher)
+        gamma = 1.0 / (drawn.inputs.shape[1] * max(float(drawn.inputs.var()), 1e-12))
+        weights, offsets = np.zeros(drawn.outputs.shape), np.zeros(drawn.outputs.shape[1])
+        for k, wanted in enumerate(drawn.outputs.T):
+            machine = SVR(C=penalty, epsilon=epsilon, gamma=gamma).fit(drawn.inputs, wanted)
+            weights[machine.support_, k] = machine.dual_coef_[0]
+            offsets[k] = machine.intercept_[0]
+        used = weights.any(axis=1)
+        made = cls(drawn.domain, drawn.inputs[used], weights[used], offsets, gamma, Lesson(0.0, 0.0, 0))
+        training = float(np.mean((made._respond(drawn.inputs) - drawn.outputs) ** 2))
+        validation = float(np.mean((made._respond(drawn.check_inputs) - drawn.check_outputs) ** 2))
+        made.lesson = Lesson(training, validation, 0)
+        return made
+
+    def predict(self, problem: Problem, start: ArrayLike | None = None) -> Array:
+        """A joint vector for the targets of the problem as they are now, as FeedForward.predict."""
+        c = self.domain.check(problem)
+        q = problem.start(start)
+        inputs = np.empty(self.domain.low.size)
+        write_wanted(c.terms, c.data, inputs)
+        x = self._postures(inputs[np.newaxis])[0]
+        wrap_towards(x, q[c.active], c.bounds)
+        q[c.active] = x
+        return q
+
+    def predict_batch(
+        self, problem: Problem, targets: Mapping[Objective, ArrayLike], start: ArrayLike | None = None
+    ) -> Array:
+        """A joint vector, as a row, for each of many targets: {objective: array with one target a row}."""
+        c = self.domain.check(problem)
+        places, rows = target_rows(problem, targets)
+        data, inputs = c.data.copy(), np.empty((len(rows), self.domain.low.size))
+        for row, numbers in zip(inputs, rows, strict=True):
+            data[places] = numbers
+            write_wanted(c.terms, data, row)
+        vectors = np.tile(problem.start(start), (len(rows), 1))
+        vectors[:, c.active] = self._postures(inputs)
+        return vectors
+
+    def save(self, path: str | Path) -> Path:
+        """Write the machines to an .npz file, and return its path."""
+        arrays = {name: np.array(getattr(self, name)) for name in _NAMES}
+        return save_weights(path, KIND, self.domain, arrays)
+
+    @classmethod
+    def load(cls, path: str | Path) -> SupportVectors:
+        """Read what `save` wrote; this needs no scikit-learn."""
+        domain, arrays = load_weights(path, KIND, _NAMES)
+        training, validation, epochs = arrays["lesson"].tolist()
+        lesson = Lesson(training, validation, int(epochs))
+        return cls(domain, arrays["vectors"], arrays["weights"], arrays["offsets"], float(arrays["gamma"]), lesson)
+
+    def __repr__(self) -> str:
+        return f"<SupportVectors, {len(self.vectors)} for {self.domain.body}: error {self.lesson.validation_error:.2%}>"
+
+    def _postures(self, inputs: Array) -> Array:
+        """Joint values, a row for each row of inputs that are not scaled yet."""
+        outputs = self._respond((inputs - self.domain.low) * self.domain.gain)
+        return self.domain.lower + self.domain.span * np.clip(outputs, 0.0, 1.0)
+
+    def _respond(self, inputs: Array) -> Array:
+        answers = np.empty((len(inputs), self.offsets.size))
+        squares = np.einsum("ij,ij->i", self.vectors, self.vectors)
+        for first in range(0, len(inputs), BLOCK):
+            u = inputs[first : first + BLOCK]
+            # |u - v|^2 = |u|^2 - 2 u·v + |v|^2
+            distances = np.einsum("ij,ij->i", u, u)[:, np.newaxis] - 2.0 * (u @ self.vectors.T) + squares
+            answers[first : first + BLOCK] = np.exp(-self.gamma * distances) @ self.weights + self.offsets
+        return answers
+
+
+_NAMES = ("vectors", "weights", "offsets", "gamma", "lesson")
