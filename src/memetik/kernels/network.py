@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import math
 
+from memetik.kernels.crossing import floats_at, integers_at, terms_at
 from memetik.kernels.encoding import scale_in, scale_out, write_wanted
-from memetik.kernels.jit import jit, jit_fast, jit_inline
+from memetik.kernels.finish import wrap_towards
+from memetik.kernels.jit import COMPILED, jit, jit_fast, jit_inline
 
 # RPROP (Riedmiller and Braun 1993): a step grows while the sign of its derivative stays, and shrinks when it changes.
 GROW, SHRINK = 1.2, 0.5
@@ -40,7 +42,7 @@ def respond(sizes, weights, units):
 
 
 @jit
-def infer(terms, data, low, gain, lower, span, sizes, weights, units, x):
+def answer(terms, data, low, gain, lower, span, sizes, weights, units, x):
     """The posture x that the network answers to the targets in the data of a problem."""
     write_wanted(terms, data, units)
     scale_in(low, gain, units)
@@ -54,7 +56,37 @@ def infer_batch(places, rows, terms, data, low, gain, lower, span, sizes, weight
     for r in range(rows.shape[0]):
         for k in range(places.size):
             data[places[k]] = rows[r, k]
-        infer(terms, data, low, gain, lower, span, sizes, weights, units, postures[r])
+        answer(terms, data, low, gain, lower, span, sizes, weights, units, postures[r])
+
+
+@jit
+def infer(terms, data, bounds, active, low, gain, lower, span, sizes, weights, units, x, start, q):
+    """Replace the active joints of q by the network's answer, brought near to what they were by whole turns."""
+    for k in range(x.size):
+        start[k] = q[active[k]]
+    answer(terms, data, low, gain, lower, span, sizes, weights, units, x)
+    wrap_towards(x, start, bounds)
+    for k in range(x.size):
+        q[active[k]] = x[k]
+
+
+if COMPILED:
+
+    @jit
+    def infer_at(table, q):
+        """infer with all arrays in one table (crossing.py), in the order of its arguments."""
+        bounds, active = floats_at(table, 2), integers_at(table, 3)
+        infer(
+            terms_at(table, 0), floats_at(table, 1), bounds.reshape((5, active.size)), active, floats_at(table, 4),
+            floats_at(table, 5), floats_at(table, 6), floats_at(table, 7), integers_at(table, 8), floats_at(table, 9),
+            floats_at(table, 10), floats_at(table, 11), floats_at(table, 12), q,
+        )  # fmt: skip
+
+else:
+
+    def infer_at(table, q):
+        """infer with all arrays in one tuple."""
+        infer(*table, q)
 
 
 @jit

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,7 +34,6 @@ class Domain:
     gain: Array  # (inputs,) 1 / (greatest - least)
     lower: Array  # (joints,) [rad or m]
     span: Array  # (joints,) upper - lower
-    _checked: list[weakref.ref[Compiled]] = field(init=False, default_factory=list)
 
     @classmethod
     def of(cls, problem: Problem, inputs: Array) -> Domain:
@@ -49,8 +47,6 @@ class Domain:
     def check(self, problem: Problem) -> Compiled:
         """The compiled problem, if it is one that this was trained for; only targets and tolerances may differ."""
         c = problem.compiled
-        if self._checked and self._checked[0]() is c:
-            return c
         require_targets(problem)
         here, joints = _geometry(c), _joints(problem)
         what = ""
@@ -63,7 +59,6 @@ class Domain:
                 f"these weights were trained for body {self.body!r} with joints {', '.join(self.joints)}; the problem is "
                 f"about body {problem.body.name!r} with {what}. Train others: mk.FeedForward.train(problem)."
             )
-        self._checked[:] = [weakref.ref(c)]
         return c
 
     def arrays(self) -> dict[str, Array | NDArray[np.str_]]:
@@ -77,7 +72,7 @@ class Domain:
         return cls(str(arrays["body"]), tuple(map(str, arrays["joints"])), **numbers)
 
 
-_NAMES = [each.name for each in fields(Domain)][:-1]
+_NAMES = [each.name for each in fields(Domain)]
 
 
 def require_targets(problem: Problem) -> None:

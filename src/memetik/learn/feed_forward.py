@@ -11,15 +11,17 @@ is, and more units do not help against the mean.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError
-from memetik.kernels.finish import wrap_towards
-from memetik.kernels.network import infer, infer_batch
+from memetik.kernels.crossing import table_of
+from memetik.kernels.network import infer_at, infer_batch
 from memetik.learn.backpropagation import FeedForwardError, first_weights, weight_count
 from memetik.learn.domain import Domain, target_rows
 from memetik.learn.files import load_weights, save_weights
@@ -27,6 +29,7 @@ from memetik.learn.samples import Teacher, draw_samples
 from memetik.learn.training import Lesson, train
 from memetik.objectives import Objective
 from memetik.problem import Problem
+from memetik.problem.compile import Compiled
 
 Array = NDArray[np.float64]
 
@@ -46,6 +49,7 @@ class FeedForward:
             raise ProblemError(f"{weights.size} weights do not make a network of layers {tuple(sizes)}.")
         self._scales = (domain.low, domain.gain, domain.lower, domain.span)
         self._units = int(self.sizes.sum())
+        self._bound: tuple[weakref.ref[Compiled], tuple[Any, ...], Any] | None = None
 
     @classmethod
     def train(
@@ -85,12 +89,11 @@ class FeedForward:
         Joints that the targets do not concern stay as in `start` (the body's home unless given), and angles that may turn
         freely come near to it by whole turns.
         """
-        c = self.domain.check(problem)
+        bound = self._bound
+        if bound is None or bound[0]() is not problem.compiled:
+            bound = self._bound = self._bind(problem)
         q = problem.start(start)
-        x = np.empty(c.active.size)
-        infer(c.terms, c.data, *self._scales, self.sizes, self.weights, np.empty(self._units), x)
-        wrap_towards(x, q[c.active], c.bounds)
-        q[c.active] = x
+        infer_at(bound[2], q)
         return q
 
     def predict_batch(
@@ -105,6 +108,15 @@ class FeedForward:
         vectors = np.tile(problem.start(start), (len(rows), 1))
         vectors[:, c.active] = postures
         return vectors
+
+    def _bind(self, problem: Problem) -> tuple[weakref.ref[Compiled], tuple[Any, ...], Any]:
+        """The arrays of a problem and of this network, and the table by which they cross into the kernel as one."""
+        c = self.domain.check(problem)
+        x, start = np.empty(c.active.size), np.empty(c.active.size)
+        arrays = (
+            c.terms, c.data, c.bounds, c.active, *self._scales, self.sizes, self.weights, np.empty(self._units), x, start,
+        )  # fmt: skip
+        return weakref.ref(c), arrays, table_of(arrays)
 
     def save(self, path: str | Path) -> Path:
         """Write the weights to an .npz file, and return its path."""
