@@ -13,6 +13,7 @@ _EXPERIMENTS = {
     "snakes": "chains of 10 to 1000 joints (Fig. 5.7 of the thesis)",
     "tracking": "paths of poses: cost and largest change of a step, against the least possible",
     "cuda": "batches on a graphics card, by their size",
+    "nao": "FABRIK, Jacobian methods and networks on the arm of the NAO (Poddighe 2013)",
     "solutions": "all solutions of a pose, against the closed form",
     "ofkt": "cost of one forward kinematics, plain against OFKT, by degrees of freedom",
     "forms": "quaternion-vector against matrix form inside the forward kinematics kernel",
