@@ -142,7 +142,7 @@ def _contest(solvers: Sequence[Solver], limits: bool, tolerance: float, points: 
 
 
 def _row(contestant: Contestant, setting: str, tally: _Tally) -> dict[str, Any]:
-    iterations: Array = np.array(tally.iterations or [np.nan], dtype=np.float64)
+    iterations: Array = np.array(tally.iterations or (np.nan,), dtype=np.float64)
     return {
         "method": contestant.method,
         "setting": setting,

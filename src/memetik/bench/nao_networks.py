@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.bench.harness import Report, progress
+from memetik.bench.harness import Report, best_seconds, progress
 from memetik.errors import MissingExtraError
 from memetik.learn import Elman, FeedForward, Lesson, SupportVectors
 from memetik.learn.paths import draw_paths
@@ -77,10 +76,7 @@ def network_row(
     """The network's row in table 1: the time of one answer in a large batch, and what the answers are worth."""
     problem, reach = asked
     many = np.tile(points, (max(1, 100_000 // len(points)), 1))
-    network.predict_batch(problem, {reach: points})  # compiles
-    begin = time.perf_counter()
-    network.predict_batch(problem, {reach: many})
-    each = (time.perf_counter() - begin) / len(many)
+    each = best_seconds(lambda: network.predict_batch(problem, {reach: many}), repeats=5) / len(many)
     errors = _miss(problem, network.predict_batch(problem, {reach: points}), points)
     return {
         "method": "network",
