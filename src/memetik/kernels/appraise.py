@@ -1,0 +1,148 @@
+"""How fit a posture is, for methods that only compare postures, and what all of them do with it.
+
+Fitness is the loss of the thesis (losses.py): the smaller, the fitter. Guides pull from the first generation on and fade
+from one to the next, and so does what a term within its tolerance still loses: otherwise both could hold the terms that
+are not satisfied back for ever. Where nothing can be missed, nothing fades.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from memetik.kernels.budget import EVALUATIONS, remember, spent
+from memetik.kernels.evaluate import place, term_error
+from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.losses import measured_loss
+from memetik.kernels.random import uniform
+from memetik.kernels.terms import PROJECTION
+
+FADING = 0.9  # what is left of the pull of guides in the next generation
+GAIN = 0.05  # a smaller share of the best fitness is no progress
+
+# The parameters that the methods have in common; those of one method alone follow.
+SIZE, PATIENCE, OWN = 0, 1, 2
+
+
+class Setting(NamedTuple):
+    """What stays the same during a search: the problem, what may be spent, and where the outcome goes."""
+
+    problem: tuple  # nodes, frames, terms, data, bounds, spans
+    most: int
+    deadline: float
+    clock: np.ndarray
+    state: np.ndarray
+    outcome: np.ndarray
+    work: tuple  # Workspace
+
+
+@jit
+def weigh(terms, data, world, x, ease, residual):
+    """Eq. 4.3 with `ease` times the square of what guides, or is within tolerance; then without either guides or ease.
+
+    The third value says if every term that can block is satisfied, never so if there is none. What is not a number is as
+    bad as can be.
+    """
+    total, blocking = 0.0, 0.0
+    count, blocks = 0, 0
+    satisfied = True
+    t = 0
+    while t < terms.size:
+        term = terms[t]
+        loss = measured_loss(term, data, world, x, residual)
+        good = term_error(term, data, x, residual)[1]
+        if term.kind == PROJECTION:  # one loss of two terms, as in `rmse`
+            t += 1
+            loss = 0.5 * (loss + measured_loss(terms[t], data, world, x, residual))
+            good = good and term_error(terms[t], data, x, residual)[1]
+        square = term.weight * loss * loss
+        if not term.soft:
+            blocks += 1
+            blocking += square
+            satisfied = satisfied and good
+        total += ease * square if term.soft or good else square
+        count += 1
+        t += 1
+    fitness = _root_mean(total, count)
+    if blocks == 0:
+        return fitness, fitness, False
+    return fitness, _root_mean(blocking, count), satisfied
+
+
+@jit_inline
+def _root_mean(total, count):
+    value = math.sqrt(total / count)
+    return value if value < math.inf else math.inf
+
+
+@jit
+def judge_placed(setting, x, ease, world):
+    """The fitness of a posture whose frames stand in `world`, and whether the search is over: satisfied, or spent."""
+    nodes, frames, terms, data, bounds, spans = setting.problem
+    outcome, work = setting.outcome, setting.work
+    outcome[EVALUATIONS] += 1.0
+    fitness, error, satisfied = weigh(terms, data, world, x, ease, work.residual)
+    remember(x, -1.0 if satisfied else error, outcome, work)  # nothing is better than satisfied
+    return fitness, satisfied or spent(outcome, setting.most, setting.deadline, setting.clock)
+
+
+@jit
+def appraise(setting, x, ease):
+    """Place the body and judge it. One evaluation.
+
+    All genes of an individual differ from those of the one before it, so there is nothing that the OFKT could keep.
+    """
+    nodes, frames, terms, data, bounds, spans = setting.problem
+    place(nodes, frames, x, setting.work.poses, setting.work.world)
+    return judge_placed(setting, x, ease, setting.work.world)
+
+
+@jit
+def draw_genes(setting, genes):
+    """A posture drawn evenly within the limits; a joint without limits has a finite span instead."""
+    bounds, state = setting.problem[4], setting.state
+    for k in range(genes.size):
+        genes[k] = bounds[2, k] + (bounds[3, k] - bounds[2, k]) * uniform(state)
+
+
+@jit
+def populate(setting, x, first, genes, fitness):
+    """Random individuals, one of them x in the `first` population of a search. Whether the search is over."""
+    for i in range(genes.shape[0]):
+        draw_genes(setting, genes[i])
+        if first and i == 0:
+            for k in range(x.size):
+                genes[i, k] = x[k]
+        fitness[i], over = appraise(setting, genes[i], 1.0)
+        if over:
+            return True
+    return False
+
+
+@jit
+def fittest(fitness):
+    """Which individual is the fittest."""
+    best = 0
+    for i in range(1, fitness.size):
+        if fitness[i] < fitness[best]:
+            best = i
+    return best
+
+
+@jit_inline
+def wait(best, record, waited):
+    """Count generations without progress. The fitness that the next ones are measured by, and how many there were."""
+    if best < (1.0 - GAIN) * record:
+        return best, 0
+    return record, waited + 1
+
+
+@jit
+def anything_blocks(terms):
+    """Whether some term can be missed."""
+    for t in range(terms.size):
+        if not terms[t].soft:
+            return True
+    return False

@@ -1,0 +1,69 @@
+"""PSO, particle swarm optimisation (Kennedy and Eberhart 1995): postures that fly, and are drawn to where it was good.
+
+Every particle has a posture x and a speed v. It remembers the best posture p it has been at, and knows the best l that
+those around it have been at. With inertia w (Shi and Eberhart 1998):
+
+    v' = w v + c1 U (p - x) + c2 U (l - x)              x' = x + v'
+
+U is drawn from [0, 1) for each joint. The swarm overshoots, swings back and comes to rest between p and l as long as
+w < 1 and c1 + c2 < 2 (1 + w); the defaults w = 0.6, c1 = c2 = 1.7 are those of Trelea (2003). A particle that meets a limit
+turns back at half its speed.
+
+Everybody knows everybody, unless `neighbours` says how many to either side in a ring a particle knows: news of a good place
+then travels slowly, and the swarm takes longer to agree on one.
+
+Where it shines: it is the simplest of all, few particles suffice, and a swarm that is near a solution homes in on it
+quickly. Where it fails: a swarm that agrees too soon circles around a local minimum and comes to rest there; a fresh
+swarm has to begin again. Joints are drawn independently, so a narrow valley across the joint axes is followed badly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memetik.errors import ProblemError
+from memetik.kernels import pso as kernel
+from memetik.problem.compile import Compiled
+from memetik.solvers.evolving import Evolving
+
+
+@dataclass(frozen=True, kw_only=True)
+class PSO(Evolving):
+    """A particle swarm with inertia, in which all know the best, or each its neighbours in a ring.
+
+    inertia: w, the share of its speed that a particle keeps.
+    memory: c1, how much the best posture of its own attracts it.
+    company: c2, how much the best posture of those it knows attracts it.
+    neighbours: how many to either side a particle knows; None for all.
+    """
+
+    inertia: float = 0.6
+    memory: float = 1.7
+    company: float = 1.7
+    neighbours: int | None = None
+
+    name = "pso"
+    fewest = 2
+    search = kernel.search
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.require_positive("memory", "company")
+        self.require_share("inertia")
+        if not self.memory + self.company < 2.0 * (1.0 + self.inertia) or self.inertia == 1.0:
+            raise ProblemError(
+                f"pso: with inertia {self.inertia}, memory {self.memory} and company {self.company} the swarm flies apart. "
+                "Let inertia be below 1 and memory + company below 2 (1 + inertia)."
+            )
+        if self.neighbours is not None and self.neighbours < 1:
+            raise ProblemError(f"pso: neighbours is {self.neighbours}; it must be at least 1, or None for all.")
+
+    def usual(self, joints: int) -> int:
+        return 20 + joints
+
+    def own(self) -> Sequence[float]:
+        return (self.inertia, self.memory, self.company, self.neighbours or 0)
+
+    def scratch(self, c: Compiled, size: int) -> tuple[int, int]:
+        return 0, int(kernel.room_size(size, c.active.size))
