@@ -30,6 +30,10 @@ class ProblemError(MemetikError, ValueError):
     """A problem that cannot be posed: a bad target, start or budget, nothing to solve, nothing that could move."""
 
 
+class RefusedError(ProblemError):
+    """A problem that the chosen method cannot take, though another one can."""
+
+
 class UnknownNameError(MemetikError, KeyError):
     """A link, joint, chain or body asked for by a name that does not exist."""
 

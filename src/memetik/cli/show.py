@@ -58,6 +58,9 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _methods(options: argparse.Namespace) -> int:
-    columns = ("name", "family", "takes", "tips", "reference")
-    print(text_table([{column: getattr(method, column) for column in columns} for method in mk.methods()]))
+    columns = ("name", "family", "takes", "tips", "limits", "deterministic", "reference")
+    rows = [{column: getattr(method, column) for column in columns} for method in mk.methods()]
+    for row in rows:
+        row["deterministic"] = "yes" if row["deterministic"] else "no"
+    print(text_table(rows))
     return 0

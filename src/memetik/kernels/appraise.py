@@ -8,16 +8,17 @@ are not satisfied back for ever. Where nothing can be missed, nothing fades.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from memetik.kernels.budget import EVALUATIONS, remember, spent
+from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.evaluate import place, term_error
 from memetik.kernels.jit import jit, jit_inline
 from memetik.kernels.losses import measured_loss
-from memetik.kernels.random import uniform
+from memetik.kernels.random import seed_stream, uniform
 from memetik.kernels.terms import PROJECTION
+from memetik.kernels.workspace import Workspace
 
 FADING = 0.9  # what is left of the pull of guides in the next generation
 GAIN = 0.05  # a smaller share of the best fitness is no progress
@@ -29,13 +30,13 @@ SIZE, PATIENCE, OWN = 0, 1, 2
 class Setting(NamedTuple):
     """What stays the same during a search: the problem, what may be spent, and where the outcome goes."""
 
-    problem: tuple  # nodes, frames, terms, data, bounds, spans
+    problem: tuple[Any, ...]  # nodes, frames, terms, data, bounds, spans
     most: int
     deadline: float
     clock: np.ndarray
     state: np.ndarray
     outcome: np.ndarray
-    work: tuple  # Workspace
+    work: Workspace
 
 
 @jit
@@ -108,11 +109,14 @@ def draw_genes(setting, genes):
 
 
 @jit
-def populate(setting, x, first, genes, fitness):
-    """Random individuals, one of them x in the `first` population of a search. Whether the search is over."""
+def populate(setting, x, seed, genes, fitness):
+    """A fresh population, from the next stream of the seed; x is one of the first. Whether the search is over."""
+    attempt = setting.outcome[ATTEMPTS]
+    setting.outcome[ATTEMPTS] += 1.0
+    seed_stream(setting.state, seed, int(attempt))
     for i in range(genes.shape[0]):
         draw_genes(setting, genes[i])
-        if first and i == 0:
+        if attempt == 0.0 and i == 0:
             for k in range(x.size):
                 genes[i, k] = x[k]
         fitness[i], over = appraise(setting, genes[i], 1.0)
@@ -142,7 +146,7 @@ def wait(best, record, waited):
 @jit
 def anything_blocks(terms):
     """Whether some term can be missed."""
+    blocks = False
     for t in range(terms.size):
-        if not terms[t].soft:
-            return True
-    return False
+        blocks = blocks or not terms[t].soft
+    return blocks

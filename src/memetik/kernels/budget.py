@@ -5,8 +5,10 @@ from __future__ import annotations
 from memetik.kernels.clock import now
 from memetik.kernels.jit import jit_inline
 
-# What the search reports, in the array `outcome`.
-EVALUATIONS, ATTEMPTS, TIMED_OUT, MOVED, ERROR, OUTCOME = 0, 1, 2, 3, 4, 5  # MOVED: the start was out of limits
+# What the search reports, in the array `outcome`. MOVED: the start was out of limits. STOP is a question to it instead: who
+# looks for the same in another thread, and has found it, sets it to 1.
+EVALUATIONS, ATTEMPTS, TIMED_OUT, MOVED, ERROR, STOP = 0, 1, 2, 3, 4, 5
+OUTCOME = 6  # where the errors of the terms begin
 
 
 # [s] Kept back from a time limit for what follows the search: to verify, to report, to return to Python. This takes about
@@ -24,8 +26,8 @@ def deadline_after(seconds, clock):
 
 @jit_inline
 def spent(outcome, most, deadline, clock):
-    """Whether the budget is used up; remembers if it was the time."""
-    if outcome[EVALUATIONS] >= most:
+    """Whether the budget is used up, or the search was asked to stop; remembers if it was the time."""
+    if outcome[EVALUATIONS] >= most or outcome[STOP] != 0.0:
         return True
     if deadline > 0.0 and now(clock) >= deadline:
         outcome[TIMED_OUT] = 1.0

@@ -5,17 +5,24 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.appraise import (
-    FADING, OWN, PATIENCE, SIZE, Setting, anything_blocks, appraise, fittest, populate, wait,
-)  # fmt: skip
-from memetik.kernels.budget import ATTEMPTS
+    FADING,
+    OWN,
+    PATIENCE,
+    SIZE,
+    Setting,
+    anything_blocks,
+    appraise,
+    fittest,
+    populate,
+    wait,
+)
 from memetik.kernels.jit import jit, jit_inline
-from memetik.kernels.random import seed_stream, uniform
+from memetik.kernels.random import uniform
 
 DIFFERENCE, CROSSOVER, BY_BEST = OWN, OWN + 1, OWN + 2
 
 
-@jit_inline
-def room_size(size, n):
+def room_size(size: int, n: int) -> int:
     """How many floats a generation needs."""
     return size * (n + 1)
 
@@ -26,9 +33,9 @@ def others(i, size, state):
     a = b = c = i
     while a == i:
         a = int(size * uniform(state))
-    while b == i or b == a:
+    while b in (i, a):
         b = int(size * uniform(state))
-    while c == i or c == a or c == b:
+    while c in (i, a, b):
         c = int(size * uniform(state))
     return a, b, c
 
@@ -80,9 +87,7 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
     genes, fitness = room[: size * n].reshape((size, n)), room[size * n : size * n + size]
     blocks = anything_blocks(problem[2])
     while True:
-        seed_stream(state, seed, int(outcome[ATTEMPTS]))
-        outcome[ATTEMPTS] += 1.0
-        if populate(setting, x, outcome[ATTEMPTS] == 1.0, genes, fitness):
+        if populate(setting, x, seed, genes, fitness):
             return
         record, waited, ease = math.inf, 0, 1.0
         while waited < parameters[PATIENCE]:

@@ -7,14 +7,14 @@ import math
 from memetik.kernels.budget import ERROR, MOVED, OUTCOME, deadline_after
 from memetik.kernels.evaluate import count_residuals
 from memetik.kernels.finish import verify
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit_free
 from memetik.kernels.late import call_search
 from memetik.kernels.memetic import move_inside
 from memetik.kernels.term_springs import rest_at_start
 from memetik.kernels.workspace import carve
 
 
-@jit
+@jit_free
 def drive(
     nodes, frames, terms, data, bounds, spans, active, limits, q, search, seed, most, seconds, parameters, places, room,
     flags, clock, state, buffer, outcome,

@@ -5,19 +5,26 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.appraise import (
-    FADING, OWN, PATIENCE, SIZE, Setting, anything_blocks, appraise, fittest, populate, wait,
-)  # fmt: skip
-from memetik.kernels.budget import ATTEMPTS
-from memetik.kernels.jit import jit, jit_inline
-from memetik.kernels.random import seed_stream, uniform
+    FADING,
+    OWN,
+    PATIENCE,
+    SIZE,
+    Setting,
+    anything_blocks,
+    appraise,
+    fittest,
+    populate,
+    wait,
+)
+from memetik.kernels.jit import jit
+from memetik.kernels.random import uniform
 
 TOURNAMENT, BLEND, MUTATION, REACH = OWN, OWN + 1, OWN + 2, OWN + 3
 
 PRECISION = 20.0  # the smallest mutation is 2^-20 of the largest
 
 
-@jit_inline
-def room_size(size, n):
+def room_size(size: int, n: int) -> int:
     """How many floats two generations need."""
     return 2 * size * (n + 1)
 
@@ -76,9 +83,7 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
     fitness, offspring_fitness = room[2 * at : 2 * at + size], room[2 * at + size : 2 * at + 2 * size]
     blocks = anything_blocks(problem[2])
     while True:
-        seed_stream(state, seed, int(outcome[ATTEMPTS]))
-        outcome[ATTEMPTS] += 1.0
-        if populate(setting, x, outcome[ATTEMPTS] == 1.0, genes, fitness):
+        if populate(setting, x, seed, genes, fitness):
             return
         record, waited, ease = math.inf, 0, 1.0
         while waited < parameters[PATIENCE]:

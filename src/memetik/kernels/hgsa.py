@@ -13,15 +13,25 @@ from typing import NamedTuple
 import numpy as np
 
 from memetik.kernels.appraise import (
-    FADING, OWN, PATIENCE, SIZE, Setting, anything_blocks, appraise, draw_genes, fittest, judge_placed, populate, wait,
-)  # fmt: skip
+    FADING,
+    OWN,
+    PATIENCE,
+    SIZE,
+    Setting,
+    anything_blocks,
+    appraise,
+    draw_genes,
+    fittest,
+    judge_placed,
+    populate,
+    wait,
+)
 from memetik.kernels.bio_ik_reproduce import adopt, constrain, extinguish, mutate, recombine
 from memetik.kernels.bio_ik_select import niche, select, sort_by_fitness
-from memetik.kernels.budget import ATTEMPTS
 from memetik.kernels.jit import jit, jit_inline
 from memetik.kernels.ofkt import REFERENCE, WIDTH, clear, update
 from memetik.kernels.pose import compose, constant, inverse, load, local, store
-from memetik.kernels.random import seed_stream, uniform
+from memetik.kernels.random import uniform
 from memetik.kernels.records import SLIDE
 
 ELITES = OWN
@@ -48,14 +58,12 @@ class Bench(NamedTuple):
     motion: np.ndarray  # (n,) the one node that a variable drives, or SEVERAL
 
 
-@jit_inline
-def room_size(size, n, nodes, frames):
+def room_size(size: int, n: int, nodes: int, frames: int) -> int:
     """How many floats two generations and a bench need."""
     return 4 * size * (n + 1) + WIDTH * nodes + 14 * frames + n
 
 
-@jit_inline
-def places_size(size, n):
+def places_size(size: int, n: int) -> int:
     """How many integers the order, the mating pool and a bench need."""
     return 2 * size + n
 
@@ -227,9 +235,7 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
     bench = set_up(problem, room[2 * at :], places[2 * size : 2 * size + n])
     blocks = anything_blocks(problem[2])
     while True:
-        seed_stream(state, seed, int(outcome[ATTEMPTS]))
-        outcome[ATTEMPTS] += 1.0
-        if populate(setting, x, outcome[ATTEMPTS] == 1.0, last.genes, last.fitness):
+        if populate(setting, x, seed, last.genes, last.fitness):
             return
         for i in range(size):
             for k in range(n):

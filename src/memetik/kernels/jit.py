@@ -38,6 +38,11 @@ def jit_fast(function: Kernel) -> Any:
     return _compile(function, fastmath={"reassoc", "contract", "nsz", "arcp"})
 
 
+def jit_free(function: Kernel) -> Any:
+    """As `jit`, and other threads of Python run meanwhile: for searches that may race each other."""
+    return _compile(function, nogil=True)
+
+
 def jit_allocating(function: Kernel) -> Any:
     """As `jit`, with reference counting: for a kernel that cannot do without arrays of its own."""
     return _compile(function, _nrt=True)

@@ -5,19 +5,27 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.appraise import (
-    FADING, OWN, PATIENCE, SIZE, Setting, anything_blocks, appraise, draw_genes, fittest, populate, wait,
-)  # fmt: skip
-from memetik.kernels.budget import ATTEMPTS
-from memetik.kernels.jit import jit, jit_inline
-from memetik.kernels.random import seed_stream, uniform
+    FADING,
+    OWN,
+    PATIENCE,
+    SIZE,
+    Setting,
+    anything_blocks,
+    appraise,
+    draw_genes,
+    fittest,
+    populate,
+    wait,
+)
+from memetik.kernels.jit import jit
+from memetik.kernels.random import uniform
 
 INERTIA, MEMORY, COMPANY, NEIGHBOURS = OWN, OWN + 1, OWN + 2, OWN + 3
 
 BOUNCE = 0.5  # what is left of a speed that meets a limit, and turns back
 
 
-@jit_inline
-def room_size(size, n):
+def room_size(size: int, n: int) -> int:
     """How many floats a swarm needs."""
     return size * (3 * n + 1)
 
@@ -84,9 +92,7 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
     speed, fitness = room[2 * at : 3 * at].reshape((size, n)), room[3 * at : 3 * at + size]
     blocks = anything_blocks(problem[2])
     while True:
-        seed_stream(state, seed, int(outcome[ATTEMPTS]))
-        outcome[ATTEMPTS] += 1.0
-        if populate(setting, x, outcome[ATTEMPTS] == 1.0, bests, fitness):
+        if populate(setting, x, seed, bests, fitness):
             return
         start_flight(setting, bests, genes, speed)
         record, waited, ease = math.inf, 0, 1.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -94,6 +94,13 @@ class Compiled:
                 term["residual"] = address(residual, RESIDUAL)
                 term["jacobian"] = address(jacobian, JACOBIAN)
         return self.nodes, self.frames, self.terms, self.data, self.bounds, self.spans, self.active, self.limits
+
+    def twin(self) -> Compiled:
+        """The same problem with scratch of its own, and its own copy of the targets."""
+        twin = replace(self, data=self.data.copy())
+        # The terms know their kernels already; to look them up again would take longer than many a solve.
+        twin.__dict__["record"] = (*self.record[:3], twin.data, *self.record[4:])
+        return twin
 
     @cached_property
     def attempt(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterable, Mapping
 
@@ -65,6 +66,12 @@ class Problem:
         if self._compiled is None:
             self._compiled = compile_problem(self.body, self.objectives, self.lower, self.upper, self.lock)
         return self._compiled
+
+    def twin(self) -> Problem:
+        """The same problem for another thread, with the targets of now. A problem can be solved by one thread at a time."""
+        twin = copy.copy(self)
+        twin._compiled = self.compiled.twin()
+        return twin
 
     def recompile(self) -> None:
         """Forget the compiled arrays; the next solve builds them anew. Weights and tolerances do this by themselves."""

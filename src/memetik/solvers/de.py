@@ -62,4 +62,4 @@ class DE(Evolving):
         return (self.difference, self.crossover, float(self.base == "best"))
 
     def scratch(self, c: Compiled, size: int) -> tuple[int, int]:
-        return 0, int(kernel.room_size(size, c.active.size))
+        return 0, kernel.room_size(size, c.active.size)

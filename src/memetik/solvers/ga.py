@@ -63,4 +63,4 @@ class GA(Evolving):
         return (self.tournament, self.blend, self.mutation, self.reach)
 
     def scratch(self, c: Compiled, size: int) -> tuple[int, int]:
-        return 0, int(kernel.room_size(size, c.active.size))
+        return 0, kernel.room_size(size, c.active.size)

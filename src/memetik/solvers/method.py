@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memetik.errors import ProblemError
+from memetik.errors import RefusedError
 from memetik.kernels.drive import drive
 from memetik.kernels.late import search_address
 from memetik.problem import Problem
@@ -49,6 +49,6 @@ def require(problem: Problem, method: str, kinds: Collection[int], instead: str 
     c = problem.compiled
     for objective, owner in zip(problem.objectives, c.owners, strict=True):
         if not set(c.terms["kind"][owner].tolist()) <= set(kinds):
-            raise ProblemError(
+            raise RefusedError(
                 f"method {method!r} cannot take {objective!r}. Method {instead!r} can: mk.methods() lists all."
             )

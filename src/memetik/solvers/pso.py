@@ -5,9 +5,9 @@ those around it have been at. With inertia w (Shi and Eberhart 1998):
 
     v' = w v + c1 U (p - x) + c2 U (l - x)              x' = x + v'
 
-U is drawn from [0, 1) for each joint. The swarm overshoots, swings back and comes to rest between p and l as long as
-w < 1 and c1 + c2 < 2 (1 + w); the defaults w = 0.6, c1 = c2 = 1.7 are those of Trelea (2003). A particle that meets a limit
-turns back at half its speed.
+U is drawn from [0, 1) for each joint. Particles overshoot and swing back. Their swing dies out if w < 1 and
+c1 + c2 < 24 (1 - w^2) / (7 - 5 w) (Poli 2009); the defaults w = 0.6, c1 = c2 = 1.7 are those of Trelea (2003). A particle
+that meets a limit turns back at half its speed.
 
 Everybody knows everybody, unless `neighbours` says how many to either side in a ring a particle knows: news of a good place
 then travels slowly, and the swarm takes longer to agree on one.
@@ -51,10 +51,11 @@ class PSO(Evolving):
         super().__post_init__()
         self.require_positive("memory", "company")
         self.require_share("inertia")
-        if not self.memory + self.company < 2.0 * (1.0 + self.inertia) or self.inertia == 1.0:
+        most = 24.0 * (1.0 - self.inertia**2) / (7.0 - 5.0 * self.inertia)
+        if not self.memory + self.company < most:
             raise ProblemError(
-                f"pso: with inertia {self.inertia}, memory {self.memory} and company {self.company} the swarm flies apart. "
-                "Let inertia be below 1 and memory + company below 2 (1 + inertia)."
+                f"pso: memory {self.memory} and company {self.company} let the swarm fly apart; with inertia {self.inertia} "
+                f"they must sum to less than {most:.3g}."
             )
         if self.neighbours is not None and self.neighbours < 1:
             raise ProblemError(f"pso: neighbours is {self.neighbours}; it must be at least 1, or None for all.")
@@ -66,4 +67,4 @@ class PSO(Evolving):
         return (self.inertia, self.memory, self.company, self.neighbours or 0)
 
     def scratch(self, c: Compiled, size: int) -> tuple[int, int]:
-        return 0, int(kernel.room_size(size, c.active.size))
+        return 0, kernel.room_size(size, c.active.size)

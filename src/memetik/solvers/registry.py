@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -28,17 +29,33 @@ class Method(NamedTuple):
 
     name: str
     family: str
-    solver: type
-    takes: str
+    place: str  # file and class in memetik.solvers; it is imported when it is first used
+    takes: str  # objectives
     tips: str
+    limits: str  # how they are kept
+    deterministic: bool  # the same seed and budget of evaluations give the same answer, bit for bit
     reference: str
 
+    @property
+    def solver(self) -> type:
+        """The class that names its parameters."""
+        file, name = self.place.split(".")
+        made: type = getattr(importlib.import_module(f"memetik.solvers.{file}"), name)
+        return made
 
+
+_ALL, _ANY = "every objective", "any number"
+
+# fmt: off
 _METHODS = (
-    Method(
-        "memetic", "memetic", Memetic, "every objective", "any number", "this library; idea of Bio IK (Starke 2018)"
-    ),
+    Method("memetic", "memetic", "memetic.Memetic", _ALL, _ANY, "in every step", True, "this library, after Bio IK"),
+    Method("ga", "evolutionary", "ga.GA", _ALL, _ANY, "in every individual", True, "Holland 1975"),
+    Method("de", "evolutionary", "de.DE", _ALL, _ANY, "in every individual", True, "Storn and Price 1997"),
+    Method("pso", "evolutionary", "pso.PSO", _ALL, _ANY, "in every particle", True, "Kennedy and Eberhart 1995"),
+    Method("hgsa", "evolutionary", "hgsa.HGSA", _ALL, _ANY, "in every individual", True, "Starke et al. 2016"),
+    Method("portfolio", "portfolio", "portfolio.Portfolio", _ALL, _ANY, "as its methods do", True, "as TRAC-IK 2015"),
 )
+# fmt: on
 
 
 def methods() -> tuple[Method, ...]:

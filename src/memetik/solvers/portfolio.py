@@ -1,0 +1,218 @@
+"""Portfolio: several methods for one problem, because none is the best for all (as TRAC-IK does, Beeson and Ames 2015).
+
+TRAC-IK lets two methods race that fail for different reasons, Newton steps with random restarts and sequential quadratic
+programming, and takes the answer of the first that is through. Here they are any methods, and they
+
+    take turns    in the order of the list, each with its share of the budget; what one leaves over the next ones get
+    race          each in a thread of its own with its share of the evaluations, all with the whole time
+
+The first that reaches its target ends the search. In a race that depends on the clock, so unless told otherwise the
+portfolio then still waits for those that stand earlier in the list, and takes the earliest that reached: the same call
+gives the same answer. Where none reaches, the answer is the one that misses least.
+
+Where it shines: problems of unknown kind, where one method hardly ever fails but sometimes does, and another one is slow
+but fails elsewhere. Where it fails: a budget that is too small for one method is smaller still for two. A race needs cores
+to run on and about a third of a millisecond to set up, so it pays for problems that take longer than that.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from memetik.errors import ProblemError, RefusedError
+from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, STOP, TIMED_OUT
+from memetik.problem import Problem
+from memetik.solution import Solution, Status
+from memetik.solvers.budget import DEFAULT, Budget
+from memetik.solvers.registry import Solver, solver
+
+NUDGE = 2e-4  # s between two requests to stop; one can be lost while a search is just beginning
+
+
+class Run(NamedTuple):
+    """What one method of a portfolio did. Without a status it gave no answer, and the note says why."""
+
+    method: str
+    status: Status | None
+    seconds: float
+    evaluations: int
+    note: str = ""
+
+
+class PortfolioSolution(Solution):
+    """The answer of the method that won. Its seconds and evaluations are those of all methods together."""
+
+    __slots__ = ("runs",)
+
+    runs: tuple[Run, ...]  # of every method, in the order of the list
+
+
+class _Entry(NamedTuple):
+    """A method on the list."""
+
+    name: str
+    solver: Solver
+    share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Portfolio:
+    """Several methods, one after another or in a race.
+
+    methods: names (see mk.methods()) or solvers with parameters of their own. One that cannot take the problem is passed
+    over, and the report says so.
+    shares: of the budget, one for each method; equal unless given.
+    race: all at once, each in a thread of its own.
+    deterministic: of several that reach their target in a race the earliest in the list wins, not the quickest.
+
+    The solution has `runs`: what each method did.
+    """
+
+    seed: int = 0
+    methods: Sequence[str | Solver] = ("memetic", "de")
+    shares: Sequence[float] | None = None
+    race: bool = False
+    deterministic: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.methods:
+            raise ProblemError("portfolio: there is no method on the list. Name one at least; mk.methods() lists all.")
+        if self.shares is not None and (len(self.shares) != len(self.methods) or not min(self.shares) > 0.0):
+            raise ProblemError(
+                f"portfolio: shares are {tuple(self.shares)}; give {len(self.methods)} numbers above zero, one for each "
+                "method."
+            )
+        self._entries()  # so that a name that does not exist is said now
+
+    def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> PortfolioSolution:
+        """The answer of the method that reached its target, else the one that misses least."""
+        begin = time.perf_counter()
+        problem.start(start)  # what is wrong with it is said by the problem, not by each method
+        entries = self._entries()
+        if self.race:
+            outcomes = _Race(problem, entries, deterministic=self.deterministic).run(start, budget)
+        else:
+            outcomes = _take_turns(problem, entries, start, budget, begin)
+        answers = [solution for _, solution in outcomes if solution is not None]
+        if not answers:
+            reasons = " ".join(run.note for run, _ in outcomes)
+            raise RefusedError(f"no method of the portfolio can take the problem. {reasons}")
+        winner = min(answers, key=_badness)  # of equals the earliest
+        return _answer(problem, winner, answers, [run for run, _ in outcomes], time.perf_counter() - begin)
+
+    def _entries(self) -> list[_Entry]:
+        shares = self.shares or [1.0] * len(self.methods)
+        return [
+            _Entry(method, solver(method, seed=self.seed), share)
+            if isinstance(method, str)
+            else _Entry(type(method).__name__, method, share)
+            for method, share in zip(self.methods, shares, strict=True)
+        ]
+
+
+Outcome = tuple[Run, Solution | None]
+
+
+def _take_turns(
+    problem: Problem, entries: Sequence[_Entry], start: ArrayLike | None, budget: Budget, begin: float
+) -> list[Outcome]:
+    """One method after another until one reaches its target."""
+    outcomes: list[Outcome] = []
+    left = budget.evaluations
+    for k, entry in enumerate(entries):
+        share = entry.share / sum(later.share for later in entries[k:])
+        seconds = budget.seconds - (time.perf_counter() - begin)
+        if any(solution is not None and solution.success for _, solution in outcomes):
+            outcomes.append((Run(entry.name, None, 0.0, 0, "not needed"), None))
+        elif left < 1 or seconds <= 0.0:
+            outcomes.append((Run(entry.name, None, 0.0, 0, "nothing was left of the budget"), None))
+        else:
+            part = Budget(evaluations=max(round(left * share), 1), seconds=seconds * share)
+            outcomes.append(_run(entry, problem, start, part))
+            left -= outcomes[-1][0].evaluations
+    return outcomes
+
+
+class _Race:
+    """Every method in a thread of its own, on a twin of the problem."""
+
+    def __init__(self, problem: Problem, entries: Sequence[_Entry], *, deterministic: bool) -> None:
+        self.entries, self.deterministic = entries, deterministic
+        self.twins = [problem.twin() for _ in entries]
+
+    def run(self, start: ArrayLike | None, budget: Budget) -> list[Outcome]:
+        """Start all, stop those that cannot win any more, and wait for the rest."""
+        whole = sum(entry.share for entry in self.entries)
+        with ThreadPoolExecutor(len(self.entries)) as pool:
+            futures: list[Future[Outcome]] = []
+            for entry, twin in zip(self.entries, self.twins, strict=True):
+                most = max(round(budget.evaluations * entry.share / whole), 1)
+                part = Budget(evaluations=most, seconds=budget.seconds)
+                futures.append(pool.submit(_run, entry, twin, start, part))
+            beaten: set[int] = set()
+            while running := [future for future in futures if not future.done()]:
+                beaten |= self._beaten(futures)
+                for k in beaten:
+                    self.twins[k].compiled.outcome[STOP] = 1.0
+                wait(running, timeout=NUDGE if beaten else None, return_when=FIRST_COMPLETED)
+        outcomes = [future.result() for future in futures]
+        return [self._stopped(outcome) if k in beaten else outcome for k, outcome in enumerate(outcomes)]
+
+    def _beaten(self, futures: Sequence[Future[Outcome]]) -> set[int]:
+        """The methods that still run and cannot win any more."""
+        reached = [k for k, future in enumerate(futures) if future.done() and _reached(future)]
+        running = {k for k, future in enumerate(futures) if not future.done()}
+        if not reached:
+            return set()
+        return {k for k in running if k > min(reached)} if self.deterministic else running
+
+    def _stopped(self, outcome: Outcome) -> Outcome:
+        """What came of a method that was told to stop: it counts no more, whatever it found by then."""
+        run = outcome[0]
+        return run._replace(status=None, note="stopped, another one had won"), None
+
+
+def _reached(future: Future[Outcome]) -> bool:
+    if future.exception() is not None:
+        return False
+    solution = future.result()[1]
+    return solution is not None and solution.success
+
+
+def _run(entry: _Entry, problem: Problem, start: ArrayLike | None, budget: Budget) -> Outcome:
+    begin = time.perf_counter()
+    try:
+        solution = entry.solver.solve(problem, start, budget)
+    except RefusedError as refusal:
+        return Run(entry.name, None, time.perf_counter() - begin, 0, str(refusal)), None
+    return Run(entry.name, solution.status, solution.seconds, solution.evaluations), solution
+
+
+def _badness(solution: Solution) -> tuple[int, float]:
+    """Status first; then what is missed, the sum of squares of the errors, weighed as the problem weighs them."""
+    if solution.success:
+        return 0, 0.0
+    terms = solution.problem.compiled.terms
+    missed = np.where(terms["soft"] == 0, terms["scale"] * solution.term_errors, 0.0)
+    return int(solution.status), float(missed @ missed)
+
+
+def _answer(
+    problem: Problem, winner: Solution, answers: Sequence[Solution], runs: Sequence[Run], seconds: float
+) -> PortfolioSolution:
+    head = np.zeros(OUTCOME)
+    head[EVALUATIONS] = sum(run.evaluations for run in runs)
+    head[ATTEMPTS] = sum(answer.attempts for answer in answers)
+    head[TIMED_OUT] = any(answer.timed_out for answer in answers)  # then the answer may be another one next time
+    head[MOVED] = winner.start_moved
+    numbers = np.concatenate([head, winner.term_errors, winner.term_satisfied])
+    answer = PortfolioSolution(problem, winner.q, winner.status, numbers, seconds, f"portfolio ({winner.method})")
+    answer.runs = tuple(runs)
+    return answer
