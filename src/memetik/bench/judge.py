@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +12,13 @@ from numpy.typing import NDArray
 from memetik.bench.peers.peer import Task
 from memetik.body import Body
 from memetik.geometry import pose_error
+from memetik.problem import Problem
+from memetik.solution import Solution
 
 Array = NDArray[np.float64]
 
 SLACK = 1e-9  # rad or m beyond a limit that rounding may explain
+ROUNDING = 1e-7  # rad or m between two ways to compute an error; angles near zero lose half their digits
 
 
 class Judge:
@@ -39,3 +44,65 @@ class Judge:
         """Whether forward kinematics puts the tip on the target, within the tolerances."""
         position, orientation = pose_error(self.body.forward(q)[self.tip], target)
         return position <= self.task.position and orientation <= self.task.orientation
+
+
+class Verdict(NamedTuple):
+    """What an answer is worth, and what it says of itself that is not so."""
+
+    right: bool
+    position: float  # m, of the tip that is farthest away
+    orientation: float  # rad, of the tip that is turned most; 0 where none is asked for
+    complaints: tuple[str, ...]
+
+
+class StatusJudge:
+    """Examines whole solutions: where the tips of a body really are, and if limits, status and errors are what they say."""
+
+    def __init__(self, problem: Problem, tips: Sequence[str], task: Task, *, position_only: bool) -> None:
+        self.problem, self.tips, self.task, self.position_only = problem, tips, task, position_only
+
+    def examine(self, solution: Solution, targets: Sequence[Array]) -> Verdict:
+        """Judge an answer by itself, then hold it against its status and its errors."""
+        found = [
+            self._errors(plain_forward(self.problem.body, solution.q, tip), target)
+            for tip, target in zip(self.tips, targets, strict=True)
+        ]
+        position, orientation = max(error[0] for error in found), max(error[1] for error in found)
+        complaints = list(self._outside(solution.q))
+        reached = all(near <= self.task.position and turned <= self.task.orientation for near, turned in found)
+        # At the tolerance itself rounding decides, so there the status may be either.
+        clearly = all(
+            abs(near - self.task.position) > SLACK and abs(turned - self.task.orientation) > SLACK
+            for near, turned in found
+        )
+        if solution.success != reached and clearly:
+            complaints.append(
+                f"says {solution.status.name}, but forward kinematics finds it {position:.3g} m and {orientation:.3g} rad off"
+            )
+        told = solution.term_errors.reshape(len(self.tips), -1)
+        asked = np.array(found)[:, : told.shape[1]]
+        if not np.allclose(told, asked, rtol=1e-6, atol=ROUNDING):
+            complaints.append(f"reports an error of {told.max():.3g}, but it is {asked.max():.3g}")
+        return Verdict(reached and not complaints, position, orientation, tuple(complaints))
+
+    def _errors(self, pose: Array, target: Array) -> tuple[float, float]:
+        position, orientation = pose_error(pose, target)
+        return position, 0.0 if self.position_only else orientation
+
+    def _outside(self, q: Array) -> Iterator[str]:
+        lower, upper = self.problem.lower, self.problem.upper
+        for k, name in enumerate(self.problem.body.joint_names):
+            if not lower[k] - SLACK <= q[k] <= upper[k] + SLACK:
+                yield f"joint {name!r} is at {q[k]:.6g}, outside its limits {lower[k]:.6g} to {upper[k]:.6g}"
+
+
+def plain_forward(body: Body, q: Array, link: str) -> Array:
+    """world_from_link [4x4]: one matrix for each joint from the link up to the root. No kernel has a part in it."""
+    above = {joint.child: joint for joint in body.joints.values()}
+    pose = np.eye(4)
+    while link in above:
+        joint = above[link]
+        drives = body.variables.drives.get(joint.name, ())
+        pose = joint.transform([drive.ratio * q[drive.variable] + drive.offset for drive in drives]) @ pose
+        link = joint.parent
+    return pose

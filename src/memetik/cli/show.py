@@ -11,6 +11,8 @@ from memetik import bodies
 from memetik.bench.harness import text_table
 from memetik.cli.files import OUT, ready
 
+_MADE = {"planar": "planar_chain", "snake": "snake"}  # bodies that are made, not read
+
 
 def add_commands(commands: Any) -> None:
     """Add `bodies`, `show` and `methods`."""
@@ -29,12 +31,16 @@ def add_commands(commands: Any) -> None:
 
 def add_body(command: argparse.ArgumentParser) -> None:
     """The arguments that say which body is meant; `load_body` reads them."""
-    command.add_argument("body", help="a bundled name or a path to a .urdf or .xacro file")
+    command.add_argument("body", help="a bundled name, a path to a .urdf or .xacro file, or planar:N or snake:N joints")
     command.add_argument("--base", default="fixed", help="the root: fixed, xyz, planar or floating (default: fixed)")
 
 
 def load_body(options: argparse.Namespace) -> mk.Body:
     """The body that was named."""
+    kind, _, joints = options.body.partition(":")
+    if kind in _MADE and joints.isdecimal():
+        made: mk.Body = getattr(mk, _MADE[kind])(int(joints))
+        return made.with_base(options.base)
     return mk.load(options.body, base=options.base)
 
 

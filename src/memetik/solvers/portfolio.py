@@ -21,6 +21,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -89,17 +90,16 @@ class Portfolio:
                 f"portfolio: shares are {tuple(self.shares)}; give {len(self.methods)} numbers above zero, one for each "
                 "method."
             )
-        self._entries()  # so that a name that does not exist is said now
+        self._entries  # noqa: B018 - a name that does not exist is said now
 
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> PortfolioSolution:
         """The answer of the method that reached its target, else the one that misses least."""
         begin = time.perf_counter()
         problem.start(start)  # what is wrong with it is said by the problem, not by each method
-        entries = self._entries()
         if self.race:
-            outcomes = _Race(problem, entries, deterministic=self.deterministic).run(start, budget)
+            outcomes = _Race(problem, self._entries, deterministic=self.deterministic).run(start, budget)
         else:
-            outcomes = _take_turns(problem, entries, start, budget, begin)
+            outcomes = _take_turns(problem, self._entries, start, budget, begin)
         answers = [solution for _, solution in outcomes if solution is not None]
         if not answers:
             reasons = " ".join(run.note for run, _ in outcomes)
@@ -107,14 +107,15 @@ class Portfolio:
         winner = min(answers, key=_badness)  # of equals the earliest
         return _answer(problem, winner, answers, [run for run, _ in outcomes], time.perf_counter() - begin)
 
-    def _entries(self) -> list[_Entry]:
+    @cached_property
+    def _entries(self) -> tuple[_Entry, ...]:
         shares = self.shares or [1.0] * len(self.methods)
-        return [
+        return tuple(
             _Entry(method, solver(method, seed=self.seed), share)
             if isinstance(method, str)
             else _Entry(type(method).__name__, method, share)
             for method, share in zip(self.methods, shares, strict=True)
-        ]
+        )
 
 
 Outcome = tuple[Run, Solution | None]

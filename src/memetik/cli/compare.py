@@ -1,0 +1,78 @@
+"""`memetik compare`: all methods on the same random problems of a body."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import memetik as mk
+from memetik.bench.compare import Comparison, Question, compare, named
+from memetik.bench.peers import Task
+from memetik.cli.files import OUT
+from memetik.cli.show import add_body, load_body
+
+CONTRADICTED = 1
+
+
+def add_commands(commands: Any) -> None:
+    """Add `compare`."""
+    command = commands.add_parser(
+        "compare",
+        help="let all methods solve the same random problems of a body",
+        description="Let all methods solve the same random reachable problems of a body, check every answer by an "
+        "independent forward kinematics, print and plot. Several --tip are wanted all at once. Exit code 1: an "
+        "answer broke a limit or contradicted its own status.",
+    )
+    add_body(command)
+    command.add_argument("--tip", action="append", metavar="LINK", help="a link that gets a target; repeatable")
+    command.add_argument("--position-only", action="store_true", help="targets are positions, not whole poses")
+    command.add_argument("--count", type=int, default=100, metavar="N", help="problems (default: %(default)s)")
+    command.add_argument(
+        "--seconds", type=float, default=0.1, metavar="S", help="for each solve (default: %(default)s)"
+    )
+    command.add_argument("--methods", metavar="A,B,C", help="only these, see `memetik methods` (default: all)")
+    command.add_argument("--tolerance", type=float, default=1e-4, metavar="M", help="position (default: %(default)s)")
+    command.add_argument(
+        "--angle-tolerance", type=float, default=1e-3, metavar="RAD", help="orientation (default: %(default)s)"
+    )
+    command.add_argument("--seed", type=int, default=0, help="of problems and methods (default: %(default)s)")
+    command.add_argument("--out", type=Path, default=OUT / "compare", help="folder for results (default: %(default)s)")
+    command.set_defaults(run=_compare)
+
+
+def _compare(options: argparse.Namespace) -> int:
+    body = load_body(options)
+    task = Task(options.tolerance, options.angle_tolerance, options.seconds)
+    question = Question(body, _tips(body, options.tip), task, options.position_only)
+    names = options.methods.split(",") if options.methods else None
+    comparison = compare(question, named(names, seed=options.seed), count=options.count, seed=options.seed)
+    print(comparison.report)
+    _save(comparison, options.out)
+    for complaint in comparison.complaints:
+        print(f"memetik: CONTRADICTION, {complaint}.", file=sys.stderr)
+    return CONTRADICTED if comparison.complaints else 0
+
+
+def _tips(body: mk.Body, given: list[str] | None) -> tuple[str, ...]:
+    """The links that get targets: those that were named, or the only one that the body's chains end in."""
+    if given:
+        for link in given:
+            body.frame(link)
+        return tuple(dict.fromkeys(given))
+    known = list(dict.fromkeys(tip for chain in body.chains.values() for tip in chain.tips))
+    if len(known) == 1:
+        return (known[0],)
+    ends = known or [link for link in body.links if link not in {joint.parent for joint in body.joints.values()}]
+    raise mk.ProblemError(
+        f"body {body.name!r} has {len(ends)} tips. Say which get targets, once or more: --tip {' --tip '.join(ends[:3])}"
+        f"{' ...' if len(ends) > 3 else ''}."
+    )
+
+
+def _save(comparison: Comparison, folder: Path) -> None:
+    try:
+        print("saved", *comparison.save(folder))
+    except mk.MissingExtraError as missing:
+        print(f"saved without a plot: {missing}")
