@@ -1,6 +1,6 @@
 """Does memetik tell the truth? Random problems, every answer checked by plain matrices that share nothing with it:
 
-    python tests/stress/honesty.py COUNT [--seed S] [--processes P] [--block B]
+    python tests/stress/honesty.py COUNT [--method M] [--seed S] [--processes P] [--block B]
 
 Bodies bundled and generated, of all kinds of joints; one to four objectives of every class; targets within reach and
 out of it; starts out of limits; locked and mimic joints; narrowed limits; small budgets. Checked of each answer: limits
@@ -31,11 +31,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import memetik as mk
-from memetik.errors import MemetikWarning, ProblemError
+from memetik.errors import MemetikWarning, ProblemError, RefusedError
 from memetik.objectives import Displacement
 from memetik.problem import Problem
 from memetik.solution import Status
-from memetik.solvers import Budget, Memetic
+from memetik.solvers import Budget, solver
 from tests.naive.bodies import KINDS, random_body, random_shape
 from tests.stress.batch import Postures, Setting
 from tests.stress.wishes import FACTORIES, Part, Wish
@@ -149,7 +149,7 @@ def some_starts(setting: Setting, rng):
     return np.where((kind > 0.95) & np.isfinite(high), high, starts)
 
 
-def solve_block(block: Block, rng):
+def solve_block(block: Block, rng, method: str = "memetic"):
     """Every target of a block solved: targets, starts and solutions with their budgets."""
     wishes = block.wishes
     there = Postures(block.setting, block.setting.sample(rng, EACH))
@@ -169,7 +169,8 @@ def solve_block(block: Block, rng):
         for wish, values in zip(wishes, targets, strict=True):
             if values is not None:
                 setattr(wish.objective, wish.assign, values[k])
-        solutions.append(Memetic(seeds[k]).solve(block.problem, starts[:, k], Budget(evaluations=budgets[k])))
+        solving = solver(method, seed=seeds[k])
+        solutions.append(solving.solve(block.problem, starts[:, k], Budget(evaluations=budgets[k])))
     return targets, starts, solutions, budgets
 
 
@@ -250,13 +251,16 @@ def edge_cases(block: Block, postures: Postures, targets, others, parts) -> Any:
     return edges
 
 
-def run_block(number: int, seed: int) -> tuple[int, list[str], Counter[str]]:
+def run_block(number: int, seed: int, method: str = "memetic") -> tuple[int, list[str], Counter[str]]:
     """Pose, solve and check one block; the same number and seed give the same block on any machine."""
     rng = np.random.default_rng([seed, number])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MemetikWarning)  # a random mimic joint may leave its source no room to move
         block = some_block(rng)
-    wrong, seen = check_block(block, *solve_block(block, rng))
+    try:
+        wrong, seen = check_block(block, *solve_block(block, rng, method))
+    except RefusedError:
+        return number, [], Counter({"refused": EACH})
     seen.update(type(wish.objective).__name__ for wish in block.wishes)
     what = f"{block.setting.body.name}, {', '.join(type(w.objective).__name__ for w in block.wishes)}"
     return number, [f"block {number}, {line} ({what})" for line in wrong], seen
@@ -265,10 +269,12 @@ def run_block(number: int, seed: int) -> tuple[int, list[str], Counter[str]]:
 # ---- The command line ---------------------------------------------------------------------------------------
 
 
-def run(count: int, seed: int = 0, processes: int = 1, progress: bool = False) -> tuple[int, list[str], Counter[str]]:
+def run(
+    count: int, seed: int = 0, processes: int = 1, progress: bool = False, method: str = "memetic"
+) -> tuple[int, list[str], Counter[str]]:
     """Check at least `count` problems: how many it were, what is wrong, and how many there were of what."""
     blocks = math.ceil(count / EACH)
-    task = functools.partial(run_block, seed=seed)
+    task = functools.partial(run_block, seed=seed, method=method)
     wrong: list[str] = []
     seen: Counter[str] = Counter()
     begin = last = time.perf_counter()
@@ -294,15 +300,16 @@ def run(count: int, seed: int = 0, processes: int = 1, progress: bool = False) -
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("count", type=int, help=f"how many problems, rounded up to blocks of {EACH}")
+    parser.add_argument("--method", default="memetic")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--block", type=int, help="check this block only, and say all that is wrong")
     asked = parser.parse_args(arguments)
     if asked.block is not None:
-        _, wrong, seen = run_block(asked.block, asked.seed)
+        _, wrong, seen = run_block(asked.block, asked.seed, asked.method)
         done = EACH
     else:
-        done, wrong, seen = run(asked.count, asked.seed, asked.processes, progress=True)
+        done, wrong, seen = run(asked.count, asked.seed, asked.processes, progress=True, method=asked.method)
     for what, number in seen.most_common():
         print(f"{number:>12,}  {what}")
     for line in wrong[:20]:

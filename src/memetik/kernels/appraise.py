@@ -53,17 +53,19 @@ def weigh(terms, data, world, x, ease, residual):
     while t < terms.size:
         term = terms[t]
         loss = measured_loss(term, data, world, x, residual)
-        good = term_error(term, data, x, residual)[1]
+        soft = term.soft != 0
+        good = soft or term_error(term, data, x, residual)[1]
         if term.kind == PROJECTION:  # one loss of two terms, as in `rmse`
             t += 1
             loss = 0.5 * (loss + measured_loss(terms[t], data, world, x, residual))
-            good = good and term_error(terms[t], data, x, residual)[1]
+            soft = soft and terms[t].soft != 0
+            good = good and (terms[t].soft != 0 or term_error(terms[t], data, x, residual)[1])
         square = term.weight * loss * loss
-        if not term.soft:
+        if not soft:
             blocks += 1
             blocking += square
             satisfied = satisfied and good
-        total += ease * square if term.soft or good else square
+        total += ease * square if good else square
         count += 1
         t += 1
     fitness = _root_mean(total, count)

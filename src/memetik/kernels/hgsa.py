@@ -2,7 +2,8 @@
 
 Selection, recombination, mutation, adoption and niching are those of Bio IK, which came out of it (bio_ik_select.py and
 bio_ik_reproduce.py). Its own is the local search, gene by gene. It changes one gene at a time, so only what that joint
-carries is placed anew, through the OFKT.
+carries is placed anew, through the OFKT. Against placing the whole body an evaluation then takes two thirds of the time for
+four limbs of Valkyrie, 40 % for a snake of 30 joints and 15 % for one of 120, but a tenth more for an arm of six.
 """
 
 from __future__ import annotations
@@ -135,6 +136,18 @@ def move_one(nodes, frames, k, x, bench):
 
 
 @jit
+def move_back(nodes, frames, k, x, bench):
+    """Undo the change of gene k, which x has again as in the settled posture."""
+    changed = bench.motion[k]
+    if changed == SEVERAL:
+        settle(nodes, frames, x, bench)
+        return
+    for f in range(frames.size):
+        if changed <= frames[f].node <= nodes[changed].last:
+            store(load(bench.world, f, 0), bench.moved, f, 0)
+
+
+@jit
 def exploit(setting, ease, bench, genes, momentum, fitness, x, g):
     """Each gene in turn is raised and lowered by a random share of the fitness; the better of both stays, if it is better.
 
@@ -161,10 +174,11 @@ def exploit(setting, ease, bench, genes, momentum, fitness, x, g):
             return lowered, True
         if raised >= fitness and lowered >= fitness:
             x[k] = here
-        elif raised <= lowered:
-            x[k], fitness = up, raised
-        else:
-            fitness = lowered
+            move_back(nodes, frames, k, x, bench)
+            continue
+        if raised <= lowered:
+            x[k] = up
+        fitness = min(raised, lowered)
         g[k] += x[k] - here
         settle(nodes, frames, x, bench)
     return fitness, False
