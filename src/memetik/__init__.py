@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         transform,
         translation,
     )
+    from memetik.learn import Elman, FeedForward, SupportVectors
     from memetik.motion import Track, track
     from memetik.objectives import (
         AvoidLimits,
@@ -70,6 +71,24 @@ if TYPE_CHECKING:
     from memetik.read.load import load
     from memetik.solution import Solution, Status
     from memetik.solvers import Budget, Memetic, methods, solve, solve_all
+    from memetik.solvers.analytic import Analytic
+    from memetik.solvers.ccd import CCD
+    from memetik.solvers.de import DE
+    from memetik.solvers.dls import DampedLeastSquares
+    from memetik.solvers.fabrik import FABRIK
+    from memetik.solvers.ga import GA
+    from memetik.solvers.gauss_newton import GaussNewton
+    from memetik.solvers.hgsa import HGSA
+    from memetik.solvers.interpolated import Interpolated
+    from memetik.solvers.lbfgsb import LBFGSB
+    from memetik.solvers.learned import Learned
+    from memetik.solvers.levenberg_marquardt import LevenbergMarquardt
+    from memetik.solvers.portfolio import Portfolio
+    from memetik.solvers.pseudoinverse import Pseudoinverse
+    from memetik.solvers.pso import PSO
+    from memetik.solvers.sdls import SelectivelyDampedLeastSquares
+    from memetik.solvers.svd_dls import SVDDampedLeastSquares
+    from memetik.solvers.transpose import Transpose
     from memetik.write.picture import draw, draw_many
 
 # Where every public name lives. A name is loaded at its first use: the compiler alone takes a third of a second, and
@@ -147,12 +166,41 @@ _PLACES = {
     "methods": "memetik.solvers",
     "solve": "memetik.solvers",
     "solve_all": "memetik.solvers",
+    "Analytic": "memetik.solvers.analytic",
+    "CCD": "memetik.solvers.ccd",
+    "DE": "memetik.solvers.de",
+    "DampedLeastSquares": "memetik.solvers.dls",
+    "FABRIK": "memetik.solvers.fabrik",
+    "GA": "memetik.solvers.ga",
+    "GaussNewton": "memetik.solvers.gauss_newton",
+    "HGSA": "memetik.solvers.hgsa",
+    "Interpolated": "memetik.solvers.interpolated",
+    "LBFGSB": "memetik.solvers.lbfgsb",
+    "Learned": "memetik.solvers.learned",
+    "LevenbergMarquardt": "memetik.solvers.levenberg_marquardt",
+    "PSO": "memetik.solvers.pso",
+    "Portfolio": "memetik.solvers.portfolio",
+    "Pseudoinverse": "memetik.solvers.pseudoinverse",
+    "SVDDampedLeastSquares": "memetik.solvers.svd_dls",
+    "SelectivelyDampedLeastSquares": "memetik.solvers.sdls",
+    "Transpose": "memetik.solvers.transpose",
+    "Elman": "memetik.learn",
+    "FeedForward": "memetik.learn",
+    "SupportVectors": "memetik.learn",
     "draw": "memetik.write.picture",
     "draw_many": "memetik.write.picture",
 }
 
 __all__ = [
+    "CCD",
+    "DE",
+    "FABRIK",
+    "GA",
+    "HGSA",
+    "LBFGSB",
     "OFKT",
+    "PSO",
+    "Analytic",
     "AvoidLimits",
     "Balance",
     "Body",
@@ -162,17 +210,24 @@ __all__ = [
     "CenterJoints",
     "Chain",
     "Cone",
+    "DampedLeastSquares",
     "Direction",
     "Displacement",
     "Distance",
+    "Elman",
+    "FeedForward",
     "FormatError",
     "Frame",
     "FunctionalRelation",
+    "GaussNewton",
     "GeometryError",
     "Ground",
     "HeightField",
+    "Interpolated",
     "Joint",
     "JointValue",
+    "Learned",
+    "LevenbergMarquardt",
     "Line",
     "Link",
     "LookAt",
@@ -186,19 +241,25 @@ __all__ = [
     "Objective",
     "Orientation",
     "Plane",
+    "Portfolio",
     "Pose",
     "Poses",
     "Position",
     "Problem",
     "ProblemError",
     "Projection",
+    "Pseudoinverse",
+    "SVDDampedLeastSquares",
+    "SelectivelyDampedLeastSquares",
     "SelfDistance",
     "Shape",
     "Side",
     "Solution",
     "Status",
+    "SupportVectors",
     "Touch",
     "Track",
+    "Transpose",
     "TriangleMesh",
     "UnknownNameError",
     "__version__",

@@ -44,15 +44,29 @@ class Method(NamedTuple):
         return made
 
 
-_ALL, _ANY = "every objective", "any number"
+_ALL, _ANY, _STEP = "every objective", "any number", "in every step"
+_TIPS = "positions, orientations, directions of frames"
 
 # fmt: off
 _METHODS = (
     Method("memetic", "memetic", "memetic.Memetic", _ALL, _ANY, "in every step", True, "this library, after Bio IK"),
+    Method("dls", "Jacobian", "dls.DampedLeastSquares", _ALL, _ANY, _STEP, True, "Wampler 1986, Nakamura and Hanafusa 1986"),
+    Method("sdls", "Jacobian", "sdls.SelectivelyDampedLeastSquares", _ALL, _ANY, _STEP, True, "Buss and Kim 2005"),
+    Method("svd_dls", "Jacobian", "svd_dls.SVDDampedLeastSquares", _ALL, _ANY, _STEP, True, "Maciejewski and Klein 1988"),
+    Method("pseudoinverse", "Jacobian", "pseudoinverse.Pseudoinverse", _ALL, _ANY, _STEP, True, "Whitney 1969"),
+    Method("interpolated", "Jacobian", "interpolated.Interpolated", _ALL, _ANY, _STEP, True, "Whitney 1969, by waypoints"),
+    Method("transpose", "Jacobian", "transpose.Transpose", _ALL, _ANY, _STEP, True, "Wolovich and Elliott 1984"),
+    Method("gauss_newton", "Newton", "gauss_newton.GaussNewton", _ALL, _ANY, _STEP, True, "Gauss 1809"),
+    Method("levenberg_marquardt", "Newton", "levenberg_marquardt.LevenbergMarquardt", _ALL, _ANY, _STEP, True, "Marquardt 1963"),
+    Method("lbfgsb", "Newton", "lbfgsb.LBFGSB", _ALL, _ANY, "as bounds of every step", True, "Byrd et al. 1995"),
+    Method("ccd", "heuristic", "ccd.CCD", _TIPS, _ANY, "in every turn of a joint", True, "Wang and Chen 1991"),
+    Method("fabrik", "heuristic", "fabrik.FABRIK", _TIPS, _ANY, "in every sweep", True, "Aristidou and Lasenby 2011"),
     Method("ga", "evolutionary", "ga.GA", _ALL, _ANY, "in every individual", True, "Holland 1975"),
     Method("de", "evolutionary", "de.DE", _ALL, _ANY, "in every individual", True, "Storn and Price 1997"),
     Method("pso", "evolutionary", "pso.PSO", _ALL, _ANY, "in every particle", True, "Kennedy and Eberhart 1995"),
     Method("hgsa", "evolutionary", "hgsa.HGSA", _ALL, _ANY, "in every individual", True, "Starke et al. 2016"),
+    Method("analytic", "closed form", "analytic.Analytic", "one pose of an arm with a closed form", "one", "by choice", True, "Ostermeier 2024"),
+    Method("learned", "learned", "learned.Learned", "with a position or orientation", _ANY, "in every step", True, "Poddighe 2013"),
     Method("portfolio", "portfolio", "portfolio.Portfolio", _ALL, _ANY, "as its methods do", True, "as TRAC-IK 2015"),
 )
 # fmt: on
