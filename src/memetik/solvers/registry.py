@@ -65,8 +65,8 @@ _METHODS = (
     Method("de", "evolutionary", "de.DE", _ALL, _ANY, "in every individual", True, "Storn and Price 1997"),
     Method("pso", "evolutionary", "pso.PSO", _ALL, _ANY, "in every particle", True, "Kennedy and Eberhart 1995"),
     Method("hgsa", "evolutionary", "hgsa.HGSA", _ALL, _ANY, "in every individual", True, "Starke et al. 2016"),
-    Method("analytic", "closed form", "analytic.Analytic", "one pose of an arm with a closed form", "one", "by choice", True, "Ostermeier 2024"),
-    Method("learned", "learned", "learned.Learned", "with a position or orientation", _ANY, "in every step", True, "Poddighe 2013"),
+    Method("analytic", "closed form", "analytic.Analytic", "a pose with a closed form", "one", "by choice", True, "EAIK 2024"),
+    Method("learned", "learned", "learned.Learned", "with a position or rotation", _ANY, _STEP, True, "Poddighe 2013"),
     Method("portfolio", "portfolio", "portfolio.Portfolio", _ALL, _ANY, "as its methods do", True, "as TRAC-IK 2015"),
 )
 # fmt: on
