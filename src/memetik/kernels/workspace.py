@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_inline
 
 
 class Workspace(NamedTuple):
@@ -34,10 +34,11 @@ class Workspace(NamedTuple):
 DIMENSIONS = (2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
 
 
-def size(nodes: int, frames: int, n: int, m: int, population: int) -> int:
+@jit_inline
+def size(nodes, frames, n, m, population):
     """How many numbers the buffer needs."""
     s = max(min(n, m), 1)
-    return int(10 * nodes + 7 * frames + n * m + s * s + 2 * m + 8 * n + population)
+    return 10 * nodes + 7 * frames + n * m + s * s + 2 * m + 8 * n + population
 
 
 @jit

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import RefusedError
 from memetik.kernels.drive import drive
@@ -26,19 +26,19 @@ def run(
     search: Any,
     *,
     seed: int = 0,
-    parameters: Sequence[float] = (),
-    places: int | Sequence[int] = 0,
-    room: int = 0,
+    parameters: ArrayLike = (),
+    places: int | ArrayLike = 0,
+    room: int | NDArray[np.float64] = 0,
 ) -> Solution:
-    """Solve by a search kernel (kernels/drive.py), with scratch of `places` integers, or just these, and `room` floats."""
+    """Solve by a search kernel (kernels/drive.py), with scratch of `places` integers and `room` floats, or in arrays."""
     begin = time.perf_counter()
     c = problem.compiled
     q = problem.start(start)
     seconds = budget.seconds if budget.seconds < math.inf else 0.0
     status = drive(
-        *c.record, q, search_address(search), seed, budget.evaluations, seconds, np.array(parameters, dtype=np.float64),
-        np.zeros(places, dtype=np.int64) if isinstance(places, int) else np.array(places, dtype=np.int64),
-        np.zeros(room), *c.scratch,
+        *c.record, q, search_address(search), seed, budget.evaluations, seconds, np.asarray(parameters, dtype=np.float64),
+        np.zeros(places, dtype=np.int64) if isinstance(places, int) else np.asarray(places, dtype=np.int64),
+        np.zeros(room) if isinstance(room, int) else room, *c.scratch,
     )  # fmt: skip
     problem.raise_faults()
     return Solution(problem, q, status, c.outcome.copy(), time.perf_counter() - begin, method)

@@ -1,0 +1,214 @@
+"""Bio IK, the gradient of the objective function (eq. 4.21), by the chain rule or by differences.
+
+All ways begin with the slopes, the derivative of the fitness by each loss:
+
+    RMSE   d phi / d L_j = w_j L_j / (k phi)        mean   d phi / d L_j = w_j / k
+
+By differences, one gene after the other changes by a very small value, and the losses that it moves are computed
+again: in a body placed anew, or in one that the OFKT predicts, R_parent L' R^-1 for all that the joint carries.
+By the chain rule, a loss is a function of the residuals of its term, whose Jacobian the objectives know.
+"""
+
+from __future__ import annotations
+
+import math
+
+from memetik.kernels.bio_ik_objective import place_by_tree
+from memetik.kernels.bio_ik_room import ANALYTIC, MEAN, PLAIN, SPENT
+from memetik.kernels.evaluate import place
+from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.late import call_jacobian
+from memetik.kernels.losses import measured_loss, residual_length
+from memetik.kernels.ofkt import REFERENCE, update
+from memetik.kernels.pose import compose, inverse, load, local, store
+from memetik.kernels.term_springs import stretch
+from memetik.kernels.terms import (
+    DISTANCE,
+    DISTANCE_MARGIN,
+    POSITION,
+    PROJECTION,
+    SPRING_DATA,
+    SPRING_STIFFNESS,
+    SPRING_VARIABLE,
+    SPRINGS,
+)
+from memetik.kernels.twist import twist, write_axes
+
+CHANGE = 1e-8  # rad or m
+
+
+@jit
+def write_slopes(omega, weights, fitness, losses, slopes):
+    """d phi / d L for every term. The two terms of a projection have one loss between them, and half its slope each."""
+    terms = omega.problem[2]
+    count = terms.size
+    for t in range(terms.size):
+        slopes[t] = losses[t]
+        if t > 0 and terms[t - 1].kind == PROJECTION:
+            count -= 1
+            slopes[t] = slopes[t - 1] = 0.5 * (losses[t - 1] + losses[t])
+    for t in range(terms.size):
+        share = weights[t] / count
+        if terms[t].kind == PROJECTION or (t > 0 and terms[t - 1].kind == PROJECTION):
+            share *= 0.5
+        if omega.loss == MEAN:
+            slopes[t] = share
+        else:
+            slopes[t] = share * slopes[t] / fitness if fitness > 0.0 else 0.0
+
+
+# ---- By the chain rule ---------------------------------------------------------------------------------------
+
+
+@jit_inline
+def position_slopes(distance, length, extent):
+    """Derivatives of eq. 4.4 by the distance d and by the extent lambda, for d > 0."""
+    far, out = length + distance, extent + distance
+    root = math.sqrt(far * out)
+    bent = 0.5 * math.pi * distance / (root * far * out)
+    return math.pi / root - bent * (far + out), -bent * far
+
+
+@jit
+def spread_slope(omega, t, slope, hand):
+    """Turn the slope by the loss of term t into slopes by its residuals, in work.right. Returns that by the extent."""
+    term, data, world = omega.problem[2][t], omega.problem[3], hand.work.world
+    residual, by_residual = hand.work.residual, hand.work.right
+    if term.kind == DISTANCE:
+        margin = data[term.numbers + DISTANCE_MARGIN]
+        for i in range(term.row, term.row + term.rows):
+            near = margin / (margin - residual[i]) if residual[i] < margin else 0.0
+            by_residual[i] = slope * near * near if residual[i] > 0.0 else 0.0
+        return 0.0
+    length = residual_length(term, residual)
+    along, extended = 1.0, 0.0
+    if length > 0.0 and (term.kind == POSITION or term.kind == PROJECTION):
+        px, py, pz = world[term.frame, 4], world[term.frame, 5], world[term.frame, 6]
+        along, extended = position_slopes(length, term.reach, math.sqrt(px * px + py * py + pz * pz))
+    for i in range(term.row, term.row + term.rows):
+        by_residual[i] = slope * along * residual[i] / length if length > 0.0 else 0.0
+    return slope * extended
+
+
+@jit
+def add_extent(omega, term, slope, hand, gradient):
+    """Add the slope by lambda, the distance of the term's frame p from the root, of which d lambda = p·dp / lambda."""
+    nodes, frames = omega.problem[0], omega.problem[1]
+    work = hand.work
+    px, py, pz = work.world[term.frame, 4], work.world[term.frame, 5], work.world[term.frame, 6]
+    extent = math.sqrt(px * px + py * py + pz * pz)
+    if extent == 0.0:
+        return
+    i = frames[term.frame].node
+    while i >= 0:
+        vx, vy, vz, _, _, _ = twist(nodes, work.poses, work.axes, i, px, py, pz)
+        gradient[nodes[i].variable] += slope * (px * vx + py * vy + pz * vz) / extent
+        i = nodes[i].parent
+
+
+@jit
+def add_springs(term, data, x, slope, gradient):
+    """Springs have no Jacobian: the derivative of the mean of stiffness times stretch."""
+    for s in range(term.count):
+        k = term.numbers + s * SPRING_DATA
+        pull = stretch(data, k, x)
+        if pull != 0.0:
+            change = slope * data[k + SPRING_STIFFNESS] / term.count
+            gradient[int(data[k + SPRING_VARIABLE])] += change if pull > 0.0 else -change
+
+
+@jit
+def by_chain_rule(omega, x, hand, gradient):
+    """d phi / dx from the slopes, for the posture that was just evaluated."""
+    nodes, frames, terms, data, bounds, spans = omega.problem
+    work = hand.work
+    if omega.ofkt:
+        for i in range(nodes.size):
+            store(load(hand.tree, i, REFERENCE), work.poses, i, 0)
+    write_axes(nodes, work.poses, work.axes)
+    for k in range(x.size):
+        gradient[k] = 0.0
+        for i in range(spans[k, 0], spans[k, 1]):
+            work.jacobian[k, i] = 0.0
+    for t in range(terms.size):
+        term = terms[t]
+        if term.kind == SPRINGS:
+            add_springs(term, data, x, hand.slopes[t], gradient)
+        else:
+            extended = spread_slope(omega, t, hand.slopes[t], hand)
+            if extended != 0.0:
+                add_extent(omega, term, extended, hand, gradient)
+            call_jacobian(
+                term.jacobian, term, data, work.world, x, nodes, frames, work.poses, work.axes, 1.0, work.jacobian
+            )
+    for k in range(x.size):
+        for i in range(spans[k, 0], spans[k, 1]):
+            gradient[k] += work.jacobian[k, i] * work.right[i]
+
+
+# ---- By differences ------------------------------------------------------------------------------------------
+
+
+@jit
+def predict_frames(omega, k, value, hand):
+    """The frames that one joint carries if variable k had a value: W' = R_parent L' R^-1 W (scenario 2 of the OFKT)."""
+    nodes, frames = omega.problem[0], omega.problem[1]
+    changed = int(omega.motion[k])
+    node = nodes[changed]
+    pose = local(node, node.ratio * value + node.offset)
+    if node.parent >= 0:
+        pose = compose(load(hand.tree, node.parent, REFERENCE), pose)
+    pose = compose(pose, inverse(load(hand.tree, changed, REFERENCE)))
+    for f in range(frames.size):
+        if changed <= frames[f].node <= node.last:
+            store(compose(pose, load(hand.work.world, f, 0)), hand.moved, f, 0)
+
+
+@jit
+def by_differences(omega, x, hand, gradient):
+    """d phi / dx from the slopes and the change of the losses, for the posture that was just evaluated.
+
+    Every gene takes an evaluation of the body, whole or predicted.
+    """
+    nodes, frames, terms, data, bounds, spans = omega.problem
+    predicts = omega.gradient != PLAIN
+    if predicts and not omega.ofkt:
+        update(nodes, x, hand.tree, None)
+    copy_frames(hand.work.world, hand.moved)
+    for k in range(x.size):
+        here = x[k]
+        x[k] = here + CHANGE if here + CHANGE <= bounds[1, k] else here - CHANGE
+        if predicts and omega.motion[k] >= 0.0:
+            predict_frames(omega, k, x[k], hand)
+        elif predicts:
+            place_by_tree(nodes, frames, x, hand.tree, hand.moved)
+        else:
+            place(nodes, frames, x, hand.work.poses, hand.moved)
+        hand.tally[SPENT] += 1.0
+        total = 0.0
+        for t in range(terms.size):
+            if omega.affects[t, k] != 0.0:
+                loss = measured_loss(terms[t], data, hand.moved, x, hand.work.right)
+                total += hand.slopes[t] * (loss - hand.losses[t])
+        gradient[k] = total / (x[k] - here)
+        x[k] = here
+        if predicts and omega.motion[k] < 0.0:
+            update(nodes, x, hand.tree, None)
+        copy_frames(hand.work.world, hand.moved)
+
+
+@jit_inline
+def copy_frames(world, moved):
+    for f in range(world.shape[0]):
+        for i in range(7):
+            moved[f, i] = world[f, i]
+
+
+@jit
+def differentiate(omega, weights, x, fitness, hand, gradient):
+    """Eq. 4.21: the gradient of Omega at the posture that was just evaluated."""
+    write_slopes(omega, weights, fitness, hand.losses, hand.slopes)
+    if omega.gradient == ANALYTIC:
+        by_chain_rule(omega, x, hand, gradient)
+    else:
+        by_differences(omega, x, hand, gradient)
