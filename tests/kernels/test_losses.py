@@ -6,14 +6,15 @@ import math
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from memetik.geometry import random_rotation, transform
 from memetik.kernels.evaluate import measure, place
-from memetik.kernels.losses import position_loss, rmse, term_loss
+from memetik.kernels.losses import distance_loss, mean, position_loss, rmse, root_mean_square, term_loss, write_losses
 from memetik.objectives import (
     Direction,
     Displacement,
+    Distance,
     FunctionalRelation,
     Ground,
     JointValue,
@@ -41,7 +42,12 @@ def losses_of(problem, q):
     measure(c.terms, c.data, world, x, 1.0, residual)
     found = [term_loss(term, c.data, world, x, residual) for term in c.terms]
     residual[:] = math.nan  # the fitness computes its own
-    return found, rmse(c.terms, c.data, world, x, residual)
+    fitness = rmse(c.terms, c.data, world, x, residual)
+    residual[:], written, weights = math.nan, np.zeros(c.terms.size), c.terms["weight"].copy()
+    write_losses(c.terms, c.data, world, x, residual, written)
+    assert_array_equal(written, found)
+    assert_allclose(root_mean_square(c.terms, written, weights), fitness, rtol=1e-14)
+    return found, fitness
 
 
 @pytest.fixture
@@ -88,6 +94,19 @@ def test_direction_follows_equation_4_6(arm, rng):
         assert_allclose(found, [losses.direction(T, (1, 2, 0), point)], atol=1e-7)
         found, _ = losses_of(Problem(body, Direction(tip, point, axis=(0, 1, 0))), q)
         assert_allclose(found, [losses.direction(T, (0, 1, 0), T[:3, 3] + point)], atol=1e-7)
+
+
+def test_distance_follows_equation_4_7(arm):
+    """A ball around the tip and balls at known distances from it, some of them beyond the margin."""
+    body, q, tip = arm
+    centre = kinematics.pose(body, tip, q)[:3, 3]
+    for gaps in ([0.03], [0.01, 0.02, 0.3], [0.2, 0.05], [-0.01, 0.02]):
+        others = [[*(centre + [0.0, 0.0, 0.15 + gap]), 0.05] for gap in gaps]
+        found, fitness = losses_of(Problem(body, Distance(tip, np.array(others), radius=0.1, margin=0.05)), q)
+        assert_allclose(found, [sum(losses.distance(gap, 0.05) for gap in gaps)], rtol=1e-6, atol=1e-12)
+        assert fitness == found[0]
+    assert_allclose(distance_loss(1e-6, 0.05), 1e-6, rtol=1e-4)  # slopes like the shortfall where it begins
+    assert distance_loss(0.0, 0.0) == 0.0
 
 
 def test_displacement_and_joint_value_follow_equations_4_8_and_4_9(arm, rng):
@@ -141,3 +160,13 @@ def test_fitness_follows_equation_4_3(arm, rng):
         losses.displacement(q, body.home, np.ones(body.dof)),
     ]
     assert_allclose(fitness, losses.fitness(expected, [2.0, 2.0, 0.5, 0.01]), rtol=1e-7)
+
+
+def test_the_mean_of_losses(arm, rng):
+    body, q, tip = arm
+    problem = Problem(body, [Pose(tip, transform((0.1, 0.2, 0.3), random_rotation(rng)), weight=2.0),
+                             Projection(tip, Ground((0, 0, -5.0), (0, 0, 1)), direction=(1, 0, 0), weight=3.0)])  # fmt: skip
+    (a, b, c, d), _ = losses_of(problem, q)
+    terms = problem.compiled.terms
+    found = mean(terms, np.array([a, b, c, d]), terms["weight"].copy())
+    assert_allclose(found, losses.mean_error([a, b, losses.projection(c, d)], [2.0, 2.0, 3.0]))

@@ -35,6 +35,16 @@ def direction(T, axis, point):
     return math.acos(min(max(cosine, -1.0), 1.0))
 
 
+def distance(gap, margin):
+    """Eq. 4.7 for the gap d - r between two surfaces [m]: infinite in contact, 1/(d - r) beyond.
+
+    Shifted by its value at the margin, from where on nothing is lost, and scaled to the slope -1 there.
+    """
+    if gap <= 0.0:
+        return math.inf
+    return margin**2 * max(1.0 / gap - 1.0 / margin, 0.0)
+
+
 def displacement(x, reference, weights):
     """Eq. 4.8: the mean of weighted distances from a posture."""
     return float(np.mean([w * abs(a - b) for w, a, b in zip(weights, x, reference, strict=True)]))
@@ -58,3 +68,8 @@ def projection(position_loss, orientation_loss):
 def fitness(losses, weights):
     """Eq. 4.3."""
     return math.sqrt(sum(w * loss**2 for w, loss in zip(weights, losses, strict=True)) / len(losses))
+
+
+def mean_error(losses, weights):
+    """What Table 5.4 compares with eq. 4.3."""
+    return sum(w * loss for w, loss in zip(weights, losses, strict=True)) / len(losses)

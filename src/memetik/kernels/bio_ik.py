@@ -132,9 +132,13 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
         ease[k] = 1.0
         blocks = blocks or not terms[k].soft
         may_yield = may_yield or yields[k] != 0.0
+    may_yield = may_yield and blocks  # to whom would guides yield among themselves
     for k in range(n):
         strides[0, k] = 0.0
     clear(hand.tree)
+    for i in range(nodes.size):
+        for k in range(6):
+            hand.wrenches[i, k] = 0.0
     hand.tally[SPENT] = hand.tally[SATISFIED] = 0.0
     omega = Omega(
         problem, affects, motion, strides, int(parameters[LOSS]), int(parameters[GRADIENT]), parameters[OFKT] != 0.0, blocks
@@ -193,13 +197,13 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
         generation += 1
         if spent(outcome, most, deadline, clock):
             return
-        stuck = stuck and not gains(best, before)  # eq. 4.23
-        if stuck and not blocks:
-            return
-        if stuck and parameters[WIPE_OUT] != 0.0:
-            anew = True
-            if may_yield:
-                evaluate(omega, given, x, hand)
-                let_yield(terms, data, x, hand.work.residual, yields, ease)
-                given_weights(terms, ease, given)
-                best = combine(omega, given, hand.losses)
+        stands = not anew and survivors > 0 and not gains(best, before)
+        if stands and may_yield and hand.tally[SPENT] + 1.0 < most:
+            evaluate(omega, given, x, hand)
+            let_yield(terms, data, x, hand.work.residual, yields, ease)
+            given_weights(terms, ease, given)
+            best = combine(omega, given, hand.losses)
+        if stands and stuck:  # eq. 4.23
+            if not blocks:
+                return
+            anew = parameters[WIPE_OUT] != 0.0

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 
+from memetik.kernels.bio_ik_wrench import hand_down, is_wrench, position_slopes, put, put_loss
 from memetik.kernels.bio_ik_objective import place_by_tree
 from memetik.kernels.bio_ik_room import ANALYTIC, MEAN, PLAIN, SPENT
 from memetik.kernels.evaluate import place
@@ -25,14 +26,13 @@ from memetik.kernels.term_springs import stretch
 from memetik.kernels.terms import (
     DISTANCE,
     DISTANCE_MARGIN,
-    POSITION,
     PROJECTION,
     SPRING_DATA,
     SPRING_STIFFNESS,
     SPRING_VARIABLE,
     SPRINGS,
 )
-from memetik.kernels.twist import twist, write_axes
+from memetik.kernels.twist import write_axes
 
 CHANGE = 1e-8  # rad or m
 
@@ -60,50 +60,31 @@ def write_slopes(omega, weights, fitness, losses, slopes):
 # ---- By the chain rule ---------------------------------------------------------------------------------------
 
 
-@jit_inline
-def position_slopes(distance, length, extent):
-    """Derivatives of eq. 4.4 by the distance d and by the extent lambda, for d > 0."""
-    far, out = length + distance, extent + distance
-    root = math.sqrt(far * out)
-    bent = 0.5 * math.pi * distance / (root * far * out)
-    return math.pi / root - bent * (far + out), -bent * far
-
-
 @jit
-def spread_slope(omega, t, slope, hand):
-    """Turn the slope by the loss of term t into slopes by its residuals, in work.right. Returns that by the extent."""
-    term, data, world = omega.problem[2][t], omega.problem[3], hand.work.world
-    residual, by_residual = hand.work.residual, hand.work.right
+def spread_slope(term, slope, data, world, residual, by_residual):
+    """Turn the slope by the loss of a term into slopes by its residuals. A projection loses as a position does (4.11)."""
     if term.kind == DISTANCE:
         margin = data[term.numbers + DISTANCE_MARGIN]
         for i in range(term.row, term.row + term.rows):
             near = margin / (margin - residual[i]) if residual[i] < margin else 0.0
             by_residual[i] = slope * near * near if residual[i] > 0.0 else 0.0
-        return 0.0
+        return
     length = residual_length(term, residual)
-    along, extended = 1.0, 0.0
-    if length > 0.0 and (term.kind == POSITION or term.kind == PROJECTION):
+    if length > 0.0 and term.kind == PROJECTION:
         px, py, pz = world[term.frame, 4], world[term.frame, 5], world[term.frame, 6]
-        along, extended = position_slopes(length, term.reach, math.sqrt(px * px + py * py + pz * pz))
+        slope *= position_slopes(length, term.reach, math.sqrt(px * px + py * py + pz * pz))[0]
     for i in range(term.row, term.row + term.rows):
-        by_residual[i] = slope * along * residual[i] / length if length > 0.0 else 0.0
-    return slope * extended
+        by_residual[i] = slope * residual[i] / length if length > 0.0 else 0.0
 
 
 @jit
-def add_extent(omega, term, slope, hand, gradient):
-    """Add the slope by lambda, the distance of the term's frame p from the root, of which d lambda = p·dp / lambda."""
-    nodes, frames = omega.problem[0], omega.problem[1]
-    work = hand.work
-    px, py, pz = work.world[term.frame, 4], work.world[term.frame, 5], work.world[term.frame, 6]
-    extent = math.sqrt(px * px + py * py + pz * pz)
-    if extent == 0.0:
-        return
-    i = frames[term.frame].node
-    while i >= 0:
-        vx, vy, vz, _, _, _ = twist(nodes, work.poses, work.axes, i, px, py, pz)
-        gradient[nodes[i].variable] += slope * (px * vx + py * vy + pz * vz) / extent
-        i = nodes[i].parent
+def put_extent(term, slope, frames, world, residual, wrenches):
+    """The part of the loss of a projection that grows with lambda, the distance of its frame from the root."""
+    px, py, pz = world[term.frame, 4], world[term.frame, 5], world[term.frame, 6]
+    length, extent = residual_length(term, residual), math.sqrt(px * px + py * py + pz * pz)
+    if length > 0.0 and extent > 0.0:
+        outward = slope * position_slopes(length, term.reach, extent)[1] / extent
+        put(wrenches, frames[term.frame].node, outward * px, outward * py, outward * pz, 0.0, 0.0, 0.0)
 
 
 @jit
@@ -119,31 +100,46 @@ def add_springs(term, data, x, slope, gradient):
 
 @jit
 def by_chain_rule(omega, x, hand, gradient):
-    """d phi / dx from the slopes, for the posture that was just evaluated."""
+    """d phi / dx from the slopes, for the posture that was just evaluated.
+
+    Positions and orientations go by wrenches (bio_ik_wrench.py), all others by the Jacobian of their residuals.
+    """
     nodes, frames, terms, data, bounds, spans = omega.problem
-    work = hand.work
+    work, wrenches = hand.work, hand.wrenches
     if omega.ofkt:
         for i in range(nodes.size):
             store(load(hand.tree, i, REFERENCE), work.poses, i, 0)
     write_axes(nodes, work.poses, work.axes)
     for k in range(x.size):
         gradient[k] = 0.0
-        for i in range(spans[k, 0], spans[k, 1]):
-            work.jacobian[k, i] = 0.0
     for t in range(terms.size):
-        term = terms[t]
+        term, slope = terms[t], hand.slopes[t]
         if term.kind == SPRINGS:
-            add_springs(term, data, x, hand.slopes[t], gradient)
+            add_springs(term, data, x, slope, gradient)
+        elif is_wrench(term, data):
+            put_loss(term, slope, frames, data, work.world, work.residual, wrenches)
         else:
-            extended = spread_slope(omega, t, hand.slopes[t], hand)
-            if extended != 0.0:
-                add_extent(omega, term, extended, hand, gradient)
-            call_jacobian(
-                term.jacobian, term, data, work.world, x, nodes, frames, work.poses, work.axes, 1.0, work.jacobian
-            )
+            spread_slope(term, slope, data, work.world, work.residual, work.right)
+            if term.kind == PROJECTION:
+                put_extent(term, slope, frames, work.world, work.residual, wrenches)
+            add_by_jacobian(omega, term, t, x, hand, gradient)
+    hand_down(nodes, work.poses, work.axes, wrenches, gradient)
+
+
+@jit
+def add_by_jacobian(omega, term, t, x, hand, gradient):
+    """Add the slopes by the residuals of a term times their Jacobian."""
+    nodes, frames, terms, data, bounds, spans = omega.problem
+    work, affects = hand.work, omega.affects
     for k in range(x.size):
-        for i in range(spans[k, 0], spans[k, 1]):
-            gradient[k] += work.jacobian[k, i] * work.right[i]
+        if affects[t, k] != 0.0:
+            for i in range(term.row, term.row + term.rows):
+                work.jacobian[k, i] = 0.0
+    call_jacobian(term.jacobian, term, data, work.world, x, nodes, frames, work.poses, work.axes, 1.0, work.jacobian)
+    for k in range(x.size):
+        if affects[t, k] != 0.0:
+            for i in range(term.row, term.row + term.rows):
+                gradient[k] += work.jacobian[k, i] * work.right[i]
 
 
 # ---- By differences ------------------------------------------------------------------------------------------

@@ -41,6 +41,7 @@ class Hand(NamedTuple):
 
     work: Workspace
     tree: np.ndarray  # (nodes, WIDTH) the OFKT
+    wrenches: np.ndarray  # (nodes, 6) force and moment on each, zero between uses
     moved: np.ndarray  # (frames, 7) where the frames would be if one gene were changed
     losses: np.ndarray  # (t,) of the posture that was evaluated last
     slopes: np.ndarray  # (t,) derivative of the fitness by each of them
@@ -76,7 +77,7 @@ def carve_population(room, psi, n, terms):
 @jit_inline
 def hand_size(nodes, frames, n, residuals, terms):
     """How many numbers a Hand needs."""
-    placing = size(nodes, frames, n, residuals, 0) + WIDTH * nodes + 7 * frames
+    placing = size(nodes, frames, n, residuals, 0) + (WIDTH + 6) * nodes + 7 * frames
     return placing + 2 * terms + 2 * n + TALLY + room_size(n, MEMORY)
 
 
@@ -94,6 +95,8 @@ def carve_hand(room, places, nodes, frames, terms, n):
     work = carve(room[:at], i, f, n, m, 0)
     tree = room[at : at + WIDTH * i].reshape((i, WIDTH))
     at += WIDTH * i
+    wrenches = room[at : at + 6 * i].reshape((i, 6))
+    at += 6 * i
     moved = room[at : at + 7 * f].reshape((f, 7))
     at += 7 * f
     losses = room[at : at + t]
@@ -107,4 +110,4 @@ def carve_hand(room, places, nodes, frames, terms, n):
     tally = room[at : at + TALLY]
     at += TALLY
     bfgs = room[at : at + room_size(n, MEMORY)]
-    return Hand(work, tree, moved, losses, slopes, x, y, tally, bfgs, places[2:], places[:2])
+    return Hand(work, tree, wrenches, moved, losses, slopes, x, y, tally, bfgs, places[2:], places[:2])

@@ -1,26 +1,66 @@
-"""Bio IK: see kernels/bio_ik.py for the method."""
+"""Bio IK, the algorithm of the thesis (Starke 2018): see kernels/bio_ik.py."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from memetik.errors import ProblemError
 from memetik.kernels import bio_ik as kernel
+from memetik.kernels.bio_ik_history import ELITE, FIRST, FITNESS, GENERATION, GENES, PLACE, SECOND
 from memetik.kernels.evaluate import count_residuals
-from memetik.kernels.terms import DISTANCE
+from memetik.kernels.terms import DISTANCE, PROJECTION
+from memetik.objectives.objective import Array
 from memetik.problem import Problem
+from memetik.problem.compile import Compiled
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget
+from memetik.solvers.history import History
 from memetik.solvers.method import run
 
-_DESKS = WeakKeyDictionary()
+LOSSES = ("rmse", "mean")
+GRADIENTS = ("analytic", "ofkt", "differences")
+
+# Lines through the parameters that Table 5.4 of the thesis uses, individuals by degrees of freedom and elites by
+# objectives; section 5.2 finds a wide range of them to do equally well.
+INDIVIDUALS, INDIVIDUALS_PER_JOINT, FEWEST, MOST = 56.0, 3.5, 50, 180
+ELITES, ELITES_PER_OBJECTIVE, FEWEST_ELITES, MOST_ELITES = 1.6, 0.29, 2, 5
+
+
+class Desk(NamedTuple):
+    """What a search needs, made once for each problem and solver."""
+
+    parameters: Array
+    places: NDArray[np.int64]
+    room: Array
+
+
+_desks: WeakKeyDictionary[Compiled, dict[BioIK, Desk]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
 class BioIK:
+    """Memetic evolution: a population of postures, recombined, mutated and drawn to the fit ones, the elites among them
+    exploited by L-BFGS-B, until one satisfies every objective.
+
+    population, elites: how many individuals, and how many of them are exploited in each generation. Unless given, 50 to
+    180 by degrees of freedom and 2 to 5 by objectives.
+    loss: "rmse" takes the root mean square of the objectives' losses (eq. 4.3 of the thesis), "mean" their mean.
+    gradient: "analytic" by the chain rule; "ofkt" by differences, one joint at a time predicted by the OFKT; "differences"
+    with the body placed anew for each joint.
+    ofkt: place bodies through the OFKT; the same bits, more slowly, because offspring change every joint.
+    steps: iterations of L-BFGS-B that an elite gets at most in one generation.
+    The other switches leave out a phase of the algorithm, to see what it is worth.
+
+    Takes every objective, any number of tips, any joint. The same seed gives the same answer, bit for bit. An evaluation is
+    one placement of the body: an individual, an iteration of L-BFGS-B, or one gene changed for a gradient by differences.
+    `solution.attempts` is the number of generations.
+    """
+
     population: int | None = None
     elites: int | None = None
     seed: int = 0
@@ -35,29 +75,95 @@ class BioIK:
     momentum: bool = True
     niching: bool = True
 
+    def __post_init__(self) -> None:
+        for name, known in (("loss", LOSSES), ("gradient", GRADIENTS)):
+            if getattr(self, name) not in known:
+                raise ProblemError(f"BioIK: {name} is {getattr(self, name)!r}; choose one of {', '.join(known)}.")
+        for name, value, least in (("population", self.population, 2), ("elites", self.elites, 1), ("steps", self.steps, 1)):
+            if value is not None and not value >= least:
+                raise ProblemError(f"BioIK: {name} is {value}; at least {least} is needed.")
+        if self.population is not None and self.elites is not None and self.elites > self.population:
+            raise ProblemError(f"BioIK: {self.elites} elites cannot be chosen from {self.population} individuals.")
+
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
+        """The first posture that satisfies every objective, evolved from `start` (the body's home unless given)."""
+        desks = _desks.setdefault(problem.compiled, {})
+        if self not in desks:
+            desks[self] = self._prepare(problem.compiled)
+        return self._run(problem, start, budget, desks[self])
+
+    def evolve(
+        self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT
+    ) -> tuple[Solution, History]:
+        """The same solution, with every individual on the way to it."""
         c = problem.compiled
-        desk = _DESKS.setdefault(c, {})
-        if self not in desk:
-            desk[self] = self._prepare(c)
-        parameters, places, room = desk[self]
+        psi, kappa = self.sizes(c)
+        generations = 2 + budget.evaluations // max(psi - kappa, 1)
+        desk = self._prepare(c, rows=min(generations * psi, budget.evaluations + generations * kappa + psi))
+        solution = self._run(problem, start, budget, desk)
+        return solution, _history(problem, desk)
+
+    def sizes(self, c: Compiled) -> tuple[int, int]:
+        """How many individuals and elites a problem gets."""
+        objectives = c.terms.size - int((c.terms["kind"] == PROJECTION).sum())
+        psi = self.population or min(max(round(INDIVIDUALS + INDIVIDUALS_PER_JOINT * c.active.size), FEWEST), MOST)
+        kappa = min(max(round(ELITES + ELITES_PER_OBJECTIVE * objectives), FEWEST_ELITES), MOST_ELITES, psi)
+        return max(psi, self.elites or 0), self.elites or kappa
+
+    def _run(self, problem: Problem, start: ArrayLike | None, budget: Budget, desk: Desk) -> Solution:
         return run(
-            problem, start, budget, "bioik", kernel.search, seed=self.seed, parameters=parameters, places=places, room=room
+            problem, start, budget, "bioik", kernel.search, seed=self.seed, parameters=desk.parameters,
+            places=desk.places, room=desk.room,
+        )  # fmt: skip
+
+    def _prepare(self, c: Compiled, rows: int = 0) -> Desk:
+        """`rows` is for how many individuals of its history there is room."""
+        n, terms = c.active.size, c.terms.size
+        psi, kappa = self.sizes(c)
+        switches = (
+            psi, kappa, self.steps, LOSSES.index(self.loss), GRADIENTS.index(self.gradient), self.ofkt, rows,
+            self.exploitation, self.adoption, self.wipe_out, self.weight_interpolation, self.momentum, self.niching,
+        )  # fmt: skip
+        size = int(kernel.search_size(psi, c.nodes.size, c.frames.size, n, int(count_residuals(c.terms)), terms))
+        record = 1 + rows * (GENES + n) if rows else 0
+        return Desk(
+            np.concatenate([switches, _yields(c), _motions(c), c.affects.ravel()]).astype(np.float64),
+            np.zeros(int(kernel.search_places(psi, kappa, n)), dtype=np.int64),
+            np.zeros(size + record),
         )
 
-    def _prepare(self, c):
-        n, t = c.active.size, c.terms.size
-        psi, kappa = self.population or 80, self.elites or 2
-        several = np.bincount(c.nodes["variable"], minlength=n) != 1
-        motion = np.zeros(n)
-        motion[c.nodes["variable"]] = np.arange(c.nodes.size)
-        motion[several] = -1
-        yields = (c.terms["soft"] != 0) | (c.terms["kind"] == DISTANCE)
-        if c.roomy is not None: yields |= c.roomy
-        parameters = np.concatenate([[
-            psi, kappa, self.steps, ["rmse", "mean"].index(self.loss), ["analytic", "ofkt", "differences"].index(self.gradient),
-            self.ofkt, 0, self.exploitation, self.adoption, self.wipe_out, self.weight_interpolation, self.momentum, self.niching,
-        ], yields, motion, c.affects.ravel()])
-        room = kernel.search_size(psi, c.nodes.size, c.frames.size, n, count_residuals(c.terms), t)
-        places = kernel.search_places(psi, kappa, n)
-        return parameters, np.zeros(int(places),dtype=np.int64), np.zeros(int(room))
+
+def _yields(c: Compiled) -> NDArray[np.bool_]:
+    """Terms that pull although they are satisfied: guides, and tolerances with room."""
+    yields = (c.terms["soft"] != 0) | (c.terms["kind"] == DISTANCE)
+    return yields if c.roomy is None else yields | c.roomy
+
+
+def _motions(c: Compiled) -> NDArray[np.int64]:
+    """The one motion that each variable drives, -1 if there is none or several."""
+    drives = c.nodes["variable"]
+    motions = np.full(c.active.size, -1)
+    motions[drives] = np.arange(len(drives))
+    motions[np.bincount(drives, minlength=c.active.size) != 1] = -1
+    return motions
+
+
+def _history(problem: Problem, desk: Desk) -> History:
+    c = problem.compiled
+    wide, rows = GENES + c.active.size, int(desk.parameters[kernel.HISTORY])
+    record = desk.room[-(1 + rows * wide) :]
+    table = record[1 : 1 + int(record[0]) * wide].reshape(-1, wide)
+    generation, place = table[:, GENERATION].astype(np.int64), table[:, PLACE].astype(np.int64)
+    first = np.flatnonzero(place == 0)  # where each generation starts
+    before = np.concatenate([[0], first])[generation]
+    parents = table[:, [FIRST, SECOND]].astype(np.int64)
+    return History(
+        tuple(problem.body.joint_names[k] for k in c.active),
+        c.bounds[2].copy(),
+        c.bounds[3].copy(),
+        generation,
+        table[:, GENES:].copy(),
+        table[:, FITNESS].copy(),
+        table[:, ELITE] != 0.0,
+        np.where(parents >= 0, parents + before[:, None], -1),
+    )

@@ -1,0 +1,255 @@
+"""Bio IK: every objective, the same answer every time, budgets and limits, and what its switches do."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import memetik as mk
+from memetik.errors import ProblemError
+from memetik.objectives import CenterJoints, Custom, Displacement, LookAt, Pose, Position
+from memetik.problem import Problem
+from memetik.solution import Status
+from memetik.solvers import Budget, Memetic
+from memetik.solvers.bio_ik import BioIK
+from tests.naive.bodies import serial_arm
+from tests.stress import honesty
+from tests.stress.batch import Postures, Setting
+from tests.stress.wishes import FACTORIES
+
+
+def arm_problem(seed=0, count=8):
+    """A panda and targets, every third one out of reach."""
+    body = mk.load("panda")
+    rng = np.random.default_rng(seed)
+    targets = [body.forward(body.sample(rng))["panda_hand"].copy() for _ in range(count)]
+    for target in targets[::3]:
+        target[:3, 3] += 5.0
+    objective = Pose("panda_hand", targets[0])
+    return Problem(body, [objective]), objective, targets
+
+
+def answers(problem, objective, targets, solver, evaluations=2000):
+    """Bits of all answers."""
+    found = []
+    for target in targets:
+        objective.target = target
+        solution = solver.solve(problem, budget=Budget(evaluations=evaluations))
+        found.append((solution.q.tobytes(), solution.status, solution.evaluations, solution.attempts))
+    return found
+
+
+def humanoid():
+    """Valkyrie with poses of both palms and a gaze."""
+    body = mk.load("valkyrie")
+    poses = body.forward(body.sample(np.random.default_rng(0)))
+    head = poses["head"]
+    wanted = [Pose("rightPalm", poses["rightPalm"]), Pose("leftPalm", poses["leftPalm"]),
+              LookAt("head", head[:3, 3] + head[:3, 0])]  # fmt: skip
+    return Problem(body, wanted)
+
+
+# ---- Every objective ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", FACTORIES, ids=lambda kind: kind.__name__)
+def test_every_objective_is_satisfied_where_the_flagship_satisfies_it(kind):
+    """Beside a position, on a panda with a joint locked and another narrowed."""
+    setting = Setting(mk.load("panda"), {"panda_joint3": 0.3}, {"panda_joint5": (-1.0, 1.0)})
+    solved = 0
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        wish = next(w for w in (FACTORIES[kind](setting, rng) for _ in range(50)) if w is not None)
+        there = Postures(setting, setting.sample(rng, 1))
+        if wish.targets is not None:
+            setattr(wish.objective, wish.assign, wish.targets(rng, there)[0])
+        reach = Position("panda_hand", there.frame("panda_hand")[0][:3, 3])
+        problem = Problem(setting.body, [wish.objective, reach], lock=setting.lock, limits=setting.limits)
+        start = setting.clamped(setting.locked(setting.sample(rng, 1)))[:, 0]
+        if Memetic().solve(problem, start).success:
+            solution = BioIK().solve(problem, start)
+            assert solution.success, solution
+            assert (problem.lower <= solution.q).all()
+            assert (solution.q <= problem.upper).all()
+            solved += 1
+    assert solved
+
+
+def test_it_tells_the_truth_and_keeps_limits_and_budgets(monkeypatch):
+    monkeypatch.setattr(honesty, "Memetic", lambda seed: BioIK(seed=seed))
+    count, wrong, seen = honesty.run(300)
+    assert wrong == []
+    assert seen["REACHED"] > 50
+    assert seen["CLOSEST"] > 50
+
+
+def test_guides_alone_come_to_their_balance():
+    body = serial_arm(4)
+    problem = Problem(body, CenterJoints(), limits={name: (-1.0, 2.0) for name in body.joint_names})
+    solution = BioIK().solve(problem, np.full(4, -1.0))
+    assert solution.success
+    assert_allclose(solution.q, 0.5, atol=1e-3)
+    assert solution.evaluations < 5000
+
+
+def test_a_guide_shapes_the_solution_and_does_not_block_it():
+    body = mk.load("panda")
+    q = body.sample(np.random.default_rng(4))
+    reach = Position("panda_hand", body.forward(q)["panda_hand"][:3, 3], tolerance=1e-5)
+    plain = BioIK().solve(Problem(body, reach))
+    calm = BioIK().solve(Problem(body, [reach, Displacement(weight=0.5)]))
+    assert plain.success
+    assert calm.success
+    assert np.abs(calm.q - body.home).mean() < np.abs(plain.q - body.home).mean()
+
+
+def test_what_is_never_a_number_is_said_to_be_invalid():
+    body = serial_arm(3)
+    problem = Problem(body, Custom(lambda a: a * math.nan, joints=["joint0"]))
+    assert BioIK().solve(problem, budget=Budget(evaluations=500)).status == Status.INVALID
+
+
+# ---- The same answer ----------------------------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_bits_whatever_was_solved_before():
+    first = answers(*arm_problem(), BioIK())
+    problem, objective, targets = arm_problem()
+    answers(problem, objective, arm_problem(seed=1)[2], BioIK(seed=3))
+    assert answers(problem, objective, targets[::-1], BioIK())[::-1] == first
+    assert {status for _, status, _, _ in first} == {Status.REACHED, Status.CLOSEST}
+    assert answers(*arm_problem(), BioIK(seed=1)) != first
+
+
+@pytest.mark.parametrize("gradient", ["analytic", "ofkt"])
+def test_the_ofkt_gives_the_same_bits(gradient):
+    assert answers(*arm_problem(), BioIK(gradient=gradient)) == answers(*arm_problem(), BioIK(gradient=gradient, ofkt=True))
+    problem = humanoid()
+    q = [BioIK(gradient=gradient, ofkt=ofkt).solve(problem).q for ofkt in (False, True)]
+    assert_array_equal(*q)
+
+
+@pytest.mark.parametrize("gradient", ["analytic", "ofkt", "differences"])
+@pytest.mark.parametrize("loss", ["rmse", "mean"])
+def test_all_gradients_and_losses_reach(gradient, loss):
+    problem, objective, targets = arm_problem()
+    found = answers(problem, objective, targets, BioIK(gradient=gradient, loss=loss), evaluations=20_000)
+    assert [status == Status.REACHED for _, status, _, _ in found] == [k % 3 != 0 for k in range(len(targets))]
+
+
+# ---- Budgets ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("evaluations", [1, 2, 50, 81, 90, 100, 150, 333])
+def test_the_budget_is_kept_and_used(evaluations):
+    problem, objective, targets = arm_problem()
+    objective.target = targets[0]  # out of reach
+    for gradient in ("analytic", "ofkt"):
+        solution = BioIK(gradient=gradient).solve(problem, budget=Budget(evaluations=evaluations))
+        assert solution.status == Status.CLOSEST
+        assert evaluations - 9 <= solution.evaluations <= evaluations
+
+
+def test_the_deadline_is_kept():
+    problem, objective, targets = arm_problem()
+    objective.target = targets[0]
+    BioIK().solve(problem, budget=Budget(evaluations=100))
+    spent = []
+    for _ in range(10):
+        begin = time.perf_counter()
+        solution = BioIK().solve(problem, budget=Budget(evaluations=10**9, seconds=0.005))
+        spent.append(time.perf_counter() - begin)
+        assert solution.timed_out
+    assert min(spent) < 0.01
+
+
+def test_a_start_that_satisfies_all_is_the_answer():
+    problem, objective, _ = arm_problem()
+    q = problem.body.sample(np.random.default_rng(3))
+    objective.target = problem.body.forward(q)["panda_hand"]
+    solution = BioIK().solve(problem, q)
+    assert_array_equal(solution.q, q)
+    assert (solution.evaluations, solution.attempts) == (1, 0)
+
+
+def test_out_of_reach_it_comes_as_close_as_the_flagship():
+    body = mk.load("ur5")
+    problem = Problem(body, Position("tool0", (3.0, 0.5, 0.2)))
+    gaps = [float(solver.solve(problem).errors[problem.objectives[0]]) for solver in (BioIK(), Memetic())]
+    assert gaps[0] < gaps[1] + 1e-4
+
+
+# ---- Parameters ---------------------------------------------------------------------------------------------
+
+
+def test_sizes_follow_the_degrees_of_freedom_and_the_objectives():
+    """Near those of Table 5.4: 90 and 2 for one wrist of ten joints, 130 and 3 for both and the head."""
+    body = mk.load("valkyrie")
+    wrist = Problem(body, Pose("rightPalm", np.eye(4)))
+    assert BioIK().sizes(wrist.compiled) == (91, 2)
+    assert BioIK().sizes(humanoid().compiled) == (126, 3)
+    assert BioIK(population=40, elites=7).sizes(wrist.compiled) == (40, 7)
+    assert BioIK(population=2).sizes(wrist.compiled) == (2, 2)
+
+
+@pytest.mark.parametrize("changed", [{"population": 1}, {"elites": 0}, {"steps": 0}, {"loss": "square"},
+                                     {"gradient": "numeric"}, {"population": 5, "elites": 6}])  # fmt: skip
+def test_nonsense_is_refused(changed):
+    with pytest.raises(ProblemError, match="BioIK"):
+        BioIK(**changed)
+
+
+@pytest.mark.parametrize("phase", ["adoption", "wipe_out", "weight_interpolation", "momentum", "niching", "exploitation"])
+def test_each_phase_can_be_left_out(phase):
+    """Another search, still within limits; only without exploitation it rarely gets there."""
+    problem, objective, targets = arm_problem()
+    objective.target = targets[1]
+    # A single step a generation, so that every phase has its say.
+    full, without = (BioIK(steps=1, **changed).solve(problem) for changed in ({}, {phase: False}))
+    assert (full.q != without.q).any() or phase == "wipe_out"
+    assert full.success
+    assert without.success or phase == "exploitation"
+
+
+def test_small_populations_and_all_elites():
+    problem, objective, targets = arm_problem()
+    objective.target = targets[1]
+    for population, elites in ((2, 1), (2, 2), (3, 3), (10, 9)):
+        assert BioIK(population=population, elites=elites).solve(problem).success
+
+
+# ---- History ------------------------------------------------------------------------------------------------
+
+
+def test_history_tells_how_the_solution_came_to_be():
+    problem = humanoid()
+    solver = BioIK(steps=5, elites=3)
+    solution, history = solver.evolve(problem)
+    assert_array_equal(solution.q, solver.solve(problem).q)
+    assert history.generations == solution.attempts + 1
+    size = solver.sizes(problem.compiled)[0]
+    counts = np.bincount(history.generation)
+    assert (counts[:-1] == size).all()
+    assert (history.elite.nonzero()[0] % size < 3).all()
+    assert_array_equal(history.genes[0], problem.body.home[problem.compiled.active])
+    inside = (history.lower <= history.genes) & (history.genes <= history.upper)
+    assert inside.all()
+    born = history.parents[:, 0] >= 0
+    assert (history.generation[history.parents[born]] == history.generation[born, None] - 1).all()
+    elites = history.elite & born
+    assert (history.fitness[elites] <= history.fitness[history.parents[elites, 0]]).all()
+    assert len(history) == len(history.fitness)
+
+
+def test_niches_are_where_the_elites_are():
+    _, history = BioIK(steps=3, elites=4).evolve(humanoid())
+    niche, last = history.niches(), history.generation == history.generations - 2
+    assert (niche[history.generation == 0] == -1).all()
+    assert 2 <= niche[last].max() + 1 <= 4
+    alone = BioIK(steps=3, elites=1).evolve(humanoid())[1].niches()
+    assert set(alone) == {-1, 0}
+    assert history.niches(apart=2.0).max() == 0
