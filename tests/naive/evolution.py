@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 
 def clamp(value, low, high):
     """The value, or the end of the interval that it passed."""
@@ -14,15 +16,17 @@ def fitness(losses, weights, eased, ease):
     return (sum(squares) / len(squares)) ** 0.5
 
 
-def differential_trial(parent, base, first, second, factor, crossover, lower, upper, draw):
+def differential_trial(parent, base, first, second, factor, crossover, bounds, draw):
     """DE: base + F (first - second) where a coin says so; what leaves the limits is drawn between limit and base."""
+    lower, upper, _, _, turns = bounds
     sure = int(len(parent) * draw())
     trial = []
     for k, (old, b, one, two) in enumerate(zip(parent, base, first, second, strict=True)):
         if not (draw() < crossover or k == sure):
             trial.append(old)
             continue
-        gene = b + factor * (one - two)
+        difference = math.remainder(one - two, 2.0 * math.pi) if turns[k] else one - two
+        gene = b + factor * difference
         if gene < lower[k]:
             gene = lower[k] + draw() * (b - lower[k])
         elif gene > upper[k]:

@@ -15,9 +15,10 @@ import numpy as np
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.evaluate import place, term_error
 from memetik.kernels.jit import jit, jit_inline
-from memetik.kernels.losses import measured_loss
+from memetik.kernels.losses import measured_loss, residual_length
 from memetik.kernels.random import seed_stream, uniform
-from memetik.kernels.terms import PROJECTION
+from memetik.kernels.term_springs import springs_cost
+from memetik.kernels.terms import PROJECTION, SPRINGS
 from memetik.kernels.workspace import Workspace
 
 FADING = 0.9  # what is left of the pull of guides in the next generation
@@ -41,43 +42,47 @@ class Setting(NamedTuple):
 
 @jit
 def weigh(terms, data, world, x, ease, residual):
-    """Eq. 4.3 with `ease` times the square of what guides, or is within tolerance; then without either guides or ease.
+    """The fitness, eq. 4.3 with `ease` times the square of what guides or is within tolerance; writes all residuals.
 
-    The third value says if every term that can block is satisfied, never so if there is none. What is not a number is as
-    bad as can be.
+    Then the squared error of all terms that can block, as `measure` has it (evaluate.py), and whether these are satisfied,
+    never so if there are none. What is not a number is as bad as can be.
     """
-    total, blocking = 0.0, 0.0
+    total, error = 0.0, 0.0
     count, blocks = 0, 0
     satisfied = True
     t = 0
     while t < terms.size:
-        term = terms[t]
-        loss = measured_loss(term, data, world, x, residual)
-        soft = term.soft != 0
-        good = soft or term_error(term, data, x, residual)[1]
-        if term.kind == PROJECTION:  # one loss of two terms, as in `rmse`
+        loss = measured_loss(terms[t], data, world, x, residual)
+        good = terms[t].soft != 0 or term_error(terms[t], data, x, residual)[1]
+        if terms[t].soft == 0:
+            blocks += 1
+            error += scaled_square(terms[t], data, x, residual)
+        if terms[t].kind == PROJECTION:  # one loss of two terms, as in `rmse`
             t += 1
             loss = 0.5 * (loss + measured_loss(terms[t], data, world, x, residual))
-            soft = soft and terms[t].soft != 0
             good = good and (terms[t].soft != 0 or term_error(terms[t], data, x, residual)[1])
-        square = term.weight * loss * loss
-        if not soft:
-            blocks += 1
-            blocking += square
-            satisfied = satisfied and good
+            if terms[t].soft == 0:
+                blocks += 1
+                error += scaled_square(terms[t], data, x, residual)
+        satisfied = satisfied and good
+        square = terms[t].weight * loss * loss
         total += ease * square if good else square
         count += 1
         t += 1
-    fitness = _root_mean(total, count)
+    fitness = math.sqrt(total / count)
+    if not fitness < math.inf:
+        fitness = math.inf
     if blocks == 0:
         return fitness, fitness, False
-    return fitness, _root_mean(blocking, count), satisfied
+    return fitness, error if error < math.inf else math.inf, satisfied
 
 
 @jit_inline
-def _root_mean(total, count):
-    value = math.sqrt(total / count)
-    return value if value < math.inf else math.inf
+def scaled_square(term, data, x, residual):
+    """The squared error of a term whose residuals have been written."""
+    if term.kind == SPRINGS:
+        return term.scale * term.scale * springs_cost(term, data, x)
+    return (term.scale * residual_length(term, residual)) ** 2
 
 
 @jit

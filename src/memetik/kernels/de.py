@@ -44,13 +44,17 @@ def others(i, size, state):
 def propose(parent, base, first, second, factor, crossover, bounds, state, trial):
     """u = base + F (first - second) in genes chosen at random, one at least; the others are those of the parent.
 
-    What leaves the limits is drawn again between the limit and the base.
+    Where whole turns do not matter, the difference is the shorter way round. What leaves the limits is drawn again between
+    the limit and the base.
     """
     sure = int(trial.size * uniform(state))
     for k in range(trial.size):
         trial[k] = parent[k]
         if uniform(state) < crossover or k == sure:
-            gene = base[k] + factor * (first[k] - second[k])
+            difference = first[k] - second[k]
+            if bounds[4, k] != 0.0:
+                difference -= 2.0 * math.pi * round(difference / (2.0 * math.pi))
+            gene = base[k] + factor * difference
             if gene < bounds[0, k]:
                 gene = bounds[0, k] + uniform(state) * (base[k] - bounds[0, k])
             elif gene > bounds[1, k]:

@@ -8,14 +8,14 @@ If u is no less fit than x_i, it takes its place. While the individuals are spre
 valley, differences point along it; and as they close in, steps shrink with them. So there is no step size to choose.
 
 The base is the fittest individual, DE/best/1/bin in the customary shorthand; `base="random"` makes it DE/rand/1/bin. F is
-drawn anew for each trial, from `difference` to 1 (dither). A gene that leaves its limits is drawn again between the limit
-and the base.
+drawn anew for each trial, from `difference` to 1 (dither). Differences of angles go the shorter way round, where whole
+turns do not matter. A gene that leaves its limits is drawn again between the limit and the base.
 
 Where it shines: joints that must change together, because differences know about correlations; it is the best of the pure
 evolutionary methods for arms, with next to nothing to tune. Where it fails: the base is the same for all, so the whole
-population gathers in one valley, and where that is the wrong one only a fresh population helps; with a random base it
-keeps looking for longer, and takes four times as many evaluations. Without derivatives each further digit costs as much as
-the one before, about 500 evaluations for an arm, and the more joints the more.
+population gathers in one valley, and where that is the wrong one only a fresh population helps. A random base keeps
+looking for longer, wants more patience, and takes three to four times as many evaluations. Without derivatives each
+further digit costs as much as the one before, and the more joints the more.
 """
 
 from __future__ import annotations

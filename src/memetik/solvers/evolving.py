@@ -22,7 +22,8 @@ class Evolving:
 
     Takes every objective, any number of tips, any joint. The start is one of the first population. Limits hold in every
     individual. The same seed gives the same answer, bit for bit. One evaluation is one individual. Guides (objectives
-    without tolerance) fade from generation to generation while the others are not satisfied.
+    without tolerance) fade from generation to generation while the others are not satisfied. Fitness is the loss of the
+    thesis, which is small far from the root too: of a target out of reach it finds about the nearest point.
 
     population: how many individuals; more with more joints unless given.
     patience: after so many generations in a row that gain less than a twentieth, a fresh population is drawn.
