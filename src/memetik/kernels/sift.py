@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from memetik.kernels.budget import EVALUATIONS
 from memetik.kernels.evaluate import count_residuals
 from memetik.kernels.finish import REACHED, verify
@@ -13,12 +15,15 @@ SAME = 1e-5  # rad; offers nearer to each other are one, such as the two ways to
 
 
 @jit
-def farthest(x, y):
-    """The largest difference of a joint [rad]."""
+def same(x, y, bounds):
+    """Whether two postures are one, whole turns apart where they do not matter (bounds row 4)."""
     most = 0.0
     for k in range(x.size):
-        most = max(most, abs(x[k] - y[k]))
-    return most
+        off = x[k] - y[k]
+        if bounds[4, k] != 0.0:
+            off -= 2.0 * math.pi * round(off / (2.0 * math.pi))
+        most = max(most, abs(off))
+    return most <= SAME
 
 
 @jit
@@ -45,9 +50,10 @@ def sift(
         outcome[EVALUATIONS] += 1.0
         cost = 0.0
         if status == REACHED:
-            cost = farthest(x, work.start)
+            for k in range(n):
+                cost = max(cost, abs(x[k] - work.start[k]))
             for before in range(r):
-                if statuses[before] == REACHED and farthest(x, offers[before]) <= SAME:
+                if statuses[before] == REACHED and same(x, offers[before], bounds):
                     status = REPEATED
         else:
             for t in range(count):

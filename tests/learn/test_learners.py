@@ -1,0 +1,241 @@
+"""Trained networks and support vectors on bodies: answers, files, and what they refuse."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import memetik as mk
+from memetik.errors import FormatError, MissingExtraError, ProblemError
+from memetik.learn import Elman, FeedForward, SupportVectors
+from memetik.learn.samples import inputs_of
+from tests.naive import kinematics
+
+
+def planar(lengths=(1.0, 0.6), limits=((-1.2, 1.2), (0.1, 2.5))):
+    """Two links whose elbow bends one way only, so that every point has one posture, and nearby points have nearby ones."""
+    body = mk.planar_chain(lengths, limits=limits)
+    reach = mk.Position("tip", (1.0, 0.5, 0.0))
+    return mk.Problem(body, reach), reach
+
+
+@pytest.fixture(scope="module")
+def asked():
+    return planar()
+
+
+@pytest.fixture(scope="module")
+def network(asked):
+    return FeedForward.train(asked[0], hidden=12, samples=1000, epochs=400)
+
+
+@pytest.fixture(scope="module")
+def machines(asked):
+    return SupportVectors.train(asked[0], samples=300, penalty=10.0, epsilon=0.01)
+
+
+@pytest.fixture(scope="module")
+def memory(asked):
+    return Elman.train(asked[0], hidden=6, paths=20, steps=10, epochs=60)
+
+
+def shown(problem, count=200, seed=7):
+    """Postures and the points that they show."""
+    c = problem.compiled
+    postures = np.random.default_rng(seed).uniform(c.bounds[2], c.bounds[3], (count, c.active.size))
+    return postures, inputs_of(problem, postures)
+
+
+# ---- What they answer -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("learner", ["network", "machines"])
+def test_answers_come_near(learner, asked, request):
+    """A target with one posture is learned well: to a few percent of the reach of 1.6 m."""
+    problem, reach = asked
+    learner = request.getfixturevalue(learner)
+    postures, points = shown(problem)
+    vectors = learner.predict_batch(problem, {reach: points})
+    off = [
+        np.linalg.norm(kinematics.pose(problem.body, "tip", q)[:3, 3] - p) for q, p in zip(vectors, points, strict=True)
+    ]
+    assert np.mean(off) < 0.1
+    scaled = (vectors - problem.body.lower) / (problem.body.upper - problem.body.lower)
+    assert np.mean((scaled - (postures - learner.domain.lower) / learner.domain.span) ** 2) < 0.01
+    assert learner.lesson.validation_error < 0.01
+
+
+@pytest.mark.parametrize("learner", ["network", "machines"])
+def test_one_answer_is_that_of_the_batch_and_within_the_limits(learner, asked, request):
+    problem, reach = asked
+    learner = request.getfixturevalue(learner)
+    points = np.vstack([shown(problem, 20)[1], [[9.0, 9.0, 9.0], [0.0, 0.0, -9.0]]])
+    vectors = learner.predict_batch(problem, {reach: points})
+    assert (vectors >= problem.body.lower).all() and (vectors <= problem.body.upper).all()
+    for point, q in zip(points, vectors, strict=True):
+        reach.target = point
+        assert_allclose(learner.predict(problem), q, atol=1e-12)
+
+
+def test_training_is_the_same_every_time(asked):
+    one, two, other = (FeedForward.train(asked[0], hidden=4, samples=50, epochs=10, seed=seed) for seed in (1, 1, 2))
+    assert_array_equal(one.weights, two.weights)
+    assert not np.array_equal(one.weights, other.weights)
+
+
+def test_sizes_follow_from_the_problem():
+    """A pose is nine numbers, an orientation six, a position three; one output for each joint that they concern."""
+    body = mk.load("kyle")
+    hands = [link for link in body.links if "hand" in link.lower()][:2]
+    problem = mk.Problem(body, [mk.Pose(hands[0], np.eye(4)), mk.Position(hands[1], (0.0, 0.0, 0.0))])
+    network = FeedForward.train(problem, hidden=(5, 4), samples=20, epochs=2)
+    assert network.sizes.tolist() == [12, 5, 4, problem.compiled.active.size]
+    q = network.predict(problem)
+    rest = np.setdiff1d(np.arange(body.dof), problem.compiled.active)
+    assert_array_equal(q[rest], body.home[rest])
+
+
+def test_locked_joints_and_narrow_limits_are_kept():
+    body = mk.load("iiwa14")
+    lock, limits = {body.joint_names[2]: 0.3}, {body.joint_names[0]: (-0.2, 0.1)}
+    problem = mk.Problem(body, mk.Pose("tool0", np.eye(4)), lock=lock, limits=limits)
+    network = FeedForward.train(problem, hidden=4, samples=30, epochs=2)
+    q = network.predict(problem)
+    assert network.sizes[-1] == 6
+    assert q[2] == 0.3
+    assert -0.2 <= q[0] <= 0.1
+
+
+def test_a_teacher_gives_one_posture_for_each_target():
+    """With an elbow that bends both ways, the mean of both postures is wrong; that of the taught ones is not."""
+    body = mk.planar_chain([1.0, 0.6], limits=((-1.0, 1.0), (-2.5, 2.5)))
+    reach = mk.Position("tip", (1.0, 0.5, 0.0))
+    problem = mk.Problem(body, reach)
+
+    class BentLeft:
+        def solve(self, problem, start=None):
+            return mk.solve(problem, (0.0, 1.0))
+
+    drawn = FeedForward.train(problem, hidden=10, samples=300, epochs=200)
+    taught = FeedForward.train(problem, hidden=10, samples=300, epochs=200, teacher=BentLeft())
+    assert taught.lesson.validation_error < 0.5 * drawn.lesson.validation_error
+    assert_array_equal(reach.target, (1.0, 0.5, 0.0))  # the lessons did not change the target
+
+
+def test_an_elman_network_remembers(memory, asked):
+    """The same target is answered by what came before it."""
+    problem, reach = asked
+    _, points = shown(problem, 3)
+    one = memory.predict_path(problem, {reach: points[[0, 2]]})
+    two = memory.predict_path(problem, {reach: points[[1, 2]]})
+    assert np.abs(one[1] - two[1]).max() > 1e-3
+    assert_array_equal(one, memory.predict_path(problem, {reach: points[[0, 2]]}))
+    assert memory.lesson.validation_error < 0.08  # of outputs spread evenly from 0 to 1, one half is off by 1/12
+
+
+def test_support_vectors_answer_as_scikit_learn_does(asked):
+    from sklearn.svm import SVR
+
+    from memetik.learn.samples import draw_samples
+
+    made = SupportVectors.train(asked[0], samples=100, penalty=2.0, epsilon=0.02, seed=3)
+    drawn = draw_samples(asked[0], 100, np.random.default_rng(3))
+    for k in range(2):
+        machine = SVR(C=2.0, epsilon=0.02, gamma="scale").fit(drawn.inputs, drawn.outputs[:, k])
+        assert_allclose(made._respond(drawn.check_inputs)[:, k], machine.predict(drawn.check_inputs), atol=1e-9)
+
+
+# ---- Files ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("learner", ["network", "machines", "memory"])
+def test_saved_and_loaded_answers_are_the_same(learner, asked, request, tmp_path, monkeypatch):
+    problem, reach = asked
+    learner = request.getfixturevalue(learner)
+    path = learner.save(tmp_path / "arm")
+    assert path == tmp_path / "arm.npz"
+    monkeypatch.setitem(sys.modules, "sklearn.svm", None)  # reading needs no scikit-learn
+    again = type(learner).load(path)
+    ask = "predict_path" if isinstance(learner, Elman) else "predict_batch"
+    _, points = shown(problem, 5)
+    assert_array_equal(getattr(again, ask)(problem, {reach: points}), getattr(learner, ask)(problem, {reach: points}))
+    assert again.lesson == learner.lesson
+    assert repr(again) == repr(learner)
+    assert problem.body.name in repr(again)
+
+
+def test_files_that_are_none(network, machines, tmp_path):
+    with pytest.raises(FormatError, match="there is no file of weights"):
+        FeedForward.load(tmp_path / "missing.npz")
+    (tmp_path / "text.npz").write_text("weights")
+    with pytest.raises(FormatError, match="not a file of weights"):
+        FeedForward.load(tmp_path / "text.npz")
+    with pytest.raises(FormatError, match="kind 'support vectors'"):
+        FeedForward.load(machines.save(tmp_path / "machines"))
+    np.savez(tmp_path / "other.npz", numbers=np.ones(3))
+    with pytest.raises(FormatError, match="no weights of memetik"):
+        FeedForward.load(tmp_path / "other.npz")
+    np.savez(tmp_path / "part.npz", kind="feed-forward", version=1, body="arm")
+    with pytest.raises(FormatError, match="incomplete"):
+        FeedForward.load(tmp_path / "part.npz")
+    np.save(tmp_path / "array.npy", np.ones(3))
+    with pytest.raises(FormatError, match="not a file of weights"):
+        FeedForward.load(tmp_path / "array.npy")
+
+
+# ---- What they refuse -------------------------------------------------------------------------------------
+
+
+def test_weights_of_another_body_are_refused(network):
+    longer, _ = planar(lengths=(1.0, 0.7))
+    with pytest.raises(ProblemError, match="other lengths, limits, frames"):
+        network.predict(longer)
+    narrower, _ = planar(limits=((-1.2, 1.0), (0.1, 2.5)))
+    with pytest.raises(ProblemError, match="other lengths, limits, frames"):
+        network.predict(narrower)
+    body = mk.load("ur5")
+    with pytest.raises(
+        ProblemError, match=r"trained for body 'planar_chain' with joints joint_1, joint_2; .* body 'ur5'"
+    ):
+        network.predict(mk.Problem(body, mk.Position("tool0", (0.0, 0.0, 0.0))))
+
+
+def test_targets_they_cannot_take(asked, network):
+    body = asked[0].body
+    for objective, what in (
+        (mk.Position("tip", (1.0, 0.0, 0.0), mask=(1, 1, 0)), "leaves an axis free"),
+        (mk.Position("tip", (1.0, 0.0, 0.0), tolerance=(0.1, 0.1, np.inf)), "leaves an axis free"),
+        (mk.Direction("tip", (0, 1, 0)), "the problem asks for none"),
+    ):
+        with pytest.raises(ProblemError, match=what):
+            FeedForward.train(mk.Problem(body, objective), samples=5, epochs=1)
+    with pytest.raises(ProblemError, match=r"about the start.*'memetic'"):
+        network.predict(mk.Problem(body, [mk.Position("tip", (1.0, 0.0, 0.0)), mk.Displacement()]))
+
+
+def test_settings_that_make_no_sense(asked, network):
+    problem, _ = asked
+    for wrong in ({"samples": 0}, {"hidden": 0}, {"hidden": ()}, {"patience": 0}, {"epochs": -1}):
+        with pytest.raises(ProblemError):
+            FeedForward.train(problem, **wrong)
+    for wrong in ({"paths": 0}, {"steps": 1}, {"hidden": 0}):
+        with pytest.raises(ProblemError):
+            Elman.train(problem, **wrong)
+    for wrong in ({"penalty": 0.0}, {"epsilon": -1.0}, {"samples": 0}):
+        with pytest.raises(ProblemError):
+            SupportVectors.train(problem, **wrong)
+    with pytest.raises(ProblemError, match="not an objective of this problem"):
+        network.predict_batch(problem, {mk.Position("tip", (0.0, 0.0, 0.0)): np.ones((2, 3))})
+    with pytest.raises(ProblemError, match="one or more"):
+        network.predict_batch(problem, {})
+    with pytest.raises(ProblemError, match="weights do not make"):
+        FeedForward(network.domain, [3, 4, 2], network.weights, network.lesson)
+
+
+def test_support_vectors_without_scikit_learn(asked, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.svm", None)
+    with pytest.raises(MissingExtraError, match=r"memetik\[learn\]"):
+        SupportVectors.train(asked[0], samples=5)
