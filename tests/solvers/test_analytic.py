@@ -50,6 +50,7 @@ def law_of_cosines(x, y, one, two):
     return [(math.atan2(y, x) - math.atan2(two * math.sin(t), one + two * math.cos(t)), t) for t in (bend, -bend)]
 
 
+@pytest.mark.quick
 @given(x=st.floats(-1.5, 1.5), y=st.floats(-1.5, 1.5))
 def test_two_links_both_ways(x, y):
     if not 0.41 < math.hypot(x, y) < 1.59:
@@ -65,6 +66,7 @@ def test_two_links_both_ways(x, y):
         assert_allclose(kinematics.pose(body, "tip", solution.q)[:3, 3], (x, y, 0.0), atol=1e-12)
 
 
+@pytest.mark.quick
 @given(seed=seeds)
 def test_two_links_anywhere_in_space(seed):
     """Any plane, links that are bent at zero and stand off the plane, axes that point against each other."""
@@ -84,6 +86,7 @@ def test_two_links_anywhere_in_space(seed):
         assert_allclose(kinematics.pose(body, "tip", solution.q)[:3, 3], target, atol=1e-9)
 
 
+@pytest.mark.quick
 def test_two_links_straight_folded_and_out_of_reach():
     body = mk.planar_chain([1.0, 0.6], limits=None)
     reach = mk.Position("tip", (1.6, 0.0, 0.0), tolerance=1e-7)
@@ -103,6 +106,7 @@ def test_two_links_straight_folded_and_out_of_reach():
     assert ANALYTIC.solve(problem).errors[reach] == pytest.approx(0.5)
 
 
+@pytest.mark.quick
 def test_an_angle_that_the_target_leaves_open_stays_as_it_is():
     """Equal links that fold back to the base may point anywhere."""
     body = mk.planar_chain([0.5, 0.5], limits=None)
@@ -155,6 +159,7 @@ def paper_arm(joints=5, upper=0.105, fore=0.1137):
     return arm.build()
 
 
+@pytest.mark.quick
 @given(seed=seeds, joints=st.sampled_from([4, 5]))
 def test_all_postures_of_the_paper_arm(seed, joints):
     body = paper_arm(joints)
@@ -174,6 +179,7 @@ def test_all_postures_of_the_paper_arm(seed, joints):
             assert sum(same(solution.q[:2], pair) < 1e-6 for solution in solutions) == 2
 
 
+@pytest.mark.quick
 def test_links_on_their_axes_leave_an_angle_open():
     """The upper arm along the axis of the first joint, the forearm straight: the start decides what is open."""
     body = paper_arm()

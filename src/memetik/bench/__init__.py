@@ -14,6 +14,7 @@ _EXPERIMENTS = {
     "tracking": "paths of poses: cost and largest change of a step, against the least possible",
     "cuda": "batches on a graphics card, by their size",
     "nao": "FABRIK, Jacobian methods and networks on the arm of the NAO (Poddighe 2013)",
+    "learned": "what the guess of a network is worth as a start",
     "solutions": "all solutions of a pose, against the closed form",
     "ofkt": "cost of one forward kinematics, plain against OFKT, by degrees of freedom",
     "forms": "quaternion-vector against matrix form inside the forward kinematics kernel",
