@@ -60,3 +60,4 @@ def _array_at(dtype: Any) -> Any:
 
 nodes_at, frames_at, terms_at = _array_at(NODE), _array_at(FRAME), _array_at(TERM)
 floats_at, integers_at, counters_at = _array_at(np.float64), _array_at(np.int64), _array_at(np.uint64)
+flags_at = _array_at(np.uint8)

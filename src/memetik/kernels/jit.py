@@ -48,6 +48,11 @@ def jit_allocating(function: Kernel) -> Any:
     return _compile(function, _nrt=True)
 
 
+def jit_unlocked(function: Kernel) -> Any:
+    """As `jit`, and other threads of Python run meanwhile: for a kernel that works through many problems."""
+    return _compile(function, nogil=True)
+
+
 def _compile(function: Kernel, **options: Any) -> Any:
     options = {"error_model": "numpy", "_nrt": False, "fastmath": {"contract"}, "forceinline": True, **options}
     try:

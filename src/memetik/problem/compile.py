@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from memetik.body import Body, Frame
 from memetik.errors import ProblemError
+from memetik.kernels.acts import search_at, settle_at, yield_at
 from memetik.kernels.budget import OUTCOME
 from memetik.kernels.crossing import table_of
 from memetik.kernels.crowd import place_crowd
 from memetik.kernels.descent import attempt, attempt_softly
-from memetik.kernels.late import ATTEMPT, JACOBIAN, RESIDUAL, address
+from memetik.kernels.late import ACT, ATTEMPT, JACOBIAN, RESIDUAL, address
 from memetik.kernels.pose_descent import attempt_pose
-from memetik.kernels.pose_search import room_for_pose
+from memetik.kernels.pose_search import room_for_pose, solve_pose_at
 from memetik.kernels.records import SCREW, SLIDE
 from memetik.kernels.terms import ORIENTATION, POSITION, TERM
 from memetik.kernels.workspace import size
@@ -106,6 +107,39 @@ class Compiled:
     def attempt(self) -> int:
         """The address of the local search."""
         return address(self.search, ATTEMPT)
+
+    @cached_property
+    def arrays(self) -> Any:
+        """All that the acts of a solve (kernels/acts.py) read and write."""
+        yields = self.roomy is not None
+        roomy = self.roomy.view(np.uint8) if self.roomy is not None else np.zeros(0, dtype=np.uint8)
+        eased = np.zeros(self.terms.size if yields else 0, dtype=TERM)
+        spare = np.zeros(self.outcome.size + self.data.size + self.limits.shape[1] if yields else 0)
+        searches = [0 if self.one_pose else self.attempt, address(attempt_softly, ATTEMPT) if yields else 0]
+        addresses = np.array(searches, dtype=np.int64)
+        return *self.record, *self.fate, *self.scratch[:4], addresses, roomy, eased, spare
+
+    @cached_property
+    def table(self) -> Any:
+        """The same as a table (kernels/crossing.py)."""
+        return table_of(self.arrays)
+
+    @cached_property
+    def first_act(self) -> tuple[int, Any]:
+        """The address of the search, and its table."""
+        if self.one_pose:
+            return address(solve_pose_at, ACT), self.pose_table
+        return address(search_at, ACT), self.table
+
+    @cached_property
+    def other_acts(self) -> NDArray[np.int64]:
+        """The addresses of the acts that follow a search that missed, 0 for none; compiled when first asked for."""
+        yields = 0 if self.roomy is None else address(yield_at, ACT)
+        return np.array([address(settle_at, ACT), yields], dtype=np.int64)
+
+    def for_thread(self) -> Compiled:
+        """The same problem with targets and scratch of its own, for another thread to solve meanwhile."""
+        return replace(self, data=self.data.copy())
 
 
 Reads = tuple[Sequence[int], Sequence[int]]  # rows of frames, places in the data where numbers of variables stand

@@ -1,0 +1,32 @@
+"""Many solves in one call: row after row of targets, while the other threads of Python do the same with other rows."""
+
+from __future__ import annotations
+
+from memetik.kernels.acts import go_on, left_of
+from memetik.kernels.clock import now
+from memetik.kernels.finish import CLOSEST, REACHED
+from memetik.kernels.jit import jit_unlocked
+from memetik.kernels.late import call_act
+
+
+@jit_unlocked
+def solve_rows(
+    search, acts, search_table, table, data, places, targets, q, numbers, statuses, lasted, shares, only_guides, seed,
+    seconds, clock,
+):  # fmt: skip
+    """Solve one problem for every row of `targets`, whose columns go to data[places], from the same row of q, in place.
+
+    `search` is the address of the first act, with a table of its own; `acts` those of the others (acts.go_on). `shares`
+    are the evaluations that each row may have spent after the search, before the last act, and in all. A row of `numbers`
+    is the outcome of a solve, `lasted` how long it took [s]. The tables, `data` and `clock` belong to one thread.
+    """
+    for k in range(q.shape[0]):
+        for c in range(places.size):
+            data[places[c]] = targets[k, c]
+        begin = now(clock)
+        status = call_act(search, search_table, q[k], numbers[k], seed, shares[0], seconds)
+        if status == CLOSEST or (only_guides and status == REACHED):
+            left = left_of(seconds, begin, clock)
+            status = go_on(acts, table, q[k], numbers[k], status, seed, shares[1], shares[2], left, clock)
+        statuses[k] = status
+        lasted[k] = now(clock) - begin
