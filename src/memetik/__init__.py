@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from memetik._version import __version__
 
 if TYPE_CHECKING:
+    from memetik.batch import BatchSolution, solve_batch
     from memetik.body import OFKT, Body, Chain, Frame, Joint, Link, Mimic, Poses, Shape
     from memetik.errors import (
         BodyError,
@@ -94,6 +95,8 @@ if TYPE_CHECKING:
 # Where every public name lives. A name is loaded at its first use: the compiler alone takes a third of a second, and
 # a program that only prints its help should not wait for it.
 _PLACES = {
+    "BatchSolution": "memetik.batch",
+    "solve_batch": "memetik.batch",
     "OFKT": "memetik.body",
     "Body": "memetik.body",
     "Chain": "memetik.body",
@@ -203,6 +206,7 @@ __all__ = [
     "Analytic",
     "AvoidLimits",
     "Balance",
+    "BatchSolution",
     "Body",
     "BodyBuilder",
     "BodyError",
@@ -282,6 +286,7 @@ __all__ = [
     "snake",
     "solve",
     "solve_all",
+    "solve_batch",
     "to_axis_angle",
     "to_euler",
     "to_quaternion",

@@ -191,9 +191,9 @@ def test_paths_that_are_none(panda):
         track(problem, {})
     with pytest.raises(ProblemError, match="not an objective of this problem"):
         track(problem, {other: circle(3)})
-    with pytest.raises(ProblemError, match="steps x 4 x 4"):
+    with pytest.raises(ProblemError, match="rows x 4 x 4"):
         track(problem, {pose: circle(3)})
-    with pytest.raises(ProblemError, match=r"step 1: .* NaN"):
+    with pytest.raises(ProblemError, match=r"row 1: .* NaN"):
         bad = poses(circle(3))
         bad[1, 0, 3] = math.nan
         track(problem, {pose: bad})

@@ -251,7 +251,7 @@ def test_obstacles_over_time(rng):
     for step, row in zip(path, rows, strict=True):
         objective.obstacles = step
         assert_array_equal(row, target.numbers)
-    with pytest.raises(ProblemError, match="steps x 2 x 3 or 4"):
+    with pytest.raises(ProblemError, match="rows x 2 x 3 or 4"):
         objective.target_rows(path[:, :1])
 
 

@@ -7,18 +7,17 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 import numpy as np
 
 from memetik._version import __version__
 from memetik.errors import MissingExtraError
-
-T = TypeVar("T")
+from memetik.progress import progress as progress
 
 # Solves in a row before anything else runs: short against changes of the machine's speed, long against its caches.
 BLOCK = 100
@@ -56,18 +55,6 @@ def spread(seconds: Sequence[float]) -> dict[str, float]:
         "median [us]": float(np.median(times)),
         "p99 [us]": float(np.percentile(times, 99.0)),
     }
-
-
-def progress(iterable: Iterable[T], total: int, label: str) -> Iterator[T]:
-    """Pass the items through, with one line on the terminal that says how far it is; none if stderr is a file."""
-    shown = 0.0
-    for done, item in enumerate(iterable):
-        if sys.stderr.isatty() and time.monotonic() - shown > 0.2:
-            print(f"\r{label}: {100 * done // total} %\033[K", end="", file=sys.stderr, flush=True)
-            shown = time.monotonic()
-        yield item
-    if shown:
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
 @dataclass

@@ -27,7 +27,12 @@ if COMPILED:
     @jit_inline
     def unpack(table):
         """The arrays of a table, in the order of Compiled.arrays."""
-        nodes, frames, terms, active = nodes_at(table, 0), frames_at(table, 1), terms_at(table, 2), integers_at(table, 6)
+        nodes, frames, terms, active = (
+            nodes_at(table, 0),
+            frames_at(table, 1),
+            terms_at(table, 2),
+            integers_at(table, 6),
+        )
         n = active.size
         limits, population = floats_at(table, 7), floats_at(table, 9)
         people = population.size // n

@@ -12,14 +12,17 @@ from memetik.kernels.late import call_act
 @jit_unlocked
 def solve_rows(
     search, acts, search_table, table, data, places, targets, q, numbers, statuses, lasted, shares, only_guides, seed,
-    seconds, clock,
+    seconds, pause, clock,
 ):  # fmt: skip
     """Solve one problem for every row of `targets`, whose columns go to data[places], from the same row of q, in place.
+
+    Returns how many rows it came to solve within `pause` seconds, at least one.
 
     `search` is the address of the first act, with a table of its own; `acts` those of the others (acts.go_on). `shares`
     are the evaluations that each row may have spent after the search, before the last act, and in all. A row of `numbers`
     is the outcome of a solve, `lasted` how long it took [s]. The tables, `data` and `clock` belong to one thread.
     """
+    end = now(clock) + pause
     for k in range(q.shape[0]):
         for c in range(places.size):
             data[places[c]] = targets[k, c]
@@ -29,4 +32,8 @@ def solve_rows(
             left = left_of(seconds, begin, clock)
             status = go_on(acts, table, q[k], numbers[k], status, seed, shares[1], shares[2], left, clock)
         statuses[k] = status
-        lasted[k] = now(clock) - begin
+        after = now(clock)
+        lasted[k] = after - begin
+        if after >= end:
+            return k + 1
+    return q.shape[0]

@@ -16,6 +16,7 @@ from memetik.kernels.finish import REACHED
 from memetik.kernels.follow import JUMPED, follow
 from memetik.objectives import Objective
 from memetik.problem import Problem
+from memetik.problem.columns import target_columns
 from memetik.solvers.budget import Budget
 
 Array = NDArray[np.float64]
@@ -82,8 +83,12 @@ def track(
     begin = time.perf_counter()
     q = problem.start(start)
     c = problem.compiled
-    places, columns = _columns(problem, targets)
+    if not targets:
+        raise ProblemError("track: no targets. Give {objective: array with one target a step}.")
+    places, columns, _ = target_columns(problem, targets, "track")
     steps = len(columns)
+    if steps == 0:
+        raise ProblemError("track: every objective needs at least one target.")
     path, path_errors = np.empty((steps, q.size)), np.zeros((steps, c.terms.size))
     statuses = np.zeros(steps, dtype=np.int64)
     seconds = budget.seconds if budget.seconds < math.inf else 0.0
@@ -101,24 +106,3 @@ def track(
         for objective, owner in zip(problem.objectives, c.owners, strict=True)
     }
     return Track(problem, path, statuses, jumped, named, rate, int(c.outcome[EVALUATIONS]), time.perf_counter() - begin)
-
-
-def _columns(problem: Problem, targets: Mapping[Objective, ArrayLike]) -> tuple[NDArray[np.int64], Array]:
-    """The numbers of all targets, a row a step, and their places in the problem's data."""
-    if not targets:
-        raise ProblemError("track: no targets. Give {objective: array with one target a step}.")
-    places: list[int] = []
-    blocks: list[Array] = []
-    for objective, path in targets.items():
-        if objective not in problem.objectives:
-            raise ProblemError(f"track: {objective!r} is not an objective of this problem.")
-        numbers, target = objective.target_rows(path)
-        at = target.place(problem.compiled.data)
-        places.extend(range(at, at + numbers.shape[1]))
-        blocks.append(numbers)
-    lengths = {len(block) for block in blocks}
-    if len(lengths) > 1 or 0 in lengths:
-        raise ProblemError(
-            f"track: every objective needs the same number of targets, at least one; got {sorted(lengths)}."
-        )
-    return np.array(places, dtype=np.int64), np.ascontiguousarray(np.hstack(blocks))

@@ -121,11 +121,11 @@ class Distance(Apart):
         self._pack_pairs(packer, list(product(kept, others)), self.frames())
 
     def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
-        """Obstacles over time: steps of as many points or spheres as now, an array of steps x k x 3 or 4."""
+        """Obstacles over time: rows of as many points or spheres as now, an array of rows x k x 3 or 4."""
         rows = np.array([world_groups(np.asarray(step), self.name).ravel() for step in np.asarray(path)])
         if rows.shape[1:] != self._world.numbers.shape:
             count = len(self.obstacles)
-            raise ProblemError(f"{self.name}: obstacles over time must be an array of steps x {count} x 3 or 4.")
+            raise ProblemError(f"{self.name}: many obstacles must be an array of rows x {count} x 3 or 4.")
         return rows, self._world
 
     def _group(self, packer: Packer, frame: str | Frame, radius: float | None) -> int:

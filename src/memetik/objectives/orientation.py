@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.body import Frame
-from memetik.errors import ProblemError
 from memetik.geometry import RotationLike, rotation_matrix
+from memetik.geometry.checks import CLEAN_TOLERANCE
 from memetik.kernels.terms import ORIENTATION
 from memetik.objectives.objective import Array, Packer, Target
-from memetik.objectives.pose_target import PerAxis, axis_mask, pose_rows, set_rotation
+from memetik.objectives.pose_target import PerAxis, axis_mask, pose_rows, set_rotation, stack
 from memetik.objectives.position import pack_pose_term
 
 
@@ -55,14 +55,16 @@ class Orientation(PerAxis):
         return (self.frame,) if self.relative_to is None else (self.frame, self.relative_to)
 
     def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
-        rotations = np.asarray(path, dtype=np.float64)
+        rotations = stack(path, (3, 3), self.name)
         poses = np.tile(np.eye(4), (len(rotations), 1, 1))
-        if rotations.shape[1:] != (3, 3):
-            raise ProblemError(
-                f"{self.name}: targets over time must be an array of steps x 3 x 3, not {rotations.shape}."
-            )
         poses[:, :3, :3] = rotations
-        return pose_rows(poses, self.name), self._pose
+        rows = pose_rows(poses, self.name)
+        # A single target that is not quite a rotation goes to the nearest one; so does a row.
+        slant = np.abs(rotations.transpose(0, 2, 1) @ rotations - np.eye(3)).max(axis=(1, 2), initial=0.0)
+        for k in np.flatnonzero(slant > 0.5 * CLEAN_TOLERANCE):
+            poses[k, :3, :3] = rotation_matrix(rotations[k], name="target")
+            rows[k] = pose_rows(poses[k : k + 1], self.name)[0]
+        return rows, self._pose
 
     def pack(self, packer: Packer) -> None:
         pack_pose_term(packer, ORIENTATION, self, self._pose, self.mask, self.axis_tolerance, self.tolerance)

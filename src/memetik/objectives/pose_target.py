@@ -65,31 +65,32 @@ def set_point(target: Target, value: ArrayLike, name: str, what: str = "target")
 
 def pose_rows(path: ArrayLike, name: str) -> Array:
     """Many 4x4 transforms as rows of seven numbers."""
-    matrices = _stack(path, (4, 4), name)
+    matrices = stack(path, (4, 4), name)
     rows = np.empty((len(matrices), 7))
     bad, complaint = write_pose_targets(matrices, rows)
     if complaint:
-        raise ProblemError(f"{name}: step {bad}: {_COMPLAINTS[complaint]}.")
+        raise ProblemError(f"{name}: row {bad}: {_COMPLAINTS[complaint]}.")
     return rows
 
 
 def point_rows(path: ArrayLike, name: str) -> Array:
     """Many points as rows of three numbers."""
-    points = _stack(path, (3,), name)
+    points = stack(path, (3,), name)
     bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
     if len(bad):
-        raise ProblemError(f"{name}: step {bad[0]}: {_COMPLAINTS[NOT_FINITE]}.")
+        raise ProblemError(f"{name}: row {bad[0]}: {_COMPLAINTS[NOT_FINITE]}.")
     return points
 
 
-def _stack(path: ArrayLike, shape: tuple[int, ...], name: str) -> Array:
+def stack(path: ArrayLike, shape: tuple[int, ...], name: str) -> Array:
+    """Many targets as one array of rows, each of this shape."""
     try:
         array = np.ascontiguousarray(path, dtype=np.float64)
     except (TypeError, ValueError):
         array = np.empty(0)
     if array.shape[1:] != shape or array.ndim != 1 + len(shape):
         wanted = " x ".join(map(str, shape))
-        raise ProblemError(f"{name}: targets over time must be an array of steps x {wanted}, not {array.shape}.")
+        raise ProblemError(f"{name}: many targets must be an array of rows x {wanted}, not {array.shape}.")
     return array
 
 

@@ -1,0 +1,170 @@
+"""BatchSolution: many answers as arrays, each of which can be taken out as a Solution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memetik.batch.answers import Array
+from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
+from memetik.kernels.term_springs import rest_at_start
+from memetik.objectives import Objective
+from memetik.objectives.objective import Target
+from memetik.problem import Problem
+from memetik.solution import Solution, Status
+from memetik.solution.words import duration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BatchSolution:
+    """A joint vector for every row of targets, and what became of each.
+
+    `batch[k]` is the Solution of row k; a slice, a mask or a list of rows gives a BatchSolution of those:
+    `batch[~batch.success]` are the failures. `print(batch)` sums up.
+    """
+
+    problem: Problem
+    q: Array  # (count, dof)
+    status: NDArray[np.int8]  # (count,) as in Status
+    numbers: Array  # (count, k) as a Solution has them, a row each
+    row_seconds: Array  # (count,) what each row took
+    seconds: float  # what all took together; of a part, its share of that
+    device: str
+    targets: tuple[tuple[Target, Array], ...]  # whose numbers they are, and a row of numbers for each problem
+    starts: Array  # (count, dof) where each began
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    @property
+    def success(self) -> NDArray[np.bool_]:
+        """(count,) Whether every objective with a tolerance is within it."""
+        return np.asarray(self.status == Status.REACHED)
+
+    @property
+    def evaluations(self) -> NDArray[np.int64]:
+        """(count,) How often the search placed the body."""
+        return self.numbers[:, EVALUATIONS].astype(np.int64)
+
+    @property
+    def attempts(self) -> NDArray[np.int64]:
+        """(count,) From how many postures the search set out."""
+        return self.numbers[:, ATTEMPTS].astype(np.int64)
+
+    @property
+    def timed_out(self) -> NDArray[np.bool_]:
+        """(count,) Whether the time of the budget ended the search."""
+        return np.asarray(self.numbers[:, TIMED_OUT] != 0.0)
+
+    @property
+    def start_moved(self) -> NDArray[np.bool_]:
+        """(count,) Whether the start was outside the limits and was moved into them."""
+        return np.asarray(self.numbers[:, MOVED] != 0.0)
+
+    @property
+    def errors(self) -> dict[Objective, Array]:
+        """The error of every objective in its own unit (m, rad): (count,), or (count, 2) for a pose."""
+        found = {}
+        for objective, owner in zip(self.problem.objectives, self.problem.compiled.owners, strict=True):
+            terms = self.numbers[:, OUTCOME + owner.start : OUTCOME + owner.stop]
+            if terms.shape[1] == 0:
+                found[objective] = np.zeros(len(self))
+            else:
+                found[objective] = terms if np.ndim(objective.error(np.zeros(terms.shape[1]))) else terms[:, 0]
+        return found
+
+    @overload
+    def __getitem__(self, rows: int | np.integer) -> Solution: ...
+    @overload
+    def __getitem__(self, rows: slice | ArrayLike) -> BatchSolution: ...
+
+    def __getitem__(self, rows: int | np.integer | slice | ArrayLike) -> Solution | BatchSolution:
+        if isinstance(rows, (int, np.integer)):
+            return self._row(int(rows))
+        if not isinstance(rows, slice):
+            rows = np.asarray(rows, dtype=None if np.size(rows) else np.int64)
+        part = self.row_seconds[rows]
+        whole = float(self.row_seconds.sum())
+        return replace(
+            self,
+            q=self.q[rows],
+            status=self.status[rows],
+            numbers=self.numbers[rows],
+            row_seconds=part,
+            seconds=self.seconds * float(part.sum()) / whole if whole > 0.0 else 0.0,
+            targets=tuple((target, numbers[rows]) for target, numbers in self.targets),
+            starts=self.starts[rows],
+        )
+
+    def __iter__(self) -> Iterator[Solution]:
+        return (self._row(k) for k in range(len(self)))
+
+    def _row(self, k: int) -> Solution:
+        if not -len(self) <= k < len(self):
+            raise IndexError(f"row {k} of a batch of {len(self)}")
+        return RowSolution(self, k)
+
+    def __str__(self) -> str:
+        if not len(self):
+            return "no problems"
+        lines = [f"{len(self):,} problems on {self.device} in {duration(self.seconds)}, {self.rate:,.0f} a second"]
+        for status in Status:
+            number = int((self.status == status).sum())
+            if number:
+                lines.append(f"  {status.name:8} {number:>12,} {100.0 * number / len(self):8.3f} %")
+        for what, numbers in (("evaluations", self.evaluations), ("attempts", self.attempts)):
+            lines.append(f"  {what} a problem: mean {numbers.mean():.1f}, most {numbers.max()}")
+        if self.timed_out.any():
+            lines.append(f"  the time ran out for {int(self.timed_out.sum()):,}")
+        if self.start_moved.any():
+            lines.append(f"  {int(self.start_moved.sum()):,} starts were outside the limits and were moved into them")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<BatchSolution: {int(self.success.sum())} of {len(self)} reached, {duration(self.seconds)}>"
+
+    @property
+    def rate(self) -> float:
+        """Problems a second."""
+        return len(self) / self.seconds if self.seconds > 0.0 else 0.0
+
+
+class RowSolution(Solution):
+    """One row of a batch: a solution like any other, which remembers the targets of its row."""
+
+    __slots__ = ("_start", "_targets")
+
+    def __init__(self, batch: BatchSolution, k: int) -> None:
+        super().__init__(
+            batch.problem,
+            batch.q[k].copy(),
+            int(batch.status[k]),
+            batch.numbers[k].copy(),
+            float(batch.row_seconds[k]),
+            "memetic",
+        )
+        self._start = batch.starts[k]
+        self._targets = [(target, numbers[k]) for target, numbers in batch.targets]
+
+    def explain(self) -> str:
+        """What was reached, what was missed and why, one sentence a line.
+
+        It speaks of the targets of this row, which the problem has for as long as this takes.
+        """
+        c = self.problem.compiled
+        data, kept = c.data.copy(), [(target, target.numbers.copy()) for target, _ in self._targets]
+        try:
+            for target, numbers in self._targets:
+                target.assign(0, numbers)
+            rest_at_start(c.terms, c.data, self._start[c.active])
+            return super().explain()
+        finally:
+            for target, numbers in kept:
+                target.assign(0, numbers)
+            np.copyto(c.data, data)

@@ -1,0 +1,168 @@
+"""Rows of targets solved on the threads of one machine.
+
+The kernels hold no lock of Python, and a thread owns its targets and scratch, so threads do not wait for each other. Each
+takes some rows at a time and puts back what it did not come to: a row that cannot be reached takes a thousand times longer
+than others. A row does not know who solves it, so the answer is the same for any number of threads.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memetik.batch.answers import Answers, Array, Tell
+from memetik.errors import MemetikWarning, ProblemError
+from memetik.kernels.batch import solve_rows
+from memetik.kernels.terms import CUSTOM, CUSTOM_COMPILED
+from memetik.problem import Problem
+from memetik.solution.words import count
+from memetik.solvers import Budget
+from memetik.solvers.memetic import shares
+
+HELPING = 0.02  # s that a thread works before it looks at what is left
+FIRST = 8  # rows to begin with, before anything is known of their cost
+
+
+def solve_on_threads(
+    problem: Problem,
+    rows: Array,
+    places: NDArray[np.int64],
+    starts: Array,
+    seed: int,
+    budget: Budget,
+    threads: int | None,
+    tell: Tell,
+) -> Answers:
+    """Solve all rows; their columns go to `places` in the data of the problem. The answers are written over `starts`."""
+    compiled, total = problem.compiled, len(starts)
+    answers = Answers(
+        starts, np.empty(total, dtype=np.int8), np.empty((total, compiled.outcome.size)), np.empty(total), ""
+    )
+    workers = min(_workers(problem, threads), max(total, 1))
+    work = _Work(problem, rows, places, answers, seed, budget, workers, tell)
+    if workers == 1:
+        work.run()
+    else:
+        with ThreadPoolExecutor(workers - 1, thread_name_prefix="memetik") as pool:
+            others = [pool.submit(work.run) for _ in range(workers - 1)]
+            work.run()  # this thread, too
+        for other in others:
+            other.result()
+    return answers._replace(device=count(workers, "thread"))
+
+
+class _Work:
+    """The rows that are left, and how a thread takes some of them."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        rows: Array,
+        places: NDArray[np.int64],
+        answers: Answers,
+        seed: int,
+        budget: Budget,
+        workers: int,
+        tell: Tell,
+    ) -> None:
+        self.problem, self.rows, self.places, self.answers = problem, rows, places, answers
+        self.seed, self.workers, self.tell = seed, workers, tell
+        self.seconds = budget.seconds if budget.seconds < math.inf else 0.0
+        self.shares = np.array(shares(problem.compiled, budget.evaluations), dtype=np.int64)
+        problem.compiled.other_acts  # noqa: B018 - compile them once, before the threads need them
+        self._change = threading.Condition()
+        self._left = [slice(0, len(answers.q))] if len(answers.q) else []  # the last one is taken from first
+        self._done = self._busy = 0
+        self._stopped = False
+
+    def run(self) -> None:
+        """Take rows and solve them until none are left. An error, here or there, ends it for all threads."""
+        own = self.problem.compiled.for_thread()
+        search, search_table = own.first_act
+        fixed = search, own.other_acts, search_table, own.table, own.data, self.places
+        wanted = FIRST
+        try:
+            while part := self._take(wanted):
+                begin = time.perf_counter()
+                solved = solve_rows(
+                    *fixed, self.rows[part], self.answers.q[part], self.answers.numbers[part], self.answers.status[part],
+                    self.answers.seconds[part], self.shares, own.only_guides, self.seed, self.seconds, HELPING,
+                    own.scratch[1],
+                )  # fmt: skip
+                lasted = max(time.perf_counter() - begin, 1e-9)
+                wanted = math.ceil(solved * min(HELPING / lasted, 8.0))
+                self._report(part, solved)
+        except BaseException:
+            self._stop()
+            raise
+
+    def _take(self, wanted: int) -> slice | None:
+        """The next rows: at most half of an even share of what is left, so that all threads end together."""
+        with self._change:
+            # Whoever is busy may put rows back.
+            self._change.wait_for(lambda: self._stopped or self._left or not self._busy)
+            if self._stopped or not self._left:
+                return None
+            self._busy += 1
+            part = self._left.pop()
+            size = part.stop - part.start
+            end = part.start + min(wanted, max(size // (2 * self.workers), 1))
+            if end < part.stop:
+                self._left.append(slice(end, part.stop))
+            return slice(part.start, end)
+
+    def _report(self, part: slice, solved: int) -> None:
+        """Put back the rows that were not come to, and tell how many are done."""
+        with self._change:
+            self._busy -= 1
+            if part.start + solved < part.stop:
+                self._left.append(slice(part.start + solved, part.stop))
+            self._change.notify_all()
+            self.problem.raise_faults()
+            self._done += solved
+            self.tell(self._done)
+
+    def _stop(self) -> None:
+        with self._change:
+            self._stopped = True
+            self._change.notify_all()
+
+
+def _workers(problem: Problem, threads: int | None) -> int:
+    """How many threads are of use."""
+    if threads is not None and threads < 1:
+        raise ProblemError(f"batch: threads is {threads}; at least one is needed. Leave it out to use every core.")
+    slow = _in_python(problem)
+    if slow:
+        warnings.warn(
+            f"{slow}: Numba could not compile its function, and Python runs one thread at a time, so the batch is solved "
+            "on one thread.",
+            MemetikWarning,
+            stacklevel=4,
+        )
+        return 1
+    return threads or cores()
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _in_python(problem: Problem) -> str | None:
+    """The name of an objective that runs as plain Python, if there is one."""
+    c = problem.compiled
+    for objective, owner in zip(problem.objectives, c.owners, strict=True):
+        for term in c.terms[owner]:
+            if term["kind"] == CUSTOM and c.data[term["numbers"] + CUSTOM_COMPILED] < 0.0:
+                return objective.name
+    return None

@@ -1,0 +1,44 @@
+"""Many targets of one problem as columns of numbers, for tracks and batches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memetik.errors import ProblemError
+from memetik.objectives import Objective
+from memetik.objectives.objective import Target
+from memetik.problem.problem import Problem
+
+Array = NDArray[np.float64]
+
+
+class Columns(NamedTuple):
+    """A row of numbers for each set of targets, where they stand in the problem's data, and whose they are."""
+
+    places: NDArray[np.int64]
+    rows: Array  # (count, places)
+    targets: tuple[tuple[Target, slice], ...]  # the columns of each target
+
+
+def target_columns(problem: Problem, targets: Mapping[Objective, ArrayLike], who: str) -> Columns:
+    """Check and convert the targets of several objectives, one array each; `who` asks, for the message."""
+    places: list[int] = []
+    blocks: list[Array] = []
+    owners: list[tuple[Target, slice]] = []
+    for objective, many in targets.items():
+        if objective not in problem.objectives:
+            known = ", ".join(map(repr, problem.objectives))
+            raise ProblemError(f"{who}: {objective!r} is not an objective of this problem, which has {known}.")
+        numbers, target = objective.target_rows(many)
+        at = target.place(problem.compiled.data)
+        owners.append((target, slice(len(places), len(places) + numbers.shape[1])))
+        places.extend(range(at, at + numbers.shape[1]))
+        blocks.append(numbers)
+    lengths = {len(block) for block in blocks}
+    if len(lengths) > 1:
+        raise ProblemError(f"{who}: every objective needs the same number of targets; got {sorted(lengths)}.")
+    return Columns(np.array(places, dtype=np.int64), np.ascontiguousarray(np.hstack(blocks)), tuple(owners))

@@ -1,0 +1,62 @@
+"""One line on the terminal that says how far a long job is, and how fast it goes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
+
+EVERY = 0.2  # s between two looks at the line
+CLEAR = "\r\033[K"
+
+
+class Progress:
+    """`show(done)` redraws the line now and then, `close()` wipes it. Silent if stderr is a file.
+
+    patience [s]: jobs that end sooner leave the terminal alone.
+    """
+
+    def __init__(self, total: int, label: str, *, patience: float = 0.0, rate: bool = False) -> None:
+        self.total, self.label, self.rate = total, label, rate
+        self._begin = time.monotonic()
+        self._due = self._begin + patience
+        self._shown = False
+        self._first: int | None = None  # what was done before the clock started
+
+    def show(self, done: int) -> None:
+        """Say how far it is, unless that was said a moment ago."""
+        if self._first is None:
+            self._first = done
+        now = time.monotonic()
+        if now < self._due or not sys.stderr.isatty():
+            return
+        self._shown, self._due = True, now + EVERY
+        text = f"{self.label}: {100 * done // max(self.total, 1)} %"
+        if self.rate and done > self._first:
+            rate = (done - self._first) / (now - self._begin)
+            text += f" of {self.total:,}, {rate:,.0f} a second, {_clock((self.total - done) / rate)} left"
+        print(f"\r{text}\033[K", end="", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+        if self._shown:
+            print(CLEAR, end="", file=sys.stderr, flush=True)
+
+
+def progress(iterable: Iterable[T], total: int, label: str) -> Iterator[T]:
+    """Pass the items through, with a line that says how far it is."""
+    line = Progress(total, label)
+    for done, item in enumerate(iterable):
+        line.show(done)
+        yield item
+    line.close()
+
+
+def _clock(seconds: float) -> str:
+    """Hours, minutes and seconds as on a clock."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
