@@ -83,9 +83,21 @@ class Custom(Objective):
         self._frames = _several(reads, (str, Frame), self.name, "reads", "frames")
         self._joints = _several(joints, (str,), self.name, "joints", "joint names")
         self._require_arguments(function, len(self._frames) + len(self._joints))
+        self._connect()
+
+    def _connect(self) -> None:
+        """Make what holds for this process only."""
         self._in_python = CALLBACK(self._answer)
         self._fault: BaseException | None = None
         self._kernels: dict[int | None, Any] = {}  # of each form of result; machine code lives as long as they do
+
+    def __getstate__(self) -> dict[str, Any]:
+        here = ("_in_python", "_fault", "_kernels")
+        return {key: value for key, value in super().__getstate__().items() if key not in here}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._connect()
 
     def frames(self) -> tuple[str | Frame, ...]:
         return self._frames

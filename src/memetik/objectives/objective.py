@@ -124,6 +124,14 @@ class Objective:
     def raise_fault(self) -> None:
         """Raise what went wrong during a solve where no exception can pass; only users' functions can fail there."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels to another process: all but the problems that it stands in here."""
+        return {key: value for key, value in self.__dict__.items() if key != "_problems"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._problems = weakref.WeakSet()
+
     def __repr__(self) -> str:
         return f"<{self.name}{''.join(f' {frame}' for frame in self.frames())}>"
 
@@ -152,6 +160,9 @@ class Target:
         self.numbers = np.zeros(count)
         self._home: tuple[Array, int] | None = None  # the data they live in, and where
         self._copies: list[tuple[weakref.ref[Array], int]] = []
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _target_of, (self.numbers.copy(),)
 
     def bind(self, data: Array, at: int) -> None:
         """Live in data[at:] from now on; the data before it keeps a copy as long as somebody uses it."""
@@ -188,6 +199,12 @@ class Target:
             data = copy()
             if data is not None:
                 data[at : at + self.numbers.size] = self.numbers
+
+
+def _target_of(numbers: Array) -> Target:
+    target = Target(numbers.size)
+    target.numbers[:] = numbers
+    return target
 
 
 def checked_tolerance(value: float | None, name: str) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -34,6 +34,13 @@ class Surface:
     def __init__(self, numbers: Array) -> None:
         self.numbers = numbers  # as kernels/raycast.py reads them
         self._places: WeakKeyDictionary[Packer, int] = WeakKeyDictionary()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_places"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._places = WeakKeyDictionary()
 
     def pack(self, packer: Packer) -> int:
         """The place of its numbers in the data array; all objectives of a problem share them."""

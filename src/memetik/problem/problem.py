@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -101,8 +102,26 @@ class Problem:
         for objective in self._fallible:
             objective.raise_fault()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """To another process goes what it was made of; it is compiled anew there."""
+        return _made_of, (self.body, self.objectives, self.lock, self.limits)
+
+    @property
+    def limits(self) -> dict[str, tuple[float, float]]:
+        """The limits in force, by joint [rad or m]."""
+        return dict(zip(self.body.joint_names, zip(self.lower.tolist(), self.upper.tolist(), strict=True), strict=True))
+
     def __repr__(self) -> str:
         return f"<Problem: {self.body.name}, {len(self.objectives)} objectives, {len(self.compiled.active)} joints to solve>"
+
+
+def _made_of(
+    body: Body,
+    objectives: tuple[Objective, ...],
+    lock: Mapping[str, float],
+    limits: Mapping[str, tuple[float, float]],
+) -> Problem:
+    return Problem(body, objectives, lock=lock, limits=limits)
 
 
 def _narrow(body: Body, limits: Mapping[str, tuple[float, float]]) -> tuple[Array, Array]:

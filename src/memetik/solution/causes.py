@@ -42,9 +42,8 @@ class Inquiry:
     ) -> Solution | None:
         """The same body, locks and limits with these objectives only; None if they ask for nothing."""
         whole = self.problem
-        limits = dict(zip(whole.body.joint_names, zip(whole.lower, whole.upper, strict=True), strict=True))
         try:
-            part = Problem(whole.body, objectives, lock=whole.lock if locked else None, limits=limits)
+            part = Problem(whole.body, objectives, lock=whole.lock if locked else None, limits=whole.limits)
         except ProblemError:  # a wish about the start alone, say, has nothing to move
             return None
         return self._look(part, self.solution.q, evaluations)
