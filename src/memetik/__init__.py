@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from memetik._version import __version__
 
 if TYPE_CHECKING:
-    from memetik.batch import BatchSolution, solve_batch
+    from memetik.batch import BatchSolution, FilesReport, solve_batch, solve_files
     from memetik.body import OFKT, Body, Chain, Frame, Joint, Link, Mimic, Poses, Shape
     from memetik.errors import (
         BodyError,
@@ -96,7 +96,9 @@ if TYPE_CHECKING:
 # a program that only prints its help should not wait for it.
 _PLACES = {
     "BatchSolution": "memetik.batch",
+    "FilesReport": "memetik.batch",
     "solve_batch": "memetik.batch",
+    "solve_files": "memetik.batch",
     "OFKT": "memetik.body",
     "Body": "memetik.body",
     "Chain": "memetik.body",
@@ -220,6 +222,7 @@ __all__ = [
     "Distance",
     "Elman",
     "FeedForward",
+    "FilesReport",
     "FormatError",
     "Frame",
     "FunctionalRelation",
@@ -287,6 +290,7 @@ __all__ = [
     "solve",
     "solve_all",
     "solve_batch",
+    "solve_files",
     "to_axis_angle",
     "to_euler",
     "to_quaternion",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -53,6 +54,24 @@ def progress(iterable: Iterable[T], total: int, label: str) -> Iterator[T]:
         line.show(done)
         yield item
     line.close()
+
+
+Report = Callable[[int, int], None] | bool | None  # how a caller wants to be told, see `teller`
+
+
+@contextmanager
+def teller(report: Report, total: int, label: str, *, patience: float = 0.0) -> Iterator[Callable[[int], None]]:
+    """Whom to tell how much is done: a function that takes (done, total), nobody (False), or the terminal."""
+    if callable(report):
+        yield lambda done: report(done, total)
+    elif report is False:
+        yield lambda done: None
+    else:
+        line = Progress(total, label, patience=patience, rate=True)
+        try:
+            yield line.show
+        finally:
+            line.close()
 
 
 def _clock(seconds: float) -> str:

@@ -1,6 +1,7 @@
 """Many problems at once: threads, files and clusters."""
 
+from memetik.batch.files import FilesReport, solve_files
 from memetik.batch.solution import BatchSolution
 from memetik.batch.solve import solve_batch
 
-__all__ = ["BatchSolution", "solve_batch"]
+__all__ = ["BatchSolution", "FilesReport", "solve_batch", "solve_files"]

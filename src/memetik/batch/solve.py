@@ -18,7 +18,7 @@ from memetik.errors import MissingExtraError, ProblemError
 from memetik.objectives import Objective
 from memetik.problem import Problem
 from memetik.problem.columns import Columns, target_columns
-from memetik.progress import Progress
+from memetik.progress import Report, teller
 from memetik.solvers import Budget
 from memetik.solvers.budget import DEFAULT
 
@@ -36,7 +36,7 @@ def solve_batch(
     seed: int = 0,
     budget: Budget = DEFAULT,
     threads: int | None = None,
-    progress: Callable[[int, int], None] | bool | None = None,
+    progress: Report = None,
 ) -> BatchSolution:
     """Solve a problem once for every row of targets, on all cores. Row k is, bit for bit, what `solve` gives for it.
 
@@ -51,12 +51,10 @@ def solve_batch(
     """
     columns = _columns(problem, targets or {}, starts)
     vectors = _starts(problem, starts, len(columns.rows))
-    tell, close = _teller(progress, len(columns.rows))
+    solver = _solver(device)
     begin = time.perf_counter()
-    try:
-        answers = _solver(device)(problem, columns, vectors.copy(), seed, budget, threads, tell)
-    finally:
-        close()
+    with teller(progress, len(columns.rows), "solving", patience=_PATIENCE) as tell:
+        answers = solver(problem, columns, vectors.copy(), seed, budget, threads, tell)
     return BatchSolution(
         problem,
         answers.q,
@@ -146,14 +144,3 @@ def _cuda() -> Any:
 
 def _cuda_available() -> bool:
     return importlib.util.find_spec(_CUDA) is not None and bool(_cuda().available())
-
-
-def _teller(progress: Callable[[int, int], None] | bool | None, total: int) -> tuple[Tell, Callable[[], None]]:
-    """Whom to tell how many rows are done, and what to do in the end."""
-    if callable(progress):
-        report = progress
-        return lambda done: report(done, total), lambda: None
-    if progress is False:
-        return lambda done: None, lambda: None
-    line = Progress(total, "solving", patience=_PATIENCE, rate=True)
-    return line.show, line.close

@@ -1,0 +1,203 @@
+"""One piece of a file of targets: solve it and write its answers, whole or not at all.
+
+A file of answers is written under another name and renamed when it is complete, so a name that exists means work that is
+done. Whoever is stopped in the middle, or does the same piece a second time, leaves nothing wrong behind.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memetik.batch.solution import BatchSolution
+from memetik.batch.solve import solve_batch
+from memetik.batch.source import Piece
+from memetik.batch.tables import ID, Layout, Rows, arrow
+from memetik.errors import FormatError
+from memetik.objectives import Objective
+from memetik.problem import Problem
+from memetik.progress import Report
+from memetik.solution import Status
+from memetik.solvers import Budget
+
+ANSWERS, REJECTS = "solutions", "rejects"  # folders of the output
+ROW, STATUS, EVALUATIONS, REASON = "row", "status", "evaluations", "reason"
+POSITION_ERROR, ORIENTATION_ERROR = "position_error", "orientation_error"
+REJECTED = "REJECTED"
+_NOTE = b"memetik"  # the key of the tally in the metadata of a file
+
+
+class Tally(NamedTuple):
+    """How many rows came out how."""
+
+    rows: int = 0
+    reached: int = 0
+    closest: int = 0
+    invalid: int = 0
+    rejected: int = 0
+    evaluations: int = 0
+
+    def plus(self, other: Tally) -> Tally:
+        """Both together."""
+        return Tally(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to do with each piece; it travels to the machines of a cluster."""
+
+    problem: Problem
+    objective: Objective
+    layout: Layout
+    out: Path
+    seed: int
+    budget: Budget
+
+    def answers(self, shard: int) -> Path:
+        """Where the answers of a piece are."""
+        return self.out / ANSWERS / f"{shard:06d}.parquet"
+
+    def rejects(self, shard: int) -> Path:
+        """Where the rows of a piece are that cannot be solved, if there are any."""
+        return self.out / REJECTS / f"{shard:06d}.parquet"
+
+
+def error_columns(problem: Problem, objective: Objective) -> dict[Objective, tuple[str, ...]]:
+    """The names of the columns for the errors of each objective; those of the target's own come first."""
+    whole = problem.compiled.owners[problem.objectives.index(objective)]
+    named = {objective: (POSITION_ERROR, ORIENTATION_ERROR)[: whole.stop - whole.start]}
+    used: dict[str, int] = {}
+    for other, owner in zip(problem.objectives, problem.compiled.owners, strict=True):
+        if other is not objective and owner.stop > owner.start:
+            number = used[other.name] = used.get(other.name, 0) + 1
+            label = other.name if number == 1 else f"{other.name}_{number}"
+            parts = owner.stop - owner.start
+            two = np.ndim(other.error(np.zeros(parts))) > 0
+            named[other] = (f"{label}_{POSITION_ERROR}", f"{label}_{ORIENTATION_ERROR}") if two else (f"{label}_error",)
+    return named
+
+
+def solve_shard(job: Job, piece: Piece, table: Any, threads: int | None, progress: Report = False) -> Tally:
+    """Solve the rows of a piece and write them; how they came out."""
+    rows = job.layout.rows(table)
+    batch = solve_batch(
+        job.problem,
+        {job.objective: rows.targets},
+        rows.starts,
+        seed=job.seed,
+        budget=job.budget,
+        threads=threads,
+        progress=progress,
+    )
+    reached, closest, invalid = (int((batch.status == status).sum()) for status in Status)
+    evaluations = int(batch.evaluations.sum())
+    tally = Tally(len(rows.good), reached, closest, invalid, len(rows.reasons), evaluations)
+    if rows.reasons:  # first, so that answers that are there mean that all is there
+        _write(_rejected(job, piece, table, rows), job.rejects(piece.shard), tally)
+    _write(_answered(job, piece, table, rows, batch), job.answers(piece.shard), tally)
+    return tally
+
+
+def tally_of(path: Path) -> Tally | None:
+    """What a file of answers says of itself; None if it is not there."""
+    pa = arrow()
+    try:
+        note = pa.parquet.read_schema(path).metadata[_NOTE]
+    except FileNotFoundError:
+        return None
+    except (pa.ArrowException, OSError, KeyError, TypeError) as error:
+        raise FormatError(
+            f"{path}: these are no answers of memetik ({error}). Delete the file or solve anew."
+        ) from error
+    return Tally(**json.loads(note))
+
+
+def clean(folder: Path, *, everything: bool = False) -> None:
+    """Remove what a stopped run left half written, or all answers."""
+    for part in (ANSWERS, REJECTS):
+        for path in (folder / part).glob("*.parquet" if everything else ".*.tmp"):
+            path.unlink()
+
+
+# ---- Tables ------------------------------------------------------------------------------------------------
+
+
+def _answered(job: Job, piece: Piece, table: Any, rows: Rows, batch: BatchSolution) -> Any:
+    """All rows, with nothing but their numbers and REJECTED where there was nothing to solve."""
+    pa, missing = arrow(), ~rows.good
+
+    def spread(values: NDArray[Any], kind: Any) -> Any:
+        column = np.zeros(len(missing), dtype=values.dtype)
+        column[rows.good] = values
+        return pa.array(column, type=kind, mask=missing)
+
+    columns = _labels(piece, table, np.arange(piece.rows), job.layout)
+    for k, name in enumerate(job.problem.body.joint_names):
+        columns[name] = spread(batch.q[:, k], pa.float64())
+    names = np.full(len(missing), len(Status), dtype=np.int8)
+    names[rows.good] = batch.status
+    labels = pa.array([*(status.name for status in Status), REJECTED])
+    columns[STATUS] = pa.DictionaryArray.from_arrays(pa.array(names), labels)
+    errors = batch.errors
+    for objective, labelled in error_columns(job.problem, job.objective).items():
+        for k, name in enumerate(labelled):
+            columns[name] = spread(errors[objective].reshape(len(batch), -1)[:, k], pa.float64())
+    columns[EVALUATIONS] = spread(batch.evaluations, pa.int64())
+    return pa.table(columns)
+
+
+def _rejected(job: Job, piece: Piece, table: Any, rows: Rows) -> Any:
+    """The rejected rows as they were given, with the reason."""
+    pa = arrow()
+    which = np.flatnonzero(~rows.good)
+    columns = _labels(piece, table, which, job.layout)
+    columns[REASON] = pa.array(rows.reasons)
+    given = table.take(which)
+    columns.update({name: given.column(name) for name in job.layout.columns if name != ID})
+    return pa.table(columns)
+
+
+def _labels(piece: Piece, table: Any, which: Any, layout: Layout) -> dict[str, Any]:
+    columns = {ROW: arrow().array(piece.first + which)}
+    if layout.has_id:
+        columns[ID] = table.column(ID).take(which)
+    return columns
+
+
+def _write(table: Any, path: Path, tally: Tally) -> None:
+    pa = arrow()
+    noted = table.replace_schema_metadata({_NOTE: json.dumps(tally._asdict()).encode()})
+    half = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        with half.open("wb") as file:
+            pa.parquet.write_table(noted, file, compression="zstd")
+            file.flush()
+            os.fsync(file.fileno())
+        half.replace(path)
+    except OSError as error:
+        raise FormatError(f"{path}: the answers cannot be written: {error.strerror}.") from error
+    finally:
+        half.unlink(missing_ok=True)
+
+
+def make_folders(out: Path) -> None:
+    """The folders of the output."""
+    for folder in (out / ANSWERS, out / REJECTS):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FormatError(f"the folder {str(folder)!r} cannot be made: {error.strerror}.") from error
+
+
+def columns_of_answers(problem: Problem, objective: Objective) -> Sequence[str]:
+    """All columns of the answers but those of the joints."""
+    errors = [name for names in error_columns(problem, objective).values() for name in names]
+    return [ROW, ID, STATUS, *errors, EVALUATIONS]
