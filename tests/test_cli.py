@@ -4,6 +4,8 @@ import json
 import xml.etree.ElementTree as ET
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import memetik as mk
@@ -184,6 +186,65 @@ def test_negative_numbers_with_exponents_are_targets(run):
     assert hand[1, 3] == pytest.approx(-0.1, abs=1e-4)
 
 
+# ---- batch and reach ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def targets(tmp_path):
+    """A file of 30 poses of the panda's hand, the last of which is not one."""
+    body, rng = mk.load("panda"), np.random.default_rng(0)
+    poses = [body.forward(body.sample(rng))["panda_hand"] for _ in range(30)]
+    columns = np.array([[*pose[:3, 3], *mk.to_quaternion(pose[:3, :3])] for pose in poses]).T
+    columns[0, 29] = np.nan
+    table = pa.table(list(columns), names=["x", "y", "z", "qw", "qx", "qy", "qz"])
+    pq.write_table(table, tmp_path / "targets.parquet")
+    pq.write_table(table.select(["x", "y", "z"]), tmp_path / "points.parquet")
+    return tmp_path
+
+
+def test_batch_solves_a_file_and_goes_on(run, targets):
+    ask = [
+        "batch",
+        "panda",
+        targets / "targets.parquet",
+        targets / "out",
+        "--tip",
+        "panda_hand",
+        "--rows-per-shard",
+        20,
+    ]
+    ask += ["--position-tolerance", "1e-6", "--threads", 2]
+    code, out, _ = run(*ask)
+    assert code == 0
+    assert (
+        out.startswith("30 rows in 2 shards") and "REACHED              29" in out and "REJECTED              1" in out
+    )
+    table = pq.read_table(targets / "out/solutions")
+    assert max(error for error in table["position_error"].to_pylist() if error is not None) <= 1e-6
+    code, out, _ = run(*ask)
+    assert code == 0 and "30 rows were solved before" in out
+    code, _, err = run(*ask, "--lock", "panda_joint3=0")
+    assert code == 2 and "holds answers to something else: the problem" in err
+    code, out, _ = run(*ask, "--lock", "panda_joint3=0", "--anew")
+    assert code == 0 and "solved before" not in out
+    assert set(pq.read_table(targets / "out/solutions")["panda_joint3"].to_pylist()) == {0.0, None}
+
+
+def test_batch_of_points(run, targets):
+    code, out, _ = run("batch", "panda", targets / "points.parquet", targets / "out", "--tip", "panda_hand")
+    assert code == 0 and "REACHED              29" in out
+    assert "orientation_error" not in pq.read_table(targets / "out/solutions").column_names
+
+
+def test_reach_maps_and_draws(run, tmp_path):
+    path = tmp_path / "new" / "map.npz"
+    code, out, _ = run("reach", "ur5", "--tip", "tool0", "--voxel", 0.5, "--orientations", 2, "--out", path)
+    assert code == 0
+    assert out.startswith("tool0 of ur5 reaches ") and f"saved: {path}" in out
+    assert mk.load_reachability(path).voxel == 0.5
+    assert out.endswith(f"drawn: {path.with_suffix('.png')}\n") and path.with_suffix(".png").exists()
+
+
 # ---- Mistakes ----------------------------------------------------------------------------------------------
 
 
@@ -207,6 +268,9 @@ def test_negative_numbers_with_exponents_are_targets(run):
         ([*REACH, "--draw", "x.png"], "a picture is written as .svg"),
         ([*REACH, "--base", "wheels"], "unknown base 'wheels'"),
         (["show", "panda", "--chain", "foo"], "no chain named 'foo'"),
+        (["batch", "panda", "nowhere.parquet", "out", "--tip", "panda_hand"], "there is no such file"),
+        (["reach", "ur5", "--tip", "tool1"], "Did you mean 'tool0'"),
+        (["reach", "ur5", "--tip", "tool0", "--out", "map.txt"], "the numbers are written as .npz"),
     ],
 )
 def test_a_mistake_is_one_sentence(run, arguments, says):

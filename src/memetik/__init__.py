@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 from memetik._version import __version__
 
 if TYPE_CHECKING:
-    from memetik.batch import BatchSolution, FilesReport, solve_batch, solve_files
+    from memetik.batch import (
+        BatchSolution,
+        FilesReport,
+        Reachability,
+        load_reachability,
+        reachability,
+        solve_batch,
+        solve_files,
+    )
     from memetik.body import OFKT, Body, Chain, Frame, Joint, Link, Mimic, Poses, Shape
     from memetik.errors import (
         BodyError,
@@ -91,12 +99,16 @@ if TYPE_CHECKING:
     from memetik.solvers.svd_dls import SVDDampedLeastSquares
     from memetik.solvers.transpose import Transpose
     from memetik.write.picture import draw, draw_many
+    from memetik.write.reachability import draw_reachability
 
 # Where every public name lives. A name is loaded at its first use: the compiler alone takes a third of a second, and
 # a program that only prints its help should not wait for it.
 _PLACES = {
     "BatchSolution": "memetik.batch",
     "FilesReport": "memetik.batch",
+    "Reachability": "memetik.batch",
+    "load_reachability": "memetik.batch",
+    "reachability": "memetik.batch",
     "solve_batch": "memetik.batch",
     "solve_files": "memetik.batch",
     "OFKT": "memetik.body",
@@ -194,6 +206,7 @@ _PLACES = {
     "SupportVectors": "memetik.learn",
     "draw": "memetik.write.picture",
     "draw_many": "memetik.write.picture",
+    "draw_reachability": "memetik.write.reachability",
 }
 
 __all__ = [
@@ -258,6 +271,7 @@ __all__ = [
     "Pseudoinverse",
     "SVDDampedLeastSquares",
     "SelectivelyDampedLeastSquares",
+    "Reachability",
     "SelfDistance",
     "Shape",
     "Side",
@@ -273,16 +287,19 @@ __all__ = [
     "axis_angle",
     "draw",
     "draw_many",
+    "draw_reachability",
     "euler",
     "from_dh",
     "hand",
     "load",
+    "load_reachability",
     "look_rotation",
     "methods",
     "objective",
     "planar_chain",
     "quaternion",
     "random_rotation",
+    "reachability",
     "rotation_matrix",
     "rpy",
     "serial_chain",

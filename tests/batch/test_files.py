@@ -81,7 +81,9 @@ def test_answers_are_those_of_a_batch(problem, pose, panda, tmp_path):
     for k in range(0, 50, 7):
         found = panda.forward(joints(table, panda)[k])["panda_hand"]
         assert_allclose(found, poses[k], atol=3e-5)
-    assert sorted(path.name for path in (tmp_path / "out/solutions").iterdir()) == [f"{k:06d}.parquet" for k in range(3)]
+    assert sorted(path.name for path in (tmp_path / "out/solutions").iterdir()) == [
+        f"{k:06d}.parquet" for k in range(3)
+    ]
     assert report.total == report.solved and report.total.rows == report.total.reached == 50
     assert "columns that were not read: note" in str(report) and "50 rows in 3 shards" in str(report)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from memetik import bench
-from memetik.bench import arms, harness, peers, smoothest, snakes, solutions, tracking, valkyrie
+from memetik.bench import arms, batch, harness, peers, smoothest, snakes, solutions, tracking, valkyrie
 from memetik.bench.contest import contest
 from memetik.bench.harness import BLOCK
 from memetik.bench.judge import Judge
@@ -95,6 +95,41 @@ def test_solutions_are_counted_and_judged(tmp_path):
     assert all(row["complete [%]"] is None for row in rows)  # nothing to hold it against
 
 
+def test_batch_counts_threads(tmp_path, monkeypatch):
+    monkeypatch.setattr(batch, "ROUNDS", 2)
+    monkeypatch.setattr(batch, "cores", lambda: 3)
+    batch.run(tmp_path, count=40, peers=())
+    rows = saved(tmp_path, "batch")
+    assert [row["solver"] for row in rows] == [f"memetik, {n}" for n in ("1 thread", "2 threads", "3 threads")]
+    assert all(row["solved [%]"] == 100.0 and row["wrong [%]"] == 0.0 and row["targets"] == 80 for row in rows)
+    assert rows[0]["speed-up"] == pytest.approx(1.0) and all(row["CPU [us]"] > 0.0 for row in rows)
+    assert (tmp_path / "batch.svg").exists()
+
+
+def test_batch_gives_peers_a_share_and_judges_them(rng):
+    body = load("panda").chain(batch.BASE, batch.TIP)
+    own = batch._own(body, 1, 100)
+
+    class Liar:
+        name, whole_turns = "liar", False
+
+        def solve(self, target, start):
+            return start if start[0] > 0.0 else None
+
+    peer = batch._peer(Liar(), 100)
+    assert peer.count == 100 // batch.SHARE
+    targets, starts = batch._draw(body, 20, rng)
+    for entry in (own, peer):
+        entry.take(targets, starts, Judge(body, batch.TIP, batch.TASK))
+    assert (own.solved, own.wrong) == (20, 0)
+    assert peer.solved == 0 and peer.wrong == (starts[:, 0] > 0.0).sum()
+    assert batch._row(own, own, peer)["rate of a core / ik_LM"] == pytest.approx(own.rate() / peer.rate())
+
+
+def test_steps_of_threads():
+    assert [batch._steps(most) for most in (1, 2, 6, 8)] == [[1], [1, 2], [1, 2, 4, 6], [1, 2, 4, 8]]
+
+
 def test_a_solution_is_known_again_whole_turns_aside():
     q = np.array([0.1, -3.1, 2.0])
     assert solutions._among(q + np.array([2.0 * math.pi, 0.0, 0.0]), q[None])
@@ -103,7 +138,7 @@ def test_a_solution_is_known_again_whole_turns_aside():
     assert not solutions._among(q, np.empty((0, 3)))
 
 
-@pytest.mark.parametrize("name", ["arms", "valkyrie", "snakes", "tracking", "solutions"])
+@pytest.mark.parametrize("name", ["arms", "valkyrie", "snakes", "tracking", "solutions", "batch"])
 def test_experiments_are_listed(name):
     assert name in bench.experiments()
 

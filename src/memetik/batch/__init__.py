@@ -1,7 +1,17 @@
 """Many problems at once: threads, files and clusters."""
 
 from memetik.batch.files import FilesReport, solve_files
+from memetik.batch.reach import reachability
+from memetik.batch.reachability import Reachability, load_reachability
 from memetik.batch.solution import BatchSolution
 from memetik.batch.solve import solve_batch
 
-__all__ = ["BatchSolution", "FilesReport", "solve_batch", "solve_files"]
+__all__ = [
+    "BatchSolution",
+    "FilesReport",
+    "Reachability",
+    "load_reachability",
+    "reachability",
+    "solve_batch",
+    "solve_files",
+]

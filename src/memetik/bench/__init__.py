@@ -16,6 +16,7 @@ _EXPERIMENTS = {
     "nao": "FABRIK, Jacobian methods and networks on the arm of the NAO (Poddighe 2013)",
     "learned": "what the guess of a network is worth as a start",
     "solutions": "all solutions of a pose, against the closed form",
+    "batch": "many poses at once, on one thread and on more, beside other solvers",
     "ofkt": "cost of one forward kinematics, plain against OFKT, by degrees of freedom",
     "forms": "quaternion-vector against matrix form inside the forward kinematics kernel",
 }

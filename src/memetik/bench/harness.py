@@ -16,8 +16,8 @@ import numba
 import numpy as np
 
 from memetik._version import __version__
-from memetik.errors import MissingExtraError
 from memetik.progress import progress as progress
+from memetik.write.plots import pyplot as pyplot
 
 # Solves in a row before anything else runs: short against changes of the machine's speed, long against its caches.
 BLOCK = 100
@@ -90,22 +90,6 @@ def text_table(rows: Sequence[dict[str, Any]]) -> str:
         "  ".join(c.rjust(w) if n else c.ljust(w) for c, w, n in zip(line, widths, numeric, strict=True)).rstrip()
         for line in cells
     )
-
-
-def pyplot() -> Any:
-    """matplotlib's drawing functions for files, or an error that says how to get them."""
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        import matplotlib.pyplot as plt
-        from cycler import cycler
-    except ImportError:
-        raise MissingExtraError("matplotlib", "drawing the plots of a benchmark", extra="bench") from None
-    # The palette of Okabe and Ito stays distinct for colour-blind readers.
-    colors = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
-    plt.rcParams.update({"axes.prop_cycle": cycler(color=colors), "axes.grid": True, "grid.alpha": 0.3})
-    return plt
 
 
 def save_figure(figure: Any, folder: Path, name: str) -> list[Path]:

@@ -1,4 +1,4 @@
-"""The command line: `memetik demo | bodies | show | methods | solve | compare | bench`, one file for each family of commands."""
+"""The command line: `memetik demo | bodies | show | methods | solve | batch | reach | compare | bench`, one file a family."""
 
 from memetik.cli.main import main
 

@@ -1,0 +1,163 @@
+"""Many poses of one arm at once, on one thread and on more, beside other solvers' one at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memetik.batch import solve_batch
+from memetik.batch.threads import cores
+from memetik.bench.harness import Report, progress, pyplot, save_figure
+from memetik.bench.judge import Judge
+from memetik.bench.own import pose_of
+from memetik.bench.peers import Peer, Task, find, serial_chain
+from memetik.body import Body
+from memetik.problem import Problem
+from memetik.read.load import load
+
+Array = NDArray[np.float64]
+
+BASE, TIP = "panda_link0", "panda_link8"
+TASK = Task(position=1e-5, orientation=1e-5, seconds=0.1)
+ROUNDS = 5
+SHARE = 50  # a peer gets one in so many of the targets, because it takes that much longer
+REFERENCE = "roboticstoolbox ik_LM"
+
+
+@dataclass
+class Entry:
+    """A way to solve many targets, and what came of it."""
+
+    name: str
+    threads: int
+    solve: Callable[[Array, Array], list[Array | None]]
+    count: int  # targets a round
+    whole_turns: bool = False
+    seconds: float = 0.0
+    processor: float = 0.0  # s of all threads
+    targets: int = 0
+    solved: int = 0
+    wrong: int = 0
+
+    def take(self, targets: Array, starts: Array, judge: Judge) -> None:
+        """Solve a round; the answers are judged when no time is taken."""
+        begin, used = time.perf_counter(), time.process_time()
+        answers = self.solve(targets, starts)
+        self.seconds += time.perf_counter() - begin
+        self.processor += time.process_time() - used
+        self.targets += len(targets)
+        for answer, target in zip(answers, targets, strict=True):
+            right = judge.right(answer, target, whole_turns=self.whole_turns)
+            self.solved += right
+            self.wrong += answer is not None and not right
+
+    def rate(self) -> float:
+        """Targets a second and thread, by the time that the processor took, which others on the machine do not change."""
+        return self.targets / self.processor
+
+
+def run(
+    folder: Path, *, quick: bool = False, count: int | None = None, peers: Sequence[str] = ("roboticstoolbox", "optik")
+) -> Report:
+    """Measure, print, save and plot."""
+    count = count or (20_000 if quick else 100_000)
+    body = load("panda").chain(BASE, TIP)
+    found = find(peers)
+    entries = [_own(body, threads, count) for threads in _steps(cores())]
+    entries += [_peer(peer, count) for peer in found.build(serial_chain(body), TASK) if "threads" not in peer.name]
+    report = Report(
+        "batch",
+        f"{count} poses of the panda, of postures drawn uniformly within the limits, starts drawn the same way apart from "
+        f"them; {TASK.position:g} m and {TASK.orientation:g} rad, default budget. Each of {ROUNDS} rounds draws new ones and "
+        f"gives them to memetik on each number of threads in one call; the others, which solve one at a time, get one in "
+        f"{SHARE} of them. Solved: one forward kinematics, the same for all, finds the answer within tolerance and limits. "
+        "Wrong: an answer was given and is not. CPU: what the processor took for a target, all threads together, whatever "
+        "else ran on the machine. Speed-up: targets a second against one thread.",
+        remarks=[*found.remarks],
+    )
+    _measure(body, entries, count)
+    reference = next((entry for entry in entries if entry.name == REFERENCE), None)
+    report.rows.extend(_row(entry, entries[0], reference) for entry in entries)
+    print(report)
+    report.save(folder)
+    print("saved", *save_figure(_plot(report), folder, "batch"))
+    return report
+
+
+def _measure(body: Body, entries: Sequence[Entry], count: int) -> None:
+    rng, judge = np.random.default_rng(1), Judge(body, TIP, TASK)
+    for entry in entries:  # compilation and the first touch of memory, not counted
+        entry.solve(*_draw(body, min(100, count), rng))
+    for turn in progress(range(ROUNDS), ROUNDS, "batch"):
+        targets, starts = _draw(body, count, rng)
+        for j in range(len(entries)):
+            entry = entries[(j + turn) % len(entries)]
+            entry.take(targets[: entry.count], starts[: entry.count], judge)
+
+
+def _draw(body: Body, count: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    targets = np.array([body.forward(body.sample(rng))[TIP] for _ in range(count)])
+    return targets, np.array([body.sample(rng) for _ in range(count)])
+
+
+def _own(body: Body, threads: int, count: int) -> Entry:
+    pose = pose_of(TIP, TASK)
+    problem = Problem(body, pose)
+
+    def solve(targets: Array, starts: Array) -> list[Array | None]:
+        batch = solve_batch(problem, {pose: targets}, starts, threads=threads, progress=False)
+        return [q if good else None for q, good in zip(batch.q, batch.success, strict=True)]
+
+    return Entry(f"memetik, {threads} thread{'s' if threads > 1 else ''}", threads, solve, count)
+
+
+def _peer(peer: Peer, count: int) -> Entry:
+    def solve(targets: Array, starts: Array) -> list[Array | None]:
+        return [peer.solve(target, start) for target, start in zip(targets, starts, strict=True)]
+
+    return Entry(peer.name, 1, solve, max(count // SHARE, 1), peer.whole_turns)
+
+
+def _steps(most: int) -> list[int]:
+    """1, 2, 4 and so on, and all of them."""
+    return sorted({2**k for k in range(most.bit_length()) if 2**k <= most} | {most})
+
+
+def _row(entry: Entry, first: Entry, reference: Entry | None) -> dict[str, Any]:
+    speed = entry.targets / entry.seconds
+    return {
+        "solver": entry.name,
+        "targets": entry.targets,
+        "solved [%]": 100.0 * entry.solved / entry.targets,
+        "wrong [%]": 100.0 * entry.wrong / entry.targets,
+        "a second": round(speed),
+        "speed-up": speed * first.seconds / first.targets,
+        "CPU [us]": 1e6 * entry.processor / entry.targets,
+        "rate of a core / ik_LM": entry.rate() / reference.rate() if reference else None,
+    }
+
+
+def _plot(report: Report) -> Any:
+    plt = pyplot()
+    figure, axes = plt.subplots(figsize=(8, 0.6 * len(report.rows) + 1.2))
+    names, speeds = [row["solver"] for row in report.rows], [row["a second"] for row in report.rows]
+    own = [name.startswith("memetik") for name in names]
+    axes.barh(names, speeds, color=["#0072B2" if ours else "#E69F00" for ours in own])
+    for place, row in enumerate(report.rows):
+        axes.text(
+            row["a second"],
+            place,
+            f" {row['a second']:,.0f} ({row['solved [%]']:.2f} % solved)",
+            va="center",
+            fontsize=8,
+        )
+    axes.invert_yaxis()
+    axes.set(xlabel="poses a second, panda, 1e-5 m and 1e-5 rad", xlim=(0.0, 1.35 * max(speeds)))
+    figure.tight_layout()
+    return figure
