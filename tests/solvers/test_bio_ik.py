@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 
@@ -16,7 +17,7 @@ from memetik.problem import Problem
 from memetik.solution import Status
 from memetik.solvers import Budget, Memetic
 from memetik.solvers.bio_ik import BioIK
-from tests.naive.bodies import serial_arm
+from tests.naive.bodies import random_body, random_shape, serial_arm
 from tests.stress import honesty
 from tests.stress.batch import Postures, Setting
 from tests.stress.wishes import FACTORIES
@@ -56,20 +57,31 @@ def humanoid():
 # ---- Every objective ----------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def setting():
+    """A tree of eight joints with masses and round shapes, one of them locked and another narrowed."""
+    rng = np.random.default_rng(2)
+    body = random_body(rng, 8, ("revolute", "continuous", "prismatic"), mimics=0.2)
+    links = [
+        dataclasses.replace(link, shapes=(random_shape(rng, ("sphere", "capsule")),) if k % 3 else ())
+        for k, link in enumerate(body.links.values())
+    ]
+    return Setting(mk.Body("tree", links, body.joints.values()), {"joint3": 0.1}, {"joint4": (-0.4, 0.4)})
+
+
 @pytest.mark.parametrize("kind", FACTORIES, ids=lambda kind: kind.__name__)
-def test_every_objective_is_satisfied_where_the_flagship_satisfies_it(kind):
-    """Beside a position, on a panda with a joint locked and another narrowed."""
-    setting = Setting(mk.load("panda"), {"panda_joint3": 0.3}, {"panda_joint5": (-1.0, 1.0)})
+def test_every_objective_is_satisfied_where_the_flagship_satisfies_it(kind, setting):
+    """Beside a position, which the objective must not keep from being reached."""
     solved = 0
-    for seed in range(3):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         wish = next(w for w in (FACTORIES[kind](setting, rng) for _ in range(50)) if w is not None)
         there = Postures(setting, setting.sample(rng, 1))
         if wish.targets is not None:
             setattr(wish.objective, wish.assign, wish.targets(rng, there)[0])
-        reach = Position("panda_hand", there.frame("panda_hand")[0][:3, 3])
+        reach = Position("link8", there.frame("link8")[0][:3, 3])
         problem = Problem(setting.body, [wish.objective, reach], lock=setting.lock, limits=setting.limits)
-        start = setting.clamped(setting.locked(setting.sample(rng, 1)))[:, 0]
+        start = setting.clamped(setting.sample(rng, 1))[:, 0]
         if Memetic().solve(problem, start).success:
             solution = BioIK().solve(problem, start)
             assert solution.success, solution
@@ -133,11 +145,17 @@ def test_the_ofkt_gives_the_same_bits(gradient):
     assert_array_equal(*q)
 
 
+def test_the_mean_error_reaches_less_often():
+    problem, objective, targets = arm_problem(count=60)
+    rmse, mean = (answers(problem, objective, targets, BioIK(loss=loss), evaluations=4000) for loss in ("rmse", "mean"))
+    solved = [sum(status == Status.REACHED for _, status, _, _ in found) for found in (rmse, mean)]
+    assert 10 < solved[1] < solved[0] == 40
+
+
 @pytest.mark.parametrize("gradient", ["analytic", "ofkt", "differences"])
-@pytest.mark.parametrize("loss", ["rmse", "mean"])
-def test_all_gradients_and_losses_reach(gradient, loss):
+def test_all_gradients_reach(gradient):
     problem, objective, targets = arm_problem()
-    found = answers(problem, objective, targets, BioIK(gradient=gradient, loss=loss), evaluations=20_000)
+    found = answers(problem, objective, targets, BioIK(gradient=gradient), evaluations=20_000)
     assert [status == Status.REACHED for _, status, _, _ in found] == [k % 3 != 0 for k in range(len(targets))]
 
 
@@ -176,11 +194,12 @@ def test_a_start_that_satisfies_all_is_the_answer():
     assert (solution.evaluations, solution.attempts) == (1, 0)
 
 
-def test_out_of_reach_it_comes_as_close_as_the_flagship():
+def test_out_of_reach_it_comes_close():
+    """Nearly as the flagship, which minimises the distance alone; eq. 4.4 also likes to be far from the root."""
     body = mk.load("ur5")
     problem = Problem(body, Position("tool0", (3.0, 0.5, 0.2)))
     gaps = [float(solver.solve(problem).errors[problem.objectives[0]]) for solver in (BioIK(), Memetic())]
-    assert gaps[0] < gaps[1] + 1e-4
+    assert gaps[1] <= gaps[0] < gaps[1] + 0.005
 
 
 # ---- Parameters ---------------------------------------------------------------------------------------------
@@ -203,16 +222,28 @@ def test_nonsense_is_refused(changed):
         BioIK(**changed)
 
 
-@pytest.mark.parametrize("phase", ["adoption", "wipe_out", "weight_interpolation", "momentum", "niching", "exploitation"])
+@pytest.mark.parametrize("phase", ["adoption", "weight_interpolation", "momentum", "niching", "exploitation"])
 def test_each_phase_can_be_left_out(phase):
-    """Another search, still within limits; only without exploitation it rarely gets there."""
+    """Another search then, from the first generation on."""
     problem, objective, targets = arm_problem()
-    objective.target = targets[1]
-    # A single step a generation, so that every phase has its say.
-    full, without = (BioIK(steps=1, **changed).solve(problem) for changed in ({}, {phase: False}))
-    assert (full.q != without.q).any() or phase == "wipe_out"
-    assert full.success
-    assert without.success or phase == "exploitation"
+    objective.target = targets[0]  # out of reach
+    full, without = (BioIK(**changed).evolve(problem, budget=Budget(evaluations=1000))[1] for changed in ({}, {phase: False}))
+    first, second = full.genes[full.generation <= 2], without.genes[without.generation <= 2]
+    assert first.shape == second.shape
+    assert (first != second).any()
+
+
+def test_when_all_are_stuck_the_population_is_drawn_anew_around_the_solution():
+    """Eq. 4.23: generations without elites; the first individual is the best there was."""
+    problem, objective, targets = arm_problem()
+    objective.target = targets[0]
+    for wipe_out in (True, False):
+        _, history = BioIK(wipe_out=wipe_out).evolve(problem, budget=Budget(evaluations=4000))
+        anew = [g for g in range(1, history.generations) if not history.elite[history.generation == g].any()]
+        assert bool(anew) == wipe_out
+        for generation in anew:
+            first = np.flatnonzero(history.generation == generation)[0]
+            assert history.fitness[first] == history.fitness[:first].min()
 
 
 def test_small_populations_and_all_elites():

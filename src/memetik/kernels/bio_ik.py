@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.bio_ik_breed import breed, populate
-from memetik.kernels.bio_ik_exploit import GAIN, exploit, write_strides
+from memetik.kernels.bio_ik_exploit import exploit, write_strides
 from memetik.kernels.bio_ik_history import record
 from memetik.kernels.bio_ik_objective import Omega, combine, evaluate
 from memetik.kernels.bio_ik_reproduce import extinguish
@@ -40,6 +40,9 @@ from memetik.kernels.evaluate import count_residuals
 from memetik.kernels.jit import jit, jit_inline
 from memetik.kernels.ofkt import clear
 from memetik.kernels.random import seed_stream
+
+
+STANDING = 0.01  # a fitness that improves by less than this share stands still
 
 
 @jit_inline
@@ -105,7 +108,7 @@ def leave_out(population, count):
 @jit_inline
 def gains(after, before):
     """Whether a fitness is better by more than what counts as standing still."""
-    return after < (1.0 - GAIN) * before
+    return after < (1.0 - STANDING) * before
 
 
 @jit
@@ -203,7 +206,6 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
             let_yield(terms, data, x, hand.work.residual, yields, ease)
             given_weights(terms, ease, given)
             best = combine(omega, given, hand.losses)
-        if stands and stuck:  # eq. 4.23
-            if not blocks:
-                return
-            anew = parameters[WIPE_OUT] != 0.0
+        if stands and not blocks:
+            return
+        anew = stands and stuck and parameters[WIPE_OUT] != 0.0  # eq. 4.23
