@@ -68,7 +68,8 @@ def minimise(
     while reason == RUNNING:
         assert (x >= lower).all() and (x <= upper).all()
         f, room[:n] = function(x)
-        best = min(best, f)
+        if math.isfinite(f) and np.isfinite(room[:n]).all():
+            best = min(best, f)
         reason = advance(rules, float(f), verdict(f), x, lower, upper, places, room)
     f = least_value(x, room)
     if reason not in (ACCEPTED, UNDEFINED):
@@ -120,12 +121,15 @@ def cases(family):
 
 
 def assert_as_good_as_scipy(cases, memory=5):
-    """The same minimum to 1e-8, by at most 1.5 times the evaluations, each and in sum."""
+    """The same minimum to 1e-8, or a lower one, by at most 1.5 times the evaluations, each and in sum.
+
+    SciPy's may stop short where a wall is in the way of a quadratic function: its projected steps come to lead nowhere.
+    """
     ours = theirs = 0
     for name, function, start, lower, upper in cases:
         found = minimise(function, start, lower, upper, memory=memory)
         expected = by_scipy(function, start, lower, upper, memory)
-        assert abs(found.f - expected.fun) <= 1e-8 * max(1.0, abs(expected.fun)), (name, found, expected)
+        assert found.f <= expected.fun + 1e-8 * max(1.0, abs(expected.fun)), (name, found, expected)
         assert found.evaluations <= 1.5 * expected.nfev + 2, (name, found, expected)
         assert found.reason in (CONVERGED, SETTLED), (name, found)
         ours, theirs = ours + found.evaluations, theirs + expected.nfev
@@ -176,12 +180,13 @@ def fitness(flat):
 
 
 def postures(body, objectives_of, count, seed=0, near=0.3):
-    """Problems whose targets a posture satisfies, and a start some tenths of a radian away."""
+    """Problems, and starts some tenths of a radian away from a minimum, so that there is none other to end in."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
         q = body.sample(rng)
         flat = Flat(Problem(body, objectives_of(body.forward(q), rng)))
-        x = q[flat.active] + rng.uniform(-near, near, flat.active.size)
+        least = by_scipy(half_squares(flat), q[flat.active], flat.bounds[0], flat.bounds[1]).x
+        x = least + rng.uniform(-near, near, flat.active.size)
         yield flat, np.clip(x, flat.bounds[0], flat.bounds[1])
 
 
@@ -244,6 +249,47 @@ def test_convex_functions_in_random_boxes(seed, n, memory, unbounded, fixed):
     found = minimise(function, rng.uniform(-3.0, 3.0, n), lower, upper, memory=memory, gain=0.0, spare=3)
     assert found.reason in (CONVERGED, SETTLED)
     assert projected_gradient(found.x, lower, upper, function(found.x)[1]) <= 1e-5
+
+
+@pytest.mark.quick
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 6),
+    memory=st.integers(1, 10),
+    kink=st.sampled_from([0.0, 1.0]),
+    jump=st.sampled_from([0.0, 0.5]),
+    holes=st.sampled_from([0.0, 0.3]),
+    lie=st.sampled_from([0.0, 1.0]),
+    size=st.integers(-300, 300),
+)
+def test_rough_functions(seed, n, memory, kink, jump, holes, lie, size):
+    """Kinks, jumps, holes, wrong gradients, values of any size: it ends, within the bounds, with the best it has seen.
+
+    All of it is checked for each evaluation by `minimise`.
+    """
+    rng = np.random.default_rng(seed)
+    slopes, center, wrong = rng.normal(size=(2 * n, n)), rng.normal(size=n), rng.normal(size=n)
+
+    def function(x):
+        pattern = np.random.default_rng(np.abs(x).view(np.int64).sum() % 2**32)  # as wild as can be, the same each time
+        bend = x - center
+        f = 0.5 * bend @ bend + kink * np.abs(slopes @ x).sum() + jump * np.floor(3.0 * x).sum()
+        gradient = bend + kink * slopes.T @ np.sign(slopes @ x) + lie * wrong
+        if pattern.random() < holes:
+            return (
+                (math.nan, gradient)
+                if pattern.random() < 0.5
+                else (f, np.where(pattern.random(n) < 0.5, math.inf, 0.0))
+            )
+        return 10.0**size * f, 10.0**size * gradient
+
+    lower, upper = np.sort(rng.normal(size=(2, n)) * 3.0, axis=0)
+    lower[rng.random(n) < 0.3], upper[rng.random(n) < 0.3] = -math.inf, math.inf
+    with np.errstate(all="ignore"):
+        found = minimise(
+            function, rng.normal(size=n), lower, upper, memory=memory, evaluations=400, gradient=0.0, gain=0.0
+        )
+    assert found.evaluations <= 400
 
 
 @pytest.mark.quick

@@ -228,7 +228,7 @@ def aim(f, x, lower, upper, memory, places, line, model):
             slope += way * line.gradient[k]
             if way != 0.0:
                 longest = min(longest, ((upper[k] if way > 0.0 else lower[k]) - x[k]) / way)
-        if sound and slope < 0.0:
+        if sound and -math.inf < slope < 0.0:
             break
         if count == 0:
             return STUCK

@@ -121,25 +121,3 @@ def take_inside(x, lower, upper, step, target):
         target[k] = x[k] + step[k]
         inside = inside and lower[k] <= target[k] <= upper[k]
     return inside
-
-
-@jit
-def take_step(x, lower, upper, gradient, step, target):
-    """Move the Cauchy point `target` along the step.
-
-    A step out of bounds is projected onto them, if the way from x still leads downhill, else it is shortened (Morales and
-    Nocedal 2011).
-    """
-    n = x.size
-    slope = 0.0
-    for k in range(n):
-        slope += gradient[k] * (min(max(target[k] + step[k], lower[k]), upper[k]) - x[k])
-    share = 1.0
-    if not slope < 0.0:
-        for k in range(n):
-            if target[k] + share * step[k] > upper[k]:
-                share = (upper[k] - target[k]) / step[k]
-            elif target[k] + share * step[k] < lower[k]:
-                share = (lower[k] - target[k]) / step[k]
-    for k in range(n):
-        target[k] = min(max(target[k] + share * step[k], lower[k]), upper[k])

@@ -58,7 +58,10 @@ def next_trial(state, step, value, slope):
         return step, True
     # As long as the decrease was never enough, a function tilted by the least decrease has its minimum where it is.
     tilt = least if state[FALLING] != 0.0 and value <= state[BEST_VALUE] and value > line else 0.0
+    trial = step
     step = _narrow(state, step, value, slope, tilt)
+    if not math.isfinite(step):  # numbers too large to interpolate
+        step = 0.5 * trial
     if state[BRACKETED] != 0.0:
         width = abs(state[OTHER] - state[BEST])
         if width >= SHRINK * state[WIDTH_BEFORE]:

@@ -40,7 +40,7 @@ class LBFGSB:
     """
 
     seed: int = 0
-    memory: int = 8
+    memory: int = 7
     restarts: bool = True
 
     def __post_init__(self) -> None:
