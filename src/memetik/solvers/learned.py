@@ -1,10 +1,12 @@
 """Learned: a network guesses, the flagship search finishes.
 
-The guess is rough, but it lies in the right part of the space more often than a start that knows nothing of the target,
-and it costs a microsecond: on the iiwa14, of random full poses, 92 % are then solved in the first attempt instead of 78 %
-from the home posture. A network learns this only from a teacher that gives one posture for each target; of postures just
-drawn it learns their mean, which is worth no more than home. Where a good start is at hand, that of the last solution on a
-path, say, method 'memetic' makes more of it.
+The guess is rough, but it lies in the right part of the space more often than a start that knows nothing of the target.
+`memetik bench learned` on random full poses of the iiwa14: 91 % are solved in the first attempt instead of 78 % from home, with
+7.7 evaluations instead of 9.6. A network learns this only from a teacher that gives one posture for each target; of
+postures just drawn it learns their mean, which is worth no more than home.
+
+It saves attempts, not time: the guess takes some 5 us by way of Python, where a whole solve from home takes 8. So it pays
+where evaluations are dear, and method 'memetic' from the last solution remains the best for targets that move.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from memetik.solvers.memetic import Memetic
 
 Array = NDArray[np.float64]
 
-EPOCHS = 1_000  # for a network that is trained at need; on the iiwa14 more lower its error, not the number of attempts
+EPOCHS = 1_000  # of a network that is trained at need
 
 
 class Predictor(Protocol):
