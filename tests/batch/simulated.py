@@ -74,6 +74,27 @@ def general():
         check("general: evaluations", result.evaluations[k] == expected.evaluations)
 
 
+def batch():
+    """solve_batch on the card: one row is reached, the other misses its position but not all axes of its rotation."""
+    body = mk.planar_chain([1.0, 0.5, 0.5])
+    reach = mk.Position("tip", (0, 0, 0))
+    turn = mk.Orientation("tip", np.eye(3), tolerance=(0.1, 0.1, 4.0))
+    problem = mk.Problem(body, [reach, turn])
+    path = np.array([(1.2, 0.5, 0.0), (4.0, 0.0, 0.0)])
+    told = []
+    found = mk.solve_batch(
+        problem, {reach: path}, [[0.1, 9.0, 0.1], [0.1, 0.2, 0.3]], device="cuda", budget=mk.Budget(evaluations=300),
+        progress=lambda *numbers: told.append(numbers),
+    )  # fmt: skip
+    check("batch: statuses", found.status.tolist() == [REACHED, CLOSEST] and found.device == "a graphics card")
+    check("batch: starts", found.start_moved.tolist() == [True, False])
+    check("batch: errors", found.errors[reach][0] <= 1e-4 and abs(found.errors[reach][1] - 2.0) < 0.1)
+    check("batch: what is satisfied", [row.term_satisfied.tolist() for row in found] == [[True, True], [False, True]])
+    check("batch: numbers", (found.evaluations > 0).all() and (found.attempts > 0).all() and not found.timed_out.any())
+    check("batch: progress", told == [(2, 2)])
+    check("batch: explanation", "Position of tip missed by" in found[1].explain())
+
+
 def refusals():
     body = mk.planar_chain([1.0, 0.5])
 
@@ -92,4 +113,5 @@ if __name__ == "__main__":
     poses()
     out_of_reach()
     general()
+    batch()
     refusals()

@@ -6,7 +6,6 @@ import io
 import re
 import sys
 import threading
-import types
 
 import numpy as np
 import pytest
@@ -14,8 +13,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import memetik as mk
 from memetik import progress
-from memetik.batch import solve, threads
-from memetik.errors import MemetikWarning, MissingExtraError, ProblemError
+from memetik.batch import devices, solve
+from memetik.errors import MemetikWarning, ProblemError
 from memetik.solution import Status
 from tests.naive import kinematics
 
@@ -426,37 +425,27 @@ def test_wrong_options(reach):
         mk.solve_batch(problem, {pose: good}, threads=0)
 
 
-# ---- The place of the GPU ----------------------------------------------------------------------------------
+# ---- Graphics cards ----------------------------------------------------------------------------------------
 
 
-def test_a_gpu_that_cannot_be_used(reach, monkeypatch):
+def test_without_a_card(reach, monkeypatch):
+    def none():
+        raise ProblemError("no usable graphics card")
+
+    monkeypatch.setattr(devices, "require_cuda", none)
     problem, pose = reach
     good = np.tile(np.eye(4), (3, 1, 1))
-    monkeypatch.setattr(solve, "_CUDA", "memetik.batch.no_such_module")
-    with pytest.raises(MissingExtraError, match=r"pip install \"memetik\[cuda\]\""):
+    with pytest.raises(ProblemError, match="no usable graphics card"):
         mk.solve_batch(problem, {pose: good}, device="cuda")
     assert mk.solve_batch(problem, {pose: good}, device="auto", budget=FEW).device.endswith(("thread", "threads"))
+    with pytest.raises(ProblemError, match="no clock on a graphics card"):
+        mk.solve_batch(problem, {pose: good}, device="cuda", budget=mk.Budget(seconds=1.0))
 
 
-@pytest.mark.parametrize(
-    ("device", "there", "used"), [("cuda", True, True), ("auto", True, True), ("auto", False, False)]
-)
-def test_a_gpu_is_handed_the_rows(reach, panda, monkeypatch, device, there, used):
+def test_auto_takes_a_card_that_can_take_the_problem(panda, reach, monkeypatch):
+    monkeypatch.setattr(devices, "require_cuda", lambda: None)
     problem, pose = reach
-    handed = []
-
-    def solve_on_cuda(problem, rows, places, starts, seed, budget, tell):
-        handed.append((rows.shape, places.tolist(), starts.shape, seed, budget))
-        return threads.solve_on_threads(problem, rows, places, starts, seed, budget, 1, tell)._replace(device="a GPU")
-
-    module = types.SimpleNamespace(solve_on_cuda=solve_on_cuda, available=lambda: there)
-    monkeypatch.setattr(solve.importlib.util, "find_spec", lambda name: object())
-    monkeypatch.setattr(solve.importlib, "import_module", lambda name: module)
-    targets = np.tile(panda.forward(panda.home)["panda_hand"], (3, 1, 1))
-    batch = mk.solve_batch(problem, {pose: targets}, device=device, seed=4, budget=FEW)
-    assert batch.success.all()
-    if used:
-        at = pose._pose.place(problem.compiled.data)
-        assert handed == [((3, 7), list(range(at, at + 7)), (3, 8), 4, FEW)] and batch.device == "a GPU"
-    else:
-        assert not handed
+    assert devices.solver_for("auto", problem, FEW) is devices._on_cuda
+    assert devices.solver_for("auto", problem, mk.Budget(seconds=1.0)) is devices._on_cpu
+    function = mk.Problem(panda, [pose, mk.objective(reads=["panda_link5"])(rough)])
+    assert devices.solver_for("auto", function, FEW) is devices._on_cpu

@@ -59,7 +59,7 @@ def solve_on_cuda(problem: Problem, rows: Array, places: Any, starts: Array, see
     posture that was seen.
     """
     cuda = require_cuda()
-    if problem._fallible:
+    if problem.has_functions:
         raise ProblemError(f"{problem._fallible[0]!r} is a user's function and cannot run on a card. Use device='cpu'.")
     c = problem.compiled
     parts = []

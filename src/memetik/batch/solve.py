@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memetik.batch.answers import Answers, Array, Tell
+from memetik.batch.answers import Array
+from memetik.batch.devices import solver_for
 from memetik.batch.solution import BatchSolution
-from memetik.batch.threads import solve_on_threads
-from memetik.errors import MissingExtraError, ProblemError
+from memetik.errors import ProblemError
 from memetik.objectives import Objective
 from memetik.problem import Problem
 from memetik.problem.columns import Columns, target_columns
@@ -22,8 +19,6 @@ from memetik.progress import Report, teller
 from memetik.solvers import Budget
 from memetik.solvers.budget import DEFAULT
 
-DEVICES = ("cpu", "cuda", "auto")
-_CUDA = "memetik.batch.cuda"
 _PATIENCE = 1.0  # s; shorter batches draw no progress
 
 
@@ -43,7 +38,8 @@ def solve_batch(
     targets: for each objective that differs from row to row an array with one target a row, as its `target` takes them;
     the others keep theirs.
     starts: a joint vector for each row, or one for all; the body's home unless given.
-    device: "cpu", "cuda" for a GPU, whose answers may differ in the last bits, or "auto" for the GPU if there is one.
+    device: "cpu", "cuda" for a graphics card, or "auto" for the card if there is one that can take the problem. A card finds
+    other solutions than the processor where one thread is not enough, and keeps the best posture it saw where it fails.
     budget: for each row.
     threads: as many as there are cores unless given. The answer is the same for any number.
     progress: a function that is told (rows done, rows in all); None draws a line on the terminal if it takes long, False
@@ -51,7 +47,7 @@ def solve_batch(
     """
     columns = _columns(problem, targets or {}, starts)
     vectors = _starts(problem, starts, len(columns.rows))
-    solver = _solver(device)
+    solver = solver_for(device, problem, budget)
     begin = time.perf_counter()
     with teller(progress, len(columns.rows), "solving", patience=_PATIENCE) as tell:
         answers = solver(problem, columns, vectors.copy(), seed, budget, threads, tell)
@@ -108,39 +104,3 @@ def _starts(problem: Problem, starts: ArrayLike | None, count: int) -> Array:
     for joint, value in problem.lock.items():
         vectors[:, body.index(joint)] = value
     return vectors
-
-
-# ---- Who solves it -----------------------------------------------------------------------------------------
-
-
-def _solver(device: str) -> Callable[..., Answers]:
-    if device not in DEVICES:
-        raise ProblemError(f"batch: unknown device {device!r}. There are: {', '.join(DEVICES)}.")
-    if device == "cuda" or (device == "auto" and _cuda_available()):
-        return _on_cuda
-    return _on_cpu
-
-
-def _on_cpu(
-    problem: Problem, columns: Columns, starts: Array, seed: int, budget: Budget, threads: int | None, tell: Tell
-) -> Answers:
-    return solve_on_threads(problem, columns.rows, columns.places, starts, seed, budget, threads, tell)
-
-
-def _on_cuda(
-    problem: Problem, columns: Columns, starts: Array, seed: int, budget: Budget, threads: int | None, tell: Tell
-) -> Answers:
-    found: Answers = _cuda().solve_on_cuda(problem, columns.rows, columns.places, starts, seed, budget, tell)
-    return found
-
-
-def _cuda() -> Any:
-    """The module that solves on a GPU: `solve_on_cuda(problem, rows, places, starts, seed, budget, tell) -> Answers`, and
-    `available() -> bool`."""
-    if importlib.util.find_spec(_CUDA) is None:
-        raise MissingExtraError("numba-cuda", 'solve_batch(device="cuda")', extra="cuda")
-    return importlib.import_module(_CUDA)
-
-
-def _cuda_available() -> bool:
-    return importlib.util.find_spec(_CUDA) is not None and bool(_cuda().available())

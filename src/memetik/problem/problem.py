@@ -97,6 +97,11 @@ class Problem:
             vector[k] = value
         return vector
 
+    @property
+    def has_functions(self) -> bool:
+        """Whether users' functions are among its objectives."""
+        return bool(self._fallible)
+
     def raise_faults(self) -> None:
         """Raise what an objective could not raise while kernels ran; every solver ends with it."""
         for objective in self._fallible:
