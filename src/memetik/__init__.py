@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from memetik.solution import Solution, Status
     from memetik.solvers import Budget, Memetic, methods, solve, solve_all
     from memetik.solvers.analytic import Analytic
+    from memetik.solvers.bio_ik import BioIK
     from memetik.solvers.ccd import CCD
     from memetik.solvers.de import DE
     from memetik.solvers.dls import DampedLeastSquares
@@ -184,6 +185,7 @@ _PLACES = {
     "solve": "memetik.solvers",
     "solve_all": "memetik.solvers",
     "Analytic": "memetik.solvers.analytic",
+    "BioIK": "memetik.solvers.bio_ik",
     "CCD": "memetik.solvers.ccd",
     "DE": "memetik.solvers.de",
     "DampedLeastSquares": "memetik.solvers.dls",
@@ -222,6 +224,7 @@ __all__ = [
     "AvoidLimits",
     "Balance",
     "BatchSolution",
+    "BioIK",
     "Body",
     "BodyBuilder",
     "BodyError",

@@ -161,7 +161,9 @@ class Evolution:
             individual.extinction = extinction
         survivors = select_elites(ranked, self.elites, draw)
         pool = list(ranked)
-        following = [Individual(e.x.copy(), e.g.copy(), e.losses, parents=(where(e, population),) * 2) for e in survivors]
+        following = [
+            Individual(e.x.copy(), e.g.copy(), e.losses, parents=(where(e, population),) * 2) for e in survivors
+        ]
         for place in range(self.elites, self.size):
             draw = self.stream(generation, 1 + place)
             if pool:

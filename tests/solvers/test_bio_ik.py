@@ -93,7 +93,7 @@ def test_every_objective_is_satisfied_where_the_flagship_satisfies_it(kind, sett
 
 def test_it_tells_the_truth_and_keeps_limits_and_budgets(monkeypatch):
     monkeypatch.setattr(honesty, "Memetic", lambda seed: BioIK(seed=seed))
-    count, wrong, seen = honesty.run(300)
+    _count, wrong, seen = honesty.run(300)
     assert wrong == []
     assert seen["REACHED"] > 50
     assert seen["CLOSEST"] > 50
@@ -101,7 +101,7 @@ def test_it_tells_the_truth_and_keeps_limits_and_budgets(monkeypatch):
 
 def test_guides_alone_come_to_their_balance():
     body = serial_arm(4)
-    problem = Problem(body, CenterJoints(), limits={name: (-1.0, 2.0) for name in body.joint_names})
+    problem = Problem(body, CenterJoints(), limits=dict.fromkeys(body.joint_names, (-1.0, 2.0)))
     solution = BioIK().solve(problem, np.full(4, -1.0))
     assert solution.success
     assert_allclose(solution.q, 0.5, atol=1e-3)
@@ -139,7 +139,9 @@ def test_the_same_seed_gives_the_same_bits_whatever_was_solved_before():
 
 @pytest.mark.parametrize("gradient", ["analytic", "ofkt"])
 def test_the_ofkt_gives_the_same_bits(gradient):
-    assert answers(*arm_problem(), BioIK(gradient=gradient)) == answers(*arm_problem(), BioIK(gradient=gradient, ofkt=True))
+    assert answers(*arm_problem(), BioIK(gradient=gradient)) == answers(
+        *arm_problem(), BioIK(gradient=gradient, ofkt=True)
+    )
     problem = humanoid()
     q = [BioIK(gradient=gradient, ofkt=ofkt).solve(problem).q for ofkt in (False, True)]
     assert_array_equal(*q)
@@ -227,7 +229,9 @@ def test_each_phase_can_be_left_out(phase):
     """Another search then, from the first generation on."""
     problem, objective, targets = arm_problem()
     objective.target = targets[0]  # out of reach
-    full, without = (BioIK(**changed).evolve(problem, budget=Budget(evaluations=1000))[1] for changed in ({}, {phase: False}))
+    full, without = (
+        BioIK(**changed).evolve(problem, budget=Budget(evaluations=1000))[1] for changed in ({}, {phase: False})
+    )
     first, second = full.genes[full.generation <= 2], without.genes[without.generation <= 2]
     assert first.shape == second.shape
     assert (first != second).any()

@@ -30,8 +30,24 @@ from memetik.kernels.bio_ik_history import record
 from memetik.kernels.bio_ik_objective import Omega, combine, evaluate
 from memetik.kernels.bio_ik_reproduce import extinguish
 from memetik.kernels.bio_ik_room import (
-    ELITES, EXPLOITATION, GRADIENT, HISTORY, INTERPOLATION, LOSS, OFKT, PARAMETERS, SATISFIED, SIZE, SPENT, STEPS,
-    WIPE_OUT, carve_hand, carve_population, hand_places, hand_size, population_size,
+    ELITES,
+    EXPLOITATION,
+    GRADIENT,
+    HISTORY,
+    INTERPOLATION,
+    LOSS,
+    OFKT,
+    PARAMETERS,
+    SATISFIED,
+    SIZE,
+    SPENT,
+    STEPS,
+    WIPE_OUT,
+    carve_hand,
+    carve_population,
+    hand_places,
+    hand_size,
+    population_size,
 )  # fmt: skip
 from memetik.kernels.bio_ik_select import select_elites, sort_by_fitness
 from memetik.kernels.bio_ik_weights import given_weights, interpolate_weights, let_yield
@@ -40,7 +56,6 @@ from memetik.kernels.evaluate import count_residuals
 from memetik.kernels.jit import jit, jit_inline
 from memetik.kernels.ofkt import clear
 from memetik.kernels.random import seed_stream
-
 
 STANDING = 0.01  # a fitness that improves by less than this share stands still
 
@@ -58,7 +73,9 @@ def search_places(psi, kappa, n):
 
 
 @jit
-def exploit_elite(omega, given, parameters, seed, stream, row, allowance, deadline, population, state, hand, e, offspring):
+def exploit_elite(
+    omega, given, parameters, seed, stream, row, allowance, deadline, population, state, hand, e, offspring
+):
     """Line 33, for one elite; its place among the survivors is e."""
     x, g, losses = offspring.genes[e], offspring.momentum[e], offspring.losses[e]
     if parameters[EXPLOITATION] != 0.0 and allowance >= 2.0:
@@ -144,7 +161,14 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
             hand.wrenches[i, k] = 0.0
     hand.tally[SPENT] = hand.tally[SATISFIED] = 0.0
     omega = Omega(
-        problem, affects, motion, strides, int(parameters[LOSS]), int(parameters[GRADIENT]), parameters[OFKT] != 0.0, blocks
+        problem,
+        affects,
+        motion,
+        strides,
+        int(parameters[LOSS]),
+        int(parameters[GRADIENT]),
+        parameters[OFKT] != 0.0,
+        blocks,
     )
     given_weights(terms, ease, given)
     generation, best = 0, math.inf  # best: phi of the solution x*

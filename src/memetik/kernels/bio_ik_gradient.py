@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.bio_ik_wrench import hand_down, is_wrench, position_slopes, put, put_loss
 from memetik.kernels.bio_ik_objective import place_by_tree
 from memetik.kernels.bio_ik_room import ANALYTIC, MEAN, PLAIN, SPENT
+from memetik.kernels.bio_ik_wrench import hand_down, is_wrench, position_slopes, put, put_loss
 from memetik.kernels.evaluate import place
 from memetik.kernels.jit import jit, jit_inline
 from memetik.kernels.late import call_jacobian

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from memetik.kernels.pose import compose, constant, load, store
 class Omega(NamedTuple):
     """The objective function; the weights of a generation come with each call."""
 
-    problem: tuple  # nodes, frames, terms, data, bounds, spans
+    problem: Any  # nodes, frames, terms, data, bounds, spans
     affects: np.ndarray  # (terms, n) 1 where a variable moves a term
     motion: np.ndarray  # (n,) the one node that a variable drives, -1 if there is none or several
     strides: np.ndarray  # (3, n) how far a gene goes at once, and its limits in such strides (bio_ik_exploit.py)

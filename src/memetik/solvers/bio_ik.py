@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from memetik.errors import ProblemError
 from memetik.kernels import bio_ik as kernel
 from memetik.kernels.bio_ik_history import ELITE, FIRST, FITNESS, GENERATION, GENES, PLACE, SECOND
+from memetik.kernels.bio_ik_room import HISTORY
 from memetik.kernels.evaluate import count_residuals
 from memetik.kernels.terms import DISTANCE, PROJECTION
 from memetik.objectives.objective import Array
@@ -79,7 +80,11 @@ class BioIK:
         for name, known in (("loss", LOSSES), ("gradient", GRADIENTS)):
             if getattr(self, name) not in known:
                 raise ProblemError(f"BioIK: {name} is {getattr(self, name)!r}; choose one of {', '.join(known)}.")
-        for name, value, least in (("population", self.population, 2), ("elites", self.elites, 1), ("steps", self.steps, 1)):
+        for name, value, least in (
+            ("population", self.population, 2),
+            ("elites", self.elites, 1),
+            ("steps", self.steps, 1),
+        ):
             if value is not None and not value >= least:
                 raise ProblemError(f"BioIK: {name} is {value}; at least {least} is needed.")
         if self.population is not None and self.elites is not None and self.elites > self.population:
@@ -135,7 +140,7 @@ class BioIK:
 
 def _yields(c: Compiled) -> NDArray[np.bool_]:
     """Terms that pull although they are satisfied: guides, and tolerances with room."""
-    yields = (c.terms["soft"] != 0) | (c.terms["kind"] == DISTANCE)
+    yields: NDArray[np.bool_] = (c.terms["soft"] != 0) | (c.terms["kind"] == DISTANCE)
     return yields if c.roomy is None else yields | c.roomy
 
 
@@ -150,7 +155,7 @@ def _motions(c: Compiled) -> NDArray[np.int64]:
 
 def _history(problem: Problem, desk: Desk) -> History:
     c = problem.compiled
-    wide, rows = GENES + c.active.size, int(desk.parameters[kernel.HISTORY])
+    wide, rows = GENES + c.active.size, int(desk.parameters[HISTORY])
     record = desk.room[-(1 + rows * wide) :]
     table = record[1 : 1 + int(record[0]) * wide].reshape(-1, wide)
     generation, place = table[:, GENERATION].astype(np.int64), table[:, PLACE].astype(np.int64)

@@ -50,6 +50,7 @@ _TIPS = "positions, orientations, directions of frames"
 # fmt: off
 _METHODS = (
     Method("memetic", "memetic", "memetic.Memetic", _ALL, _ANY, "in every step", True, "this library, after Bio IK"),
+    Method("bioik", "memetic", "bio_ik.BioIK", _ALL, _ANY, "in every individual", True, "Starke 2018"),
     Method("dls", "Jacobian", "dls.DampedLeastSquares", _ALL, _ANY, _STEP, True, "Wampler 1986, Nakamura and Hanafusa 1986"),
     Method("sdls", "Jacobian", "sdls.SelectivelyDampedLeastSquares", _ALL, _ANY, _STEP, True, "Buss and Kim 2005"),
     Method("svd_dls", "Jacobian", "svd_dls.SVDDampedLeastSquares", _ALL, _ANY, _STEP, True, "Maciejewski and Klein 1988"),
