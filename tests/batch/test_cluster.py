@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
+# Under `uv run` Ray would install the whole project anew for every worker; these run on the same machine.
+os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = "0"
+
 import ray
 from ray.cluster_utils import Cluster
 
