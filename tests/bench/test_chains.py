@@ -8,15 +8,10 @@ import pytest
 
 from memetik.bench import chains
 from memetik.errors import UnknownNameError
-from memetik.solvers.ccd import CCD
-from memetik.solvers.fabrik import FABRIK
-from memetik.solvers.registry import Method
 
 
 @pytest.fixture(autouse=True)
-def two_methods(monkeypatch):
-    rows = tuple(Method(n, "sweeps", c, "tips", "any number", "") for n, c in (("fabrik", FABRIK), ("ccd", CCD)))
-    monkeypatch.setattr(chains, "known_methods", lambda: rows)
+def patient(monkeypatch):
     monkeypatch.setattr(
         chains, "TASK", chains.TASK._replace(seconds=60.0)
     )  # no deadline that a busy machine could miss

@@ -101,7 +101,7 @@ def test_distance_follows_equation_4_7(arm):
     body, q, tip = arm
     centre = kinematics.pose(body, tip, q)[:3, 3]
     for gaps in ([0.03], [0.01, 0.02, 0.3], [0.2, 0.05], [-0.01, 0.02]):
-        others = [[*([*centre, 0.0, 0.0, 0.15 + gap]), 0.05] for gap in gaps]
+        others = [[*(centre + np.array([0.0, 0.0, 0.15 + gap])), 0.05] for gap in gaps]
         found, fitness = losses_of(Problem(body, Distance(tip, np.array(others), radius=0.1, margin=0.05)), q)
         assert_allclose(found, [sum(losses.distance(gap, 0.05) for gap in gaps)], rtol=1e-6, atol=1e-12)
         assert fitness == found[0]
