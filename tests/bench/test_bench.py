@@ -270,5 +270,22 @@ def test_progress_speaks_on_a_terminal_and_wipes_its_line(monkeypatch):
     assert terminal.getvalue().endswith("\r\033[K")
 
 
+def test_wilson_interval():
+    """Newcombe (1998), Table I, method 3: 81 of 263, 15 of 148, 0 of 20 and 1 of 29."""
+    assert harness.wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
+    assert harness.wilson(15, 148) == pytest.approx((0.0624, 0.1605), abs=5e-5)
+    assert harness.wilson(0, 20) == pytest.approx((0.0, 0.1611), abs=5e-5)
+    assert harness.wilson(1, 29) == pytest.approx((0.0061, 0.1718), abs=5e-5)
+    low, high = harness.wilson(29, 29)
+    assert (1.0 - high, 1.0 - low) == pytest.approx(harness.wilson(0, 29))  # heads are as good as tails
+    for hits, count in ((1, 0), (3, 2), (-1, 2)):
+        with pytest.raises(ValueError, match="not a share"):
+            harness.wilson(hits, count)
+
+
+def test_the_share_solved_comes_with_its_interval():
+    assert harness.solved(100, 100) == {"solved [%]": 100.0, "95 % interval": "96.3 to 100"}
+
+
 def test_spread_is_in_microseconds():
     assert harness.spread([1e-6, 2e-6, 6e-6]) == pytest.approx({"mean [us]": 3.0, "median [us]": 2.0, "p99 [us]": 5.92})

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from pathlib import Path
+from typing import Any
 
-from memetik.bench.harness import Report
+from memetik.bench.harness import Report as Report
+from memetik.bench.harness import UnavailableError as UnavailableError
+from memetik.errors import ProblemError
 
 _EXPERIMENTS = {
     "arms": "one pose on nine arms, beside other solvers (Table 5.3 of the thesis)",
@@ -27,8 +31,20 @@ def experiments() -> dict[str, str]:
     return dict(_EXPERIMENTS)
 
 
-def run(name: str, folder: Path, *, quick: bool = False) -> Report:
-    """Run one experiment: print its table, save results and plots in `folder`."""
+def run(name: str, folder: Path, *, quick: bool = False, peers: bool = True, data: Path | None = None) -> Report:
+    """Run one experiment: print its table, save results and plots in `folder`.
+
+    peers: whether other solvers are measured beside memetik, where an experiment has any.
+    data: a file with recordings, for an experiment that takes one.
+    """
     module = importlib.import_module(f"memetik.bench.{name}")
-    report: Report = module.run(folder, quick=quick)
+    taken = inspect.signature(module.run).parameters
+    more: dict[str, Any] = {}
+    if not peers and "peers" in taken:
+        more["peers"] = ()
+    if data is not None:
+        if "data" not in taken:
+            raise ProblemError(f"bench: the experiment {name!r} takes no data.")
+        more["data"] = data
+    report: Report = module.run(folder, quick=quick, **more)
     return report

@@ -115,7 +115,7 @@ def _row(kind: str, joints: int, entrant: Entrant, first: Tally, again: Tally) -
         "first try [%]": first.columns(TASK)["solved [%]"],
         "iterations": float(np.median(iterations)),
         "us / iteration": float(np.median(np.array(first.seconds) / iterations)) * 1e6,
-        **{key: value for key, value in columns.items() if key not in ("late [%]", "cold [us]")},
+        **{key: value for key, value in columns.items() if key not in ("late [%]", "95 % interval", "cold [us]")},
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.bench.harness import BLOCK, progress, spread
+from memetik.bench.harness import BLOCK, progress, solved, spread
 from memetik.bench.judge import Judge
 from memetik.bench.peers import Peer, Task
 from memetik.body import Body
@@ -33,7 +33,7 @@ class Tally:
         """The outcome as columns of a table; `late` took longer than the task allows."""
         count = len(self.seconds)
         return {
-            "solved [%]": (1.0 - len(self.missed) / count) * 100.0,
+            **solved(count - len(self.missed), count),
             "wrong [%]": self.wrong / count * 100.0,
             "late [%]": float(np.mean(np.array(self.seconds) > task.seconds)) * 100.0,
             **spread(self.seconds),

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.batch.cuda import require_cuda, solve_on_cuda
-from memetik.bench.harness import Report
+from memetik.bench.harness import Report, UnavailableError
 from memetik.bench.valkyrie import SETUPS, objectives_of
+from memetik.errors import ProblemError
 from memetik.kernels.crowd import place_crowd
 from memetik.objectives import LookAt, Pose
 from memetik.problem import Problem
@@ -28,7 +29,10 @@ REPEATS = 3
 
 def run(folder: Path, *, quick: bool = False, most: int | None = None) -> Report:
     """Measure, print and save. Needs a card."""
-    cuda = require_cuda()
+    try:
+        cuda = require_cuda()
+    except ProblemError as missing:
+        raise UnavailableError(str(missing)) from missing
     most = most or (10_000 if quick else SIZES[-1])
     report = Report(
         "cuda",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import sys
@@ -16,11 +17,17 @@ import numba
 import numpy as np
 
 from memetik._version import __version__
+from memetik.errors import MemetikError
 from memetik.progress import progress as progress
 from memetik.write.plots import pyplot as pyplot
 
 # Solves in a row before anything else runs: short against changes of the machine's speed, long against its caches.
 BLOCK = 100
+CONFIDENT = 1.959964  # standard deviations to either side that hold 95 % of a normal distribution
+
+
+class UnavailableError(MemetikError):
+    """This machine lacks what an experiment needs, such as a graphics card."""
 
 
 def environment() -> dict[str, str]:
@@ -55,6 +62,27 @@ def spread(seconds: Sequence[float]) -> dict[str, float]:
         "median [us]": float(np.median(times)),
         "p99 [us]": float(np.percentile(times, 99.0)),
     }
+
+
+def wilson(hits: int, count: int, deviations: float = CONFIDENT) -> tuple[float, float]:
+    """The interval that the true share behind `hits` of `count` lies in, by Wilson (1927).
+
+    (p + z²/2n ± z sqrt(p (1 - p) / n + z²/4n²)) / (1 + z²/n). Unlike p ± z σ it keeps its promise near 0 and 1, where
+    good solvers are, and says of 100 hits in 100 that the share is at least 96 %.
+    """
+    if not 0 <= hits <= count or count == 0:
+        raise ValueError(f"{hits} of {count} is not a share.")
+    share, square = hits / count, deviations**2
+    middle = share + 0.5 * square / count
+    half = deviations * math.sqrt(share * (1.0 - share) / count + 0.25 * square / count**2)
+    low, high = (middle - half) / (1.0 + square / count), (middle + half) / (1.0 + square / count)
+    return (0.0 if hits == 0 else low), (1.0 if hits == count else high)
+
+
+def solved(hits: int, count: int) -> dict[str, Any]:
+    """The share solved [%] and its 95 % interval, as columns of a table."""
+    low, high = wilson(hits, count)
+    return {"solved [%]": 100.0 * hits / count, "95 % interval": f"{100.0 * low:.4g} to {100.0 * high:.4g}"}
 
 
 @dataclass

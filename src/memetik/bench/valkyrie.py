@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.bench.harness import BLOCK, Report, progress, pyplot, save_figure, spread
+from memetik.bench.harness import BLOCK, Report, progress, pyplot, save_figure, solved, spread
 from memetik.body import Body, Poses
 from memetik.geometry import angle_between
 from memetik.objectives import LookAt, Orientation, Pose, Position
@@ -102,13 +102,13 @@ def _measure(setup: Setup, count: int, remarks: list[str]) -> dict[str, Any]:
         ]
     if missed:
         patient = [_solve(problem, objectives, query, Budget())[0] for query in missed]
-        solved = sum(_right(body, objectives, query, q) for query, q in zip(missed, patient, strict=True))
-        remarks.append(f"{setup.label}: missed {len(missed)}; without a time limit it solves {solved} of them.")
+        late = sum(_right(body, objectives, query, q) for query, q in zip(missed, patient, strict=True))
+        remarks.append(f"{setup.label}: missed {len(missed)}; without a time limit it solves {late} of them.")
     times = spread(seconds)
     return {
         "objectives": setup.label,
         "DoF": len(problem.compiled.active),
-        "solved [%]": (1.0 - len(missed) / count) * 100.0,
+        **solved(count - len(missed), count),
         **times,
         "published [us]": setup.published_ms * 1e3,
         "published solved [%]": setup.published_solved,

@@ -1,28 +1,80 @@
-"""`memetik bench`: experiments by name."""
+"""`memetik bench`: experiments by name, or all in turn."""
 
 from __future__ import annotations
 
 import argparse
+import sys
+import time
+import traceback
 from pathlib import Path
 from typing import Any
 
 from memetik import bench
 from memetik.cli.files import OUT
+from memetik.errors import MissingExtraError
+
+FAILED = 1
 
 
 def add_commands(commands: Any) -> None:
     """Add `bench`."""
-    command = commands.add_parser("bench", help="measure, with the published figures beside ours")
-    command.add_argument("name", choices=["list", *bench.experiments()], help="the experiment, or 'list'")
+    command = commands.add_parser(
+        "bench",
+        help="measure, with the published figures beside ours",
+        description="Run an experiment: print its table, save results and plots. 'all' goes on where an experiment "
+        "cannot run for want of a package or a graphics card, and lists it at the end. Exit code 1: one failed for "
+        "another reason.",
+    )
+    names = ["list", "all", *bench.experiments()]
+    command.add_argument("name", choices=names, metavar="NAME", help="the experiment, 'all', or 'list' to see them")
     command.add_argument("--quick", action="store_true", help="fewer repetitions, for a first look")
     command.add_argument("--out", type=Path, default=OUT / "bench", help="folder for results (default: %(default)s)")
+    command.add_argument(
+        "--peers",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="measure other solvers too, where an experiment has them and they are installed (default: yes)",
+    )
+    command.add_argument(
+        "--data", type=Path, metavar="FILE", help="recordings of your own, for an experiment that takes them"
+    )
     command.set_defaults(run=_bench)
 
 
 def _bench(options: argparse.Namespace) -> int:
     if options.name == "list":
         for name, purpose in bench.experiments().items():
-            print(f"{name:10} {purpose}")
-    else:
-        bench.run(options.name, options.out, quick=options.quick)
+            print(f"{name:12} {purpose}")
+        return 0
+    if options.name == "all":
+        return _all(options)
+    bench.run(options.name, options.out, quick=options.quick, peers=options.peers, data=options.data)
     return 0
+
+
+def _all(options: argparse.Namespace) -> int:
+    """Every experiment in turn. What this machine lacks stops none of the others, and neither does a failure."""
+    names = list(bench.experiments())
+    unavailable: dict[str, str] = {}
+    failed: dict[str, str] = {}
+    begin = time.monotonic()
+    for k, name in enumerate(names, 1):
+        print(f"\n[{k}/{len(names)}] {name}, after {_minutes(begin)}", flush=True)
+        try:
+            bench.run(name, options.out, quick=options.quick, peers=options.peers)
+        except (MissingExtraError, bench.UnavailableError) as error:
+            unavailable[name] = str(error)
+        except Exception as error:  # the others are still worth their time
+            traceback.print_exc()
+            failed[name] = f"{type(error).__name__}: {error}"
+    done = len(names) - len(unavailable) - len(failed)
+    print(f"\n{done} of {len(names)} experiments in {_minutes(begin)}, results in {options.out}")
+    for name, reason in unavailable.items():
+        print(f"not run: {name}. {reason}")
+    for name, reason in failed.items():
+        print(f"memetik: {name} failed. {reason}", file=sys.stderr)
+    return FAILED if failed else 0
+
+
+def _minutes(begin: float) -> str:
+    return f"{(time.monotonic() - begin) / 60.0:.1f} min"
