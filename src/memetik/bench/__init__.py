@@ -15,6 +15,8 @@ _EXPERIMENTS = {
     "arms": "one pose on nine arms, beside other solvers (Table 5.3 of the thesis)",
     "valkyrie": "many objectives on a humanoid (Table 5.4 of the thesis)",
     "snakes": "chains of 10 to 1000 joints (Fig. 5.7 of the thesis)",
+    "workspace": "where an arm's poses are solved and where not (Fig. 5.8 of the thesis)",
+    "hand": "fingertips of the Shadow hand in grasps (Fig. 5.13 of the thesis)",
     "tracking": "paths of poses: cost and largest change of a step, against the least possible",
     "cuda": "batches on a graphics card, by their size",
     "nao": "FABRIK, Jacobian methods and networks on the arm of the NAO (Poddighe 2013)",

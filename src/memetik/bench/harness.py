@@ -15,6 +15,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from numpy.typing import ArrayLike
 
 from memetik._version import __version__
 from memetik.errors import MemetikError
@@ -54,7 +55,7 @@ def best_seconds(call: Callable[[], object], *, repeats: int = 15) -> float:
     return best
 
 
-def spread(seconds: Sequence[float]) -> dict[str, float]:
+def spread(seconds: ArrayLike) -> dict[str, float]:
     """Mean, median and 99th percentile [us] of the times of many solves, as columns of a table."""
     times = np.asarray(seconds) * 1e6
     return {
