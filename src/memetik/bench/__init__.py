@@ -20,6 +20,7 @@ _EXPERIMENTS = {
     "tracking": "paths of poses: cost and largest change of a step, against the least possible",
     "cuda": "batches on a graphics card, by their size",
     "nao": "FABRIK, Jacobian methods and networks on the arm of the NAO (Poddighe 2013)",
+    "chains": "FABRIK, CCD, DLS and SDLS on chains of 2 to 100 joints (open in Poddighe 2013)",
     "learned": "what the guess of a network is worth as a start",
     "solutions": "all solutions of a pose, against the closed form",
     "batch": "many poses at once, on one thread and on more, beside other solvers",
