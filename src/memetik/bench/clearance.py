@@ -1,0 +1,57 @@
+"""How far a body is from balls in the world, computed with NumPy from its shapes. No kernel has a part in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memetik.body import Body, Frame, Shape
+
+Array = NDArray[np.float64]
+
+
+def clearance(body: Body, q: Array, links: Iterable[str], balls: Array) -> float:
+    """The least distance [m] between the shapes of links and balls (k, 4: x, y, z, radius); below zero in collision."""
+    poses = body.forward(q)
+    least = math.inf
+    for link in links:
+        for shape in body.links[link].shapes:
+            world_from_shape = poses[link] @ shape.link_from_shape
+            seen = (balls[:, :3] - world_from_shape[:3, 3]) @ world_from_shape[:3, :3]
+            least = min(least, float((distance_from(shape, seen) - balls[:, 3]).min()))
+    return least
+
+
+def ball_clearance(body: Body, q: Array, frames: Iterable[Frame], radius: float, balls: Array) -> float:
+    """The same for frames that each stand for a ball of that radius."""
+    poses = body.forward(q)
+    centers = np.array([(poses[frame.link] @ frame.link_from_frame)[:3, 3] for frame in frames])
+    apart = np.linalg.norm(centers[:, None] - balls[None, :, :3], axis=2)
+    return float((apart - radius - balls[:, 3]).min())
+
+
+def distance_from(shape: Shape, points: Array) -> Array:
+    """Signed distance [m] of points (k, 3), given in the shape's frame, from its surface; below zero inside."""
+    x, y, z = points.T
+    match shape.kind:
+        case "sphere":
+            return np.asarray(np.linalg.norm(points, axis=1) - shape.size[0])
+        case "capsule":
+            radius, length = shape.size
+            beyond = np.maximum(np.abs(z) - 0.5 * length, 0.0)
+            return np.asarray(np.sqrt(x**2 + y**2 + beyond**2) - radius)
+        case "cylinder":
+            radius, length = shape.size
+            return _outside(np.stack([np.hypot(x, y) - radius, np.abs(z) - 0.5 * length], axis=1))
+        case "box":
+            return _outside(np.abs(points) - 0.5 * np.array(shape.size))
+    raise ValueError(f"no distance from a {shape.kind} is known here.")
+
+
+def _outside(beyond: Array) -> Array:
+    """Distance from how far a point is beyond each pair of opposite faces: the way to a corner, or the nearest face."""
+    outside = np.linalg.norm(np.maximum(beyond, 0.0), axis=1)
+    return np.asarray(outside + np.minimum(beyond.max(axis=1), 0.0))
