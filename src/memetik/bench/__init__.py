@@ -19,6 +19,7 @@ _EXPERIMENTS = {
     "hand": "fingertips of the Shadow hand in grasps (Fig. 5.13 of the thesis)",
     "manipulation": "a cube and a capsule turned in the hand (Fig. 5.14 and 5.15 of the thesis)",
     "obstacles": "reaching around a ball and into a box (Fig. 5.16 and 5.17 of the thesis)",
+    "trajectories": "smooth motion of whole bodies, also around a ball (Fig. 5.20 and 5.21 of the thesis)",
     "tracking": "paths of poses: cost and largest change of a step, against the least possible",
     "cuda": "batches on a graphics card, by their size",
     "nao": "FABRIK, Jacobian methods and networks on the arm of the NAO (Poddighe 2013)",
