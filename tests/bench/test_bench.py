@@ -148,13 +148,13 @@ def test_experiments_are_listed(name):
 
 @pytest.mark.parametrize("name", list(peers.PEERS))
 def test_a_missing_peer_is_listed(name, monkeypatch):
-    for module in (name, "eaik.IK_Homogeneous"):  # as if it were not installed
+    for module in (name, "eaik.IK_Homogeneous", "PyKDL"):  # as if it were not installed
         monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.delitem(sys.modules, f"memetik.bench.peers.{name}", raising=False)
     found = peers.find((name,))
     assert found.adapters == ()
     assert len(found.remarks) == 1
-    assert found.remarks[0].startswith(f"Missing, so not measured: {peers.PEERS[name]}.")
+    assert found.remarks[0].startswith(f"Not importable, so not measured: {peers.PEERS[name]}.")
     assert found.build(peers.serial_chain(snake(3)), TASK) == []
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from memetik.bench.contest import contest
 from memetik.bench.harness import BLOCK, Report, pyplot, save_figure
 from memetik.bench.own import Memetik
-from memetik.bench.peers import PEERS, Peers, Task, find, serial_chain
+from memetik.bench.peers import LOCAL, PEERS, Peers, Task, find, serial_chain
 from memetik.read.load import load
 
 TASK = Task(position=1e-5, orientation=1e-5, seconds=0.005)
@@ -47,7 +47,8 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, peers: S
     found = find(peers)
     report = Report(
         "arms",
-        f"{count} targets an arm: poses of postures drawn uniformly within the limits; starts drawn the same way, "
+        f"{count} targets an arm, of which slow solvers get the share in the column targets: poses of postures "
+        "drawn uniformly within the limits; starts drawn the same way, "
         f"apart from the targets. {TASK.position:g} m and {TASK.orientation:g} rad, {TASK.seconds * 1e3:g} ms a "
         f"solve. All solvers in one process take turns of {BLOCK} solves in changing order, with the same targets "
         "and starts. Solved: one forward kinematics, the same for all, finds the answer within tolerance and "
@@ -56,6 +57,11 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, peers: S
         "others have emptied the caches. Published: Bio IK in Table 5.3, a C++ plugin on its author's machine.",
         remarks=[*found.remarks],
     )
+    if local := [name for name in found.adapters if name in LOCAL]:
+        report.remarks.append(
+            f"Local solvers ({', '.join(local)}) with the loop around them that users write: whole steps where they step, "
+            "again from random postures within the limits until time is up."
+        )
     if "roboticstoolbox" in found.adapters:
         report.remarks.append("roboticstoolbox cannot be given a time limit; it has its default number of searches.")
     for arm in ARMS:
@@ -74,14 +80,15 @@ def _measure(arm: Arm, found: Peers, count: int, remarks: list[str]) -> list[dic
         patient = Memetik(body, arm.tip, TASK._replace(seconds=math.inf))
         solved = sum(patient.solve(target, start) is not None for target, start in missed)
         remarks.append(f"{arm.label}: memetik missed {len(missed)}; without a time limit it solves {solved} of them.")
-    own = sum(tallies[0].seconds)
+    own = np.array(tallies[0].seconds)
     return [
         {
             "arm": arm.label,
             "joints": body.dof,
             "solver": tally.solver.name,
+            "targets": len(tally.seconds),
             **tally.columns(TASK),
-            "mean / memetik": sum(tally.seconds) / own,
+            "mean / memetik": float(np.mean(tally.seconds) / own.mean()),
             "published": arm.published if tally is tallies[0] else "",
         }
         for tally in tallies
@@ -89,20 +96,30 @@ def _measure(arm: Arm, found: Peers, count: int, remarks: list[str]) -> list[dic
 
 
 def _plot(report: Report) -> Any:
+    """A panel for each arm: the best place is the upper left corner."""
     plt = pyplot()
-    figure, axes = plt.subplots(figsize=(9, 8))
     solvers = list(dict.fromkeys(row["solver"] for row in report.rows))
     arms = list(dict.fromkeys(row["arm"] for row in report.rows))
-    height = 0.8 / len(solvers)
-    for k, solver in enumerate(solvers):
-        rows = [row for row in report.rows if row["solver"] == solver]
-        places = np.array([arms.index(row["arm"]) for row in rows]) + height * (k - 0.5 * (len(solvers) - 1))
-        axes.barh(places, [row["mean [us]"] for row in rows], height, label=solver)
-        for place, row in zip(places, rows, strict=True):
-            axes.text(row["mean [us]"], place, f" {row['solved [%]']:.2f} %", va="center", fontsize=6)
-    axes.set_yticks(np.arange(len(arms)), arms)
-    axes.invert_yaxis()
-    axes.set(xscale="log", xlabel="mean time of a solve [µs]; beside the bars: solved within 5 ms, 1e-5 m and 1e-5 rad")
-    axes.legend(fontsize=8, ncols=len(solvers), loc="lower center", bbox_to_anchor=(0.5, 1.0))
-    figure.tight_layout()
+    figure, axes = plt.subplots(3, 3, figsize=(10, 9), sharex=True, sharey=True, layout="constrained")
+    looks = [(f"C{k % 7}", marker) for marker in "o^sD" for k in range(7)]
+    for axis, arm in zip(axes.flat, arms, strict=True):
+        for row in (row for row in report.rows if row["arm"] == arm):
+            color, marker = looks[solvers.index(row["solver"])]
+            low, high = (float(end) for end in row["95 % interval"].split(" to "))
+            share = row["solved [%]"]
+            axis.errorbar(
+                row["mean [us]"], share, [[share - low], [high - share]],
+                fmt=marker, color=color, ms=7 if row["solver"] == "memetik" else 5, lw=0.8, label=row["solver"],
+            )  # fmt: skip
+        axis.axvline(TASK.seconds * 1e6, color="C6", lw=0.8, ls=":")
+        axis.set_title(arm, fontsize=10)
+        axis.set(xscale="log", ylim=(-4.0, 104.0))
+    for axis in axes[-1]:
+        axis.set_xlabel("mean time of a solve [µs]")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("solved [%]")
+    known = {
+        label: handle for axis in axes.flat for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend([known[name] for name in solvers], solvers, fontsize=8, ncols=5, loc="outside lower center")
     return figure

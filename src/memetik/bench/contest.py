@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from memetik.bench.harness import BLOCK, progress, solved, spread
 from memetik.bench.judge import Judge
-from memetik.bench.peers import Peer, Task
+from memetik.bench.peers import Peer, Slow, Task
 from memetik.body import Body
 
 Array = NDArray[np.float64]
@@ -42,19 +42,27 @@ class Tally:
 
 
 def contest(body: Body, tip: str, task: Task, solvers: Sequence[Peer], count: int, label: str) -> list[Tally]:
-    """Let the solvers take turns of BLOCK solves in changing order, all with the same targets and starts."""
+    """Let the solvers take turns of BLOCK solves in changing order, all with the same targets and starts.
+
+    Slow ones get the first few of every turn, one in `share` of theirs.
+    """
     judge = Judge(body, tip, task)
     tallies = [Tally(solver) for solver in solvers]
     rng = np.random.default_rng(1)
     warm_up = [_draw(body, tip, rng) for _ in range(BLOCK)]  # compilation and thread pools, not counted
     for solver in solvers:
-        for target, start in warm_up:
+        for target, start in _part(solver, warm_up):
             solver.solve(target, start)
     for turn, begin in enumerate(progress(range(0, count, BLOCK), -(-count // BLOCK), label)):
         block = [_draw(body, tip, rng) for _ in range(min(BLOCK, count - begin))]
         for j in range(len(tallies)):
-            _take_turn(tallies[(j + turn) % len(tallies)], block, judge)
+            tally = tallies[(j + turn) % len(tallies)]
+            _take_turn(tally, _part(tally.solver, block), judge)
     return tallies
+
+
+def _part(solver: Peer, block: Sequence[Query]) -> Sequence[Query]:
+    return block[: -(-len(block) // solver.share)] if isinstance(solver, Slow) else block
 
 
 def _draw(body: Body, tip: str, rng: np.random.Generator) -> Query:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from memetik.bench.harness import Report, progress, pyplot, save_figure
 from memetik.bench.judge import Judge
 from memetik.bench.own import Memetik
-from memetik.bench.peers import PEERS, Peer, Task, find, serial_chain
+from memetik.bench.peers import FAST, Peer, Task, find, serial_chain
 from memetik.bench.smoothest import largest_step, smoothest
 from memetik.body import Body
 from memetik.geometry import euler
@@ -47,7 +47,7 @@ class Outcome(NamedTuple):
     reached: float  # share of the steps
 
 
-def run(folder: Path, *, quick: bool = False, count: int | None = None, peers: Sequence[str] = tuple(PEERS)) -> Report:
+def run(folder: Path, *, quick: bool = False, count: int | None = None, peers: Sequence[str] = tuple(FAST)) -> Report:
     """Measure, print, save and plot."""
     steps = count or (200 if quick else 1_000)
     found = find(peers)

@@ -8,10 +8,21 @@ from importlib import metadata
 from typing import NamedTuple
 
 from memetik.bench.peers.chain import SerialChain, serial_chain
-from memetik.bench.peers.peer import Peer, Task
+from memetik.bench.peers.peer import Peer, Slow, Task
 
 # Adapter, a file of this folder: the package on PyPI that it needs.
-PEERS = {"optik": "optik-py", "roboticstoolbox": "roboticstoolbox-python", "eaik": "EAIK"}
+FAST = {"optik": "optik-py", "trac_ik": "pytracik", "roboticstoolbox": "roboticstoolbox-python", "eaik": "EAIK"}
+# Local solvers, with the restarts that their users write around them.
+LOCAL = {
+    "pinocchio": "pin",
+    "pink": "pin-pink",
+    "mink": "mink",
+    "placo": "placo",
+    "pybullet": "pybullet",
+    "pykdl": "PyKDL",  # what PyPI has of it does not build; systems that have ROS or Orocos bring it along
+    "ikpy": "ikpy",
+}
+PEERS = {**FAST, **LOCAL}
 
 
 class Peers(NamedTuple):
@@ -34,14 +45,24 @@ def find(names: Sequence[str] = tuple(PEERS)) -> Peers:
     for name in names:
         try:
             importlib.import_module(f"{__name__}.{name}")
-            versions.append(f"{PEERS[name]} {metadata.version(PEERS[name])}")
-            present.append(name)
-        except ImportError:  # which metadata.PackageNotFoundError is, too
+        except Exception:  # one that is installed but broken must not cost the others their results
             missing.append(PEERS[name])
+        else:
+            versions.append(f"{PEERS[name]} {_version(PEERS[name])}")
+            present.append(name)
     remarks = [f"Peers: {', '.join(versions)}."] if versions else []
     if missing:
-        remarks.append(f'Missing, so not measured: {", ".join(missing)}. Install with: pip install "memetik[peers]"')
+        remarks.append(
+            f'Not importable, so not measured: {", ".join(missing)}. Install with: pip install "memetik[peers]"'
+        )
     return Peers(tuple(present), tuple(remarks))
 
 
-__all__ = ["PEERS", "Peer", "Peers", "SerialChain", "Task", "find", "serial_chain"]
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "of the system"
+
+
+__all__ = ["FAST", "LOCAL", "PEERS", "Peer", "Peers", "SerialChain", "Slow", "Task", "find", "serial_chain"]

@@ -47,8 +47,11 @@ class SerialChain(NamedTuple):
             rest = align.T
         return [*steps, rest @ self.tool]
 
-    def urdf(self, free: float = math.pi) -> str:
-        """The arm as a bare URDF, continuous joints as revolute ones within ±`free` [rad]."""
+    def urdf(self, free: float = math.pi, *, mass: float | None = None) -> str:
+        """The arm as a bare URDF, continuous joints as revolute ones within ±`free` [rad].
+
+        mass [kg]: of each link, for peers that simulate and take no link without one.
+        """
         links, joints = [BASE], []
         for k, (turn, (lower, upper)) in enumerate(zip(self.turns, self.limits(free), strict=True)):
             more = f'<axis xyz="{_numbers(turn.axis)}"/>'
@@ -56,7 +59,7 @@ class SerialChain(NamedTuple):
             joints.append(_joint("revolute", links[-1], f"link_{k}", turn.origin, more))
             links.append(f"link_{k}")
         joints.append(_joint("fixed", links[-1], TIP, self.tool, ""))
-        parts = [*(f'<link name="{link}"/>' for link in [*links, TIP]), *joints]
+        parts = [*(_link(link, mass) for link in [*links, TIP]), *joints]
         return "\n".join(['<robot name="arm">', *parts, "</robot>\n"])
 
 
@@ -73,6 +76,16 @@ def serial_chain(body: Body) -> SerialChain:
             turns.append(Turn(rest, joint.axis, joint.lower[0], joint.upper[0]))
             rest = np.eye(4)
     return SerialChain(tuple(turns), rest)
+
+
+def _link(name: str, mass: float | None) -> str:
+    if mass is None:
+        return f'<link name="{name}"/>'
+    inertia = "".join(f'{axis}="{mass:g}" ' for axis in ("ixx", "iyy", "izz"))
+    return (
+        f'<link name="{name}"><inertial><mass value="{mass:g}"/>'
+        f'<inertia {inertia}ixy="0" ixz="0" iyz="0"/></inertial></link>'
+    )
 
 
 def _joint(kind: str, parent: str, child: str, origin: Array, more: str) -> str:

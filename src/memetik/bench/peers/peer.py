@@ -26,3 +26,9 @@ class Peer(Protocol):
 
     def solve(self, target: Array, start: Array) -> Array | None:
         """A joint vector, several as rows, or None for no solution; target is 4x4, base_from_tip."""
+
+
+class Slow:
+    """A peer that takes so long that a contest hands it one query in `share` only, with a wider interval to show for it."""
+
+    share = 20

@@ -1,0 +1,44 @@
+"""IKPy: SciPy's bounded least squares on a chain in NumPy."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from ikpy.chain import Chain
+
+from memetik.bench.peers.chain import BASE, Array, SerialChain
+from memetik.bench.peers.peer import Peer, Task
+from memetik.bench.peers.restarts import Restarted
+from memetik.geometry import pose_error
+
+
+class IKPy(Restarted):
+    """Its call cannot be given a time: it ends when it ends."""
+
+    name = "ikpy"
+    share = 100
+
+    def __init__(self, chain: SerialChain, task: Task) -> None:
+        super().__init__(chain, task)
+        mask = [False, *[True] * len(chain.turns), False]  # its own base link, the turns, the tool
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "arm.urdf"
+            path.write_text(chain.urdf())
+            self._chain = Chain.from_urdf_file(str(path), base_elements=[BASE], active_links_mask=mask, symbolic=False)
+
+    def aim(self, target: Array) -> None:
+        self._target = target
+
+    def descend(self, q: Array, deadline: float) -> Array | None:
+        found = self._chain.inverse_kinematics_frame(
+            self._target, initial_position=[0.0, *q, 0.0], orientation_mode="all", tol=1e-12
+        )
+        reached = self._chain.forward_kinematics(found)
+        return np.array(found[1:-1]) if self.near(*pose_error(reached, self._target)) else None
+
+
+def build(chain: SerialChain, task: Task) -> list[Peer]:
+    """It takes every serial arm."""
+    return [IKPy(chain, task)]

@@ -1,0 +1,52 @@
+"""mink: one quadratic program a step on MuJoCo, with limits; users write the loop."""
+
+from __future__ import annotations
+
+import time
+
+import mink
+import mujoco
+import numpy as np
+
+from memetik.bench.peers.chain import TIP, Array, SerialChain
+from memetik.bench.peers.peer import Peer, Task
+from memetik.bench.peers.restarts import STEPS, Restarted
+
+SOLVER = "daqp"
+
+
+class Mink(Restarted):
+    """Whole steps (gain 1, a time step of 1 s) without a limit on speed, so that it converges as fast as it can."""
+
+    name = "mink"
+
+    def __init__(self, chain: SerialChain, task: Task) -> None:
+        super().__init__(chain, task)
+        keep_tip = '<mujoco><compiler fusestatic="false"/></mujoco>'
+        urdf = chain.urdf(mass=1.0).replace("</robot>", f"{keep_tip}</robot>")
+        self._configuration = mink.Configuration(mujoco.MjModel.from_xml_string(urdf))
+        self._task = mink.FrameTask(TIP, "body", position_cost=1.0, orientation_cost=1.0, lm_damping=1e-6)
+        self._limits = [mink.ConfigurationLimit(self._configuration.model, gain=1.0)]
+
+    def aim(self, target: Array) -> None:
+        self._task.set_target(mink.SE3.from_matrix(target))
+
+    def descend(self, q: Array, deadline: float) -> Array | None:
+        self._configuration.update(q)
+        for _ in range(STEPS):
+            error = self._task.compute_error(self._configuration)
+            if self.near(float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:]))):
+                return np.array(self._configuration.q)
+            if time.perf_counter() > deadline:
+                return None
+            try:
+                velocity = mink.solve_ik(self._configuration, [self._task], 1.0, SOLVER, limits=self._limits)
+            except mink.NoSolutionFound:
+                return None
+            self._configuration.integrate_inplace(velocity, 1.0)
+        return None
+
+
+def build(chain: SerialChain, task: Task) -> list[Peer]:
+    """It takes every serial arm."""
+    return [Mink(chain, task)]
