@@ -6,13 +6,13 @@ Numbers of equations and lines, here and in bio_ik_*.py, are those of the thesis
     objective function         4.3 - 4.11  losses.py; bio_ik_objective.py, combine and evaluate
     initialisation             4.12, 4.13  bio_ik_reproduce.py, initialise
     selection of parents       4.14        bio_ik_select.py, select
-    selection of survivors     4.15        here: elites and offspring are the next generation
+    selection of survivors     4.15        here, search
     recombination              4.16        bio_ik_reproduce.py, recombine
     extinction, mutation       4.17, 4.18  bio_ik_reproduce.py, extinguish and mutate
     adoption                   4.19        bio_ik_reproduce.py, adopt
     niching                    4.20        bio_ik_select.py, niche
     gradient, exploitation     4.21, 4.22  bio_ik_gradient.py, bio_ik_exploit.py
-    wipe out                   4.23        here: stuck
+    wipe out                   4.23        here, search
     termination                4.5.9       bio_ik_objective.py, terminates
     interpolation of weights   5.3         bio_ik_weights.py
     OFKT                       4.24, 4.25  ofkt.py
@@ -24,36 +24,36 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.bio_ik_breed import breed, populate
-from memetik.kernels.bio_ik_exploit import exploit, write_strides
+from memetik.kernels.bio_ik_breed import breed, populate, survey
 from memetik.kernels.bio_ik_history import record
-from memetik.kernels.bio_ik_objective import Omega, combine, evaluate
+from memetik.kernels.bio_ik_late import call_exploit, call_look
+from memetik.kernels.bio_ik_objective import combine
 from memetik.kernels.bio_ik_reproduce import extinguish
 from memetik.kernels.bio_ik_room import (
     ELITES,
+    EXPLOIT,
     EXPLOITATION,
-    GRADIENT,
     HISTORY,
     INTERPOLATION,
-    LOSS,
-    OFKT,
+    LIVING,
+    LOOK,
     PARAMETERS,
     SATISFIED,
     SIZE,
     SPENT,
-    STEPS,
     WIPE_OUT,
+    carve_colony,
     carve_hand,
-    carve_population,
+    colony_places,
+    colony_size,
     hand_places,
     hand_size,
-    population_size,
 )  # fmt: skip
 from memetik.kernels.bio_ik_select import select_elites, sort_by_fitness
 from memetik.kernels.bio_ik_weights import given_weights, interpolate_weights, let_yield
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.evaluate import count_residuals
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit_inline, jit_part
 from memetik.kernels.ofkt import clear
 from memetik.kernels.random import seed_stream
 
@@ -61,175 +61,159 @@ STANDING = 0.01  # a fitness that improves by less than this share stands still
 
 
 @jit_inline
-def search_size(psi, nodes, frames, n, residuals, terms):
-    """How many floats the search needs, without its history: two populations, weights, strides and a hand."""
-    return 2 * population_size(psi, n, terms) + 3 * terms + 3 * n + hand_size(nodes, frames, n, residuals, terms)
+def search_size(psi, kappa, hands, nodes, frames, n, residuals, terms):
+    """How many floats the search needs, without its history."""
+    return colony_size(psi, kappa, n, terms) + hands * hand_size(nodes, frames, n, residuals, terms)
 
 
 @jit_inline
-def search_places(psi, kappa, n):
-    """How many integers the search needs: ranks, mating pool, parents, elites, and a hand."""
-    return 4 * psi + kappa + hand_places(n)
+def search_places(psi, kappa, hands, n):
+    """How many integers the search needs."""
+    return colony_places(psi, kappa) + hands * hand_places(n)
 
 
-@jit
-def exploit_elite(
-    omega, given, parameters, seed, stream, row, allowance, deadline, population, state, hand, e, offspring
-):
-    """Line 33, for one elite; its place among the survivors is e."""
-    x, g, losses = offspring.genes[e], offspring.momentum[e], offspring.losses[e]
-    if parameters[EXPLOITATION] != 0.0 and allowance >= 2.0:
-        seed_stream(state, seed, stream)
-        genes, momentum = population.genes[row], population.momentum[row]
-        exploit(
-            omega, given, genes, momentum, int(parameters[STEPS]), allowance, deadline, state, hand, x, g, losses
-        )  # fmt: skip
-        return
-    for k in range(x.size):
-        x[k], g[k] = population.genes[row, k], population.momentum[row, k]
-    for t in range(losses.size):
-        losses[t] = population.losses[row, t]
+@jit_inline
+def gains(after, before):
+    """Whether a fitness has improved by more than what counts as standing still."""
+    return after < (1.0 - STANDING) * before
 
 
-@jit
-def rank(omega, weights, population, order):
+@jit_part
+def rank(terms, parameters, colony):
     """Lines 45 and 46: fitness under the weights of the generation, the order of the individuals and their extinction."""
+    population, order = colony.population, colony.order
     for i in range(order.size):
-        population.fitness[i] = combine(omega, weights, population.losses[i])
+        population.fitness[i] = combine(terms, parameters, colony.weights, population.losses[i])
         order[i] = i
     sort_by_fitness(population.fitness, order)
     extinguish(order, population.fitness, population.extinction)
 
 
-@jit
-def update_solution(omega, given, population, count, best, x, outcome, work):
+@jit_part
+def exploit_elites(problem, parameters, places, room, colony, seed, stream, allowance, deadline, state):
+    """Lines 32 and 33, in the order of the elites, until one satisfies all. Returns how many became offspring."""
+    population, offspring, parents = colony.population, colony.offspring, colony.parents
+    for e in range(colony.elites.size):
+        row = colony.elites[e]
+        parents[e, 0] = parents[e, 1] = row
+        colony.spent[e] = colony.satisfied[e] = 0.0
+        if parameters[EXPLOITATION] != 0.0 and allowance >= 2.0:
+            call_exploit(
+                places[EXPLOIT], problem, parameters, places, room, 0, e, seed, stream + e, allowance, deadline, state
+            )
+            if colony.satisfied[e] != 0.0:
+                return e + 1
+        else:
+            for k in range(offspring.genes.shape[1]):
+                offspring.genes[e, k] = population.genes[row, k]
+                offspring.momentum[e, k] = population.momentum[row, k]
+            for t in range(offspring.losses.shape[1]):
+                offspring.losses[e, t] = population.losses[row, t]
+    return colony.elites.size
+
+
+@jit_part
+def any_elite_gains(terms, parameters, colony):
+    """Whether exploitation made some elite fitter, the second condition of eq. 4.23."""
+    for e in range(colony.elites.size):
+        before = combine(terms, parameters, colony.given, colony.population.losses[colony.elites[e]])
+        if gains(combine(terms, parameters, colony.given, colony.offspring.losses[e]), before):
+            return True
+    return False
+
+
+@jit_part
+def update_solution(terms, parameters, colony, count, best, x, outcome, work):
     """Lines 29 and 47: the fittest of `count` individuals, if it is fitter than the solution x. Returns the fitness of x."""
+    population = colony.population
     for i in range(count):
-        phi = combine(omega, given, population.losses[i])
+        phi = combine(terms, parameters, colony.given, population.losses[i])
         if phi < best:
             best = phi
             remember(population.genes[i], phi, outcome, work)
             for k in range(x.size):
                 x[k] = population.genes[i, k]
+    for i in range(count, population.losses.shape[0]):  # there was no budget for these: unfit for anything
+        for t in range(population.losses.shape[1]):
+            population.losses[i, t] = math.inf
     return best
 
 
-@jit
-def leave_out(population, count):
-    """Individuals that there was no budget for are unfit for anything."""
-    for i in range(count, population.losses.shape[0]):
-        for t in range(population.losses.shape[1]):
-            population.losses[i, t] = math.inf
-
-
-@jit_inline
-def gains(after, before):
-    """Whether a fitness is better by more than what counts as standing still."""
-    return after < (1.0 - STANDING) * before
-
-
-@jit
-def search(problem, x, seed, most, deadline, parameters, places, room, clock, state, outcome, work):
-    """Algorithm 3, from the seed x, in place. An evaluation is one placement of the body, whole or in part (OFKT)."""
-    nodes, frames, terms, data, bounds, spans = problem
-    n, t = x.size, terms.size
-    psi, kappa = int(parameters[SIZE]), int(parameters[ELITES])
-    order, pool = places[:psi], places[psi : 2 * psi]
-    parents, elites = places[2 * psi : 4 * psi].reshape((psi, 2)), places[4 * psi : 4 * psi + kappa]
-    whole = population_size(psi, n, t)
-    population, offspring = carve_population(room, psi, n, t), carve_population(room[whole:], psi, n, t)
-    at = 2 * whole
-    given, weights, ease = room[at : at + t], room[at + t : at + 2 * t], room[at + 2 * t : at + 3 * t]
-    at += 3 * t
-    strides = room[at : at + 3 * n].reshape((3, n))
-    at += 3 * n
-    hand = carve_hand(room[at:], places[4 * psi + kappa :], nodes, frames, terms, n)
-    history = room[at + hand_size(nodes.size, frames.size, n, count_residuals(terms), t) :]
-    yields, motion = parameters[PARAMETERS : PARAMETERS + t], parameters[PARAMETERS + t : PARAMETERS + t + n]
-    affects = parameters[PARAMETERS + t + n :].reshape((t, n))
-    blocks, may_yield = False, False
-    for k in range(t):
-        ease[k] = 1.0
-        blocks = blocks or not terms[k].soft
-        may_yield = may_yield or yields[k] != 0.0
-    may_yield = may_yield and blocks  # to whom would guides yield among themselves
-    for k in range(n):
-        strides[0, k] = 0.0
+@jit_part
+def begin(problem, parameters, places, room, history):
+    """Nothing has yielded, spent or been recorded yet. Returns if some term can be missed, and if some may yield to it."""
+    terms = problem[2]
+    places[LIVING] = 0
+    colony, hand = carve_colony(problem, parameters, places, room), carve_hand(problem, parameters, places, room, 0)
+    blocks, yields = False, False
+    for t in range(terms.size):
+        colony.ease[t] = 1.0
+        blocks = blocks or not terms[t].soft
+        yields = yields or parameters[PARAMETERS + t] != 0.0
+    given_weights(terms, colony.ease, colony.given)
     clear(hand.tree)
-    for i in range(nodes.size):
+    for i in range(hand.wrenches.shape[0]):
         for k in range(6):
             hand.wrenches[i, k] = 0.0
     hand.tally[SPENT] = hand.tally[SATISFIED] = 0.0
-    omega = Omega(
-        problem,
-        affects,
-        motion,
-        strides,
-        int(parameters[LOSS]),
-        int(parameters[GRADIENT]),
-        parameters[OFKT] != 0.0,
-        blocks,
-    )
-    given_weights(terms, ease, given)
-    generation, best = 0, math.inf  # best: phi of the solution x*
-    anew = True
+    if parameters[HISTORY] != 0.0:
+        history[0] = 0.0
+    return blocks, yields and blocks
+
+
+@jit_part
+def search(problem, x, seed, most, deadline, parameters, places, room, clock, state, outcome, work):
+    """Algorithm 3, from the seed x, in place. An evaluation is one placement of the body, whole or in part (OFKT)."""
+    nodes, frames, terms, data, bounds, spans = problem
+    psi, kappa = int(parameters[SIZE]), int(parameters[ELITES])
+    hands = 1
+    history = room[
+        search_size(psi, kappa, hands, nodes.size, frames.size, x.size, count_residuals(terms), terms.size) :
+    ]
+    hand = carve_hand(problem, parameters, places, room, 0)
+    blocks, yields = begin(problem, parameters, places, room, history)
+    generation, best = 0, math.inf  # best: the fitness of the solution x*
+    anew, count = True, 0
     while True:
+        colony = carve_colony(problem, parameters, places, room)
         stream = generation * (psi + kappa + 1)
         seed_stream(state, seed, stream)
-        before = best
-        stuck = False
+        gained, before, elites = True, best, 0
         if anew:
-            count = populate(omega, given, x, generation == 0, most, deadline, state, hand, population)
-            for i in range(psi):
-                parents[i, 0] = parents[i, 1] = -1
-            if generation == 0:
-                write_strides(bounds, strides)
-            survivors, anew = 0, False
+            count = populate(problem, parameters, places, room, x, colony, most, deadline, state, hand)
         else:
-            for k in range(t):
-                weights[k] = given[k]
-            if parameters[INTERPOLATION] != 0.0:
-                interpolate_weights(terms, given, state, weights)
-            rank(omega, weights, population, order)
-            select_elites(order, pool, state, elites)
-            allowance = (most - hand.tally[SPENT] - (psi - kappa)) // kappa
-            stuck = True
-            count = 0
-            while count < kappa and hand.tally[SATISFIED] == 0.0:
-                row = elites[count]
-                exploit_elite(
-                    omega, given, parameters, seed, stream + psi + 1 + count, row, allowance, deadline, population, state, hand,
-                    count, offspring,
-                )  # fmt: skip
-                parents[count, 0] = parents[count, 1] = row
-                phi = combine(omega, given, population.losses[row])
-                stuck = stuck and not gains(combine(omega, given, offspring.losses[count]), phi)
-                count += 1
-            if hand.tally[SATISFIED] == 0.0:
-                count = breed(
-                    omega, weights, parameters, seed, stream + 1, population, order, pool, most, deadline, state, hand,
-                    parents, offspring,
-                )  # fmt: skip
-            population, offspring = offspring, population
-            survivors = kappa
             outcome[ATTEMPTS] += 1.0
-        leave_out(population, count)
+            interpolate_weights(terms, colony.given, parameters[INTERPOLATION], state, colony.weights)
+            rank(terms, parameters, colony)
+            select_elites(colony.order, colony.pool, state, colony.elites)
+            allowance = (most - hand.tally[SPENT] - (psi - kappa)) // kappa
+            elites = exploit_elites(
+                problem, parameters, places, room, colony, seed, stream + psi + 1, allowance, deadline, state
+            )
+            gained, count = any_elite_gains(terms, parameters, colony), elites
+            if hand.tally[SATISFIED] == 0.0:
+                count = breed(problem, parameters, places, room, colony, seed, stream + 1, most, deadline, state, hand)
+        places[LIVING] = 1 - places[LIVING]  # eq. 4.15: elites and offspring are the next generation
+        colony = carve_colony(problem, parameters, places, room)
         outcome[EVALUATIONS] = hand.tally[SPENT]
         if parameters[HISTORY] != 0.0:
-            record(omega, given, generation, population, count, parents, survivors, history)
+            record(terms, parameters, colony, generation, count, elites, history)
         if hand.tally[SATISFIED] != 0.0:
-            remember(population.genes[count - 1], -1.0, outcome, work)
+            remember(colony.population.genes[count - 1], -1.0, outcome, work)
             return
-        best = update_solution(omega, given, population, count, best, x, outcome, work)
+        best = update_solution(terms, parameters, colony, count, best, x, outcome, work)
+        if generation == 0:
+            survey(problem, parameters, places, room, colony, most, deadline, hand)
+            outcome[EVALUATIONS] = hand.tally[SPENT]
         generation += 1
         if spent(outcome, most, deadline, clock):
             return
-        stands = not anew and survivors > 0 and not gains(best, before)
-        if stands and may_yield and hand.tally[SPENT] + 1.0 < most:
-            evaluate(omega, given, x, hand)
-            let_yield(terms, data, x, hand.work.residual, yields, ease)
-            given_weights(terms, ease, given)
-            best = combine(omega, given, hand.losses)
+        stands = not anew and not gains(best, before)
         if stands and not blocks:
             return
-        anew = stands and stuck and parameters[WIPE_OUT] != 0.0  # eq. 4.23
+        if stands and yields and hand.tally[SPENT] + 1.0 < most:
+            call_look(places[LOOK], problem, parameters, places, room, 0, colony.given, x, 0)
+            let_yield(terms, data, x, hand.work.residual, parameters[PARAMETERS:], colony.ease)
+            given_weights(terms, colony.ease, colony.given)
+            best = combine(terms, parameters, colony.given, hand.losses)
+        anew = stands and not gained and parameters[WIPE_OUT] != 0.0  # eq. 4.23

@@ -2,61 +2,65 @@
 
 from __future__ import annotations
 
-from memetik.kernels.bio_ik_exploit import SAMPLES, add_effects
-from memetik.kernels.bio_ik_objective import evaluate, terminates
+from memetik.kernels.bio_ik_exploit import SAMPLES, write_strides
+from memetik.kernels.bio_ik_late import call_look
 from memetik.kernels.bio_ik_reproduce import adopt, constrain, initialise, mutate, recombine
-from memetik.kernels.bio_ik_room import ADOPTION, ELITES, MOMENTUM, NICHING, SATISFIED, SPENT
+from memetik.kernels.bio_ik_room import ADOPTION, ELITES, LOOK, MOMENTUM, NICHING, SATISFIED, SPENT
 from memetik.kernels.bio_ik_select import niche, select
 from memetik.kernels.clock import now
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit_part
 from memetik.kernels.random import seed_stream
 
 
-@jit_inline
+@jit_part
 def over(most, deadline, hand):
     """Whether the budget is used up."""
     return hand.tally[SPENT] >= most or (deadline > 0.0 and now(hand.clock) >= deadline)
 
 
-@jit
-def judge(omega, weights, i, hand, population):
-    """Evaluate an individual and keep its losses and fitness. Whether it satisfies all terms, as the tally then tells."""
-    x = population.genes[i]
-    population.fitness[i] = evaluate(omega, weights, x, hand)
-    for t in range(hand.losses.size):
-        population.losses[i, t] = hand.losses[t]
-    if terminates(omega, x, hand):
-        hand.tally[SATISFIED] = 1.0
-        return True
-    return False
-
-
-@jit
-def populate(omega, weights, x, first, most, deadline, state, hand, population):
-    """The seed x and random individuals, eq. 4.12, evaluated until one satisfies all. Returns how many there are.
-
-    The `first` population of a search shows how strong the effects of genes are.
-    """
-    bounds = omega.problem[4]
-    for i in range(population.genes.shape[0]):
-        if i > 0 and over(most, deadline, hand):
-            return i
-        genes = population.genes[i]
-        initialise(bounds, state, genes, population.momentum[i])
+@jit_part
+def populate(problem, parameters, places, room, x, colony, most, deadline, state, hand):
+    """The seed x and random individuals, eq. 4.12, as offspring, until one satisfies all. Returns how many there are."""
+    genes, momentum = colony.offspring.genes, colony.offspring.momentum
+    losses = colony.offspring.losses
+    for i in range(genes.shape[0]):
+        colony.parents[i, 0] = colony.parents[i, 1] = -1
+        initialise(problem[4], state, genes[i], momentum[i])
         if i == 0:
             for k in range(x.size):
-                genes[k] = x[k]
-        if judge(omega, weights, i, hand, population):
+                genes[0, k] = x[k]
+        elif over(most, deadline, hand):
+            return i
+        call_look(places[LOOK], problem, parameters, places, room, 0, colony.given, genes[i], 0)
+        for t in range(hand.losses.size):
+            losses[i, t] = hand.losses[t]
+        if hand.tally[SATISFIED] != 0.0:
             return i + 1
-        if first and i < SAMPLES and hand.tally[SPENT] + x.size < most:
-            add_effects(omega, weights, genes, population.fitness[i], hand, omega.strides)
-    return population.genes.shape[0]
+    return genes.shape[0]
 
 
-@jit
-def reproduce(omega, parameters, population, first, second, prototype, state, x, g):
-    """A child of two parents and a prototype."""
-    bounds, genes, momentum = omega.problem[4], population.genes, population.momentum
+@jit_part
+def survey(problem, parameters, places, room, colony, most, deadline, hand):
+    """Find the strides of genes from the gradients at some individuals of the population (bio_ik_exploit.py)."""
+    genes, strides = colony.population.genes, colony.strides
+    n = genes.shape[1]
+    for k in range(n):
+        strides[0, k] = 0.0
+    for i in range(min(SAMPLES, genes.shape[0])):
+        if hand.tally[SPENT] + 1.0 + n > most or over(most, deadline, hand):
+            break
+        call_look(places[LOOK], problem, parameters, places, room, 0, colony.given, genes[i], 1)
+        for k in range(n):
+            slope = hand.work.gradient[k]
+            if slope * slope < 1e300:  # neither infinite nor no number
+                strides[0, k] += slope * slope
+    write_strides(problem[4], strides)
+
+
+@jit_part
+def reproduce(bounds, parameters, population, first, second, prototype, state, x, g):
+    """Lines 36 and 37: a child of two parents and a prototype."""
+    genes, momentum = population.genes, population.momentum
     inherits = parameters[MOMENTUM] != 0.0
     recombine(genes[first], genes[second], momentum[first], momentum[second], inherits, state, x, g)
     mutate(0.5 * (population.extinction[first] + population.extinction[second]), bounds, state, x, g)
@@ -65,15 +69,14 @@ def reproduce(omega, parameters, population, first, second, prototype, state, x,
     constrain(bounds, x)
 
 
-@jit
-def breed(
-    omega, weights, parameters, seed, stream, population, order, pool, most, deadline, state, hand, parents, offspring
-):
+@jit_part
+def breed(problem, parameters, places, room, colony, seed, stream, most, deadline, state, hand):
     """All offspring, from place kappa on, until one satisfies all. Returns the first place that is not filled."""
-    size = order.size
-    for i in range(order.size):
-        pool[i] = order[i]
-    for i in range(int(parameters[ELITES]), order.size):
+    population, offspring, pool, parents = colony.population, colony.offspring, colony.pool, colony.parents
+    size = pool.size
+    for i in range(size):
+        pool[i] = colony.order[i]
+    for i in range(int(parameters[ELITES]), pool.size):
         if over(most, deadline, hand):
             return i
         x, g = offspring.genes[i], offspring.momentum[i]
@@ -81,12 +84,15 @@ def breed(
         parents[i, 0] = parents[i, 1] = -1
         if size > 0:
             first, second, prototype = pool[select(size, state)], pool[select(size, state)], pool[select(size, state)]
-            reproduce(omega, parameters, population, first, second, prototype, state, x, g)
+            reproduce(problem[4], parameters, population, first, second, prototype, state, x, g)
             parents[i, 0], parents[i, 1] = first, second
         else:
-            initialise(omega.problem[4], state, x, g)
-        if judge(omega, weights, i, hand, offspring):
+            initialise(problem[4], state, x, g)
+        fitness = call_look(places[LOOK], problem, parameters, places, room, 0, colony.weights, x, 0)
+        for t in range(hand.losses.size):
+            offspring.losses[i, t] = hand.losses[t]
+        if hand.tally[SATISFIED] != 0.0:
             return i + 1
         if parents[i, 0] >= 0 and parameters[NICHING] != 0.0:
-            size = niche(pool, size, offspring.fitness[i], parents[i, 0], parents[i, 1], population.fitness)
-    return order.size
+            size = niche(pool, size, fitness, parents[i, 0], parents[i, 1], population.fitness)
+    return pool.size

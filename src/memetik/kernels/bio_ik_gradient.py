@@ -14,10 +14,10 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.bio_ik_objective import place_by_tree
-from memetik.kernels.bio_ik_room import ANALYTIC, MEAN, PLAIN, SPENT
+from memetik.kernels.bio_ik_room import ANALYTIC, GRADIENT, LOSS, MEAN, OFKT, PARAMETERS, PLAIN, SPENT
 from memetik.kernels.bio_ik_wrench import hand_down, is_wrench, position_slopes, put, put_loss
 from memetik.kernels.evaluate import place
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit, jit_inline, jit_part
 from memetik.kernels.late import call_jacobian
 from memetik.kernels.losses import measured_loss, residual_length
 from memetik.kernels.ofkt import REFERENCE, update
@@ -37,10 +37,15 @@ from memetik.kernels.twist import write_axes
 CHANGE = 1e-8  # rad or m
 
 
+@jit_inline
+def moves(parameters, terms, n, k, t):
+    """Whether variable k of n moves term t of all terms."""
+    return parameters[PARAMETERS + terms + n + t * n + k] != 0.0
+
+
 @jit
-def write_slopes(omega, weights, fitness, losses, slopes):
+def write_slopes(terms, parameters, weights, fitness, losses, slopes):
     """d phi / d L for every term. The two terms of a projection have one loss between them, and half its slope each."""
-    terms = omega.problem[2]
     count = terms.size
     for t in range(terms.size):
         slopes[t] = losses[t]
@@ -51,7 +56,7 @@ def write_slopes(omega, weights, fitness, losses, slopes):
         share = weights[t] / count
         if terms[t].kind == PROJECTION or (t > 0 and terms[t - 1].kind == PROJECTION):
             share *= 0.5
-        if omega.loss == MEAN:
+        if parameters[LOSS] == MEAN:
             slopes[t] = share
         else:
             slopes[t] = share * slopes[t] / fitness if fitness > 0.0 else 0.0
@@ -98,15 +103,15 @@ def add_springs(term, data, x, slope, gradient):
             gradient[int(data[k + SPRING_VARIABLE])] += change if pull > 0.0 else -change
 
 
-@jit
-def by_chain_rule(omega, x, hand, gradient):
+@jit_part
+def by_chain_rule(problem, parameters, x, hand, gradient):
     """d phi / dx from the slopes, for the posture that was just evaluated.
 
     Positions and orientations go by wrenches (bio_ik_wrench.py), all others by the Jacobian of their residuals.
     """
-    nodes, frames, terms, data, bounds, spans = omega.problem
+    nodes, frames, terms, data, bounds, spans = problem
     work, wrenches = hand.work, hand.wrenches
-    if omega.ofkt:
+    if parameters[OFKT] != 0.0:
         for i in range(nodes.size):
             store(load(hand.tree, i, REFERENCE), work.poses, i, 0)
     write_axes(nodes, work.poses, work.axes)
@@ -122,22 +127,22 @@ def by_chain_rule(omega, x, hand, gradient):
             spread_slope(term, slope, data, work.world, work.residual, work.right)
             if term.kind == PROJECTION:
                 put_extent(term, slope, frames, work.world, work.residual, wrenches)
-            add_by_jacobian(omega, term, t, x, hand, gradient)
+            add_by_jacobian(problem, parameters, t, x, hand, gradient)
     hand_down(nodes, work.poses, work.axes, wrenches, gradient)
 
 
-@jit
-def add_by_jacobian(omega, term, t, x, hand, gradient):
+@jit_part
+def add_by_jacobian(problem, parameters, t, x, hand, gradient):
     """Add the slopes by the residuals of a term times their Jacobian."""
-    nodes, frames, terms, data, bounds, spans = omega.problem
-    work, affects = hand.work, omega.affects
+    nodes, frames, terms, data, bounds, spans = problem
+    work, term = hand.work, terms[t]
     for k in range(x.size):
-        if affects[t, k] != 0.0:
+        if moves(parameters, terms.size, x.size, k, t):
             for i in range(term.row, term.row + term.rows):
                 work.jacobian[k, i] = 0.0
     call_jacobian(term.jacobian, term, data, work.world, x, nodes, frames, work.poses, work.axes, 1.0, work.jacobian)
     for k in range(x.size):
-        if affects[t, k] != 0.0:
+        if moves(parameters, terms.size, x.size, k, t):
             for i in range(term.row, term.row + term.rows):
                 gradient[k] += work.jacobian[k, i] * work.right[i]
 
@@ -145,11 +150,9 @@ def add_by_jacobian(omega, term, t, x, hand, gradient):
 # ---- By differences ------------------------------------------------------------------------------------------
 
 
-@jit
-def predict_frames(omega, k, value, hand):
-    """The frames that one joint carries if variable k had a value: W' = R_parent L' R^-1 W (scenario 2 of the OFKT)."""
-    nodes, frames = omega.problem[0], omega.problem[1]
-    changed = int(omega.motion[k])
+@jit_part
+def predict_frames(nodes, frames, changed, value, hand):
+    """The frames that one node carries if its variable had a value: W' = R_parent L' R^-1 W (scenario 2 of the OFKT)."""
     node = nodes[changed]
     pose = local(node, node.ratio * value + node.offset)
     if node.parent >= 0:
@@ -160,22 +163,23 @@ def predict_frames(omega, k, value, hand):
             store(compose(pose, load(hand.work.world, f, 0)), hand.moved, f, 0)
 
 
-@jit
-def by_differences(omega, x, hand, gradient):
+@jit_part
+def by_differences(problem, parameters, x, hand, gradient):
     """d phi / dx from the slopes and the change of the losses, for the posture that was just evaluated.
 
     Every gene takes an evaluation of the body, whole or predicted.
     """
-    nodes, frames, terms, data, bounds, spans = omega.problem
-    predicts = omega.gradient != PLAIN
-    if predicts and not omega.ofkt:
+    nodes, frames, terms, data, bounds, spans = problem
+    predicts = parameters[GRADIENT] != PLAIN
+    if predicts and parameters[OFKT] == 0.0:
         update(nodes, x, hand.tree, None)
     copy_frames(hand.work.world, hand.moved)
     for k in range(x.size):
         here = x[k]
         x[k] = here + CHANGE if here + CHANGE <= bounds[1, k] else here - CHANGE
-        if predicts and omega.motion[k] >= 0.0:
-            predict_frames(omega, k, x[k], hand)
+        motion = int(parameters[PARAMETERS + terms.size + k])
+        if predicts and motion >= 0:
+            predict_frames(nodes, frames, motion, x[k], hand)
         elif predicts:
             place_by_tree(nodes, frames, x, hand.tree, hand.moved)
         else:
@@ -183,12 +187,12 @@ def by_differences(omega, x, hand, gradient):
         hand.tally[SPENT] += 1.0
         total = 0.0
         for t in range(terms.size):
-            if omega.affects[t, k] != 0.0:
+            if moves(parameters, terms.size, x.size, k, t):
                 loss = measured_loss(terms[t], data, hand.moved, x, hand.work.right)
                 total += hand.slopes[t] * (loss - hand.losses[t])
         gradient[k] = total / (x[k] - here)
         x[k] = here
-        if predicts and omega.motion[k] < 0.0:
+        if predicts and motion < 0:
             update(nodes, x, hand.tree, None)
         copy_frames(hand.work.world, hand.moved)
 
@@ -201,10 +205,10 @@ def copy_frames(world, moved):
 
 
 @jit
-def differentiate(omega, weights, x, fitness, hand, gradient):
+def differentiate(problem, parameters, weights, x, fitness, hand, gradient):
     """Eq. 4.21: the gradient of Omega at the posture that was just evaluated."""
-    write_slopes(omega, weights, fitness, hand.losses, hand.slopes)
-    if omega.gradient == ANALYTIC:
-        by_chain_rule(omega, x, hand, gradient)
+    write_slopes(problem[2], parameters, weights, fitness, hand.losses, hand.slopes)
+    if parameters[GRADIENT] == ANALYTIC:
+        by_chain_rule(problem, parameters, x, hand, gradient)
     else:
-        by_differences(omega, x, hand, gradient)
+        by_differences(problem, parameters, x, hand, gradient)

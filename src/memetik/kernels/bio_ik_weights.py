@@ -22,13 +22,15 @@ def given_weights(terms, ease, weights):
 
 
 @jit
-def interpolate_weights(terms, given, state, weights):
-    """Each weight between nothing and all: w U, with U drawn anew; guides keep theirs.
+def interpolate_weights(terms, given, interpolates, state, weights):
+    """Each weight between nothing and all: w U, with U drawn anew; all are as given unless `interpolates` is 1.
 
-    A guide is never satisfied, so under other weights another posture would be best.
+    Guides keep theirs: they are never satisfied, so under other weights another posture would be best.
     """
     for t in range(terms.size):
-        weights[t] = given[t] if terms[t].soft else given[t] * uniform(state)
+        weights[t] = given[t]
+        if interpolates != 0.0 and not terms[t].soft:
+            weights[t] *= uniform(state)
 
 
 @jit

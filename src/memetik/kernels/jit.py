@@ -33,6 +33,11 @@ def jit_inline(function: Kernel) -> Any:
     return _compile(function, forceinline=True)
 
 
+def jit_part(function: Kernel) -> Any:
+    """As `jit`, without a way in from Python, which takes long to compile for tuples of many arrays."""
+    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
 def jit_fast(function: Kernel) -> Any:
     """As `jit`, with sums reassociated and products fused: for linear algebra on finite numbers only."""
     return _compile(function, fastmath={"reassoc", "contract", "nsz", "arcp"})

@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError
 from memetik.kernels import bio_ik as kernel
+from memetik.kernels.bio_ik_exploit import exploit, look
 from memetik.kernels.bio_ik_history import ELITE, FIRST, FITNESS, GENERATION, GENES, PLACE, SECOND
-from memetik.kernels.bio_ik_room import HISTORY
+from memetik.kernels.bio_ik_late import addresses
+from memetik.kernels.bio_ik_room import ADVANCE, EXPLOIT, HISTORY, LOOK
 from memetik.kernels.evaluate import count_residuals
 from memetik.kernels.terms import DISTANCE, PROJECTION
 from memetik.objectives.objective import Array
@@ -106,7 +108,7 @@ class BioIK:
         generations = 2 + budget.evaluations // max(psi - kappa, 1)
         desk = self._prepare(c, rows=min(generations * psi, budget.evaluations + generations * kappa + psi))
         solution = self._run(problem, start, budget, desk)
-        return solution, _history(problem, desk)
+        return solution, _history(problem, problem.start(start), desk)
 
     def sizes(self, c: Compiled) -> tuple[int, int]:
         """How many individuals and elites a problem gets."""
@@ -129,11 +131,14 @@ class BioIK:
             psi, kappa, self.steps, LOSSES.index(self.loss), GRADIENTS.index(self.gradient), self.ofkt, rows,
             self.exploitation, self.adoption, self.wipe_out, self.weight_interpolation, self.momentum, self.niching,
         )  # fmt: skip
-        size = int(kernel.search_size(psi, c.nodes.size, c.frames.size, n, int(count_residuals(c.terms)), terms))
+        residuals, hands = int(count_residuals(c.terms)), 1
+        size = int(kernel.search_size(psi, kappa, hands, c.nodes.size, c.frames.size, n, residuals, terms))
+        places = np.zeros(int(kernel.search_places(psi, kappa, hands, n)), dtype=np.int64)
+        places[[LOOK, EXPLOIT, ADVANCE]] = addresses(look, exploit)
         record = 1 + rows * (GENES + n) if rows else 0
         return Desk(
             np.concatenate([switches, _yields(c), _motions(c), c.affects.ravel()]).astype(np.float64),
-            np.zeros(int(kernel.search_places(psi, kappa, n)), dtype=np.int64),
+            places,
             np.zeros(size + record),
         )
 
@@ -153,7 +158,7 @@ def _motions(c: Compiled) -> NDArray[np.int64]:
     return motions
 
 
-def _history(problem: Problem, desk: Desk) -> History:
+def _history(problem: Problem, start: Array, desk: Desk) -> History:
     c = problem.compiled
     wide, rows = GENES + c.active.size, int(desk.parameters[HISTORY])
     record = desk.room[-(1 + rows * wide) :]
@@ -166,6 +171,8 @@ def _history(problem: Problem, desk: Desk) -> History:
         tuple(problem.body.joint_names[k] for k in c.active),
         c.bounds[2].copy(),
         c.bounds[3].copy(),
+        start,
+        c.active.copy(),
         generation,
         table[:, GENES:].copy(),
         table[:, FITNESS].copy(),
