@@ -11,11 +11,11 @@ Numbers of equations and lines, here and in bio_ik_*.py, are those of the thesis
     extinction, mutation       4.17, 4.18  bio_ik_reproduce.py, extinguish and mutate
     adoption                   4.19        bio_ik_reproduce.py, adopt
     niching                    4.20        bio_ik_select.py, niche
-    gradient, exploitation     4.21, 4.22  bio_ik_gradient.py, bio_ik_exploit.py
+    gradient, exploitation     4.21, 4.22  bio_ik_gradient.py, bio_ik_exploit.py; bio_ik_elites.py, by threads
     wipe out                   4.23        here, search
     termination                4.5.9       bio_ik_objective.py, terminates
     interpolation of weights   5.3         bio_ik_weights.py
-    OFKT                       4.24, 4.25  ofkt.py
+    OFKT                       4.24, 4.25  bio_ik_place.py
 
 Every individual draws from a stream of random numbers of its own, so that it does not matter who works out which.
 """
@@ -25,22 +25,24 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.bio_ik_breed import breed, populate, survey
+from memetik.kernels.bio_ik_elites import exploit_elites
 from memetik.kernels.bio_ik_history import record
-from memetik.kernels.bio_ik_late import call_exploit, call_look
+from memetik.kernels.bio_ik_late import call_look
 from memetik.kernels.bio_ik_objective import combine
 from memetik.kernels.bio_ik_reproduce import extinguish
 from memetik.kernels.bio_ik_room import (
     ELITES,
-    EXPLOIT,
-    EXPLOITATION,
+    HANDS,
     HISTORY,
     INTERPOLATION,
     LIVING,
     LOOK,
     PARAMETERS,
     SATISFIED,
+    SEED,
     SIZE,
     SPENT,
+    STREAM,
     WIPE_OUT,
     carve_colony,
     carve_hand,
@@ -90,32 +92,9 @@ def rank(terms, parameters, colony):
 
 
 @jit_part
-def exploit_elites(problem, parameters, places, room, colony, seed, stream, allowance, deadline, state):
-    """Lines 32 and 33, in the order of the elites, until one satisfies all. Returns how many became offspring."""
-    population, offspring, parents = colony.population, colony.offspring, colony.parents
-    for e in range(colony.elites.size):
-        row = colony.elites[e]
-        parents[e, 0] = parents[e, 1] = row
-        colony.spent[e] = colony.satisfied[e] = 0.0
-        if parameters[EXPLOITATION] != 0.0 and allowance >= 2.0:
-            call_exploit(
-                places[EXPLOIT], problem, parameters, places, room, 0, e, seed, stream + e, allowance, deadline, state
-            )
-            if colony.satisfied[e] != 0.0:
-                return e + 1
-        else:
-            for k in range(offspring.genes.shape[1]):
-                offspring.genes[e, k] = population.genes[row, k]
-                offspring.momentum[e, k] = population.momentum[row, k]
-            for t in range(offspring.losses.shape[1]):
-                offspring.losses[e, t] = population.losses[row, t]
-    return colony.elites.size
-
-
-@jit_part
-def any_elite_gains(terms, parameters, colony):
-    """Whether exploitation made some elite fitter, the second condition of eq. 4.23."""
-    for e in range(colony.elites.size):
+def any_elite_gains(terms, parameters, colony, count):
+    """Whether exploitation made some of the first `count` elites fitter, the second condition of eq. 4.23."""
+    for e in range(count):
         before = combine(terms, parameters, colony.given, colony.population.losses[colony.elites[e]])
         if gains(combine(terms, parameters, colony.given, colony.offspring.losses[e]), before):
             return True
@@ -144,18 +123,20 @@ def begin(problem, parameters, places, room, history):
     """Nothing has yielded, spent or been recorded yet. Returns if some term can be missed, and if some may yield to it."""
     terms = problem[2]
     places[LIVING] = 0
-    colony, hand = carve_colony(problem, parameters, places, room), carve_hand(problem, parameters, places, room, 0)
+    colony = carve_colony(problem, parameters, places, room)
     blocks, yields = False, False
     for t in range(terms.size):
         colony.ease[t] = 1.0
         blocks = blocks or not terms[t].soft
         yields = yields or parameters[PARAMETERS + t] != 0.0
     given_weights(terms, colony.ease, colony.given)
-    clear(hand.tree)
-    for i in range(hand.wrenches.shape[0]):
-        for k in range(6):
-            hand.wrenches[i, k] = 0.0
-    hand.tally[SPENT] = hand.tally[SATISFIED] = 0.0
+    for h in range(int(parameters[HANDS])):
+        hand = carve_hand(problem, parameters, places, room, h)
+        clear(hand.tree)
+        for i in range(hand.wrenches.shape[0]):
+            for k in range(6):
+                hand.wrenches[i, k] = 0.0
+        hand.tally[SPENT] = hand.tally[SATISFIED] = 0.0
     if parameters[HISTORY] != 0.0:
         history[0] = 0.0
     return blocks, yields and blocks
@@ -166,7 +147,7 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
     """Algorithm 3, from the seed x, in place. An evaluation is one placement of the body, whole or in part (OFKT)."""
     nodes, frames, terms, data, bounds, spans = problem
     psi, kappa = int(parameters[SIZE]), int(parameters[ELITES])
-    hands = 1
+    hands = int(parameters[HANDS])
     history = room[
         search_size(psi, kappa, hands, nodes.size, frames.size, x.size, count_residuals(terms), terms.size) :
     ]
@@ -187,10 +168,9 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
             rank(terms, parameters, colony)
             select_elites(colony.order, colony.pool, state, colony.elites)
             allowance = (most - hand.tally[SPENT] - (psi - kappa)) // kappa
-            elites = exploit_elites(
-                problem, parameters, places, room, colony, seed, stream + psi + 1, allowance, deadline, state
-            )
-            gained, count = any_elite_gains(terms, parameters, colony), elites
+            places[SEED], places[STREAM] = seed, stream + psi + 1
+            elites = exploit_elites(problem, parameters, places, room, colony, hand, allowance, deadline, state)
+            gained, count = any_elite_gains(terms, parameters, colony, elites), elites
             if hand.tally[SATISFIED] == 0.0:
                 count = breed(problem, parameters, places, room, colony, seed, stream + 1, most, deadline, state, hand)
         places[LIVING] = 1 - places[LIVING]  # eq. 4.15: elites and offspring are the next generation
@@ -213,7 +193,7 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
             return
         if stands and yields and hand.tally[SPENT] + 1.0 < most:
             call_look(places[LOOK], problem, parameters, places, room, 0, colony.given, x, 0)
-            let_yield(terms, data, x, hand.work.residual, parameters[PARAMETERS:], colony.ease)
+            let_yield(terms, data, x, hand.residual, parameters[PARAMETERS:], colony.ease)
             given_weights(terms, colony.ease, colony.given)
             best = combine(terms, parameters, colony.given, hand.losses)
         anew = stands and not gained and parameters[WIPE_OUT] != 0.0  # eq. 4.23

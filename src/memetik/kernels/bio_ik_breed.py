@@ -51,7 +51,7 @@ def survey(problem, parameters, places, room, colony, most, deadline, hand):
             break
         call_look(places[LOOK], problem, parameters, places, room, 0, colony.given, genes[i], 1)
         for k in range(n):
-            slope = hand.work.gradient[k]
+            slope = hand.gradient[k]
             if slope * slope < 1e300:  # neither infinite nor no number
                 strides[0, k] += slope * slope
     write_strides(problem[4], strides)

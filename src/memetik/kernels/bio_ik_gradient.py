@@ -13,15 +13,13 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.bio_ik_objective import place_by_tree
-from memetik.kernels.bio_ik_room import ANALYTIC, GRADIENT, LOSS, MEAN, OFKT, PARAMETERS, PLAIN, SPENT
+from memetik.kernels.bio_ik_place import place_changes, predict_frames
+from memetik.kernels.bio_ik_room import GRADIENT, LOSS, MEAN, PARAMETERS, PLAIN, SPENT, carve_hand
 from memetik.kernels.bio_ik_wrench import hand_down, is_wrench, position_slopes, put, put_loss
-from memetik.kernels.evaluate import place
 from memetik.kernels.jit import jit, jit_inline, jit_part
 from memetik.kernels.late import call_jacobian
 from memetik.kernels.losses import measured_loss, residual_length
-from memetik.kernels.ofkt import REFERENCE, update
-from memetik.kernels.pose import compose, inverse, load, local, store
+from memetik.kernels.ofkt import clear
 from memetik.kernels.term_springs import stretch
 from memetik.kernels.terms import (
     DISTANCE,
@@ -104,17 +102,16 @@ def add_springs(term, data, x, slope, gradient):
 
 
 @jit_part
-def by_chain_rule(problem, parameters, x, hand, gradient):
-    """d phi / dx from the slopes, for the posture that was just evaluated.
+def by_chain_rule(problem, parameters, places, room, h, weights, x, fitness):
+    """Eq. 4.21, d phi / dx, for the posture that was just evaluated.
 
     Positions and orientations go by wrenches (bio_ik_wrench.py), all others by the Jacobian of their residuals.
     """
     nodes, frames, terms, data, bounds, spans = problem
-    work, wrenches = hand.work, hand.wrenches
-    if parameters[OFKT] != 0.0:
-        for i in range(nodes.size):
-            store(load(hand.tree, i, REFERENCE), work.poses, i, 0)
-    write_axes(nodes, work.poses, work.axes)
+    hand = carve_hand(problem, parameters, places, room, h)
+    wrenches, gradient = hand.wrenches, hand.gradient
+    write_slopes(terms, parameters, weights, fitness, hand.losses, hand.slopes)
+    write_axes(nodes, hand.poses, hand.axes)
     for k in range(x.size):
         gradient[k] = 0.0
     for t in range(terms.size):
@@ -122,79 +119,66 @@ def by_chain_rule(problem, parameters, x, hand, gradient):
         if term.kind == SPRINGS:
             add_springs(term, data, x, slope, gradient)
         elif is_wrench(term, data):
-            put_loss(term, slope, frames, data, work.world, work.residual, wrenches)
+            put_loss(term, slope, frames, data, hand.world, hand.residual, wrenches)
         else:
-            spread_slope(term, slope, data, work.world, work.residual, work.right)
+            spread_slope(term, slope, data, hand.world, hand.residual, hand.right)
             if term.kind == PROJECTION:
-                put_extent(term, slope, frames, work.world, work.residual, wrenches)
-            add_by_jacobian(problem, parameters, t, x, hand, gradient)
-    hand_down(nodes, work.poses, work.axes, wrenches, gradient)
+                put_extent(term, slope, frames, hand.world, hand.residual, wrenches)
+            add_by_jacobian(problem, parameters, t, x, hand)
+    hand_down(nodes, hand.poses, hand.axes, wrenches, gradient)
 
 
-@jit_part
-def add_by_jacobian(problem, parameters, t, x, hand, gradient):
+@jit_inline
+def add_by_jacobian(problem, parameters, t, x, hand):
     """Add the slopes by the residuals of a term times their Jacobian."""
     nodes, frames, terms, data, bounds, spans = problem
-    work, term = hand.work, terms[t]
+    term = terms[t]
     for k in range(x.size):
         if moves(parameters, terms.size, x.size, k, t):
             for i in range(term.row, term.row + term.rows):
-                work.jacobian[k, i] = 0.0
-    call_jacobian(term.jacobian, term, data, work.world, x, nodes, frames, work.poses, work.axes, 1.0, work.jacobian)
+                hand.jacobian[k, i] = 0.0
+    call_jacobian(term.jacobian, term, data, hand.world, x, nodes, frames, hand.poses, hand.axes, 1.0, hand.jacobian)
     for k in range(x.size):
         if moves(parameters, terms.size, x.size, k, t):
             for i in range(term.row, term.row + term.rows):
-                gradient[k] += work.jacobian[k, i] * work.right[i]
+                hand.gradient[k] += hand.jacobian[k, i] * hand.right[i]
 
 
 # ---- By differences ------------------------------------------------------------------------------------------
 
 
 @jit_part
-def predict_frames(nodes, frames, changed, value, hand):
-    """The frames that one node carries if its variable had a value: W' = R_parent L' R^-1 W (scenario 2 of the OFKT)."""
-    node = nodes[changed]
-    pose = local(node, node.ratio * value + node.offset)
-    if node.parent >= 0:
-        pose = compose(load(hand.tree, node.parent, REFERENCE), pose)
-    pose = compose(pose, inverse(load(hand.tree, changed, REFERENCE)))
-    for f in range(frames.size):
-        if changed <= frames[f].node <= node.last:
-            store(compose(pose, load(hand.work.world, f, 0)), hand.moved, f, 0)
-
-
-@jit_part
-def by_differences(problem, parameters, x, hand, gradient):
-    """d phi / dx from the slopes and the change of the losses, for the posture that was just evaluated.
+def by_differences(problem, parameters, places, room, h, weights, x, fitness):
+    """Eq. 4.21 from the change of the losses, for the posture that was just evaluated.
 
     Every gene takes an evaluation of the body, whole or predicted.
     """
     nodes, frames, terms, data, bounds, spans = problem
-    predicts = parameters[GRADIENT] != PLAIN
-    if predicts and parameters[OFKT] == 0.0:
-        update(nodes, x, hand.tree, None)
-    copy_frames(hand.work.world, hand.moved)
+    hand = carve_hand(problem, parameters, places, room, h)
+    write_slopes(terms, parameters, weights, fitness, hand.losses, hand.slopes)
+    copy_frames(hand.world, hand.moved)
     for k in range(x.size):
         here = x[k]
         x[k] = here + CHANGE if here + CHANGE <= bounds[1, k] else here - CHANGE
         motion = int(parameters[PARAMETERS + terms.size + k])
-        if predicts and motion >= 0:
-            predict_frames(nodes, frames, motion, x[k], hand)
-        elif predicts:
-            place_by_tree(nodes, frames, x, hand.tree, hand.moved)
+        predicts = motion >= 0 and parameters[GRADIENT] != PLAIN
+        if predicts:
+            predict_frames(nodes, frames, motion, x[k], hand.poses, hand.world, hand.moved)
         else:
-            place(nodes, frames, x, hand.work.poses, hand.moved)
+            if parameters[GRADIENT] == PLAIN:
+                clear(hand.tree)
+            place_changes(nodes, frames, x, hand.tree, hand.poses, hand.moved)
         hand.tally[SPENT] += 1.0
         total = 0.0
         for t in range(terms.size):
             if moves(parameters, terms.size, x.size, k, t):
-                loss = measured_loss(terms[t], data, hand.moved, x, hand.work.right)
+                loss = measured_loss(terms[t], data, hand.moved, x, hand.right)
                 total += hand.slopes[t] * (loss - hand.losses[t])
-        gradient[k] = total / (x[k] - here)
+        hand.gradient[k] = total / (x[k] - here)
         x[k] = here
-        if predicts and motion < 0:
-            update(nodes, x, hand.tree, None)
-        copy_frames(hand.work.world, hand.moved)
+        if not predicts and parameters[GRADIENT] != PLAIN:  # back, for the predictions that follow
+            place_changes(nodes, frames, x, hand.tree, hand.poses, hand.moved)
+        copy_frames(hand.world, hand.moved)
 
 
 @jit_inline
@@ -202,13 +186,3 @@ def copy_frames(world, moved):
     for f in range(world.shape[0]):
         for i in range(7):
             moved[f, i] = world[f, i]
-
-
-@jit
-def differentiate(problem, parameters, weights, x, fitness, hand, gradient):
-    """Eq. 4.21: the gradient of Omega at the posture that was just evaluated."""
-    write_slopes(problem[2], parameters, weights, fitness, hand.losses, hand.slopes)
-    if parameters[GRADIENT] == ANALYTIC:
-        by_chain_rule(problem, parameters, x, hand, gradient)
-    else:
-        by_differences(problem, parameters, x, hand, gradient)

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from numba.core import types
 from numba.extending import intrinsic
 
 from memetik.kernels.jit import COMPILED
-from memetik.kernels.late import _PROBLEM, _VECTOR, _call, _late, _python_call, address
-from memetik.kernels.lbfgsb import Rules, advance
+from memetik.kernels.late import _PROBLEM, _VECTOR, _call, _late, _python_call
+from memetik.kernels.lbfgsb import Rules
 
 _PLACES = types.int64[::1]
 # (problem, parameters, places, room, hand, weights, x, slopes): the fitness of a posture, with its gradient if slopes is 1
 LOOK = types.float64(_PROBLEM, _VECTOR, _PLACES, _VECTOR, types.int64, _VECTOR, _VECTOR, types.int64)
-# (problem, parameters, places, room, hand, e, seed, stream, allowance, deadline, state): exploit elite e
-EXPLOIT = types.void(
-    _PROBLEM, _VECTOR, _PLACES, _VECTOR, types.int64, types.int64, types.int64, types.int64, types.float64, types.float64,
-    types.uint64[::1],
-)  # fmt: skip
+# (problem, parameters, places, room, hand, weights, x, fitness): the gradient there
+DIFFERENTIATE = types.void(_PROBLEM, _VECTOR, _PLACES, _VECTOR, types.int64, _VECTOR, _VECTOR, types.float64)
+# (problem, parameters, places, room, hand, e, state): exploit elite e
+EXPLOIT = types.void(_PROBLEM, _VECTOR, _PLACES, _VECTOR, types.int64, types.int64, types.uint64[::1])
 # (rules, f, verdict, x, lower, upper, places, room): L-BFGS-B is told one evaluation, and says why it ends if it does
 _RULES = types.NamedTuple((types.int64, types.int64, types.float64, types.float64, types.int64), Rules)
 ADVANCE = types.int64(_RULES, types.float64, types.int64, _VECTOR, _VECTOR, _VECTOR, _PLACES, _VECTOR)
-
-
-@functools.cache
-def addresses(look: Any, exploit: Any) -> tuple[int, int, int]:
-    """Of the three kernels, in the order of their places."""
-    return address(look, LOOK), address(exploit, EXPLOIT), address(advance, ADVANCE)
 
 
 @intrinsic
@@ -37,9 +29,12 @@ def _call_look(typing, place, problem, parameters, places, room, hand, weights, 
 
 
 @intrinsic
-def _call_exploit(
-    typing, place, problem, parameters, places, room, hand, e, seed, stream, allowance, deadline, state
-):  # fmt: skip
+def _call_differentiate(typing, place, problem, parameters, places, room, hand, weights, x, fitness):
+    return _late(DIFFERENTIATE), _call
+
+
+@intrinsic
+def _call_exploit(typing, place, problem, parameters, places, room, hand, e, state):
     return _late(EXPLOIT), _call
 
 
@@ -49,5 +44,6 @@ def _call_advance(typing, place, rules, f, verdict, x, lower, upper, places, roo
 
 
 call_look: Any = _call_look if COMPILED else _python_call()
+call_differentiate: Any = _call_differentiate if COMPILED else _python_call()
 call_exploit: Any = _call_exploit if COMPILED else _python_call()
 call_advance: Any = _call_advance if COMPILED else _python_call()

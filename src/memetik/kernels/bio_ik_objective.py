@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.bio_ik_room import LOSS, OFKT, RMSE, SPENT
-from memetik.kernels.evaluate import place, term_error
+from memetik.kernels.bio_ik_place import place_body
+from memetik.kernels.bio_ik_room import LOSS, RMSE, SPENT
+from memetik.kernels.evaluate import term_error
 from memetik.kernels.jit import jit, jit_inline
 from memetik.kernels.losses import mean, root_mean_square, write_losses
-from memetik.kernels.ofkt import REFERENCE, update
-from memetik.kernels.pose import compose, constant, load, store
 
 
 @jit_inline
@@ -22,26 +21,12 @@ def combine(terms, parameters, weights, losses):
 
 
 @jit_inline
-def place_by_tree(nodes, frames, x, tree, world):
-    """Forward kinematics through the OFKT, of all frames that the terms read."""
-    update(nodes, x, tree, None)
-    for f in range(frames.size):
-        pose = constant(frames[f])
-        if frames[f].node >= 0:
-            pose = compose(load(tree, frames[f].node, REFERENCE), pose)
-        store(pose, world, f, 0)
-
-
-@jit
 def evaluate(problem, parameters, weights, x, hand):
     """Omega(x): place the body, write hand.losses and return the fitness. This is one evaluation."""
     nodes, frames, terms, data, bounds, spans = problem
-    if parameters[OFKT] != 0.0:
-        place_by_tree(nodes, frames, x, hand.tree, hand.work.world)
-    else:
-        place(nodes, frames, x, hand.work.poses, hand.work.world)
+    place_body(nodes, frames, parameters, x, hand.tree, hand.poses, hand.world)
     hand.tally[SPENT] += 1.0
-    write_losses(terms, data, hand.work.world, x, hand.work.residual, hand.losses)
+    write_losses(terms, data, hand.world, x, hand.residual, hand.losses)
     return combine(terms, parameters, weights, hand.losses)
 
 

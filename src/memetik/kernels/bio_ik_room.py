@@ -6,29 +6,34 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memetik.kernels.cut import cut_matrix, cut_vector
 from memetik.kernels.evaluate import count_residuals
-from memetik.kernels.jit import jit_inline, jit_part
+from memetik.kernels.jit import jit_inline
 from memetik.kernels.lbfgsb import places_size, room_size
-from memetik.kernels.ofkt import WIDTH
-from memetik.kernels.workspace import Workspace, carve, size
+from memetik.kernels.ofkt import REFERENCE
 
 # The parameters, by their place. SIZE is psi and ELITES kappa of the thesis, STEPS the most iterations of L-BFGS-B that an
 # elite gets in a generation, HISTORY how many individuals can be recorded. The phases are 1, or 0 to leave one out.
+# HANDS is how many threads may exploit elites.
 SIZE, ELITES, STEPS, LOSS, GRADIENT, OFKT, HISTORY = 0, 1, 2, 3, 4, 5, 6
-EXPLOITATION, ADOPTION, WIPE_OUT, INTERPOLATION, MOMENTUM, NICHING = 7, 8, 9, 10, 11, 12
+EXPLOITATION, ADOPTION, WIPE_OUT, INTERPOLATION, MOMENTUM, NICHING, HANDS = 7, 8, 9, 10, 11, 12, 13
 # Behind them: for each term 1 if it may yield (bio_ik_weights.py), for each variable the one motion that it drives (-1 if
 # none or several), and for each term and variable 1 if the variable moves the term.
-PARAMETERS = 13
+PARAMETERS = 14
 
 RMSE, MEAN = 0, 1  # LOSS
 ANALYTIC, PREDICTED, PLAIN = 0, 1, 2  # GRADIENT: by the chain rule; by differences through the OFKT, or plain FK
 
-# The integers begin with addresses (bio_ik_late.py), which of the two populations lives, and the signals of threads, a line
-# of the cache each (bio_ik_threads.py).
-LOOK, EXPLOIT, ADVANCE, LIVING, SIGNALS, LINE = 0, 1, 2, 3, 8, 8
-FIRST_PLACE = SIGNALS + 5 * LINE
+# The integers begin with addresses (bio_ik_late.py), which of the two populations lives, and where the random numbers of the
+# elites come from.
+LOOK, EXPLOIT, DIFFERENTIATE, ADVANCE, MINIMUM, LIVING, SEED, STREAM = 0, 1, 2, 3, 4, 5, 6, 7
+# Then the signals of threads, a line of the cache each (bio_ik_elites.py).
+LINE = 8
+OPEN, PRESENT, NEXT, DONE, REACHED = 1 * LINE, 2 * LINE, 3 * LINE, 4 * LINE, 5 * LINE
+FIRST_PLACE = 6 * LINE
 
 MEMORY = 5  # pairs that L-BFGS-B keeps
+TREE = REFERENCE  # what the OFKT keeps of a node besides its pose
 
 
 class Population(NamedTuple):
@@ -50,6 +55,7 @@ class Colony(NamedTuple):
     weights: np.ndarray  # (t,) those of the generation
     ease: np.ndarray  # (t,) what terms that have yielded keep of their weight
     strides: np.ndarray  # (3, n) how far a gene goes at once, and its limits in such strides (bio_ik_exploit.py)
+    task: np.ndarray  # (TASK,) what an elite may spend, until when, and what threads have been worth
     spent: np.ndarray  # (kappa,) evaluations of each elite
     satisfied: np.ndarray  # (kappa,) 1 if it has come to satisfy all terms
     order: np.ndarray  # (psi,) individuals by rank
@@ -59,14 +65,20 @@ class Colony(NamedTuple):
 
 
 class Hand(NamedTuple):
-    """What evaluating and exploiting needs besides; each thread has its own."""
+    """What evaluating and exploiting needs besides, for i nodes, f frames and m residuals; each thread has its own."""
 
-    work: Workspace
-    tree: np.ndarray  # (nodes, WIDTH) the OFKT
-    wrenches: np.ndarray  # (nodes, 6) force and moment on each, zero between uses
-    moved: np.ndarray  # (frames, 7) where the frames would be if one gene were changed
+    poses: np.ndarray  # (i, 7) pose of every node
+    axes: np.ndarray  # (i, 3) world direction of every motion
+    tree: np.ndarray  # (i, TREE) the OFKT (bio_ik_place.py)
+    wrenches: np.ndarray  # (i, 6) force and moment on each, zero between uses
+    world: np.ndarray  # (f, 7) pose of every frame
+    moved: np.ndarray  # (f, 7) where the frames would be if one gene were changed
+    jacobian: np.ndarray  # (n, m) derivative of residuals by each variable
+    residual: np.ndarray  # (m,) of the posture that was evaluated last
+    right: np.ndarray  # (m,) derivative of the fitness by each of them
     losses: np.ndarray  # (t,) of the posture that was evaluated last
     slopes: np.ndarray  # (t,) derivative of the fitness by each of them
+    gradient: np.ndarray  # (n,) derivative of the fitness by each gene
     x: np.ndarray  # (n,) the posture that is exploited
     y: np.ndarray  # (n,) the same in strides
     tally: np.ndarray  # (TALLY,) evaluations spent; 1 if the posture that was evaluated last satisfies all terms
@@ -75,7 +87,8 @@ class Hand(NamedTuple):
     clock: np.ndarray  # (2,)
 
 
-SPENT, SATISFIED, TALLY = 0, 1, 2
+SPENT, SATISFIED, TALLY = 0, 1, 2  # of a hand
+ALLOWANCE, DEADLINE, ALONE, TOGETHER, TRIALS, TASK = 0, 1, 2, 3, 4, 5  # of the elites
 
 
 @jit_inline
@@ -87,7 +100,7 @@ def population_size(psi, n, terms):
 @jit_inline
 def colony_size(psi, kappa, n, terms):
     """How many floats a colony needs."""
-    return 2 * population_size(psi, n, terms) + 3 * terms + 3 * n + 2 * kappa
+    return 2 * population_size(psi, n, terms) + 3 * terms + 3 * n + TASK + 2 * kappa
 
 
 @jit_inline
@@ -99,72 +112,100 @@ def colony_places(psi, kappa):
 @jit_inline
 def hand_size(nodes, frames, n, residuals, terms):
     """How many floats a hand needs."""
-    placing = size(nodes, frames, n, residuals, 0) + (WIDTH + 6) * nodes + 7 * frames
-    return placing + 2 * terms + 2 * n + TALLY + room_size(n, MEMORY)
+    placing = (16 + TREE) * nodes + 14 * frames + n * residuals + 2 * residuals
+    return placing + 2 * terms + 3 * n + TALLY + room_size(n, MEMORY)
 
 
 @jit_inline
 def hand_places(n):
-    """How many integers a hand needs."""
-    return 2 + places_size(n, MEMORY)
+    """How many integers a hand needs: whether a thread has taken it, its clock, and those of L-BFGS-B."""
+    return 3 + places_size(n, MEMORY)
 
 
-@jit_part
+@jit_inline
+def hand_place(psi, kappa, n, h):
+    """Where the integers of hand number h begin."""
+    return colony_places(psi, kappa) + h * hand_places(n)
+
+
+@jit_inline
 def carve_population(room, at, psi, n, terms):
     """Cut a Population out of `room` from `at` on."""
-    genes = room[at : at + psi * n].reshape((psi, n))
-    at += psi * n
-    momentum = room[at : at + psi * n].reshape((psi, n))
-    at += psi * n
-    losses = room[at : at + psi * terms].reshape((psi, terms))
-    at += psi * terms
-    return Population(genes, momentum, losses, room[at : at + psi], room[at + psi : at + 2 * psi])
+    momentum = at + psi * n
+    losses = momentum + psi * n
+    fitness = losses + psi * terms
+    return Population(
+        cut_matrix(room, at, psi, n),
+        cut_matrix(room, momentum, psi, n),
+        cut_matrix(room, losses, psi, terms),
+        cut_vector(room, fitness, psi),
+        cut_vector(room, fitness + psi, psi),
+    )
 
 
-@jit_part
+@jit_inline
 def carve_colony(problem, parameters, places, room):
     """Cut the Colony out of the beginning of `places` and `room`."""
     n, t = problem[4].shape[1], problem[2].size
     psi, kappa = int(parameters[SIZE]), int(parameters[ELITES])
     whole = population_size(psi, n, t)
-    population = carve_population(room, places[LIVING] * whole, psi, n, t)
-    offspring = carve_population(room, (1 - places[LIVING]) * whole, psi, n, t)
-    at = 2 * whole
-    given, weights, ease = room[at : at + t], room[at + t : at + 2 * t], room[at + 2 * t : at + 3 * t]
-    at += 3 * t
-    strides = room[at : at + 3 * n].reshape((3, n))
-    at += 3 * n
-    k = FIRST_PLACE
-    order, pool = places[k : k + psi], places[k + psi : k + 2 * psi]
-    parents, elites = places[k + 2 * psi : k + 4 * psi].reshape((psi, 2)), places[k + 4 * psi : k + 4 * psi + kappa]
+    weights = 2 * whole
+    strides = weights + 3 * t
+    task = strides + 3 * n
+    told = task + TASK
+    ranks = FIRST_PLACE
     return Colony(
-        population, offspring, given, weights, ease, strides, room[at : at + kappa], room[at + kappa : at + 2 * kappa],
-        order, pool, parents, elites,
-    )  # fmt: skip
+        carve_population(room, places[LIVING] * whole, psi, n, t),
+        carve_population(room, (1 - places[LIVING]) * whole, psi, n, t),
+        cut_vector(room, weights, t),
+        cut_vector(room, weights + t, t),
+        cut_vector(room, weights + 2 * t, t),
+        cut_matrix(room, strides, 3, n),
+        cut_vector(room, task, TASK),
+        cut_vector(room, told, kappa),
+        cut_vector(room, told + kappa, kappa),
+        cut_vector(places, ranks, psi),
+        cut_vector(places, ranks + psi, psi),
+        cut_matrix(places, ranks + 2 * psi, psi, 2),
+        cut_vector(places, ranks + 4 * psi, kappa),
+    )
 
 
-@jit_part
+@jit_inline
 def carve_hand(problem, parameters, places, room, h):
     """Cut hand number h out of what follows the colony."""
     nodes, frames, terms, data, bounds, spans = problem
     i, f, n, t, m = nodes.size, frames.size, bounds.shape[1], terms.size, count_residuals(terms)
     psi, kappa = int(parameters[SIZE]), int(parameters[ELITES])
-    at = colony_size(psi, kappa, n, t) + h * hand_size(i, f, n, m, t)
-    work = carve(room[at : at + size(i, f, n, m, 0)], i, f, n, m, 0)
-    at += size(i, f, n, m, 0)
-    tree = room[at : at + WIDTH * i].reshape((i, WIDTH))
-    at += WIDTH * i
-    wrenches = room[at : at + 6 * i].reshape((i, 6))
-    at += 6 * i
-    moved = room[at : at + 7 * f].reshape((f, 7))
-    at += 7 * f
-    losses, slopes = room[at : at + t], room[at + t : at + 2 * t]
-    at += 2 * t
-    x, y = room[at : at + n], room[at + n : at + 2 * n]
-    at += 2 * n
-    tally = room[at : at + TALLY]
-    at += TALLY
-    bfgs = room[at : at + room_size(n, MEMORY)]
-    k = colony_places(psi, kappa) + h * hand_places(n)
-    clock, counters = places[k : k + 2], places[k + 2 : k + hand_places(n)]
-    return Hand(work, tree, wrenches, moved, losses, slopes, x, y, tally, bfgs, counters, clock)
+    poses = colony_size(psi, kappa, n, t) + h * hand_size(i, f, n, m, t)
+    axes = poses + 7 * i
+    tree = axes + 3 * i
+    wrenches = tree + TREE * i
+    world = wrenches + 6 * i
+    moved = world + 7 * f
+    jacobian = moved + 7 * f
+    residual = jacobian + n * m
+    losses = residual + 2 * m
+    x = losses + 2 * t
+    tally = x + 3 * n
+    k = hand_place(psi, kappa, n, h) + 1
+    return Hand(
+        cut_matrix(room, poses, i, 7),
+        cut_matrix(room, axes, i, 3),
+        cut_matrix(room, tree, i, TREE),
+        cut_matrix(room, wrenches, i, 6),
+        cut_matrix(room, world, f, 7),
+        cut_matrix(room, moved, f, 7),
+        cut_matrix(room, jacobian, n, m),
+        cut_vector(room, residual, m),
+        cut_vector(room, residual + m, m),
+        cut_vector(room, losses, t),
+        cut_vector(room, losses + t, t),
+        cut_vector(room, x, n),
+        cut_vector(room, x + n, n),
+        cut_vector(room, x + 2 * n, n),
+        cut_vector(room, tally, TALLY),
+        cut_vector(room, tally + TALLY, room_size(n, MEMORY)),
+        cut_vector(places, k + 2, places_size(n, MEMORY)),
+        cut_vector(places, k, 2),
+    )

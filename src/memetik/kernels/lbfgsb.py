@@ -7,6 +7,7 @@ program does, it projects the subspace minimum onto the bounds (Morales and Noce
 
 The caller evaluates. It begins, and tells one value and gradient after the other until it is told why to end:
 
+    places[MINIMUM] = minimum_address()
     begin(rules, x, lower, upper, places, room)
     reason = RUNNING
     while reason == RUNNING:
@@ -22,14 +23,15 @@ import math
 from typing import NamedTuple
 
 from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.lbfgsb_late import call_minimum
 from memetik.kernels.lbfgsb_memory import store_pair
-from memetik.kernels.lbfgsb_minimum import find_minimum
 from memetik.kernels.lbfgsb_room import (
     COUNT,
     COUNTERS,
     EVALUATIONS,
     ITERATIONS,
     LEAST,
+    MINIMUM,
     NEXT,
     STEP,
     THETA,
@@ -216,9 +218,9 @@ def aim(f, x, lower, upper, memory, places, line, model):
             for k in range(x.size):
                 line.target[k] = min(max(x[k] - line.gradient[k], lower[k]), upper[k])
         else:
-            sound = find_minimum(
-                x, lower, upper, line.scalars[THETA], count, memory, places[NEXT], line.gradient, line.times, line.direction,
-                line.target, model,
+            sound = call_minimum(
+                places[MINIMUM], x, lower, upper, line.scalars[THETA], count, memory, places[NEXT], line.gradient, line.times,
+                line.direction, line.target, model,
             )  # fmt: skip
         slope, longest = 0.0, LONGEST_STEP
         for k in range(x.size):

@@ -6,11 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memetik.kernels.cut import cut_matrix, cut_vector
 from memetik.kernels.jit import jit_inline
 from memetik.kernels.line_search import STATE
 
-# The integers: what was spent, trials of this line search, pairs in memory, and the slot of the next.
+# The integers: what was spent, trials of this line search, pairs in memory, and the slot of the next. Behind these counters
+# stands the address of find_minimum (lbfgsb_minimum.py).
 ITERATIONS, EVALUATIONS, TRIALS, COUNT, NEXT, COUNTERS = 0, 1, 2, 3, 4, 5
+MINIMUM = COUNTERS
 # The numbers behind the state of the line search: the least value seen, theta of the model, the step of the trial.
 LEAST, THETA, STEP, SCALARS = STATE, STATE + 1, STATE + 2, STATE + 3
 VECTORS, GRIDS, STRIPS = 7, 5, 5  # rows of n, grids of m by m, rows of 2 m
@@ -55,7 +58,7 @@ def room_size(n, memory):
 @jit_inline
 def places_size(n, memory):
     """How many integers the scratch needs."""
-    return COUNTERS
+    return COUNTERS + 1
 
 
 @jit_inline
@@ -63,37 +66,36 @@ def cut_line(room, n):
     """The named parts of the floats that a line search needs."""
     at = n + SCALARS
     return Line(
-        room[:n],
-        room[n:at],
-        room[at : at + n],
-        room[at + n : at + 2 * n],
-        room[at + 2 * n : at + 3 * n],
-        room[at + 3 * n : at + 4 * n],
-        room[at + 4 * n : at + 5 * n],
-        room[at + 5 * n : at + 6 * n],
+        cut_vector(room, 0, n),
+        cut_vector(room, n, SCALARS),
+        cut_vector(room, at, n),
+        cut_vector(room, at + n, n),
+        cut_vector(room, at + 2 * n, n),
+        cut_vector(room, at + 3 * n, n),
+        cut_vector(room, at + 4 * n, n),
+        cut_vector(room, at + 5 * n, n),
     )
 
 
 @jit_inline
 def cut_model(room, n, memory):
-    """The named parts behind them. A change of shape costs as much as some of the products: there are three."""
+    """The named parts behind them."""
     pairs = SCALARS + VECTORS * n
     grids = pairs + 2 * memory * n
-    wides = grids + GRIDS * memory * memory
-    grid = room[grids:wides].reshape((GRIDS * memory, memory))
-    wide = room[wides : room_size(n, memory)].reshape((2 * memory + STRIPS, 2 * memory + 1))
-    strip = wide[2 * memory :]
+    grid, wide = memory * memory, 2 * memory + 1
+    system = grids + GRIDS * grid
+    strips = system + 2 * memory * wide
     return Model(
-        room[pairs:grids].reshape((2 * memory, n)),
-        grid[:memory],
-        grid[memory : 2 * memory],
-        grid[2 * memory : 3 * memory],
-        grid[3 * memory : 4 * memory],
-        grid[4 * memory :],
-        wide[: 2 * memory],
-        strip[0],
-        strip[1],
-        strip[2],
-        strip[3],
-        strip[4],
+        cut_matrix(room, pairs, 2 * memory, n),
+        cut_matrix(room, grids, memory, memory),
+        cut_matrix(room, grids + grid, memory, memory),
+        cut_matrix(room, grids + 2 * grid, memory, memory),
+        cut_matrix(room, grids + 3 * grid, memory, memory),
+        cut_matrix(room, grids + 4 * grid, memory, memory),
+        cut_matrix(room, system, 2 * memory, wide),
+        cut_vector(room, strips, wide),
+        cut_vector(room, strips + wide, wide),
+        cut_vector(room, strips + 2 * wide, wide),
+        cut_vector(room, strips + 3 * wide, wide),
+        cut_vector(room, strips + 4 * wide, wide),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -11,17 +12,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError
 from memetik.kernels import bio_ik as kernel
+from memetik.kernels import bio_ik_late as late
 from memetik.kernels.bio_ik_exploit import exploit, look
+from memetik.kernels.bio_ik_gradient import by_chain_rule, by_differences
 from memetik.kernels.bio_ik_history import ELITE, FIRST, FITNESS, GENERATION, GENES, PLACE, SECOND
-from memetik.kernels.bio_ik_late import addresses
-from memetik.kernels.bio_ik_room import ADVANCE, EXPLOIT, HISTORY, LOOK
+from memetik.kernels.bio_ik_room import ADVANCE, DIFFERENTIATE, EXPLOIT, HISTORY, LOOK, MINIMUM, NEXT
 from memetik.kernels.evaluate import count_residuals
+from memetik.kernels.jit import COMPILED
+from memetik.kernels.late import address
+from memetik.kernels.lbfgsb import advance
+from memetik.kernels.lbfgsb_late import minimum_address
 from memetik.kernels.terms import DISTANCE, PROJECTION
 from memetik.objectives.objective import Array
 from memetik.problem import Problem
 from memetik.problem.compile import Compiled
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget
+from memetik.solvers.helpers import helpers
 from memetik.solvers.history import History
 from memetik.solvers.method import run
 
@@ -57,6 +64,7 @@ class BioIK:
     with the body placed anew for each joint.
     ofkt: place bodies through the OFKT; the same bits, more slowly, because offspring change every joint.
     steps: iterations of L-BFGS-B that an elite gets at most in one generation.
+    threads: how many exploit elites at the same time, where that saves time. The answer is the same.
     The other switches leave out a phase of the algorithm, to see what it is worth.
 
     Takes every objective, any number of tips, any joint. The same seed gives the same answer, bit for bit. An evaluation is
@@ -71,6 +79,7 @@ class BioIK:
     gradient: str = "analytic"
     ofkt: bool = False
     steps: int = 300
+    threads: int = 1
     exploitation: bool = True
     adoption: bool = True
     wipe_out: bool = True
@@ -86,6 +95,7 @@ class BioIK:
             ("population", self.population, 2),
             ("elites", self.elites, 1),
             ("steps", self.steps, 1),
+            ("threads", self.threads, 1),
         ):
             if value is not None and not value >= least:
                 raise ProblemError(f"BioIK: {name} is {value}; at least {least} is needed.")
@@ -96,7 +106,7 @@ class BioIK:
         """The first posture that satisfies every objective, evolved from `start` (the body's home unless given)."""
         desks = _desks.setdefault(problem.compiled, {})
         if self not in desks:
-            desks[self] = self._prepare(problem.compiled)
+            desks[self] = self._prepare(problem)
         return self._run(problem, start, budget, desks[self])
 
     def evolve(
@@ -106,7 +116,7 @@ class BioIK:
         c = problem.compiled
         psi, kappa = self.sizes(c)
         generations = 2 + budget.evaluations // max(psi - kappa, 1)
-        desk = self._prepare(c, rows=min(generations * psi, budget.evaluations + generations * kappa + psi))
+        desk = self._prepare(problem, rows=min(generations * psi, budget.evaluations + generations * kappa + psi))
         solution = self._run(problem, start, budget, desk)
         return solution, _history(problem, problem.start(start), desk)
 
@@ -118,29 +128,46 @@ class BioIK:
         return max(psi, self.elites or 0), self.elites or kappa
 
     def _run(self, problem: Problem, start: ArrayLike | None, budget: Budget, desk: Desk) -> Solution:
-        return run(
-            problem, start, budget, "bioik", kernel.search, seed=self.seed, parameters=desk.parameters,
-            places=desk.places, room=desk.room,
-        )  # fmt: skip
+        with helpers(problem.compiled, *desk):
+            return run(
+                problem, start, budget, "bioik", kernel.search, seed=self.seed, parameters=desk.parameters,
+                places=desk.places, room=desk.room,
+            )  # fmt: skip
 
-    def _prepare(self, c: Compiled, rows: int = 0) -> Desk:
+    def _prepare(self, problem: Problem, rows: int = 0) -> Desk:
         """`rows` is for how many individuals of its history there is room."""
+        c = problem.compiled
         n, terms = c.active.size, c.terms.size
         psi, kappa = self.sizes(c)
+        hands = min(self.threads, kappa) if COMPILED and not problem.has_functions else 1
         switches = (
             psi, kappa, self.steps, LOSSES.index(self.loss), GRADIENTS.index(self.gradient), self.ofkt, rows,
             self.exploitation, self.adoption, self.wipe_out, self.weight_interpolation, self.momentum, self.niching,
+            hands,
         )  # fmt: skip
-        residuals, hands = int(count_residuals(c.terms)), 1
+        residuals = int(count_residuals(c.terms))
         size = int(kernel.search_size(psi, kappa, hands, c.nodes.size, c.frames.size, n, residuals, terms))
         places = np.zeros(int(kernel.search_places(psi, kappa, hands, n)), dtype=np.int64)
-        places[[LOOK, EXPLOIT, ADVANCE]] = addresses(look, exploit)
+        places[[LOOK, EXPLOIT, DIFFERENTIATE, ADVANCE, MINIMUM]] = _addresses(self.gradient)
+        places[NEXT] = kappa  # nothing to do yet
         record = 1 + rows * (GENES + n) if rows else 0
         return Desk(
             np.concatenate([switches, _yields(c), _motions(c), c.affects.ravel()]).astype(np.float64),
             places,
             np.zeros(size + record),
         )
+
+
+@functools.cache
+def _addresses(gradient: str) -> tuple[int, ...]:
+    """Where the parts of the search are that are called by address."""
+    return (
+        address(look, late.LOOK),
+        address(exploit, late.EXPLOIT),
+        address(by_chain_rule if gradient == "analytic" else by_differences, late.DIFFERENTIATE),
+        address(advance, late.ADVANCE),
+        minimum_address(),
+    )
 
 
 def _yields(c: Compiled) -> NDArray[np.bool_]:

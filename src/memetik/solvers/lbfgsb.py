@@ -18,10 +18,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError
 from memetik.kernels.lbfgsb import places_size, room_size
+from memetik.kernels.lbfgsb_late import minimum_address
+from memetik.kernels.lbfgsb_room import MINIMUM
 from memetik.kernels.lbfgsb_search import search
 from memetik.problem import Problem
 from memetik.solution import Solution
@@ -50,7 +53,9 @@ class LBFGSB:
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
         """The first posture found that satisfies all objectives, else the closest."""
         n = problem.compiled.active.size
+        places = np.zeros(places_size(n, self.memory), dtype=np.int64)
+        places[MINIMUM] = minimum_address()
         return run(
             problem, start, budget, "lbfgsb", search, seed=self.seed, parameters=(self.memory, self.restarts),
-            places=places_size(n, self.memory), room=room_size(n, self.memory),
+            places=places, room=room_size(n, self.memory),
         )  # fmt: skip

@@ -1,0 +1,48 @@
+"""Threads that exploit elites for Bio IK: started at the first need, kept for the next solve (kernels/bio_ik_elites.py)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memetik.kernels.bio_ik_elites import help_elites
+from memetik.kernels.bio_ik_room import ELITES, HANDS, OPEN, SIZE, hand_place
+from memetik.objectives.objective import Array
+from memetik.problem.compile import Compiled
+
+Places = NDArray[np.int64]
+
+_threads: list[threading.Thread] = []
+_calls: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
+
+
+@contextmanager
+def helpers(c: Compiled, parameters: Array, places: Places, room: Array) -> Iterator[None]:
+    """As long as the evolution lasts, let threads help with each hand but the first."""
+    hands = int(parameters[HANDS])
+    if hands == 1:
+        yield
+        return
+    while len(_threads) < hands - 1:
+        _threads.append(threading.Thread(target=_serve, name="memetik elites", daemon=True))
+        _threads[-1].start()
+    places[OPEN] = 1
+    for h in range(1, hands):
+        if places[hand_place(int(parameters[SIZE]), int(parameters[ELITES]), c.active.size, h)] == 0:
+            _calls.put((*c.record[:6], parameters, places, room, h))
+    try:
+        yield
+    finally:
+        places[OPEN] = 0
+
+
+def _serve() -> None:
+    state, clock = np.zeros(1, dtype=np.uint64), np.zeros(2, dtype=np.int64)
+    while True:
+        help_elites(*_calls.get(), state, clock)
