@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from memetik.solvers.ga import GA
     from memetik.solvers.gauss_newton import GaussNewton
     from memetik.solvers.hgsa import HGSA
+    from memetik.solvers.history import History
     from memetik.solvers.interpolated import Interpolated
     from memetik.solvers.lbfgsb import LBFGSB
     from memetik.solvers.learned import Learned
@@ -99,6 +100,8 @@ if TYPE_CHECKING:
     from memetik.solvers.sdls import SelectivelyDampedLeastSquares
     from memetik.solvers.svd_dls import SVDDampedLeastSquares
     from memetik.solvers.transpose import Transpose
+    from memetik.write.evolved import draw_evolved
+    from memetik.write.landscape import draw_landscape
     from memetik.write.picture import draw, draw_many
     from memetik.write.reachability import draw_reachability
 
@@ -193,6 +196,7 @@ _PLACES = {
     "GA": "memetik.solvers.ga",
     "GaussNewton": "memetik.solvers.gauss_newton",
     "HGSA": "memetik.solvers.hgsa",
+    "History": "memetik.solvers.history",
     "Interpolated": "memetik.solvers.interpolated",
     "LBFGSB": "memetik.solvers.lbfgsb",
     "Learned": "memetik.solvers.learned",
@@ -208,6 +212,8 @@ _PLACES = {
     "SupportVectors": "memetik.learn",
     "draw": "memetik.write.picture",
     "draw_many": "memetik.write.picture",
+    "draw_evolved": "memetik.write.evolved",
+    "draw_landscape": "memetik.write.landscape",
     "draw_reachability": "memetik.write.reachability",
 }
 
@@ -246,6 +252,7 @@ __all__ = [
     "GeometryError",
     "Ground",
     "HeightField",
+    "History",
     "Interpolated",
     "Joint",
     "JointValue",
@@ -289,6 +296,8 @@ __all__ = [
     "__version__",
     "axis_angle",
     "draw",
+    "draw_evolved",
+    "draw_landscape",
     "draw_many",
     "draw_reachability",
     "euler",

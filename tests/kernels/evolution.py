@@ -2,33 +2,75 @@
 
 from __future__ import annotations
 
+import types
+
 import numpy as np
 
-from memetik.kernels.bio_ik_objective import Omega
-from memetik.kernels.bio_ik_room import ANALYTIC, MEMORY, RMSE, TALLY, Hand
-from memetik.kernels.lbfgsb import places_size, room_size
-from memetik.kernels.ofkt import WIDTH, clear
+from memetik.kernels import bio_ik_room as room
+from memetik.kernels.bio_ik_late import call_differentiate, call_exploit, call_look
+from memetik.kernels.bio_ik_room import ANALYTIC, DIFFERENTIATE, EXPLOIT, LOOK, REACHED, RMSE, SPENT
+from memetik.kernels.jit import jit
+from memetik.kernels.ofkt import clear
 from memetik.problem import Problem
-from memetik.solvers.bio_ik import _motions
+from memetik.solvers.bio_ik import GRADIENTS, LOSSES, BioIK
 from tests.kernels.flat import Flat
 
 
-class Evolution(Flat):
-    """A problem with an objective function and a hand."""
+@jit
+def look_at(problem, parameters, places, room, weights, x, slopes):
+    """A way in from Python."""
+    return call_look(places[LOOK], problem, parameters, places, room, 0, weights, x, slopes)
 
-    def __init__(self, problem: Problem, loss: int = RMSE, gradient: int = ANALYTIC, ofkt: bool = False) -> None:
+
+@jit
+def differentiate_at(problem, parameters, places, room, weights, x, fitness):
+    call_differentiate(places[DIFFERENTIATE], problem, parameters, places, room, 0, weights, x, fitness)
+
+
+@jit
+def exploit_at(problem, parameters, places, room, e, state):
+    call_exploit(places[EXPLOIT], problem, parameters, places, room, 0, e, state)
+
+
+def plain(kernel):
+    """A kernel as a Python function, with what it cuts arrays by: compiled ones cannot return arrays."""
+    function = getattr(kernel, "py_func", kernel)
+    cut = getattr(room.carve_population, "py_func", room.carve_population)
+    return types.FunctionType(function.__code__, {**function.__globals__, "carve_population": cut})
+
+
+class Evolution(Flat):
+    """A problem with a colony and a hand, as the search of Bio IK has them; strides are 1."""
+
+    def __init__(
+        self, problem: Problem, loss: int = RMSE, gradient: int = ANALYTIC, ofkt: bool = False, **options
+    ) -> None:
         super().__init__(problem)
         c = self.compiled
-        n, t, i, f = c.active.size, c.terms.size, c.nodes.size, c.frames.size
-        tree = np.zeros((i, WIDTH))
-        clear(tree)
-        self.hand = Hand(
-            self.work, tree, np.zeros((i, 6)), np.zeros((f, 7)), np.zeros(t), np.zeros(t), np.zeros(n), np.zeros(n),
-            np.zeros(TALLY), np.zeros(room_size(n, MEMORY)), np.zeros(places_size(n, MEMORY), dtype=np.int64),
-            np.zeros(2, dtype=np.int64),
-        )  # fmt: skip
-        strides = np.array([np.ones(n), c.bounds[0], c.bounds[1]])
-        blocks = not c.only_guides
-        affects, motions = c.affects.astype(np.float64), _motions(c).astype(np.float64)
-        self.omega = Omega(self.problem, affects, motions, strides, loss, gradient, ofkt, blocks)
-        self.weights = c.terms["weight"].copy()
+        self.solver = BioIK(loss=LOSSES[loss], gradient=GRADIENTS[gradient], ofkt=ofkt, **options)
+        self.desk = self.solver._prepare(problem)
+        self.colony = plain(room.carve_colony)(self.problem, *self.desk)
+        self.hand = plain(room.carve_hand)(self.problem, *self.desk, 0)
+        clear(self.hand.tree)
+        self.weights = self.colony.given
+        self.weights[:] = c.terms["weight"]
+        self.colony.strides[:] = np.array([np.ones(c.active.size), c.bounds[0], c.bounds[1]])
+        self.desk.places[REACHED] = self.colony.elites.size
+        self.state = np.zeros(1, dtype=np.uint64)
+
+    def fitness(self, x):
+        """Of a posture, for no evaluation."""
+        spent = self.hand.tally[SPENT]
+        phi = look_at(self.problem, *self.desk, self.weights, x, 0)
+        self.hand.tally[SPENT] = spent
+        return phi
+
+    def gradient(self, x):
+        """Fitness and its gradient, also of a posture that satisfies all."""
+        phi = look_at(self.problem, *self.desk, self.weights, x, 0)
+        differentiate_at(self.problem, *self.desk, self.weights, x, phi)
+        return phi, self.hand.gradient.copy()
+
+    def exploit(self, e):
+        """Elite e becomes offspring e."""
+        exploit_at(self.problem, *self.desk, e, self.state)

@@ -196,7 +196,9 @@ def test_interpolated_weights_lie_between_nothing_and_all_and_guides_keep_theirs
     given_weights(evolution.terms, ease, weights)
     assert_allclose(weights, [2.0, 0.1, 0.1])
     drawn = np.zeros(3)
-    interpolate_weights(evolution.terms, weights, state, drawn)
+    interpolate_weights(evolution.terms, weights, 0.0, state, drawn)
+    assert_array_equal(drawn, weights)
+    interpolate_weights(evolution.terms, weights, 1.0, state, drawn)
     assert_allclose(drawn, [2.0 * draw(), 0.1 * draw(), 0.1])
 
 

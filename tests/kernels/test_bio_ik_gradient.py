@@ -10,8 +10,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import memetik.objectives
 from memetik.geometry import random_rotation, transform
-from memetik.kernels.bio_ik_gradient import differentiate
-from memetik.kernels.bio_ik_objective import evaluate
 from memetik.kernels.bio_ik_room import ANALYTIC, MEAN, PLAIN, PREDICTED, RMSE, SPENT
 from memetik.objectives import Custom, Ground, LookAt, Pose, Position, Projection
 from memetik.problem import Problem
@@ -25,14 +23,6 @@ pytestmark = pytest.mark.quick
 CASES = [(name, k) for name, makers in EXAMPLES.items() for k in range(len(makers))]
 
 
-def gradient_of(evolution, x):
-    """Fitness and gradient by the kernel."""
-    gradient = np.full(x.size, math.nan)
-    fitness = evaluate(evolution.omega, evolution.weights, x, evolution.hand)
-    differentiate(evolution.omega, evolution.weights, x, fitness, evolution.hand, gradient)
-    return fitness, gradient
-
-
 def central_differences(evolution, x, step=1e-6):
     """The twin: how the fitness differs on either side."""
     gradient = np.zeros(x.size)
@@ -41,7 +31,7 @@ def central_differences(evolution, x, step=1e-6):
         for sign in (1.0, -1.0):
             y = x.copy()
             y[k] += sign * step
-            sides.append(evaluate(evolution.omega, evolution.weights, y, evolution.hand))
+            sides.append(evolution.fitness(y))
         gradient[k] = (sides[0] - sides[1]) / (2.0 * step)
     return gradient
 
@@ -59,7 +49,7 @@ def test_the_chain_rule_for_every_objective(name, k):
         pose = Pose(left, transform(rng.normal(scale=0.5, size=3), random_rotation(rng)), weight=0.7)
         evolution = Evolution(Problem(body, [objective, pose]), MEAN if seed % 2 else RMSE)
         x = q[evolution.active]
-        fitness, gradient = gradient_of(evolution, x)
+        fitness, gradient = evolution.gradient(x)
         if math.isfinite(fitness):  # solids may touch
             expected = central_differences(evolution, x)
             assert_allclose(gradient, expected, atol=2e-5 * max(1.0, np.abs(expected).max()))
@@ -87,7 +77,7 @@ def test_all_ways_agree(rng, loss, ofkt):
     for _ in range(3):
         x = ways[0].sample(rng)
         before = x.copy()
-        found = [gradient_of(way, x) for way in ways]
+        found = [way.gradient(x) for way in ways]
         assert_array_equal(x, before)
         assert found[0][0] == found[1][0] == found[2][0]
         for _, gradient in found[1:]:
@@ -98,7 +88,7 @@ def test_differences_go_inwards_at_the_upper_limit(rng):
     body = serial_arm(5, rng)
     only_inside = Custom(lambda value: value if value <= 1.0 else math.nan, joints=["joint0"])
     evolution = Evolution(Problem(body, only_inside, limits={"joint0": (-1.0, 1.0)}), gradient=PREDICTED)
-    assert_allclose(gradient_of(evolution, np.array([1.0]))[1], [1.0], atol=1e-6)
+    assert_allclose(evolution.gradient(np.array([1.0]))[1], [1.0], atol=1e-6)
 
 
 def test_what_a_gradient_costs(rng):
@@ -106,7 +96,7 @@ def test_what_a_gradient_costs(rng):
     n = problem.compiled.active.size
     for way, cost in ((ANALYTIC, 1), (PREDICTED, 1 + n), (PLAIN, 1 + n)):
         evolution = Evolution(problem, gradient=way)
-        gradient_of(evolution, evolution.sample(rng))
+        evolution.gradient(evolution.sample(rng))
         assert evolution.hand.tally[SPENT] == cost
 
 
@@ -115,6 +105,6 @@ def test_at_a_solution_the_gradient_is_finite(rng):
     q = body.sample(rng)
     for way in (ANALYTIC, PREDICTED):
         evolution = Evolution(Problem(body, Position("link5", body.forward(q)["link5"][:3, 3])), gradient=way)
-        fitness, gradient = gradient_of(evolution, q[evolution.active])
+        fitness, gradient = evolution.gradient(q[evolution.active])
         assert fitness < 1e-12
         assert np.isfinite(gradient).all()

@@ -36,6 +36,8 @@ from memetik.kernels.lbfgsb import (
     projected_gradient,
     room_size,
 )
+from memetik.kernels.lbfgsb_late import minimum_address
+from memetik.kernels.lbfgsb_room import MINIMUM
 from memetik.kernels.losses import rmse
 from memetik.objectives import Displacement, LookAt, Pose, Position
 from memetik.problem import Problem
@@ -63,6 +65,7 @@ def minimise(
     rules = Rules(iterations, evaluations, gradient, gain, memory)
     places = np.full(places_size(n, memory) + spare, 12345, dtype=np.int64)
     room = np.full(room_size(n, memory) + spare, np.nan)
+    places[MINIMUM] = minimum_address()
     begin(rules, x, lower, upper, places, room)
     reason, best = RUNNING, math.inf
     while reason == RUNNING:
@@ -340,6 +343,7 @@ def test_where_the_function_is_not_defined_it_steps_back(hole, what):
     x, n = np.full(4, -0.099), 4
     rules = Rules(100, 500, 1e-8, 0.0, 5)
     places, room = np.zeros(places_size(n, 5), dtype=np.int64), np.zeros(room_size(n, 5))
+    places[MINIMUM] = minimum_address()
     begin(rules, x, -free, free, places, room)
     reason, holes = RUNNING, 0
     while reason == RUNNING:

@@ -11,6 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 import memetik as mk
 from memetik.kernels.budget import ATTEMPTS, ERROR, EVALUATIONS
 from memetik.kernels.lbfgsb import places_size, room_size
+from memetik.kernels.lbfgsb_late import minimum_address
+from memetik.kernels.lbfgsb_room import MINIMUM
 from memetik.kernels.lbfgsb_search import NEVER_STALL, STALL, attempt, bend, descend, draw, half_squares, search
 from memetik.kernels.random import seed_stream, uniform
 from memetik.objectives import Custom, JointValue, Position
@@ -35,6 +37,7 @@ class Search:
         self.flat, self.x = flat, np.array(x, dtype=float)
         n = self.x.size
         self.places, self.room = np.zeros(places_size(n, MEMORY), dtype=np.int64), np.zeros(room_size(n, MEMORY))
+        self.places[MINIMUM] = minimum_address()
         self.state = np.zeros(1, dtype=np.uint64)
         flat.outcome[:] = 0.0
         flat.outcome[ERROR] = math.inf

@@ -12,11 +12,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import memetik as mk
 from memetik.errors import ProblemError
+from memetik.kernels import bio_ik_room
 from memetik.objectives import CenterJoints, Custom, Displacement, LookAt, Pose, Position
 from memetik.problem import Problem
 from memetik.solution import Status
-from memetik.solvers import Budget, Memetic
+from memetik.solvers import Budget, Memetic, bio_ik
 from memetik.solvers.bio_ik import BioIK
+from tests.conftest import COMPILED
+from tests.kernels.evolution import plain
 from tests.naive.bodies import random_body, random_shape, serial_arm
 from tests.stress import honesty
 from tests.stress.batch import Postures, Setting
@@ -52,6 +55,14 @@ def humanoid():
     wanted = [Pose("rightPalm", poses["rightPalm"]), Pose("leftPalm", poses["leftPalm"]),
               LookAt("head", head[:3, 3] + head[:3, 0])]  # fmt: skip
     return Problem(body, wanted)
+
+
+def hand_of_five():
+    """The Shadow Hand with a position for each finger tip."""
+    body = mk.load("shadow_hand")
+    poses = body.forward(body.sample(np.random.default_rng(1)))
+    tips = [name for name in body.links if name.endswith("tip")]
+    return Problem(body, [Position(tip, poses[tip][:3, 3]) for tip in tips])
 
 
 # ---- Every objective ----------------------------------------------------------------------------------------
@@ -136,14 +147,49 @@ def test_the_same_seed_gives_the_same_bits_whatever_was_solved_before():
     assert answers(*arm_problem(), BioIK(seed=1)) != first
 
 
-@pytest.mark.parametrize("gradient", ["analytic", "ofkt"])
-def test_the_ofkt_gives_the_same_answers(gradient):
-    """The same bits on an arm; on a humanoid a sum that is rounded once or twice may lead to another posture."""
+def bits(solution):
+    return solution.q.tobytes(), solution.status, solution.evaluations, solution.attempts
+
+
+@pytest.mark.parametrize("gradient", ["analytic", "ofkt", "differences"])
+def test_the_ofkt_gives_the_same_bits(gradient):
     assert answers(*arm_problem(), BioIK(gradient=gradient)) == answers(
         *arm_problem(), BioIK(gradient=gradient, ofkt=True)
     )
-    problem = humanoid()
-    assert all(BioIK(gradient=gradient, ofkt=ofkt).solve(problem).success for ofkt in (False, True))
+    for problem in (humanoid(), hand_of_five()):
+        for seed in range(3):
+            plain, tree = (BioIK(seed=seed, gradient=gradient, ofkt=ofkt).solve(problem) for ofkt in (False, True))
+            assert bits(plain) == bits(tree)
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_give_the_same_bits(threads):
+    """Whoever exploits an elite, also where several satisfy all, and where none ever does."""
+    assert answers(*arm_problem(), BioIK(elites=4)) == answers(*arm_problem(), BioIK(elites=4, threads=threads))
+    for seed in range(10):
+        alone, together = (BioIK(seed=seed, elites=4, steps=8, threads=n).evolve(humanoid()) for n in (1, threads))
+        assert bits(alone[0]) == bits(together[0])
+        assert_array_equal(alone[1].genes, together[1].genes)
+        assert_array_equal(alone[1].fitness, together[1].fitness)
+
+
+def test_threads_do_exploit_elites():
+    """Helpers come while a solve is under way, where kernels are compiled."""
+    problem, objective, targets = arm_problem()
+    objective.target = targets[0]  # out of reach
+    solver = BioIK(elites=4, threads=2)
+    solver.solve(problem, budget=Budget(evaluations=200_000))
+    room = bio_ik._desks[problem.compiled][solver]
+    colony = plain(bio_ik_room.carve_colony)(problem.compiled.record[:6], *room)
+    assert (colony.task[bio_ik_room.TRIALS] > 10) == COMPILED
+    assert (colony.task[bio_ik_room.TOGETHER] > 0.0) == COMPILED
+    assert (colony.task[bio_ik_room.ALONE] > 0.0) == COMPILED
+
+
+def test_functions_of_users_run_in_one_thread():
+    body = serial_arm(3)
+    problem = Problem(body, Custom(lambda a: a - 0.3, joints=["joint0"], tolerance=1e-6))
+    assert bits(BioIK(threads=2).solve(problem)) == bits(BioIK().solve(problem))
 
 
 def test_the_mean_error_reaches_less_often():
@@ -216,7 +262,7 @@ def test_sizes_follow_the_degrees_of_freedom_and_the_objectives():
     assert BioIK(population=2).sizes(wrist.compiled) == (2, 2)
 
 
-@pytest.mark.parametrize("changed", [{"population": 1}, {"elites": 0}, {"steps": 0}, {"loss": "square"},
+@pytest.mark.parametrize("changed", [{"population": 1}, {"elites": 0}, {"steps": 0}, {"threads": 0}, {"loss": "square"},
                                      {"gradient": "numeric"}, {"population": 5, "elites": 6}])  # fmt: skip
 def test_nonsense_is_refused(changed):
     with pytest.raises(ProblemError, match="BioIK"):

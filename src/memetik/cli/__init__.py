@@ -1,4 +1,4 @@
-"""The command line: `memetik demo | bodies | show | methods | solve | batch | reach | compare | bench`, one file a family."""
+"""The command line: `memetik demo | bodies | show | methods | solve | batch | reach | evolve | compare | bench`."""
 
 from memetik.cli.main import main
 

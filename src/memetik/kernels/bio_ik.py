@@ -32,6 +32,7 @@ from memetik.kernels.bio_ik_objective import combine
 from memetik.kernels.bio_ik_reproduce import extinguish
 from memetik.kernels.bio_ik_room import (
     ELITES,
+    EXPLOITATION,
     HANDS,
     HISTORY,
     INTERPOLATION,
@@ -182,7 +183,7 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
             remember(colony.population.genes[count - 1], -1.0, outcome, work)
             return
         best = update_solution(terms, parameters, colony, count, best, x, outcome, work)
-        if generation == 0:
+        if generation == 0 and parameters[EXPLOITATION] != 0.0:
             survey(problem, parameters, places, room, colony, most, deadline, hand)
             outcome[EVALUATIONS] = hand.tally[SPENT]
         generation += 1

@@ -1,6 +1,6 @@
 """Bio IK, lines 32 and 33 of Algorithm 3: all elites are exploited, one after the other or by several threads at once.
 
-The thread that evolves opens the elites of a generation to its helpers (NEXT = 0), who spin until then; all take elites in
+The thread that evolves opens the elites of a generation to its helpers (NEXT = 0), who wait until then; all take elites in
 their order until none is left. An elite is the same whoever exploits it. When one satisfies all terms, those before it
 count and those after it do not, as if they had never been looked at: so the answer does not depend on the threads.
 
@@ -34,10 +34,11 @@ from memetik.kernels.bio_ik_room import (
 )  # fmt: skip
 from memetik.kernels.clock import now
 from memetik.kernels.jit import jit_free, jit_inline, jit_part
+from memetik.kernels.rest import rest
 
 AGAIN = 32  # generations after which the slower way is tried again
 RECENT = 0.2  # what the last time counts in the mean
-IDLE = 0.002  # [s] a helper without work leaves
+PATIENCE = 50_000  # rests without work, some 20 ms, after which a helper leaves
 
 
 @jit_part
@@ -65,7 +66,7 @@ def exploit_elites(problem, parameters, places, room, colony, hand, allowance, d
             write_shared(places, NEXT, 0)
             take_elites(problem, parameters, places, room, 0, kappa, state)
             while read_shared(places, DONE) < kappa:
-                pass
+                rest()
         else:
             exploit_alone(problem, parameters, places, room, kappa, state)
         judge(task, together, now(hand.clock) - begin, colony.spent)
@@ -139,17 +140,19 @@ def judge(task, together, seconds, spent):
 
 
 @jit_free
-def help_elites(nodes, frames, terms, data, bounds, spans, parameters, places, room, h, state, clock):
+def help_elites(nodes, frames, terms, data, bounds, spans, parameters, places, room, h, state):
     """Take elites for another thread, with hand h unless someone else has it, until the evolution is over."""
     problem = (nodes, frames, terms, data, bounds, spans)
     kappa = int(parameters[ELITES])
     taken = hand_place(int(parameters[SIZE]), kappa, bounds.shape[1], h)
     if count_shared(places, taken, 1) == 0:
         count_shared(places, PRESENT, 1)
-        since = now(clock)
-        while read_shared(places, OPEN) != 0 and now(clock) - since < IDLE:
+        idle = 0
+        while read_shared(places, OPEN) != 0 and idle < PATIENCE:
+            idle += 1
             if read_shared(places, NEXT) < kappa:
                 take_elites(problem, parameters, places, room, h, kappa, state)
-                since = now(clock)
+                idle = 0
+            rest()
         count_shared(places, PRESENT, -1)
     count_shared(places, taken, -1)

@@ -29,13 +29,16 @@ def helpers(c: Compiled, parameters: Array, places: Places, room: Array) -> Iter
     if hands == 1:
         yield
         return
+    work = (*c.record[:6], parameters, places, room)
+    if len(_threads) < hands - 1:
+        help_elites(*work, 1, np.zeros(1, dtype=np.uint64))  # to compile it; all is closed
     while len(_threads) < hands - 1:
         _threads.append(threading.Thread(target=_serve, name="memetik elites", daemon=True))
         _threads[-1].start()
     places[OPEN] = 1
     for h in range(1, hands):
         if places[hand_place(int(parameters[SIZE]), int(parameters[ELITES]), c.active.size, h)] == 0:
-            _calls.put((*c.record[:6], parameters, places, room, h))
+            _calls.put((*work, h))
     try:
         yield
     finally:
@@ -43,6 +46,6 @@ def helpers(c: Compiled, parameters: Array, places: Places, room: Array) -> Iter
 
 
 def _serve() -> None:
-    state, clock = np.zeros(1, dtype=np.uint64), np.zeros(2, dtype=np.int64)
+    state = np.zeros(1, dtype=np.uint64)
     while True:
-        help_elites(*_calls.get(), state, clock)
+        help_elites(*_calls.get(), state)

@@ -63,13 +63,39 @@ class History:
         shares, niche = self.shares, np.full(len(self), -1)
         for generation in range(self.generations):
             rows = self.rows(generation)
-            elites = rows[self.elite[rows]]
-            founders: list[int] = []
-            for elite in elites[np.argsort(self.fitness[elites], kind="stable")]:
-                gaps = [np.abs(shares[elite] - shares[founder]).max() for founder in founders]
-                if not gaps or min(gaps) > apart:
-                    founders.append(int(elite))
-            if founders:
+            founders = self._founders(rows, apart)
+            if len(founders):
                 distance = np.linalg.norm(shares[rows, None] - shares[founders], axis=2)
                 niche[rows] = distance.argmin(axis=1)
         return niche
+
+    @property
+    def last_whole(self) -> int:
+        """The last generation that has as many individuals as the first; a solution breaks the very last off."""
+        counts = np.bincount(self.generation)
+        return int(np.flatnonzero(counts == counts[0])[-1]) if len(self) else 0
+
+    def founders(self, apart: float = 0.1) -> Rows:
+        """The fittest elite of each niche that is alive in the end: in the last generation with a full set of elites."""
+        elites = np.bincount(self.generation, weights=self.elite, minlength=1)
+        if not elites.any():
+            return np.empty(0, dtype=np.int64)
+        rows = self.rows(int(np.flatnonzero(elites == elites.max())[-1]))
+        return self._founders(rows, apart)
+
+    def families(self, apart: float = 0.1) -> Rows:
+        """For each row the number of the nearest of the founders, -1 if there are none."""
+        founders = self.founders(apart)
+        if not len(founders):
+            return np.full(len(self), -1)
+        shares = self.shares
+        return np.linalg.norm(shares[:, None] - shares[founders], axis=2).argmin(axis=1)
+
+    def _founders(self, rows: Rows, apart: float) -> Rows:
+        """Among the elites of some rows, the fittest of each niche, the fittest first."""
+        shares, elites = self.shares, rows[self.elite[rows]]
+        founders: list[int] = []
+        for elite in elites[np.argsort(self.fitness[elites], kind="stable")]:
+            if all(np.abs(shares[elite] - shares[founder]).max() > apart for founder in founders):
+                founders.append(int(elite))
+        return np.array(founders, dtype=np.int64)

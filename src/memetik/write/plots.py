@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from memetik.errors import MissingExtraError
+from memetik.errors import FormatError, MissingExtraError
 
 
 def pyplot(purpose: str = "drawing the plots of a benchmark") -> Any:
@@ -21,3 +22,17 @@ def pyplot(purpose: str = "drawing the plots of a benchmark") -> Any:
     colors = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
     plt.rcParams.update({"axes.prop_cycle": cycler(color=colors), "axes.grid": True, "grid.alpha": 0.3})
     return plt
+
+
+def save(figure: Any, path: str | Path) -> Path:
+    """Write a figure to a file, in the format of its ending, and let go of it."""
+    import matplotlib.pyplot as plt
+
+    target = Path(path)
+    try:
+        figure.savefig(target, dpi=120)
+    except (OSError, ValueError) as error:
+        raise FormatError(f"{target}: the picture cannot be written: {error}.") from error
+    finally:
+        plt.close(figure)
+    return target

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from memetik.batch.reachability import Reachability
-from memetik.errors import FormatError
-from memetik.write.plots import pyplot
+from memetik.write.plots import pyplot, save
 
 AXES = "xyz"
 COLORS = "viridis"  # even in lightness, and distinct for colour-blind readers
@@ -22,7 +21,6 @@ def draw_reachability(reach: Reachability, path: str | Path) -> Path:
     side of the layer of y, so that one looks inside.
     """
     plt = pyplot("drawing a reachability")
-    target = Path(path)
     figure = plt.figure(figsize=(11.0, 9.0), layout="constrained")
     layers = [_fullest(reach, axis) for axis in range(3)]
     shades = None
@@ -32,13 +30,7 @@ def draw_reachability(reach: Reachability, path: str | Path) -> Path:
     _cut_open(view, reach, layers[1])
     figure.colorbar(shades, ax=figure.axes, shrink=0.6, label=f"share of {reach.orientations} orientations", aspect=40)
     figure.suptitle(f"{reach.tip} of {reach.body}: {reach.volume:.3g} m³ in reach, voxels of {reach.voxel:g} m")
-    try:
-        figure.savefig(target, dpi=120)
-    except (OSError, ValueError) as error:
-        raise FormatError(f"{target}: the picture cannot be written: {error}.") from error
-    finally:
-        plt.close(figure)
-    return target
+    return save(figure, path)
 
 
 def _fullest(reach: Reachability, axis: int) -> int:

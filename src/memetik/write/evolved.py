@@ -1,0 +1,94 @@
+"""The postures of a population side by side, the fittest first: how far an evolution has agreed on one."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memetik.body import Body
+from memetik.solvers.history import History
+from memetik.write.camera import Camera, look
+from memetik.write.limbs import link_colors
+from memetik.write.picture import VIEW
+from memetik.write.plots import pyplot, save
+
+Array = NDArray[np.float64]
+
+PAGE = 100.0  # pixels of a posture's own page; only proportions count
+ACROSS = 6
+
+
+def draw_evolved(
+    body: Body,
+    history: History,
+    path: str | Path,
+    *,
+    generation: int | None = None,
+    count: int = 24,
+    targets: ArrayLike = (),
+    view: tuple[float, float] = VIEW,
+    title: str = "",
+) -> Path:
+    """Write a picture (.png, .svg, .pdf) of the fittest individuals of a generation, the last whole one unless given.
+
+    Elites stand in a frame in the colour of their niche, as in `draw_landscape`. `targets` are points (n, 3) to mark [m].
+    """
+    plt = pyplot("drawing an evolution")
+    if generation is None:
+        generation = history.last_whole
+    rows = history.rows(generation)
+    rows = rows[np.argsort(history.fitness[rows], kind="stable")][:count]
+    points = [_points(body, q) for q in history.postures(rows)]
+    goals = np.asarray(targets, dtype=np.float64).reshape(-1, 3)
+    every = np.concatenate([*(p.reshape(-1, 3) for p in points), goals])
+    camera = look(every, np.zeros(len(every)), view, (PAGE, PAGE), np.full(4, 4.0))
+    colors, family = link_colors(body), history.families()
+    across = min(ACROSS, len(rows))
+    down = math.ceil(len(rows) / across)
+    figure, plots = plt.subplots(
+        down, across, figsize=(1.45 * across, 1.75 * down + 0.4), squeeze=False, layout="constrained"
+    )
+    for plot in plots.flat:
+        plot.axis("off")
+    for plot, row, bones in zip(plots.flat, rows, points, strict=False):
+        _posture(plot, camera, bones, [colors[joint.child] for joint in body.joints.values()], goals)
+        plot.set_title(f"{history.fitness[row]:.2g}", fontsize=8, pad=2)
+        if history.elite[row]:
+            _mark(plot, f"C{family[row] % 7}")
+    about = f"the {len(rows)} fittest of generation {generation}, with their fitness; elites framed by niche"
+    figure.suptitle(f"{title}: {about}" if title else about, fontsize=10)
+    return save(figure, path)
+
+
+def _points(body: Body, q: Array) -> Array:
+    """Both ends of each bone (joints, 2, 3)."""
+    poses = body.forward(q)
+    return np.array([[poses[j.parent][:3, 3], poses[j.child][:3, 3]] for j in body.joints.values()])
+
+
+def _posture(plot: Any, camera: Camera, bones: Array, colors: list[Any], goals: Array) -> None:
+    from matplotlib.collections import LineCollection
+
+    ends = camera.project(bones)
+    near = np.argsort(camera.see(bones.mean(axis=1))[:, 2], kind="stable")
+    plot.add_collection(
+        LineCollection(
+            ends[near], colors=[colors[k] for k in near], linewidths=2.2, capstyle="round", joinstyle="round"
+        )
+    )
+    if len(goals):
+        x, y = camera.project(goals).T
+        plot.plot(x, y, "o", markerfacecolor="none", markeredgecolor="black", markersize=6, markeredgewidth=0.9)
+    plot.set(xlim=(0.0, PAGE), ylim=(PAGE, 0.0), aspect="equal")
+
+
+def _mark(plot: Any, color: str) -> None:
+    """A frame."""
+    plot.axis("on")
+    plot.set(xticks=[], yticks=[])
+    for spine in plot.spines.values():
+        spine.set(edgecolor=color, linewidth=2.0)

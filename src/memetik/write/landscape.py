@@ -1,0 +1,138 @@
+"""The landscape of an evolution: where every individual of every generation was, who came of whom, and who the elites were."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memetik.errors import ProblemError
+from memetik.solvers.history import History
+from memetik.write.plots import pyplot, save
+
+COLUMNS = 4  # joints that are shown, unless they are named
+COLORS = "viridis_r"  # dark for the fit; even in lightness, and distinct for colour-blind readers
+ROWS = ("all individuals", "procreation", "elites, by niche")
+LEAST = 1e-6  # fitness below this is drawn as this
+
+
+def draw_landscape(history: History, path: str | Path, *, joints: Sequence[str] = (), title: str = "") -> Path:
+    """Write a picture (.png, .svg, .pdf): generations from left to right, a column for each joint.
+
+    The first row shows all individuals, coloured by fitness, the second the way from parents to offspring, the third the
+    elites, whose colour is the niche they come to. Unless named, `joints` are those in which the elites differ most.
+    """
+    plt = pyplot("drawing an evolution")
+    columns = _columns(history, joints)
+    figure, plots = plt.subplots(
+        len(ROWS),
+        len(columns),
+        figsize=(2.6 * len(columns) + 1.2, 6.6),
+        sharex=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    norm = _scale(history)
+    shades = None
+    for column, k in enumerate(columns):
+        top, middle, bottom = plots[:, column]
+        shades = _individuals(top, history, k, norm)
+        _procreation(middle, history, k, norm)
+        _elites(bottom, history, k)
+        top.set_title(history.joints[k], fontsize=9)
+        bottom.set_xlabel("generation")
+        for plot in (top, middle, bottom):
+            _frame(plot, history, k)
+    for row, name in enumerate(ROWS):
+        plots[row, 0].set_ylabel(f"{name}\n[rad or m]", fontsize=9)
+    figure.colorbar(shades, ax=plots, label="fitness (eq. 4.3), 0 is best", aspect=50, pad=0.01)
+    count = len(history.founders())
+    found = f"{count} niche{'s' if count != 1 else ''} alive in the end"
+    figure.suptitle(f"{title}: {found}" if title else found, fontsize=11)
+    return save(figure, path)
+
+
+def _columns(history: History, joints: Sequence[str]) -> list[int]:
+    """The genes to show: those named, else those in which elites are spread most, in the order of the body."""
+    unknown = [name for name in joints if name not in history.joints]
+    if unknown:
+        raise ProblemError(
+            f"no joint {unknown[0]!r} took part in this evolution. Those that did: {', '.join(history.joints)}."
+        )
+    if joints:
+        return [history.joints.index(name) for name in joints]
+    rows = history.elite if history.elite.any() else np.ones(len(history), dtype=bool)
+    late = rows & (history.generation >= history.generations // 2)
+    spread = history.shares[late if late.any() else rows].std(axis=0)
+    return sorted(np.argsort(-spread, kind="stable")[:COLUMNS].tolist())
+
+
+def _scale(history: History) -> Any:
+    from matplotlib.colors import LogNorm
+
+    shown = np.maximum(history.fitness[np.isfinite(history.fitness)], LEAST)
+    return LogNorm(shown.min(), max(shown.max(), 2.0 * shown.min())) if len(shown) else LogNorm(LEAST, 1.0)
+
+
+def _individuals(plot: Any, history: History, k: int, norm: Any) -> Any:
+    """Dots; the fitter lie above."""
+    order = np.argsort(-history.fitness, kind="stable")
+    shown = np.maximum(history.fitness[order], LEAST)
+    return plot.scatter(
+        history.generation[order], history.genes[order, k], c=shown, norm=norm, cmap=COLORS, s=5, linewidths=0,
+        rasterized=True,
+    )  # fmt: skip
+
+
+def _procreation(plot: Any, history: History, k: int, norm: Any) -> None:
+    """A line from each parent to each child, in the colour of the child."""
+    from matplotlib.collections import LineCollection
+
+    children = np.flatnonzero(history.parents[:, 0] >= 0)
+    children = children[np.argsort(-history.fitness[children], kind="stable")]
+    lines = []
+    for side in (0, 1):
+        parents = history.parents[children, side]
+        ends = [np.stack([history.generation[rows], history.genes[rows, k]], axis=-1) for rows in (parents, children)]
+        lines.append(np.stack(ends, axis=1))
+    both = np.stack(lines, axis=1).reshape(-1, 2, 2)
+    drawn = LineCollection(both, cmap=COLORS, norm=norm, linewidths=0.35, alpha=0.5, rasterized=True)
+    drawn.set_array(np.repeat(np.maximum(history.fitness[children], LEAST), 2))
+    plot.add_collection(drawn)
+
+
+def _elites(plot: Any, history: History, k: int) -> None:
+    """The way of each elite, from what it was before its exploitation, in the colour of its niche."""
+    founders, family = history.founders(), history.families()
+    rows = np.flatnonzero(history.elite)
+    for number in range(len(founders)):
+        own = rows[family[rows] == number]
+        parents = history.parents[own, 0]
+        x = np.stack([history.generation[parents], history.generation[own]])
+        y = np.stack([history.genes[parents, k], history.genes[own, k]])
+        plot.plot(x, y, color=f"C{number % 7}", linewidth=0.9, alpha=0.8)
+        plot.plot(history.generation[own], history.genes[own, k], "o", color=f"C{number % 7}", markersize=2.5)
+
+
+def _frame(plot: Any, history: History, k: int) -> None:
+    """Generations by whole numbers, the joint from limit to limit; grey where a population was drawn anew."""
+    from matplotlib.ticker import MaxNLocator
+
+    last = max(history.generations - 1, 1)
+    margin = 0.03 * (history.upper[k] - history.lower[k])
+    plot.set_xlim(-0.02 * last - 0.2, 1.02 * last + 0.2)
+    plot.set_ylim(history.lower[k] - margin, history.upper[k] + margin)
+    plot.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    plot.tick_params(labelsize=8)
+    plot.grid(False)
+    for generation in _drawn_anew(history):
+        plot.axvspan(generation - 0.5, generation + 0.5, color="0.9", zorder=0, linewidth=0)
+
+
+def _drawn_anew(history: History) -> NDArray[np.int64]:
+    """Generations without parents: the first, and those after a wipe-out."""
+    first = np.searchsorted(history.generation, np.arange(history.generations))
+    return np.flatnonzero(history.parents[first, 0] < 0)
