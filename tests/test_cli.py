@@ -282,6 +282,19 @@ def test_reach_maps_and_draws(run, tmp_path):
     assert out.endswith(f"drawn: {path.with_suffix('.png')}\n") and path.with_suffix(".png").exists()
 
 
+@pytest.mark.parametrize(("elites", "niches"), [(1, ["1 niche alive"]), (3, ["2 niches alive", "3 niches alive"])])
+def test_evolve_draws_the_landscape_and_the_postures(run, tmp_path, elites, niches):
+    code, out, _ = run(
+        "evolve", "valkyrie", "--tip", "rightPalm", "--tip", "leftPalm", "--elites", elites, "--out", tmp_path
+    )
+    assert code == 0
+    assert out.startswith("REACHED after ") and any(words in out for words in niches)
+    for name in ("landscape", "postures"):
+        for suffix in (".png", ".svg"):
+            path = tmp_path / f"valkyrie_{name}{suffix}"
+            assert str(path) in out and path.stat().st_size > 20_000
+
+
 # ---- Mistakes ----------------------------------------------------------------------------------------------
 
 
@@ -306,6 +319,9 @@ def test_reach_maps_and_draws(run, tmp_path):
         ([*REACH, "--base", "wheels"], "unknown base 'wheels'"),
         (["show", "panda", "--chain", "foo"], "no chain named 'foo'"),
         (["batch", "panda", "nowhere.parquet", "out", "--tip", "panda_hand"], "there is no such file"),
+        (["evolve", "ur5", "--tip", "tool1"], "Did you mean 'tool0'"),
+        (["evolve", "ur5", "--elites", "0"], "elites is 0"),
+        (["evolve", "ur5", "--joints", "elbow", "--population", "5"], "no joint 'elbow' took part"),
         (["reach", "ur5", "--tip", "tool1"], "Did you mean 'tool0'"),
         (["reach", "ur5", "--tip", "tool0", "--out", "map.txt"], "the numbers are written as .npz"),
     ],

@@ -333,3 +333,27 @@ def test_niches_are_where_the_elites_are():
     alone = BioIK(steps=3, elites=1).evolve(humanoid())[1].niches()
     assert set(alone) == {-1, 0}
     assert history.niches(apart=2.0).max() == 0
+
+
+def test_families_come_to_the_founders_alive_in_the_end():
+    problem = humanoid()
+    _, history = BioIK(steps=3, elites=4).evolve(problem, budget=Budget(evaluations=2000))
+    founders, family = history.founders(), history.families()
+    assert 2 <= len(founders) <= 4
+    assert history.elite[founders].all()
+    assert len(set(history.generation[founders])) == 1
+    assert (np.diff(history.fitness[founders]) >= 0.0).all()
+    assert_array_equal(family[founders], np.arange(len(founders)))
+    rows = history.rows(history.last_whole)
+    assert len(rows) == BioIK(steps=3, elites=4).sizes(problem.compiled)[0]
+    postures = history.postures(rows)
+    assert_array_equal(postures[:, problem.compiled.active], history.genes[rows])
+    still = np.setdiff1d(np.arange(len(problem.body.joint_names)), problem.compiled.active)
+    assert_array_equal(postures[:, still], np.tile(problem.body.home[still], (len(rows), 1)))
+
+
+def test_without_elites_there_are_no_founders():
+    problem, _, _ = arm_problem()
+    _, history = BioIK().evolve(problem, budget=Budget(evaluations=20))
+    assert len(history.founders()) == 0
+    assert set(history.families()) == {-1}

@@ -12,7 +12,7 @@ import memetik as mk
 from memetik.cli.files import OUT, ready
 from memetik.cli.show import add_body, load_body
 
-STEPS = 4  # of L-BFGS-B; at full length, a few generations are all there is to see
+STEPS = 8  # of L-BFGS-B; at full length, a few generations are all there is to see
 
 
 def add_commands(commands: Any) -> None:
@@ -58,17 +58,23 @@ def _evolve(options: argparse.Namespace) -> int:
     solver = mk.BioIK(population=options.population, elites=options.elites, steps=options.steps, seed=options.seed)
     budget = mk.Budget(evaluations=options.evaluations)
     solution, history = solver.evolve(mk.Problem(body, wanted), budget=budget)
-    print(solution)
-    alive = len(history.founders())
-    print(f"{history.generations} generations, {len(history)} individuals, {alive} niches alive in the end")
     elites = f"{options.elites} elite{'s' if options.elites != 1 else ''}"
+    title, goals = f"{body.name}, {elites}", [there[tip][:3, 3] for tip in tips]
     joints = [name for name in options.joints.split(",") if name]
+    drawn = []
     for suffix in (".png", ".svg"):
         path = ready(options.out / f"{body.name}_landscape{suffix}")
-        print("drawn:", mk.draw_landscape(history, path, joints=joints, title=f"{body.name}, {elites}"))
+        drawn.append(mk.draw_landscape(history, path, joints=joints, title=title))
         path = path.with_name(f"{body.name}_postures{suffix}")
-        goals = [there[tip][:3, 3] for tip in tips]
-        print("drawn:", mk.draw_evolved(body, history, path, targets=goals, title=f"{body.name}, {elites}"))
+        drawn.append(mk.draw_evolved(body, history, path, targets=goals, title=title))
+    alive = len(history.founders())
+    niches = f"{alive} niche{'s' if alive != 1 else ''}"
+    print(
+        f"{solution.status.name} after {history.generations} generations of {history.rows(0).size}, by {elites}: ",
+        end="",
+    )
+    print(f"{niches} alive in the end")
+    print("drawn:", *drawn)
     return 0
 
 

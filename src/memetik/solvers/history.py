@@ -89,7 +89,8 @@ class History:
         if not len(founders):
             return np.full(len(self), -1)
         shares = self.shares
-        return np.linalg.norm(shares[:, None] - shares[founders], axis=2).argmin(axis=1)
+        nearest: Rows = np.linalg.norm(shares[:, None] - shares[founders], axis=2).argmin(axis=1)
+        return nearest
 
     def _founders(self, rows: Rows, apart: float) -> Rows:
         """Among the elites of some rows, the fittest of each niche, the fittest first."""

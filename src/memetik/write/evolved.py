@@ -77,7 +77,7 @@ def _posture(plot: Any, camera: Camera, bones: Array, colors: list[Any], goals: 
     near = np.argsort(camera.see(bones.mean(axis=1))[:, 2], kind="stable")
     plot.add_collection(
         LineCollection(
-            ends[near], colors=[colors[k] for k in near], linewidths=2.2, capstyle="round", joinstyle="round"
+            list(ends[near]), colors=[colors[k] for k in near], linewidths=2.2, capstyle="round", joinstyle="round"
         )
     )
     if len(goals):

@@ -13,8 +13,10 @@ from memetik.errors import ProblemError
 from memetik.solvers.history import History
 from memetik.write.plots import pyplot, save
 
+Array = NDArray[np.float64]
+
 COLUMNS = 4  # joints that are shown, unless they are named
-COLORS = "viridis_r"  # dark for the fit; even in lightness, and distinct for colour-blind readers
+COLORS = "viridis"  # dark for the fit; even in lightness, and distinct for colour-blind readers
 ROWS = ("all individuals", "procreation", "elites, by niche")
 LEAST = 1e-6  # fitness below this is drawn as this
 
@@ -78,30 +80,35 @@ def _scale(history: History) -> Any:
 
 
 def _individuals(plot: Any, history: History, k: int, norm: Any) -> Any:
-    """Dots; the fitter lie above."""
+    """Dots; the fitter are larger and lie above."""
     order = np.argsort(-history.fitness, kind="stable")
     shown = np.maximum(history.fitness[order], LEAST)
     return plot.scatter(
-        history.generation[order], history.genes[order, k], c=shown, norm=norm, cmap=COLORS, s=5, linewidths=0,
-        rasterized=True,
+        history.generation[order], history.genes[order, k], c=shown, norm=norm, cmap=COLORS, s=4.0 + 14.0 * _merit(shown, norm),
+        linewidths=0, rasterized=True,
     )  # fmt: skip
 
 
 def _procreation(plot: Any, history: History, k: int, norm: Any) -> None:
-    """A line from each parent to each child, in the colour of the child."""
+    """A line from each parent to each child, in the colour of the child; those to the fitter are wider and lie above."""
     from matplotlib.collections import LineCollection
 
     children = np.flatnonzero(history.parents[:, 0] >= 0)
-    children = children[np.argsort(-history.fitness[children], kind="stable")]
-    lines = []
-    for side in (0, 1):
-        parents = history.parents[children, side]
-        ends = [np.stack([history.generation[rows], history.genes[rows, k]], axis=-1) for rows in (parents, children)]
-        lines.append(np.stack(ends, axis=1))
-    both = np.stack(lines, axis=1).reshape(-1, 2, 2)
-    drawn = LineCollection(both, cmap=COLORS, norm=norm, linewidths=0.35, alpha=0.5, rasterized=True)
-    drawn.set_array(np.repeat(np.maximum(history.fitness[children], LEAST), 2))
-    plot.add_collection(drawn)
+    children = np.repeat(children[np.argsort(-history.fitness[children], kind="stable")], 2)
+    parents = history.parents[children, np.arange(len(children)) % 2]
+    ends = [np.stack([history.generation[rows], history.genes[rows, k]], axis=-1) for rows in (parents, children)]
+    shown = np.maximum(history.fitness[children], LEAST)
+    merit = _merit(shown, norm)
+    lines = LineCollection(
+        list(np.stack(ends, axis=1)), cmap=COLORS, norm=norm, linewidths=0.3 + 1.2 * merit, alpha=0.25 + 0.75 * merit, rasterized=True
+    )  # fmt: skip
+    lines.set_array(shown)
+    plot.add_collection(lines)
+
+
+def _merit(fitness: Array, norm: Any) -> Array:
+    """1 for the fittest, 0 for the others."""
+    return np.clip(1.0 - 1.6 * np.asarray(norm(fitness), dtype=np.float64), 0.0, 1.0)
 
 
 def _elites(plot: Any, history: History, k: int) -> None:
@@ -114,7 +121,7 @@ def _elites(plot: Any, history: History, k: int) -> None:
         x = np.stack([history.generation[parents], history.generation[own]])
         y = np.stack([history.genes[parents, k], history.genes[own, k]])
         plot.plot(x, y, color=f"C{number % 7}", linewidth=0.9, alpha=0.8)
-        plot.plot(history.generation[own], history.genes[own, k], "o", color=f"C{number % 7}", markersize=2.5)
+        plot.plot(history.generation[own], history.genes[own, k], "o", color=f"C{number % 7}", markersize=3.0)
 
 
 def _frame(plot: Any, history: History, k: int) -> None:
