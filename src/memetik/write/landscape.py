@@ -100,8 +100,13 @@ def _procreation(plot: Any, history: History, k: int, norm: Any) -> None:
     shown = np.maximum(history.fitness[children], LEAST)
     merit = _merit(shown, norm)
     lines = LineCollection(
-        list(np.stack(ends, axis=1)), cmap=COLORS, norm=norm, linewidths=0.3 + 1.2 * merit, alpha=0.25 + 0.75 * merit, rasterized=True
-    )  # fmt: skip
+        list(np.stack(ends, axis=1)),
+        cmap=COLORS,
+        norm=norm,
+        linewidths=0.3 + 1.2 * merit,
+        alpha=0.25 + 0.75 * merit,
+        rasterized=True,
+    )
     lines.set_array(shown)
     plot.add_collection(lines)
 
