@@ -69,12 +69,15 @@ def test_three_others_are_three_others(seed, size):
 def test_children_of_the_genetic_algorithm(seed):
     rng, stream = np.random.default_rng(seed), Stream(seed)
     bounds = bounds_of(rng, 5)
+    bounds[:4] *= 4.0
+    bounds[4] = rng.integers(0, 2, 5)
     one, two = rng.uniform(bounds[0], bounds[1], (2, 5))
     child, mutation = np.empty(5), rng.uniform(0.0, 5.0)
     ga.beget(one, two, 0.5, mutation, 0.3, bounds, stream.state, child)
     expected = naive.child(one, two, 0.5, mutation, 0.3, bounds, ga.PRECISION, stream.draw)
-    assert_allclose(child, expected, rtol=1e-13, atol=1e-14)
+    assert_allclose(child, expected, rtol=1e-12, atol=1e-13)
     assert stream.level()
+    assert (child >= bounds[0]).all() and (child <= bounds[1]).all()
 
 
 def test_without_blend_and_mutation_children_lie_between_their_parents():

@@ -19,7 +19,7 @@ from memetik.kernels.step_levenberg_marquardt import levenberg_marquardt_step
 from memetik.kernels.step_pseudoinverse import pseudoinverse_step
 from memetik.kernels.step_sdls import sdls_step
 from memetik.kernels.step_svd_dls import svd_dls_step
-from memetik.kernels.step_transpose import transpose_step
+from memetik.kernels.step_transpose import BEST, transpose_step
 from memetik.objectives import JointValue, Pose, Position
 from memetik.problem import Problem
 from tests.kernels.flat import Flat
@@ -96,6 +96,18 @@ def test_transpose(seed, joints, targets):
     if np.abs(case.A.T @ case.b).max() > 1e-9:
         case.assert_steps(transpose_step, [0.0], naive.transpose_step(case.A, case.b))
     case.assert_steps(transpose_step, [0.02], -0.02 * case.A.T @ case.b)
+
+
+def test_the_transpose_takes_the_length_that_was_best_a_step_before():
+    case = Case(3, 6, 1)
+    case.flat.bounds[0], case.flat.bounds[1] = -np.inf, np.inf
+    first, _ = case.take(transpose_step, 0.0, 1.0)
+    best = np.linalg.norm(naive.transpose_step(case.A, case.b)) / np.linalg.norm(case.A.T @ case.b)
+    assert_allclose(first - case.x, -best * case.A.T @ case.b, atol=1e-9)
+    case.room[BEST], case.room[LAST] = 0.125 * best, 1.0
+    second, _ = case.take(transpose_step, 0.0, 1.0)
+    assert_allclose(second - case.x, -0.125 * best * case.A.T @ case.b, atol=1e-9)
+    assert case.room[BEST] == pytest.approx(best)
 
 
 def test_the_length_of_the_transpose_minimises_the_linear_error():

@@ -39,10 +39,16 @@ def child(first, second, blend, mutation, reach, bounds, precision, draw):
     """GA: between the parents or a little beyond, then a step of a random power of two; bounds as kernels have them."""
     genes = []
     for k, (one, two) in enumerate(zip(first, second, strict=True)):
-        gene = one + ((1.0 + 2.0 * blend) * draw() - blend) * (two - one)
+        apart = math.remainder(two - one, 2.0 * math.pi) if bounds[4][k] else two - one
+        gene = one + ((1.0 + 2.0 * blend) * draw() - blend) * apart
         if draw() * len(first) < mutation:
             step = reach * (bounds[3][k] - bounds[2][k]) * 2.0 ** (-precision * draw())
             gene += step if draw() < 0.5 else -step
+        if bounds[4][k] and bounds[1][k] - bounds[0][k] >= 2.0 * math.pi:
+            while gene > bounds[1][k]:
+                gene -= 2.0 * math.pi
+            while gene < bounds[0][k]:
+                gene += 2.0 * math.pi
         genes.append(clamp(gene, bounds[0][k], bounds[1][k]))
     return genes
 

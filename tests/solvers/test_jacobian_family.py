@@ -14,6 +14,7 @@ import memetik as mk
 from memetik.errors import ProblemError
 from memetik.objectives import Custom, Displacement, LookAt, Orientation, Pose, Position
 from memetik.problem import Problem
+from memetik.read.chains import planar_chain
 from memetik.solution import Status
 from memetik.solvers import Budget
 from memetik.solvers.dls import DampedLeastSquares
@@ -141,7 +142,7 @@ def test_solves_and_tells_the_truth(name, case, cases):
 @every_method
 def test_random_targets_from_random_starts(name, rng):
     """Where the first attempt fails, restarts help; without them a good part is missed."""
-    body = mk.load("ur5")
+    body = mk.load("iiwa14")
     reach = Pose("tool0", np.eye(4)) if name != "transpose" else Position("tool0", (0, 0, 0))
     problem = Problem(body, reach)
     solved = {True: 0, False: 0}
@@ -154,6 +155,15 @@ def test_random_targets_from_random_starts(name, rng):
             assert_within_limits(problem, solution)
             assert restarts or solution.attempts == 1
     assert solved[True] == 20 and 5 <= solved[False] <= (20 if name == "transpose" else 18)
+
+
+@every_method
+def test_a_limit_that_a_whole_turn_gets_round_stops_nothing(name):
+    """The joint stands a tenth before its limit and has to go a tenth beyond, or nearly a turn back."""
+    body, reach = planar_chain([1.0], limits=(-4.0, 4.0)), Position("tip", (math.cos(4.1), math.sin(4.1), 0.0))
+    solution = METHODS[name](restarts=False).solve(Problem(body, reach), [3.9])
+    assert solution.success
+    assert solution.q[0] == pytest.approx(4.1 - 2.0 * math.pi, abs=1e-3)
 
 
 # ---- The same answer, budgets, deadlines --------------------------------------------------------------------
@@ -424,7 +434,7 @@ def test_damping_slows_down():
 def test_parameters_that_make_no_sense_are_refused(name):
     method = METHODS[name]
     for field in dataclasses.fields(method):
-        if field.name not in ("seed", "restarts", "line_search"):
+        if field.name not in ("seed", "restarts", "line_search", "lag"):
             for value in (-1.0, math.nan):
                 with pytest.raises(ProblemError, match=rf"{name}: {field.name} is"):
                     method(**{field.name: value})

@@ -18,6 +18,7 @@ from memetik.kernels.appraise import (
 )
 from memetik.kernels.jit import jit
 from memetik.kernels.random import uniform
+from memetik.kernels.turns import bring_within
 
 TOURNAMENT, BLEND, MUTATION, REACH = OWN, OWN + 1, OWN + 2, OWN + 3
 
@@ -42,15 +43,18 @@ def choose(fitness, rounds, state):
 
 @jit
 def beget(first, second, blend, mutation, reach, bounds, state, child):
-    """Cross two parents and mutate the child, within the limits."""
+    """Cross two parents and mutate the child, within the limits. Between two angles lies the shorter way, where it may."""
     n = child.size
     for k in range(n):
         share = (1.0 + 2.0 * blend) * uniform(state) - blend
-        gene = first[k] + share * (second[k] - first[k])
+        difference = second[k] - first[k]
+        if bounds[4, k] != 0.0:
+            difference -= 2.0 * math.pi * round(difference / (2.0 * math.pi))
+        gene = first[k] + share * difference
         if uniform(state) * n < mutation:
             step = reach * (bounds[3, k] - bounds[2, k]) * 2.0 ** (-PRECISION * uniform(state))
             gene += step if uniform(state) < 0.5 else -step
-        child[k] = min(max(gene, bounds[0, k]), bounds[1, k])
+        child[k] = bring_within(gene, bounds, k)
 
 
 @jit

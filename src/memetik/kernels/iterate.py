@@ -15,6 +15,7 @@ from memetik.kernels.evaluate import measure, place
 from memetik.kernels.jit import jit
 from memetik.kernels.late import call_step
 from memetik.kernels.random import seed_stream, uniform
+from memetik.kernels.turns import turn_back
 
 # What stands first among the parameters; behind them, from OWN, those of the method.
 RESTARTS = 0  # 1: begin again elsewhere after a stall
@@ -56,6 +57,7 @@ def attempt(problem, x, step, most, deadline, parameters, room, clock, outcome, 
     room[LAST] = lowest = math.inf
     idle = 0
     while True:
+        turn_back(x, bounds)
         place(nodes, frames, x, work.poses, work.world)
         outcome[EVALUATIONS] += 1.0
         error, hard, satisfied = measure(terms, data, work.world, x, STAGES[stage], work.residual)

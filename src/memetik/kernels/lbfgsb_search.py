@@ -7,10 +7,11 @@ import math
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.descent import STAGES
 from memetik.kernels.evaluate import linearise, measure, place
-from memetik.kernels.jit import jit
-from memetik.kernels.lbfgsb import ACCEPT, GIVE_UP, GO_ON, RUNNING, Rules, advance, begin, least_value
+from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.lbfgsb import ACCEPT, GIVE_UP, GO_ON, RUNNING, Rules, advance, begin, least_value, room_size
 from memetik.kernels.polish import FAINT
 from memetik.kernels.random import seed_stream, uniform
+from memetik.kernels.turns import open_limits
 
 # A descent is given up when so many evaluations do not take a tenth off, or a thousandth while guides pull. Of 4 to 30
 # evaluations and 1 to 70 %, these are within 10 % of the least cost per solution, on an arm and on a humanoid.
@@ -19,6 +20,12 @@ NEVER_STALL = 2.0
 GRADIENT_TOLERANCE = 1e-10
 SETTLE = 300  # evaluations kept back to bring the closest posture to its minimum
 UNLIMITED = 1 << 60
+
+
+@jit_inline
+def room_for_search(n, memory):
+    """How many floats a search needs: the limits, and the scratch of a descent."""
+    return 2 * n + room_size(n, memory)
 
 
 @jit
@@ -69,11 +76,13 @@ def descend(problem, x, softness, stall, memory, most, deadline, clock, outcome,
 
     L-BFGS-B takes the curvature to be one until it has made a step, so f is divided by what it is at the start: far from
     there, a first step as long as the gradient goes through every limit. Returns whether the posture it ends with
-    satisfies every term that can block.
+    satisfies every term that can block. Joints that turn freely may end outside their limits, by whole turns.
     """
-    lower, upper = problem[4][0], problem[4][1]
+    n = x.size
+    lower, upper, room = room[:n], room[n : 2 * n], room[2 * n :]
+    open_limits(problem[4], lower, upper)
     rules = Rules(UNLIMITED, UNLIMITED, GRADIENT_TOLERANCE, 0.0, memory)
-    gradient = room[: x.size]
+    gradient = room[:n]
     begin(rules, x, lower, upper, places, room)
     best_satisfied = False
     evaluations, milestone, scale = 0, 0.0, 1.0

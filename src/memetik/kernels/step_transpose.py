@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from memetik.kernels.iterate import LONGEST, OWN
+import math
+
+from memetik.kernels.iterate import LAST, LONGEST, MEMORY, OWN
 from memetik.kernels.jit import jit
 from memetik.kernels.step import curvature, linear_model, shorten, steepest_descent, step_from
 
-LENGTH = OWN  # a fixed length of the step, 0 for the best one
+LENGTH = OWN  # a fixed length of the step, 0 to choose it
+LAG = OWN + 1  # 1: each step is as long as was best for the one before
+
+BEST = MEMORY  # the length that was best for the step before
 
 
 @jit
 def transpose_step(problem, x, softness, error, parameters, room, work):
-    """s = alpha d along d = -(J^T r + g), with alpha = d·d / d^T (J^T J + D) d unless it is fixed."""
+    """s = alpha d along d = -(J^T r + g), with alpha = d·d / d^T (J^T J + D) d, of the step before where there is one."""
     linear_model(problem, x, softness, work)
     steepest_descent(problem, work)
     alpha = parameters[LENGTH]
@@ -21,7 +26,10 @@ def transpose_step(problem, x, softness, error, parameters, room, work):
             steep += work.step[k] * work.step[k]
         if not bend > 0.0:
             return False
-        alpha = steep / bend
+        alpha = best = steep / bend
+        if parameters[LAG] != 0.0 and math.isfinite(room[LAST]):
+            alpha = room[BEST]
+        room[LAST], room[BEST] = error, best
     for k in range(x.size):
         work.step[k] *= alpha
     shorten(parameters[LONGEST], work)

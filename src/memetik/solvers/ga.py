@@ -5,7 +5,7 @@ A generation keeps its fittest individual and replaces all others by children of
 tournament, that is, was the fittest of a few that were drawn:
 
     crossover    c_k = x_k + (U (1 + 2 b) - b) (y_k - x_k)          anywhere between the parents, and b beyond them
-    mutation     c_k +- r span_k 2^(-20 U)                          in a gene or two; all sizes of steps are equally likely
+    mutation     c_k +- r span_k 2^(-20 U)                          in two genes or so; all sizes of steps are equally likely
 
 The first is the extended intermediate recombination and the second the mutation of the breeder genetic algorithm
 (Muehlenbein and Schlierkamp-Voosen 1993). U is drawn from [0, 1) each time. No schedule is needed: crossover contracts
@@ -39,10 +39,10 @@ class GA(Evolving):
     reach: the largest mutation, as a share of the range of the joint.
     """
 
-    patience: int = 40
+    patience: int = 60
     tournament: int = 4
     blend: float = 0.5
-    mutation: float = 1.0
+    mutation: float = 2.0
     reach: float = 0.1
 
     name = "ga"
@@ -57,7 +57,7 @@ class GA(Evolving):
             raise ProblemError(f"ga: tournament is {self.tournament}; at least one individual must be drawn.")
 
     def usual(self, joints: int) -> int:
-        return 20 + 2 * joints
+        return 40 + 6 * joints
 
     def own(self) -> Sequence[float]:
         return (self.tournament, self.blend, self.mutation, self.reach)

@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError
-from memetik.kernels.lbfgsb import places_size, room_size
+from memetik.kernels.lbfgsb import places_size
 from memetik.kernels.lbfgsb_late import minimum_address
 from memetik.kernels.lbfgsb_room import MINIMUM
-from memetik.kernels.lbfgsb_search import search
+from memetik.kernels.lbfgsb_search import room_for_search, search
 from memetik.problem import Problem
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget
@@ -57,5 +57,5 @@ class LBFGSB:
         places[MINIMUM] = minimum_address()
         return run(
             problem, start, budget, "lbfgsb", search, seed=self.seed, parameters=(self.memory, self.restarts),
-            places=places, room=room_size(n, self.memory),
+            places=places, room=room_for_search(n, self.memory),
         )  # fmt: skip
