@@ -25,7 +25,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memetik.errors import ProblemError
+from memetik.errors import RefusedError
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.finish import REACHED
 from memetik.kernels.memetic import move_inside
@@ -149,14 +149,14 @@ def _form(problem: Problem) -> ClosedForm:
         numbers = int(c.terms[0]["numbers"]) + MASK
         point = bool(c.data[numbers : numbers + 3].all())
     if not (point or c.one_pose):
-        raise ProblemError(
+        raise RefusedError(
             "method 'analytic' takes one Pose in the world with both tolerances and nothing else, or one Position of a planar "
             f"arm of two links, not {', '.join(map(repr, problem.objectives))}. Method 'memetic' takes every objective."
         )
     arm = arm_of(c)
     form = None if arm is None else closed_form(arm, c.one_pose, partial(by_decomposition, bounds=c.bounds[2:4]))
     if form is None:
-        raise ProblemError(
+        raise RefusedError(
             f"method 'analytic' has no closed form for {problem.objectives[0]!r} on body {problem.body.name!r}, whose tip "
             f"hangs on {c.active.size} joints. It takes the Position of two links in a plane, or the Pose of an arm of turning "
             "joints: 4 or 5 with a shoulder and an elbow, or 6 or 7 that EAIK can take apart. Method 'memetic' takes every body."

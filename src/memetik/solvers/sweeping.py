@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weakref import WeakSet
 
-from memetik.errors import ProblemError
+from memetik.errors import RefusedError
 from memetik.kernels.terms import AIM, ORIENTATION, POSITION
 from memetik.problem import Problem
 from memetik.problem.compile import Compiled
@@ -22,7 +22,7 @@ def require_tips(problem: Problem, method: str) -> None:
     require(problem, method, (POSITION, ORIENTATION, AIM))
     for objective, owner in zip(problem.objectives, c.owners, strict=True):
         if (c.terms["other"][owner] >= 0).any():
-            raise ProblemError(
+            raise RefusedError(
                 f"method {method!r} cannot take {objective!r}: its target rides on another frame and moves with the joints. "
                 "Give it in the world, or use method 'memetic': mk.methods() lists all."
             )
