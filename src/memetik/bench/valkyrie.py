@@ -83,26 +83,21 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None) -> Repor
 
 
 def _measure(setup: Setup, count: int, remarks: list[str]) -> dict[str, Any]:
-    body = load("valkyrie")
-    if setup.base != "fixed":
-        body = body.with_base(setup.base, lower=-1.0, upper=1.0)
-    objectives = objectives_of(setup)
+    body, objectives = body_of(setup), objectives_of(setup)
     problem = Problem(body, objectives)
     rng = np.random.default_rng(1)
     seconds: list[float] = []
     missed: list[Query] = []
     for begin in progress(range(-BLOCK, count, BLOCK), count // BLOCK + 2, setup.label):  # the first block warms up
-        block = [_draw(body, objectives, rng) for _ in range(min(BLOCK, count - begin))]
+        block = [draw(body, objectives, rng) for _ in range(min(BLOCK, count - begin))]
         answers = [_solve(problem, objectives, query, BUDGET) for query in block]
         if begin < 0:
             continue
         seconds += [spent for _, spent in answers]
-        missed += [
-            query for query, (q, _) in zip(block, answers, strict=True) if not _right(body, objectives, query, q)
-        ]
+        missed += [query for query, (q, _) in zip(block, answers, strict=True) if not right(body, objectives, query, q)]
     if missed:
         patient = [_solve(problem, objectives, query, Budget())[0] for query in missed]
-        late = sum(_right(body, objectives, query, q) for query, q in zip(missed, patient, strict=True))
+        late = sum(right(body, objectives, query, q) for query, q in zip(missed, patient, strict=True))
         remarks.append(f"{setup.label}: missed {len(missed)}; without a time limit it solves {late} of them.")
     times = spread(seconds)
     return {
@@ -116,7 +111,7 @@ def _measure(setup: Setup, count: int, remarks: list[str]) -> dict[str, Any]:
     }
 
 
-def _draw(body: Body, objectives: list[Wanted], rng: np.random.Generator) -> Query:
+def draw(body: Body, objectives: list[Wanted], rng: np.random.Generator) -> Query:
     """Targets that can be reached together, and a start that has nothing to do with them."""
     poses = body.forward(body.sample(rng))
     return [_target(objective, poses[str(objective.frame)]) for objective in objectives], body.sample(rng)
@@ -130,6 +125,12 @@ def _solve(problem: Problem, objectives: list[Wanted], query: Query, budget: Bud
         objective.target = target
     solution = solve(problem, start, budget=budget)
     return solution.q, time.perf_counter() - begin
+
+
+def body_of(setup: Setup) -> Body:
+    """The robot, with a pelvis that moves where the set-up has one."""
+    body = load("valkyrie")
+    return body if setup.base == "fixed" else body.with_base(setup.base, lower=-1.0, upper=1.0)
 
 
 def objectives_of(setup: Setup) -> list[Wanted]:
@@ -163,7 +164,7 @@ def _target(objective: Wanted, pose: Array) -> Array:
             return np.asarray(pose[:3, 3] + pose[:3, :3] @ GAZE)
 
 
-def _right(body: Body, objectives: list[Wanted], query: Query, q: Array) -> bool:
+def right(body: Body, objectives: list[Wanted], query: Query, q: Array) -> bool:
     """Judge by forward kinematics alone, whatever the solver says."""
     poses = body.forward(q)
     within = bool((q >= body.lower - 1e-9).all() and (q <= body.upper + 1e-9).all())
