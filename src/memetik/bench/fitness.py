@@ -1,0 +1,33 @@
+"""The fitness of Bio IK (eq. 4.3 of the thesis) for any posture, apart from every search."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memetik.kernels.evaluate import count_residuals, place
+from memetik.kernels.jit import jit
+from memetik.kernels.losses import rmse
+from memetik.problem import Problem
+
+Array = NDArray[np.float64]
+
+
+def fitness(problem: Problem, postures: ArrayLike) -> Array:
+    """sqrt(1/k sum_j w_j L_j^2) over the losses of the objectives, for each row of joint values; 0 is best."""
+    c = problem.compiled
+    nodes, frames, terms, data = c.record[:4]
+    genes = np.atleast_2d(np.asarray(postures, dtype=np.float64))[:, c.active]
+    found = np.empty(len(genes))
+    _fitness(
+        nodes, frames, terms, data, np.ascontiguousarray(genes), np.empty((nodes.size, 7)), np.empty((frames.size, 7)),
+        np.empty(count_residuals(terms)), found,
+    )  # fmt: skip
+    return found
+
+
+@jit
+def _fitness(nodes, frames, terms, data, genes, poses, world, residual, found):  # type: ignore[no-untyped-def]
+    for i in range(found.size):
+        place(nodes, frames, genes[i], poses, world)
+        found[i] = rmse(terms, data, world, genes[i], residual)
