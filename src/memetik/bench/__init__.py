@@ -14,6 +14,11 @@ from memetik.errors import ProblemError
 _EXPERIMENTS = {
     "arms": "one pose on nine arms, beside other solvers (Table 5.3 of the thesis)",
     "valkyrie": "many objectives on a humanoid (Table 5.4 of the thesis)",
+    "serial": "one pose on six arms by seven methods, 10 ms and 1 s (Table 5.2 of the thesis)",
+    "losses": "Bio IK on the humanoid, root mean square against mean of the losses (Table 5.4 of the thesis)",
+    "population": "how many individuals and elites (Fig. 5.1 and 5.2 of the thesis)",
+    "convergence": "solved by generation (Fig. 5.6 of the thesis), time with and without OFKT (Fig. 3 of the OFKT paper)",
+    "landscapes": "fitness landscapes and histories of evolutions, by elites (Fig. 5.26 to 5.32 of the thesis)",
     "snakes": "chains of 10 to 1000 joints (Fig. 5.7 of the thesis)",
     "workspace": "where an arm's poses are solved and where not (Fig. 5.8 of the thesis)",
     "hand": "fingertips of the Shadow hand in grasps (Fig. 5.13 of the thesis)",
@@ -28,6 +33,8 @@ _EXPERIMENTS = {
     "solutions": "all solutions of a pose, against the closed form",
     "batch": "many poses at once, on one thread and on more, beside other solvers",
     "ofkt": "cost of one forward kinematics, plain against OFKT, by degrees of freedom",
+    "counts": "transformations with and without OFKT, counted and timed (Table 1 of the OFKT paper)",
+    "cost": "a generation of Bio IK with and without OFKT, in one query and by joints (Fig. 2 of the OFKT paper)",
     "forms": "quaternion-vector against matrix form inside the forward kinematics kernel",
 }
 

@@ -1,0 +1,124 @@
+"""The experiments about Bio IK itself, with tiny sizes."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from memetik.bench import convergence, cost, counts, landscapes, losses, population
+from memetik.bench.convergence import Robot
+from memetik.bench.fitness import fitness
+from memetik.bench.landscape_plots import landscape
+from memetik.bench.valkyrie import SETUPS
+from memetik.objectives import Pose, Position
+from memetik.problem import Problem
+from memetik.read.chains import planar_chain, snake
+from memetik.solvers import Budget
+
+SCENES = landscapes.scenes()
+
+
+def saved(folder, name):
+    content = json.loads((folder / f"{name}.json").read_text())
+    assert content["name"] == name and len(content["protocol"]) > 100
+    assert all(list(row) == list(content["rows"][0]) for row in content["rows"])
+    return content["rows"], content["remarks"]
+
+
+def test_fitness_is_the_loss_of_the_thesis():
+    """Eq. 4.3 to 4.5 by hand: an arm of one metre that points along x, and a target beyond it that is turned."""
+    body = planar_chain([0.5, 0.5])
+    target = np.eye(4)
+    target[:3, 3] = (1.3, 0.0, 0.0)
+    position = np.pi * 0.3 / np.sqrt((1.0 + 0.3) * (1.0 + 0.3))
+    straight, turned = fitness(Problem(body, Pose("tip", target)), [[0.0, 0.0], [0.2, -0.2]])
+    assert straight == pytest.approx(np.sqrt(0.5 * position**2))
+    assert turned > straight
+    assert fitness(Problem(body, Position("tip", (1.0, 0.0, 0.0))), [0.0, 0.0])[0] == 0.0
+
+
+def test_losses_are_compared_with_the_parameters_of_the_table(tmp_path, monkeypatch):
+    monkeypatch.setattr(losses, "BUDGET", Budget(seconds=0.05))
+    losses.run(tmp_path, count=4, setups=(SETUPS[1], SETUPS[4]))
+    rows, remarks = saved(tmp_path, "losses")
+    assert [(row["individuals"], row["elites"], row["loss"]) for row in rows] == [
+        (75, 2, "root mean square"), (75, 2, "mean"), (130, 3, "root mean square"), (130, 3, "mean"),
+    ]  # fmt: skip
+    assert rows[0]["solved [%]"] == 100.0
+    assert [row["published mean [ms]"] for row in rows] == [0.63, 1.48, 2.67, 6.53]
+    assert any("Root mean square: fewer solved" in remark for remark in remarks)
+    assert (tmp_path / "losses.svg").exists()
+
+
+def test_populations_are_normalised_for_each_chain(tmp_path):
+    grid = population.Grid((6, 8), (10, 20), (1, 3))
+    population.run(tmp_path, count=3, grid=grid)
+    rows, remarks = saved(tmp_path, "population")
+    assert len(rows) == 8 and len(remarks) == 3
+    for joints in grid.joints:
+        mine = [row for row in rows if row["joints"] == joints]
+        assert max(row["efficiency"] for row in mine) == 1.0
+        assert min(row["time to solve"] for row in mine) == 1.0
+    assert (tmp_path / "population.png").exists()
+
+
+def test_convergence_counts_generations(tmp_path):
+    convergence.run(tmp_path, count=5, only=[Robot("chain of 8", snake(8), "tip")])
+    rows, _ = saved(tmp_path, "convergence")
+    assert [row["gradient"] for row in rows] == ["plain", "OFKT", "chain rule"]
+    for row in rows:
+        shares = [row[f"within {g} [%]"] for g in convergence.MARKS]
+        assert shares == sorted(shares) and shares[-1] <= row["solved [%]"] == 100.0
+        assert 1.0 <= row["mean generations"] <= row["most"]
+    assert rows[0]["time / plain"] == 1.0
+    assert (tmp_path / "convergence.png").exists()
+
+
+def test_counted_transformations_are_those_of_the_paper(tmp_path):
+    report = counts.run(tmp_path, quick=True, joints=(5, 30))
+    rows, remarks = saved(tmp_path, "counts")
+    assert remarks[0] == "All counts are those of the table."
+    by_name = {(row["scenario"], row["joints"]): row for row in rows}
+    assert by_name[counts.ONE, 30]["OFKT"] == 5 and by_name[counts.ONE, 30]["standard"] == 61
+    assert by_name[counts.EACH, 30]["OFKT"] == 525 and by_name[counts.EACH, 30]["standard"] == 1830
+    assert by_name[counts.TIPS, 27]["OFKT"] == 59 and by_name[counts.TIPS, 27]["standard"] == 115
+    assert by_name[counts.ONE, 30]["faster"] > 2.0
+    report.rows[0]["OFKT"] += 1.0
+    assert "differ" in counts.verdict(report.rows)[0]
+
+
+def test_the_cost_of_a_generation(tmp_path):
+    cost.run(tmp_path, quick=True, count=3, joints=(5, 30))
+    rows, remarks = saved(tmp_path, "cost")
+    for row in rows:
+        assert row["fewer"] == pytest.approx(cost._fewer(row["of one gene [%]"] / 100.0, row["joints"]))
+    assert rows[1]["fewer"] > rows[0]["fewer"] > 1.0
+    assert cost._fewer(cost._share_for(8.0, 30), 30) == pytest.approx(8.0)
+    assert any("published about 8" in remark for remark in remarks)
+    assert (tmp_path / "cost.png").exists()
+
+
+def test_landscapes_of_one_elite_and_of_more(tmp_path, monkeypatch):
+    monkeypatch.setattr(landscapes, "BUDGET", Budget(evaluations=1_500))
+    arms = [scene for scene in SCENES if scene.label in ("planar arm", "valkyrie arm")]
+    landscapes.run(tmp_path, quick=True, count=2, only=arms)
+    rows, _ = saved(tmp_path, "landscapes")
+    assert [(row["body"], row["elites"]) for row in rows] == [
+        (scene.label, elites) for scene in arms for elites in (1, 3, 6)
+    ]
+    assert all(row["niches"] == 1.0 for row in rows if row["elites"] == 1)
+    assert all(row["solved [%]"] == 100.0 for row in rows if row["body"] == "planar arm")
+    for name in ("landscapes_planar_arm", "histories_valkyrie_arm", "postures_valkyrie_arm"):
+        assert (tmp_path / f"{name}.png").exists()
+
+
+def test_a_map_has_its_least_at_the_answer():
+    """The fitness on the grid is that of the postures, and the answer is where it is lowest."""
+    scene = SCENES[0]
+    run = landscapes._evolve(scene, 3, 1)[0]
+    across, along, found = landscape(run, points=41)
+    row, column = np.unravel_index(found.argmin(), found.shape)
+    assert found[row, column] == pytest.approx(fitness(run.problem, [across[column], along[row]])[0])
+    assert fitness(run.problem, run.answer)[0] < found.min()
