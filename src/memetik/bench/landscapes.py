@@ -75,7 +75,8 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Se
     for scene in only or scenes():
         runs = [_evolve(scene, elites, count) for elites in ELITES]
         report.rows += [_row(scene, elites, mine) for elites, mine in zip(ELITES, runs, strict=True)]
-        shown += min(zip(*runs, strict=True), key=_length)
+        together = [tuple(each) for each in zip(*runs, strict=True)]  # the runs for one target
+        shown += min(together, key=_length)
     report.remarks += verdict(report.rows)
     print(report)
     report.save(folder)
@@ -104,7 +105,7 @@ def _evolve(scene: Scene, elites: int, count: int) -> list[Evolution]:
     return found
 
 
-def _length(runs: Sequence[Evolution]) -> tuple[int, int]:
+def _length(runs: tuple[Evolution, ...]) -> tuple[int, int]:
     """How many of the runs for one target failed, and the most generations of one: pictures want few of both."""
     return sum(not one.right for one in runs), max(one.history.generations for one in runs)
 
@@ -148,7 +149,7 @@ def _last(history: History, values: Array) -> Array:
     """What belongs to the last whole generation."""
     sizes = np.bincount(history.generation)
     whole = np.flatnonzero(sizes >= POPULATION)
-    return values[history.generation == (whole[-1] if len(whole) else 0)]
+    return np.asarray(values[history.generation == (whole[-1] if len(whole) else 0)])
 
 
 def verdict(rows: Sequence[dict[str, Any]]) -> list[str]:

@@ -210,7 +210,7 @@ def _comparable(row: dict[str, Any]) -> str:
 def _share_below(row: dict[str, Any]) -> bool:
     """Whether it solves fewer than published, by more than chance explains."""
     hits = round(row["solved [%]"] * row["queries"] / 100.0)
-    return wilson(hits, row["queries"])[1] * 100.0 < row["published solved [%]"]
+    return bool(wilson(hits, row["queries"])[1] * 100.0 < row["published solved [%]"])
 
 
 def _but(arms: Sequence[str]) -> str:
