@@ -75,8 +75,8 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Se
     for scene in only or scenes():
         runs = [_evolve(scene, elites, count) for elites in ELITES]
         report.rows += [_row(scene, elites, mine) for elites, mine in zip(ELITES, runs, strict=True)]
-        together = [tuple(each) for each in zip(*runs, strict=True)]  # the runs for one target
-        shown += min(together, key=_length)
+        quickest = min(zip(*runs, strict=True), key=_length)  # of the targets
+        shown += quickest
     report.remarks += verdict(report.rows)
     print(report)
     report.save(folder)
