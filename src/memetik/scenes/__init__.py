@@ -1,0 +1,29 @@
+"""Scenes: a body, what is wanted of it and how it is solved, as plain data that a small JSON file keeps."""
+
+from memetik.scenes.build import load_body, objectives, problem, solver, start
+from memetik.scenes.code import python_code
+from memetik.scenes.file import dumps, loads, read_scene
+from memetik.scenes.kinds import KINDS, Kind
+from memetik.scenes.ready import READY, ready
+from memetik.scenes.scene import BodySource, Motion, Scene, Solving, Wish
+
+__all__ = [
+    "KINDS",
+    "READY",
+    "BodySource",
+    "Kind",
+    "Motion",
+    "Scene",
+    "Solving",
+    "Wish",
+    "dumps",
+    "load_body",
+    "loads",
+    "objectives",
+    "problem",
+    "python_code",
+    "read_scene",
+    "ready",
+    "solver",
+    "start",
+]

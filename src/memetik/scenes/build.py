@@ -1,0 +1,137 @@
+"""Scene -> Body, Problem and solver."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from os import PathLike
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import memetik as mk
+from memetik.errors import FormatError, ProblemError, UnknownNameError
+from memetik.read import parse_urdf
+from memetik.scenes.kinds import KINDS
+from memetik.scenes.scene import BodySource, Scene, Solving
+
+Array = NDArray[np.float64]
+Roots = Iterable[str | PathLike[str]]
+
+
+class Solver(Protocol):
+    """What every method is."""
+
+    def solve(self, problem: mk.Problem, start: ArrayLike | None = None, budget: mk.Budget = ...) -> mk.Solution:
+        """A verified solution."""
+
+
+def load_body(source: BodySource, roots: Roots = ()) -> mk.Body:
+    """The body of a scene. Files and the meshes of bodies are looked up inside `roots` only."""
+    if source.kind == "file":
+        return mk.load(_inside(source.value, roots), package_roots=roots, **_base(source))
+    return _load(source, tuple(Path(root) for root in roots))
+
+
+@lru_cache(maxsize=32)
+def _load(source: BodySource, roots: tuple[Path, ...]) -> mk.Body:
+    if source.kind == "bundled":
+        from memetik import bodies
+
+        if source.value not in bodies.names():
+            raise UnknownNameError("bundled body", source.value, bodies.names())
+        return mk.load(source.value, **_base(source))
+    if source.kind == "urdf":
+        return _with_base(parse_urdf(source.value, file="the uploaded URDF", package_roots=roots), source)
+    if source.kind == "built":
+        if source.value not in BUILDERS:
+            raise UnknownNameError("builder", source.value, BUILDERS)
+        return _with_base(BUILDERS[source.value](), source)
+    raise FormatError(f"body: kind is {source.kind!r}. Write bundled, file, urdf or built.")
+
+
+def objectives(scene: Scene, body: mk.Body) -> dict[str, mk.Objective]:
+    """The objectives of the wishes that count, by name."""
+    return {wish.name: KINDS[wish.kind].objective(wish, body) for wish in scene.wishes if wish.enabled}
+
+
+def problem(scene: Scene, body: mk.Body) -> mk.Problem:
+    """The problem that a scene poses."""
+    wanted = list(objectives(scene, body).values())
+    if not wanted:
+        raise ProblemError(f"scene {scene.title!r} asks for nothing. Add or enable an objective.")
+    return mk.Problem(body, wanted, lock=scene.lock)
+
+
+def start(scene: Scene, body: mk.Body) -> Array:
+    """The posture that a scene starts from, within the limits."""
+    return np.clip(body.vector(scene.start), body.lower, body.upper)
+
+
+def solver(solving: Solving) -> Solver:
+    """The method with its parameters."""
+    for row in mk.methods():
+        if row.name == solving.method:
+            known = {field.name for field in dataclasses.fields(row.solver)}
+            for name in solving.parameters:
+                if name not in known:
+                    raise UnknownNameError("parameter", name, known, f"method {row.name!r}")
+            seed = {"seed": solving.seed} if "seed" in known else {}
+            made: Solver = row.solver(**seed, **solving.parameters)
+            return made
+    raise UnknownNameError("method", solving.method, [row.name for row in mk.methods()])
+
+
+def _five_bar() -> mk.Body:
+    """Two arms of a crank and a rod each, whose tips a wish holds together."""
+    builder = mk.BodyBuilder("five_bar")
+    turn: dict[str, Any] = {"axis": (0, 0, 1), "lower": -3, "upper": 3}
+    for side, x, motor, elbow in (("left", -0.15, 2.0, -1.0), ("right", 0.15, 1.0, 1.0)):
+        crank, rod = f"{side}_crank", f"{side}_rod"
+        builder.add(
+            "base", f"{side}_motor", "revolute", crank, origin=(x, 0, 0), home=motor, shapes=[_bar(0.3)], **turn
+        )
+        builder.add(
+            crank, f"{side}_elbow", "revolute", rod, origin=(0.3, 0, 0), home=elbow, shapes=[_bar(0.35)], **turn
+        )
+        builder.add(rod, f"{side}_end", "fixed", f"{side}_tip", origin=(0.35, 0, 0))
+    return builder.build()
+
+
+def _bar(length: float) -> mk.Shape:
+    along_x = mk.euler(0.0, math.pi / 2.0, 0.0)
+    return mk.Shape("capsule", (0.015, length), mk.transform((length / 2.0, 0.0, 0.0), along_x))
+
+
+BUILDERS: dict[str, Callable[[], mk.Body]] = {
+    "five_bar": _five_bar,
+    "hand": mk.hand,
+    "snake_100": lambda: mk.snake(100, length=2.0),
+}
+
+
+def _base(source: BodySource) -> dict[str, Any]:
+    limit = source.base_limit
+    return {"base": source.base} | ({} if limit is None else {"base_lower": -limit, "base_upper": limit})
+
+
+def _with_base(body: mk.Body, source: BodySource) -> mk.Body:
+    limit = source.base_limit
+    return body.with_base(source.base) if limit is None else body.with_base(source.base, lower=-limit, upper=limit)
+
+
+def _inside(name: str, roots: Roots) -> Path:
+    """The path of a model file, if it lies inside a folder that may be read."""
+    for root in roots:
+        inside = Path(root).resolve()
+        try:
+            path = (inside / name).resolve()
+        except (OSError, ValueError, RuntimeError):  # too long, a null byte, a circle of links
+            continue
+        if path.is_relative_to(inside) and path.is_file():
+            return path
+    raise FormatError(f"body: there is no file {name!r} in the folders that may be read. Add its folder with --root.")

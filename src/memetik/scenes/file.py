@@ -1,0 +1,201 @@
+"""Scenes as JSON: small, readable, and read strictly, for they come from strangers too."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+from memetik.errors import FormatError
+from memetik.scenes.fields import by_name, flag, keys, number, text
+from memetik.scenes.kinds import KINDS
+from memetik.scenes.scene import BodySource, Motion, Scene, Solving, Wish
+
+FORMAT = "memetik scene 1"
+MAX_BYTES = 8 * 2**20
+MOST_WISHES = 500
+BODY_KINDS = ("bundled", "file", "urdf", "built")
+
+
+def dumps(scene: Scene) -> str:
+    """The scene as JSON; what has its usual value is left out."""
+    body = {scene.body.kind: scene.body.value, "base": scene.body.base, "base_limit": scene.body.base_limit}
+    usual = BodySource("bundled", "")
+    plain: dict[str, Any] = {
+        "format": FORMAT,
+        "title": scene.title,
+        "body": {key: value for key, value in body.items() if value != getattr(usual, key, ...)},
+        "objectives": [_plain_wish(wish) for wish in scene.wishes],
+        "lock": dict(scene.lock),
+        "start": dict(scene.start),
+        "solving": _unusual(scene.solving, Solving()),
+        "motion": _unusual(scene.motion, Motion()),
+    }
+    return _lines({key: value for key, value in plain.items() if value or key in ("title", "objectives")})
+
+
+def loads(source: str | bytes, name: str = "the scene") -> Scene:
+    """The scene in JSON text; messages call it `name`."""
+    data = source.encode(errors="surrogatepass") if isinstance(source, str) else source
+    if len(data) > MAX_BYTES:
+        raise FormatError(f"{name} is larger than {MAX_BYTES >> 20} MB, more than any scene needs.")
+    try:
+        plain = json.loads(data.decode(), parse_constant=_refuse, object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
+        raise FormatError(f"{name} is not a scene in JSON: {reason}.") from error
+    try:
+        return _scene(plain)
+    except FormatError as error:
+        raise FormatError(f"{name}: {error}") from error
+
+
+def read_scene(path: str | Path) -> Scene:
+    """The scene in a file."""
+    try:
+        with Path(path).open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise FormatError(f"the scene {str(path)!r} cannot be read: {error.strerror}.") from error
+    return loads(data, Path(path).name)
+
+
+# ---- Reading -------------------------------------------------------------------------------------------------
+
+
+def _scene(plain: Any) -> Scene:
+    given = keys(plain, "a scene", ("format", "title", "body", "objectives", "lock", "start", "solving", "motion"))
+    if given.get("format") != FORMAT:
+        raise FormatError(f'"format" is {given.get("format")!r}; this version reads {FORMAT!r}.')
+    wishes = given.get("objectives", [])
+    if not isinstance(wishes, list) or len(wishes) > MOST_WISHES:
+        raise FormatError(f"objectives must be a list of at most {MOST_WISHES}.")
+    made = tuple(_wish(wish, k + 1) for k, wish in enumerate(wishes))
+    names = [wish.name for wish in made]
+    for name in names:
+        if names.count(name) > 1:
+            raise FormatError(f"two objectives are called {name!r}. Give each a name of its own.")
+    return Scene(
+        title=text(given.get("title", "untitled"), "title"),
+        body=_body(given.get("body")),
+        wishes=made,
+        lock=by_name(given.get("lock", {}), "lock"),
+        start=by_name(given.get("start", {}), "start"),
+        solving=_solving(given.get("solving", {})),
+        motion=_motion(given.get("motion", {})),
+    )
+
+
+def _body(plain: Any) -> BodySource:
+    given = keys(plain, "body", (*BODY_KINDS, "base", "base_limit"))
+    kinds = [kind for kind in BODY_KINDS if kind in given]
+    if len(kinds) != 1:
+        raise FormatError(f"body must have exactly one of {', '.join(BODY_KINDS)}.")
+    value = given[kinds[0]]
+    if not isinstance(value, str):
+        raise FormatError(f"body: {kinds[0]} is {type(value).__name__}, not a text.")
+    limit = given.get("base_limit")
+    return BodySource(
+        kinds[0],
+        value,
+        text(given.get("base", "fixed"), "body, base"),
+        None if limit is None else number(limit, "body, base_limit"),
+    )
+
+
+def _wish(plain: Any, place: int) -> Wish:
+    if not isinstance(plain, dict) or plain.get("kind") not in KINDS:
+        kind = plain.get("kind") if isinstance(plain, dict) else plain
+        raise FormatError(f"objective {place}: kind is {str(kind)[:60]!r}. Write one of {', '.join(KINDS)}.")
+    given = dict(plain)
+    kind = KINDS[given.pop("kind")]
+    name = text(given.pop("name", f"{kind.name} {place}"), f"objective {place}, name")
+    enabled = flag(given.pop("enabled", True), f"objective {name!r}, enabled")
+    return kind.check(Wish(kind.name, name, given, enabled))
+
+
+def _solving(plain: Any) -> Solving:
+    given = keys(plain, "solving", [field.name for field in dataclasses.fields(Solving)])
+    usual = Solving()
+    parameters = given.get("parameters", {})
+    if not isinstance(parameters, dict):
+        raise FormatError("solving: parameters must be an object.")
+    for name, value in parameters.items():
+        if not isinstance(value, bool):
+            number(value, f"solving, parameter {name!r}")
+    solving = Solving(
+        method=text(given.get("method", usual.method), "solving, method"),
+        seed=_whole(given.get("seed", usual.seed), "solving, seed"),
+        evaluations=_whole(given.get("evaluations", usual.evaluations), "solving, evaluations"),
+        seconds=number(given.get("seconds", usual.seconds), "solving, seconds"),
+        parameters=parameters,
+    )
+    if solving.evaluations < 1 or not 0.0 < solving.seconds <= 60.0 or solving.seed < 0:
+        raise FormatError("solving: evaluations must be at least 1, seed at least 0, seconds above 0 and up to 60.")
+    return solving
+
+
+def _motion(plain: Any) -> Motion:
+    given = keys(plain, "motion", [field.name for field in dataclasses.fields(Motion)])
+    usual = Motion()
+    motion = Motion(
+        realistic=flag(given.get("realistic", usual.realistic), "motion, realistic"),
+        velocity=number(given.get("velocity", usual.velocity), "motion, velocity"),
+        acceleration=number(given.get("acceleration", usual.acceleration), "motion, acceleration"),
+        smoothing=number(given.get("smoothing", usual.smoothing), "motion, smoothing"),
+    )
+    if not (motion.velocity > 0.0 and motion.acceleration > 0.0 and 0.0 <= motion.smoothing < 1.0):
+        raise FormatError("motion: velocity and acceleration must be above 0, smoothing from 0 to below 1.")
+    return motion
+
+
+def _whole(value: Any, where: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > 2**31:
+        raise FormatError(f"{where} is {value!r}, not a whole number.")
+    return value
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not a number")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name stands twice in one object")
+    return found
+
+
+# ---- Writing -------------------------------------------------------------------------------------------------
+
+
+def _plain_wish(wish: Wish) -> dict[str, Any]:
+    kind = KINDS[wish.kind]
+    values = {
+        field.name: wish.values[field.name]
+        for field in kind.fields
+        if _listed(wish.values[field.name]) != _listed(field.default)
+    }
+    return {"kind": wish.kind, "name": wish.name, **({} if wish.enabled else {"enabled": False}), **values}
+
+
+def _unusual(settings: Any, usual: Any) -> dict[str, Any]:
+    fields = (field.name for field in dataclasses.fields(settings))
+    return {name: getattr(settings, name) for name in fields if getattr(settings, name) != getattr(usual, name)}
+
+
+def _listed(value: Any) -> Any:
+    return [_listed(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def _lines(plain: dict[str, Any]) -> str:
+    """JSON with one line for each entry and each objective, which diffs well and reads like a table."""
+    parts = []
+    for key, value in plain.items():
+        if key == "objectives":
+            rows = ",\n    ".join(json.dumps(row, allow_nan=False) for row in value)
+            parts.append(f'"objectives": [\n    {rows}\n  ]' if value else '"objectives": []')
+        else:
+            parts.append(f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}")
+    return "{\n  " + ",\n  ".join(parts) + "\n}\n"
