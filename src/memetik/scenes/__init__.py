@@ -4,7 +4,7 @@ from memetik.scenes.build import load_body, objectives, problem, solver, start
 from memetik.scenes.code import python_code
 from memetik.scenes.file import dumps, loads, read_scene
 from memetik.scenes.kinds import KINDS, Kind
-from memetik.scenes.ready import READY, ready
+from memetik.scenes.ready import READY, blank, ready
 from memetik.scenes.scene import BodySource, Motion, Scene, Solving, Wish
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Scene",
     "Solving",
     "Wish",
+    "blank",
     "dumps",
     "load_body",
     "loads",

@@ -1,0 +1,127 @@
+"""Gizmos: what a person drags. Each turns a drag into one call of the session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import viser
+
+from memetik.scenes import KINDS
+from memetik.studio.session import Session
+from memetik.studio.solids import extent
+
+OBSTACLE_COLOR = (217, 96, 59)
+
+
+class Gizmos:
+    """One transform control for every target of the scene, and one for every obstacle."""
+
+    def __init__(self, client: viser.ClientHandle, session: Session, moved: Callable[[], None]) -> None:
+        """`moved` is called after every frame that was solved."""
+        self._api: Any = client.scene
+        self._session, self._moved = session, moved
+        self._targets: dict[str, Any] = {}
+        self._obstacles: dict[tuple[str, int], Any] = {}
+        self._balls: list[Any] = []
+        self._signature: list[Any] = []
+        self.dragging = self.begins = False
+        self.late: Callable[[], bool] | None = None
+        self.build()
+
+    def build(self) -> None:
+        """Make the gizmos that the scene needs; those that are right already stay, so that a drag is not cut off."""
+        session = self._session
+        wanted = [
+            (wish.name, wish.kind, wish.values.get("relative_to") is None, len(wish.values.get("obstacles", ())))
+            for wish in session.scene.wishes
+            if wish.enabled
+        ]
+        if [session.scene.body, *wanted] != self._signature:
+            self._signature = [session.scene.body, *wanted]
+            self.clear()
+            scale = 0.13 * extent(session.body)
+            for name, kind, _, obstacles in wanted:
+                if kind == "Distance":
+                    for number in range(obstacles):
+                        self._obstacle(name, number, scale)
+                elif session.gizmo(name) is not None:
+                    self._target(name, scale)
+        self.place()
+
+    def clear(self) -> None:
+        """Take all away."""
+        for handle in (*self._balls, *self._targets.values(), *self._obstacles.values()):
+            handle.remove()
+        self._targets.clear()
+        self._obstacles.clear()
+        self._balls.clear()
+
+    def place(self) -> None:
+        """Put every gizmo where the scene says; not the one in somebody's hand."""
+        if self.dragging:
+            return
+        for name, handle in self._targets.items():
+            found = self._session.gizmo(name)
+            if found is not None:
+                _put(handle, *found)
+        for (name, number), handle in self._obstacles.items():
+            _put(handle, self._session.scene.wish(name).values["obstacles"][number][:3])
+
+    def _target(self, name: str, scale: float) -> None:
+        wish = self._session.scene.wish(name)
+        position, wxyz = self._session.gizmo(name) or (np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))
+        kind = KINDS[wish.kind]
+        turns = kind.turn is not None or kind.axis is not None
+        handle = self._api.add_transform_controls(
+            f"/targets/{name}", scale=scale, position=tuple(position), wxyz=tuple(wxyz), depth_test=False,
+            disable_axes=kind.place is None, disable_sliders=kind.place is None, disable_rotations=not turns,
+        )  # fmt: skip
+        self._listen(handle, lambda: self._session.move(name, handle.position, handle.wxyz))
+        self._targets[name] = handle
+
+    def _obstacle(self, name: str, number: int, scale: float) -> None:
+        x, y, z, radius = self._session.scene.wish(name).values["obstacles"][number]
+        path = f"/obstacles/{name} {number}"
+        handle = self._api.add_transform_controls(
+            path, scale=scale, position=(x, y, z), depth_test=False, disable_rotations=True
+        )
+        ball = self._api.add_icosphere(
+            f"{path}/ball", radius=radius, color=OBSTACLE_COLOR, opacity=0.8, cast_shadow=False, receive_shadow=False
+        )
+        self._listen(handle, lambda: self._session.move_obstacle(name, number, handle.position))
+        self._obstacles[name, number] = handle
+        self._balls.append(ball)
+
+    def _listen(self, handle: Any, move: Callable[[], bool]) -> None:
+        # Awaited on the event loop, so that the phases of a drag keep their order; a frame takes about a millisecond.
+        @handle.on_update  # type: ignore[untyped-decorator]
+        async def _(event: Any) -> None:
+            if event.phase == "start":
+                self.dragging = self.begins = True
+            if event.phase == "end":
+                self.dragging = False
+            self.late = move
+            self.catch_up()
+
+    def catch_up(self) -> None:
+        """Solve for the last drag, unless the session is busy; then whoever calls next does."""
+        if self.late is not None and self._session.lock.acquire(blocking=False):
+            try:
+                move, self.late = self.late, None
+                if self.begins:
+                    self.begins = False
+                    self._session.begin_drag()
+                if move():
+                    self._moved()
+            finally:
+                self._session.lock.release()
+
+
+def _put(handle: Any, position: Any, wxyz: Any = None) -> None:
+    """Move a handle if it is not there, which spares the page a message."""
+    if not np.allclose(handle.position, position, atol=1e-9):
+        handle.position = tuple(float(each) for each in position)
+    if wxyz is not None and abs(abs(float(np.dot(handle.wxyz, wxyz))) - 1.0) > 1e-9:
+        handle.wxyz = tuple(float(each) for each in wxyz)

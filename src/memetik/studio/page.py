@@ -1,0 +1,183 @@
+"""The page of one client: a session of its own, what is seen of it, and a pulse that keeps both together."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import viser
+
+from memetik.errors import MemetikError
+from memetik.scenes import Scene
+from memetik.studio.gizmos import Gizmos
+from memetik.studio.panel_compare import ComparePanel
+from memetik.studio.panel_joints import JointsPanel
+from memetik.studio.panel_motion import MotionPanel
+from memetik.studio.panel_objectives import ObjectivesPanel
+from memetik.studio.panel_scene import ScenePanel
+from memetik.studio.panel_solver import SolverPanel
+from memetik.studio.session import Session
+from memetik.studio.stage import Stage
+from memetik.studio.widgets import Panel, on_click
+from memetik.studio.worker import Answer, Worker
+
+FRAME = 1.0 / 60.0  # s
+NUMBERS = 0.12  # s between two looks at the numbers; more often would only flicker
+PATIENCE = 0.4  # s without a change before the worker is asked about a failure
+
+
+class Page:
+    """Connects the parts; they do not know each other."""
+
+    def __init__(self, client: viser.ClientHandle, scene: Scene, roots: tuple[str, ...], worker: Worker) -> None:
+        self._client, self._worker = client, worker
+        self.session = Session(scene, roots=roots)
+        self.trouble = ""  # the last message that was shown
+        self.frames: list[float] = []  # s, how long the last frames took from the drag to the new posture
+        self._wake, self._closed = threading.Event(), False
+        self._asked: Scene | None = None
+        self._changed_at = time.perf_counter()
+        client.gui.configure_theme(control_width="large", show_logo=False, show_share_button=False)
+        client.scene.configure_default_lights(cast_shadow=False)
+        self.stage = Stage(client, self.session)
+        self.gizmos = Gizmos(client, self.session, self._frame)
+        self.panels: list[Panel] = []
+        self._controls()
+        self._stood: tuple[Any, ...] = self._standing()
+        self.stage.look()
+        self._pulse = threading.Thread(target=self._beat, name="studio pulse", daemon=True)
+        self._pulse.start()
+
+    # ---- What panels see (Desk) ----------------------------------------------------------------------------
+
+    @property
+    def gui(self) -> Any:
+        """The controls of this client."""
+        return self._client.gui
+
+    def act(self, action: Callable[[], object]) -> bool:
+        """Do something to the session and show the result, or the message if it fails."""
+        try:
+            with self.session.lock:
+                action()
+                self.show()
+        except MemetikError as error:
+            self.tell("That does not work", str(error))
+            self.show()  # controls go back to what holds
+            return False
+        self.trouble = ""
+        return True
+
+    def tell(self, title: str, body: str) -> None:
+        """Show a notification."""
+        self.trouble = body
+        self._client.add_notification(title, body[:1000], auto_close_seconds=12.0, color="red")
+
+    def download(self, name: str, content: str) -> None:
+        """Send a file."""
+        self._client.send_file_download(name, content.encode(), save_immediately=True)
+
+    # ---- Keeping up ----------------------------------------------------------------------------------------
+
+    def show(self) -> None:
+        """The scene has changed: bring everything that is seen up to date."""
+        with self.session.lock:
+            standing = self._standing()
+            if standing != self._stood:
+                other_body = standing[0] != self._stood[0]
+                self._stood = standing
+                self.stage.build()
+                if other_body:
+                    self.stage.look()
+            self.gizmos.build()
+            self.stage.apply_visibility()
+            for panel in self.panels:
+                panel.renew()
+        self._touch()
+
+    def close(self) -> None:
+        """The client has left."""
+        self._closed = True
+        self._wake.set()
+
+    def _standing(self) -> tuple[Any, ...]:
+        """What the stage is built from."""
+        scene = self.session.scene
+        scenery = [wish.values for wish in scene.wishes if wish.kind in ("Projection", "Balance")]
+        return scene.body, self.session.start.tolist(), scenery
+
+    def _frame(self) -> None:
+        """A gizmo has moved and the session has solved."""
+        self.stage.pose()
+        self._touch()
+
+    def _touch(self) -> None:
+        self._changed_at = time.perf_counter()
+        self._wake.set()
+
+    def _beat(self) -> None:
+        """Move on, refresh the numbers, and ask about failures, as long as the page is open."""
+        last, shown = time.perf_counter(), 0.0
+        moving = False
+        while not self._closed:
+            asking = not self.session.reached and self._asked is not self.session.scene
+            self._wake.wait(FRAME if moving else NUMBERS if asking or self.gizmos.late else None)
+            if self._closed:
+                return
+            self._wake.clear()
+            self.gizmos.catch_up()
+            now = time.perf_counter()
+            with self.session.lock:
+                moving = self.session.follow(min(now - last, 0.1) if moving else FRAME)
+                if moving or self.session.recording is not None:
+                    self.stage.pose()
+            last = now
+            if now - shown < NUMBERS:
+                time.sleep(NUMBERS - (now - shown) if not moving else 0.0)
+            if time.perf_counter() - shown >= NUMBERS:
+                shown = time.perf_counter()
+                self._numbers()
+            if asking and time.perf_counter() - self._changed_at > PATIENCE:
+                self._ask()
+
+    def _numbers(self) -> None:
+        with self.session.lock:
+            self.gizmos.place()
+            self.stage.trail()
+            for panel in self.panels:
+                panel.refresh()
+
+    def _ask(self) -> None:
+        with self.session.lock:
+            scene, q = self.session.scene, self.session.goal.tolist()
+            self._asked = scene
+
+        def answered(answer: Answer) -> None:
+            if self.session.answer(scene, answer.success, answer.q, answer.explanation):
+                with self.session.lock:
+                    self._asked = self.session.scene
+                    self.stage.pose()
+                self._wake.set()
+
+        self._worker.ask(scene, q, self.session.roots, answered)
+
+    # ---- Controls ------------------------------------------------------------------------------------------
+
+    def _controls(self) -> None:
+        gui = self.gui
+        history = gui.add_button_group("history", ("undo", "redo"))
+        on_click(history, lambda: self.act(self.session.undo if history.value == "undo" else self.session.redo))
+        tabs = gui.add_tab_group()
+        makers: list[tuple[str, Callable[[], Panel]]] = [
+            (ScenePanel.title, lambda: ScenePanel(self, self.stage.seen)),
+            (ObjectivesPanel.title, lambda: ObjectivesPanel(self)),
+            (JointsPanel.title, lambda: JointsPanel(self)),
+            (SolverPanel.title, lambda: SolverPanel(self)),
+            (MotionPanel.title, lambda: MotionPanel(self)),
+            (ComparePanel.title, lambda: ComparePanel(self, self.stage.compare)),
+        ]
+        for title, make in makers:
+            with tabs.add_tab(title):
+                self.panels.append(make())

@@ -1,0 +1,75 @@
+"""The scene panel: ready scenes, bodies, files, undo, what is seen, recording."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from memetik import bodies, scenes
+from memetik.studio.widgets import Panel, on_change, on_click
+
+
+class ScenePanel(Panel):
+    """Where a visit begins."""
+
+    title = "Scene"
+
+    def __init__(self, desk: Any, seen: dict[str, bool]) -> None:
+        self._seen = seen
+        super().__init__(desk)
+
+    def build(self) -> None:
+        gui = self.gui
+        with gui.add_folder("Ready scenes"):
+            for name in scenes.READY:
+                on_click(gui.add_button(name), partial(self._open, name))
+        with gui.add_folder("Any body", expand_by_default=False):
+            self._body = gui.add_dropdown("bundled", options=bodies.names())
+            self._base = gui.add_dropdown("base", options=("fixed", "xyz", "planar", "floating"))
+            on_click(gui.add_button("open body"), self._open_body)
+            self._upload = gui.add_upload_button("upload a .urdf or a scene", mime_type=".urdf,.xml,.json")
+            self._upload.on_upload(self._take)
+        with gui.add_folder("File", expand_by_default=False):
+            on_click(gui.add_button("save scene"), lambda: self.desk.download("scene.json", self.session.save()))
+            on_click(gui.add_button("copy as Python"), self._code)
+            self._text = gui.add_text("Python", "", multiline=True, visible=False)
+        with gui.add_folder("Seen", expand_by_default=False):
+            for what, seen in self._seen.items():
+                on_change(gui.add_checkbox(what, seen), partial(self._see, what))
+        with gui.add_folder("Recording", expand_by_default=False):
+            self._record = gui.add_checkbox("record", False)
+            on_change(self._record, lambda on: self.desk.act(lambda: self.session.record(on)))
+            on_click(gui.add_button("export CSV"), lambda: self._export("csv"))
+            on_click(gui.add_button("export JSON"), lambda: self._export("json"))
+
+    def _open(self, name: str) -> None:
+        self.desk.act(lambda: self.session.open(scenes.ready(name)))
+
+    def _open_body(self) -> None:
+        base = self._base.value
+        source = scenes.BodySource("bundled", self._body.value, base, None if base == "fixed" else 2.0)
+        self.desk.act(lambda: self.session.open(scenes.blank(source, scenes.load_body(source))))
+
+    def _take(self, event: Any) -> None:
+        file = self._upload.value
+        self.desk.act(lambda: self.session.upload(file.name, file.content))
+
+    def _code(self) -> None:
+        code = self.session.code()
+        self._text.value, self._text.visible = code, True
+        self.desk.download("scene.py", code)
+
+    def _see(self, what: str, on: bool) -> None:
+        self._seen[what] = on
+        self.desk.act(lambda: None)
+
+    def _export(self, kind: str) -> None:
+        recording = self.session.recorded
+        if recording is None:
+            self.desk.tell("Nothing recorded", "Tick 'record', drag a target, and export then.")
+        else:
+            self.desk.download(f"motion.{kind}", recording.to_csv() if kind == "csv" else recording.to_json())
+
+    def renew(self) -> None:
+        if self._record.value != (self.session.recording is not None):
+            self._record.value = self.session.recording is not None

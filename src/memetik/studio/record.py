@@ -1,0 +1,64 @@
+"""Recording: the joint motion and the targets over time, and its export."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memetik.scenes import KINDS, Scene
+
+Array = NDArray[np.float64]
+
+MOST_FRAMES = 100_000  # an hour of dragging is less
+
+
+class Recording:
+    """Frames since it began: time [s], joint vector, and what gizmos moved of every objective."""
+
+    def __init__(self, joint_names: Sequence[str]) -> None:
+        self.joint_names = tuple(joint_names)
+        self.times: list[float] = []
+        self.postures: list[Array] = []
+        self.targets: list[dict[str, dict[str, Any]]] = []
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def add(self, seconds: float, q: Array, scene: Scene) -> None:
+        """One frame."""
+        if len(self) >= MOST_FRAMES:
+            return
+        self.times.append(seconds)
+        self.postures.append(q.copy())
+        self.targets.append({wish.name: _moved(wish.kind, wish.values) for wish in scene.wishes if wish.enabled})
+
+    def to_csv(self) -> str:
+        """A row a frame: the time [s], then the joints [rad or m] in the order of the body."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(["time", *self.joint_names])
+        for time, q in zip(self.times, self.postures, strict=True):
+            writer.writerow([f"{time:.4f}", *(f"{value:.9g}" for value in q.tolist())])
+        return out.getvalue()
+
+    def to_json(self) -> str:
+        """Times, joints and the targets of every objective."""
+        plain = {
+            "joint_names": self.joint_names,
+            "times": [round(time, 4) for time in self.times],
+            "q": [q.tolist() for q in self.postures],
+            "targets": [{name: values for name, values in frame.items() if values} for frame in self.targets],
+        }
+        return json.dumps(plain, allow_nan=False)
+
+
+def _moved(kind: str, values: Any) -> dict[str, Any]:
+    known = KINDS[kind]
+    names = [known.place, known.turn, known.axis, "obstacles" if kind == "Distance" else None]
+    return {name: values[name] for name in names if name is not None}

@@ -1,0 +1,132 @@
+"""The server: one page for each client, on this machine only unless told otherwise."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+
+from memetik import bodies, scenes
+from memetik.errors import FormatError, MissingExtraError
+
+try:
+    import viser
+
+    from memetik.studio.page import Page
+    from memetik.studio.worker import Worker
+except ImportError as error:  # pragma: no cover - only without the extra
+    raise MissingExtraError("viser", "memetik studio", "studio") from error
+
+WARNING = """\
+memetik: the studio listens on {host}, so everybody who can reach this machine can use it: there is no password, and
+what is uploaded is read here. Use --host 127.0.0.1 unless you mean that."""
+
+
+class Studio:
+    """A running server; use it in a `with` block, or call `stop`."""
+
+    def __init__(
+        self, scene: scenes.Scene, *, host: str = "127.0.0.1", port: int = 8080, roots: Sequence[str | PathLike[str]] = ()
+    ) -> None:
+        """`port` 0 takes any that is free; `roots` are folders whose models and meshes may be read."""
+        self._scene, self._roots = scene, tuple(str(Path(root).resolve()) for root in roots)
+        scenes.problem(scene, scenes.load_body(scene.body, self._roots))  # a scene that cannot be built is said here
+        if not _is_loopback(host):
+            print(WARNING.format(host=host), file=sys.stderr, flush=True)
+        self._worker = Worker()
+        self.pages: dict[int, Page] = {}
+        self._server = viser.ViserServer(host=host, port=_free_port(host, port), label="memetik studio", verbose=False)
+        self._server.on_client_connect(self._enter)
+        self._server.on_client_disconnect(self._leave)
+
+    @property
+    def url(self) -> str:
+        """The address of the page."""
+        host = self._server.get_host()
+        shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host
+        return f"http://{f'[{shown}]' if ':' in shown else shown}:{self._server.get_port()}"
+
+    def wait(self) -> None:
+        """Serve until somebody interrupts."""
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            print()
+
+    def stop(self) -> None:
+        """End all pages, the worker and the server."""
+        for page in list(self.pages.values()):
+            page.close()
+        self._worker.close()
+        self._server.stop()
+
+    def __enter__(self) -> Studio:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None) -> None:
+        self.stop()
+
+    def _enter(self, client: viser.ClientHandle) -> None:
+        self.pages[client.client_id] = Page(client, self._scene, self._roots, self._worker)
+
+    def _leave(self, client: viser.ClientHandle) -> None:
+        page = self.pages.pop(client.client_id, None)
+        if page is not None:
+            page.close()
+
+
+def scene_from(source: str | None) -> tuple[scenes.Scene, list[Path]]:
+    """The scene that is meant by a bundled name, a model file, a scene file or nothing, and the folders it needs."""
+    if source is None:
+        return scenes.ready("humanoid"), []
+    path = Path(source)
+    if source in bodies.names():
+        made = scenes.BodySource("bundled", source)
+        return scenes.blank(made, scenes.load_body(made)), []
+    if source in scenes.READY:
+        return scenes.ready(source), []
+    folder = path.resolve().parent
+    if path.suffix.lower() == ".json":
+        return scenes.read_scene(path), [folder]
+    made = scenes.BodySource("file", str(path.resolve()))
+    if not path.is_file():
+        raise FormatError(f"there is no body, scene or file {source!r}. `memetik bodies` lists the bundled bodies.")
+    return scenes.blank(made, scenes.load_body(made, [folder])), [folder]
+
+
+def serve(
+    source: str | None = None, *, host: str = "127.0.0.1", port: int = 8080, browser: bool = True,
+    roots: Sequence[str | PathLike[str]] = (),
+) -> None:  # fmt: skip
+    """Run the studio until Ctrl-C."""
+    scene, folders = scene_from(source)
+    with Studio(scene, host=host, port=port, roots=[*folders, *roots]) as studio:
+        print(f"memetik studio: {studio.url} (Ctrl-C ends it)", flush=True)
+        if browser:
+            webbrowser.open(studio.url)
+        studio.wait()
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _free_port(host: str, port: int) -> int:
+    """The port, if it is free; any free one for 0."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise FormatError(f"the studio cannot listen on {host}, port {port}: {error.strerror}.") from error
+        return int(probe.getsockname()[1])

@@ -1,0 +1,386 @@
+"""Session: what one browser tab works on. Plain methods, no page: the panels and gizmos only call them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import memetik as mk
+from memetik import scenes
+from memetik.errors import FormatError
+from memetik.geometry import between
+from memetik.scenes.fields import frame_of
+from memetik.solution.measures import measures
+from memetik.studio.fresh import values_about
+from memetik.studio.history import History
+from memetik.studio.motion import Follower
+from memetik.studio.record import Recording
+from memetik.studio.upload import read_upload
+
+Array = NDArray[np.float64]
+
+PLOTTED = 200  # solves
+
+
+class Mark(NamedTuple):
+    """How far an objective is off, and whether that is good enough; None where it only guides or does not count."""
+
+    good: bool | None
+    text: str
+
+
+@dataclass
+class Effort:
+    """The last solves, for the plot: seconds and the largest error as a share of its tolerance."""
+
+    seconds: deque[float]
+    errors: deque[float]
+
+
+class Session:
+    """A scene with its body, the posture on show and the solver that keeps it on its targets.
+
+    Every method that changes the scene solves at once and may raise a MemetikError, which leaves all as it was. A lock
+    makes them safe to call from the threads of the page.
+    """
+
+    def __init__(self, scene: scenes.Scene, *, roots: Sequence[str] = ()) -> None:
+        self.roots = tuple(roots)
+        self.lock = threading.RLock()
+        self.history = History()
+        self.live = True
+        self.recording: Recording | None = None  # in progress
+        self.recorded: Recording | None = None  # for export
+        self._record_since = 0.0
+        self.effort = Effort(deque(maxlen=PLOTTED), deque(maxlen=PLOTTED))
+        self.solution: mk.Solution | None = None
+        self.explanation = ""
+        self._enter(scene, anew=True)
+
+    # ---- The scene -----------------------------------------------------------------------------------------
+
+    def open(self, scene: scenes.Scene) -> None:
+        """Another scene, from its start."""
+        with self.lock:
+            before = self.scene
+            self._enter(scene, anew=True)
+            self.history.remember(before)
+
+    def change(self, scene: scenes.Scene) -> None:
+        """The scene with an edit; the posture goes on from where it is."""
+        with self.lock:
+            before = self.scene
+            self._enter(scene, anew=scene.body != before.body)
+            self.history.remember(before)
+
+    def undo(self) -> bool:
+        """Back to the scene before; whether there was one."""
+        return self._travel(self.history.undo)
+
+    def redo(self) -> bool:
+        """Forward again; whether there was something undone."""
+        return self._travel(self.history.redo)
+
+    def _travel(self, way: Callable[[scenes.Scene], scenes.Scene | None]) -> bool:
+        with self.lock:
+            scene = way(self.scene)
+            if scene is None:
+                return False
+            self._enter(scene, anew=scene.body != self.scene.body)
+            return True
+
+    def _enter(self, scene: scenes.Scene, *, anew: bool) -> None:
+        """Build everything first, so that a scene that cannot be built changes nothing."""
+        body = scenes.load_body(scene.body, self.roots)
+        for joint in (*scene.lock, *scene.start):
+            body.index(joint)
+        objectives = scenes.objectives(scene, body)
+        start = scenes.start(scene, body) if anew else self.goal
+        problem = mk.Problem(body, objectives.values(), lock=scene.lock) if objectives else None
+        solver = scenes.solver(scene.solving)
+        budget = mk.Budget(scene.solving.evaluations, scene.solving.seconds)
+        self.scene, self.body, self.problem, self._objectives = scene, body, problem, objectives
+        self._solver, self._budget = solver, budget
+        if anew:
+            self.start, self.goal = start.copy(), start.copy()
+            self.follower = Follower(body, start)
+            self.recording = None
+        self.solve()
+
+    # ---- Solving -------------------------------------------------------------------------------------------
+
+    @property
+    def q(self) -> Array:
+        """The posture on show."""
+        return self.follower.q
+
+    def solve(self) -> None:
+        """Solve once within the budget of a frame, from the last solution."""
+        with self.lock:
+            self.explanation = ""
+            if self.problem is None or not self.live:
+                self.solution = None
+                self.goal = self._held(self.goal)
+            else:
+                self.solution = self._solver.solve(self.problem, self.goal, self._budget)
+                if self.solution.status != mk.Status.INVALID:
+                    self.goal = self.solution.q
+                self.effort.seconds.append(self.solution.seconds)
+                self.effort.errors.append(self._largest_error())
+            self.follow(0.0)
+
+    def follow(self, seconds: float) -> bool:
+        """Move the posture on show towards the solution; False when it is there."""
+        with self.lock:
+            if seconds > 0.0 or not (self.scene.motion.realistic or self.scene.motion.smoothing > 0.0):
+                moving = self.follower.step(self.goal, self.scene.motion, max(seconds, 1e-3))
+            else:
+                moving = bool(np.any(self.goal != self.follower.q))
+            if self.recording is not None:
+                self.recording.add(time.perf_counter() - self._record_since, self.q, self.scene)
+            return moving
+
+    def restart(self) -> None:
+        """From the start of the scene again."""
+        with self.lock:
+            self.goal = self.start.copy()
+            self.follower.jump(self.goal)
+            self.solve()
+
+    def answer(self, scene: scenes.Scene, success: bool, q: Sequence[float], explanation: str) -> bool:
+        """Take what a longer search found, if the scene is still the one it was about."""
+        with self.lock:
+            if scene is not self.scene:
+                return False
+            if success:
+                self.goal = np.array(q)
+                self.solve()
+            self.explanation = "" if self.reached else explanation
+            return True
+
+    @property
+    def reached(self) -> bool:
+        """Whether nothing is missing."""
+        return self.solution is None or self.solution.success
+
+    def marks(self) -> dict[str, Mark]:
+        """For every wish how far it is off."""
+        with self.lock:
+            found = {wish.name: Mark(None, "not measured" if wish.enabled else "off") for wish in self.scene.wishes}
+            rows = measures(self.solution) if self.solution is not None else []
+            for wish in self.scene.wishes:
+                mine = [row for row in rows if row.objective is self._objectives.get(wish.name)]
+                if mine:
+                    hard = [row.verdict for row in mine if row.verdict != "guide"]
+                    text = ", ".join(_amount(row.error, row.unit) for row in mine)
+                    found[wish.name] = Mark("missed" not in hard if hard else None, text)
+            return found
+
+    def _largest_error(self) -> float:
+        assert self.solution is not None and self.problem is not None
+        terms = self.problem.compiled.terms
+        hard = terms["soft"] == 0
+        errors = self.solution.term_errors[hard] / np.maximum(terms["tolerance"][hard], 1e-9)
+        return float(np.nan_to_num(errors, posinf=1e9).max(initial=0.0))
+
+    def _held(self, q: Array) -> Array:
+        held = q.copy()
+        for joint, value in self.scene.lock.items():
+            held[self.body.index(joint)] = value
+        return held
+
+    # ---- Wishes --------------------------------------------------------------------------------------------
+
+    def add(self, kind: str, **values: Any) -> str:
+        """A new wish of a kind, about where the body is now; its name."""
+        with self.lock:
+            name = self.scene.new_name(kind)
+            wish = scenes.KINDS[kind].new(name, **{**values_about(kind, self.body, self.q), **values})
+            self.change(replace(self.scene, wishes=(*self.scene.wishes, wish)))
+            return name
+
+    def remove(self, name: str) -> None:
+        """Take a wish away."""
+        self.change(self.scene.without_wish(name))
+
+    def enable(self, name: str, on: bool) -> None:
+        """Let a wish count or not."""
+        self.change(self.scene.with_wish(replace(self.scene.wish(name), enabled=on)))
+
+    def set(self, name: str, **values: Any) -> None:
+        """Other values for a wish: a weight, a tolerance, a target in numbers."""
+        wish = self.scene.wish(name)
+        kind = scenes.KINDS[wish.kind]
+        self.change(self.scene.with_wish(kind.check(wish.with_values(**values))))
+
+    def rename(self, name: str, new_name: str) -> None:
+        """Another name for a wish."""
+        if not new_name.strip() or len(new_name) > 200:
+            raise FormatError("the name of an objective has 1 to 200 characters.")
+        if new_name != name and new_name in {wish.name for wish in self.scene.wishes}:
+            raise FormatError(f"there is an objective called {new_name!r} already. Choose another name.")
+        self.change(self.scene.with_wish(replace(self.scene.wish(name), name=new_name), name))
+
+    def begin_drag(self) -> None:
+        """What follows until the next one is one step of undo."""
+        with self.lock:
+            self.history.remember(self.scene)
+
+    def move(self, name: str, position: ArrayLike | None = None, wxyz: ArrayLike | None = None) -> bool:
+        """Drag a target: its place, its rotation or the z axis of it; solved at once. False if nothing changed."""
+        with self.lock:
+            wish = self.scene.wish(name)
+            kind = scenes.KINDS[wish.kind]
+            values: dict[str, Any] = {}
+            if kind.place and position is not None:
+                values[kind.place] = [float(each) for each in position]  # type: ignore[union-attr]
+            if kind.turn and wxyz is not None:
+                values[kind.turn] = [float(each) for each in wxyz]  # type: ignore[union-attr]
+            if kind.axis and wxyz is not None:
+                values[kind.axis] = mk.rotation_matrix(np.asarray(wxyz, dtype=np.float64))[:, 2].tolist()
+            if all(wish.values[field] == value for field, value in values.items()):
+                return False
+            return self._retarget(wish.with_values(**values))
+
+    def move_obstacle(self, name: str, number: int, position: ArrayLike) -> bool:
+        """Drag a sphere that a Distance keeps off."""
+        with self.lock:
+            wish = self.scene.wish(name)
+            spheres = [list(sphere) for sphere in wish.values["obstacles"]]
+            moved = [*(float(each) for each in position), spheres[number][3]]  # type: ignore[union-attr]
+            if spheres[number] == moved:
+                return False
+            spheres[number] = moved
+            return self._retarget(wish.with_values(obstacles=spheres))
+
+    def _retarget(self, wish: scenes.Wish) -> bool:
+        """The one way that must be quick: nothing is compiled again."""
+        objective = self._objectives.get(wish.name)
+        if objective is not None:
+            if wish.kind == "Distance":
+                objective.obstacles = np.array(wish.values["obstacles"])  # type: ignore[attr-defined]
+            else:
+                scenes.KINDS[wish.kind].retarget(objective, wish, self.body)
+        self.scene = self.scene.with_wish(wish)
+        self.solve()
+        return True
+
+    def gizmo(self, name: str) -> tuple[Array, Array] | None:
+        """Where the gizmo of a wish stands (position, wxyz); None for one without, or one that rides on a frame."""
+        wish = self.scene.wish(name)
+        kind = scenes.KINDS[wish.kind]
+        if wish.values.get("relative_to") is not None or (kind.place, kind.turn, kind.axis) == (None, None, None):
+            return None
+        if kind.place:
+            position = np.array(wish.values[kind.place], dtype=np.float64)
+        else:
+            position = self.tip(wish)
+        if kind.turn:
+            wxyz = np.array(wish.values[kind.turn], dtype=np.float64)
+        elif kind.axis:
+            wxyz = mk.to_quaternion(between((0.0, 0.0, 1.0), wish.values[kind.axis]))
+        else:
+            wxyz = np.array([1.0, 0.0, 0.0, 0.0])
+        return position, wxyz
+
+    def tip(self, wish: scenes.Wish) -> Array:
+        """Where the frame of a wish is now [m]."""
+        frame = frame_of(wish.values.get("frame") or wish.values.get("link"), self.body)
+        return np.asarray((self.body.forward(self.q)[frame.link] @ frame.link_from_frame)[:3, 3])
+
+    # ---- Joints --------------------------------------------------------------------------------------------
+
+    def set_joint(self, joint: str, value: float) -> None:
+        """Pose one joint by hand: a locked one keeps the value, others are solved from there."""
+        with self.lock:
+            k = self.body.index(joint)
+            value = float(np.clip(value, self.body.lower[k], self.body.upper[k]))
+            if joint in self.scene.lock:
+                self.change(replace(self.scene, lock={**self.scene.lock, joint: value}))
+                return
+            self.goal = self.goal.copy()
+            self.goal[k] = value
+            self.solve()
+
+    def lock_joint(self, joint: str, on: bool) -> None:
+        """Hold a joint where it is, or let it go."""
+        with self.lock:
+            lock = {name: value for name, value in self.scene.lock.items() if name != joint}
+            if on:
+                lock[joint] = float(self.goal[self.body.index(joint)])
+            self.change(replace(self.scene, lock=lock))
+
+    def weigh_joint(self, joint: str, weight: float) -> None:
+        """How much a joint minds being moved: its weight in the Displacement, which is added if there is none."""
+        with self.lock:
+            self.body.index(joint)
+            name = next((wish.name for wish in self.scene.wishes if wish.kind == "Displacement"), None)
+            if name is None:
+                self.add("Displacement", joints={joint: weight})
+            else:
+                self.set(name, joints={**self.scene.wish(name).values["joints"], joint: weight})
+
+    def joint_weight(self, joint: str) -> float:
+        """The weight of a joint in the Displacement, 1 unless given."""
+        found = (wish for wish in self.scene.wishes if wish.kind == "Displacement")
+        return next((float(wish.values["joints"].get(joint, 1.0)) for wish in found), 1.0)
+
+    # ---- How to solve and move ------------------------------------------------------------------------------
+
+    def set_solving(self, **values: Any) -> None:
+        """Another method, seed, budget or parameters; a new method begins with its own parameters."""
+        if values.get("method", self.scene.solving.method) != self.scene.solving.method:
+            values.setdefault("parameters", {})
+        self.change(replace(self.scene, solving=replace(self.scene.solving, **values)))
+
+    def set_motion(self, **values: Any) -> None:
+        """Another way to move."""
+        self.change(replace(self.scene, motion=replace(self.scene.motion, **values)))
+
+    def set_live(self, on: bool) -> None:
+        """Solve at every change, or leave the body to the sliders."""
+        with self.lock:
+            self.live = on
+            self.solve()
+
+    # ---- Files ---------------------------------------------------------------------------------------------
+
+    def save(self) -> str:
+        """The scene as the text of a file, starting where the body is now."""
+        with self.lock:
+            start = dict(zip(self.body.joint_names, self.goal.tolist(), strict=True))
+            return scenes.dumps(replace(self.scene, start=start))
+
+    def code(self) -> str:
+        """The scene as a Python script."""
+        return scenes.python_code(self.scene)
+
+    def upload(self, name: str, content: bytes) -> None:
+        """Open a scene (.json) or a body (.urdf) that came through the page."""
+        self.open(read_upload(name, content, self.roots))
+
+    def record(self, on: bool) -> None:
+        """Begin a new recording, or end it; it stays for export."""
+        with self.lock:
+            if on:
+                self.recording = self.recorded = Recording(self.body.joint_names)
+                self._record_since = time.perf_counter()
+                self.recording.add(0.0, self.q, self.scene)
+            else:
+                self.recording = None
+
+
+def _amount(value: float, unit: str) -> str:
+    """An error as people read it: millimetres and degrees."""
+    if unit == "m":
+        return f"{1e3 * value:.3g} mm"
+    if unit == "rad":
+        return f"{np.degrees(value):.3g}°"
+    return f"{value:.3g}"

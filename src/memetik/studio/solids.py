@@ -1,0 +1,172 @@
+"""A body as many copies of three unit solids (box, ball, tube): a posture is then six arrays, whatever the body.
+
+Sending one message for each link would take longer than solving; sending all poses of a solid at once does not.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import memetik as mk
+from memetik.geometry import between
+from memetik.write.limbs import link_colors
+
+Array = NDArray[np.float64]
+
+BONE = 0.008  # radius of a bone, as a share of the size of the body
+AROUND = 24  # corners of a tube
+
+
+class Mesh(NamedTuple):
+    """Triangles; corners are not shared across edges that should look sharp."""
+
+    vertices: Array
+    faces: NDArray[np.int64]
+
+
+class Copies(NamedTuple):
+    """Copies of one unit solid: which link each rides on, where, how large and in which colour."""
+
+    links: NDArray[np.int64]
+    positions: Array  # (n, 3) in the link
+    rotations: Array  # (n, 3, 3)
+    scales: Array  # (n, 3)
+    colors: NDArray[np.uint8]  # (n, 3)
+
+    def place(self, poses: Array) -> tuple[Array, Array]:
+        """Positions (n, 3) and quaternions (n, 4) in the world, for the poses (links, 4, 4) of all links."""
+        carriers = poses[self.links]
+        positions = np.einsum("nij,nj->ni", carriers[:, :3, :3], self.positions) + carriers[:, :3, 3]
+        return positions, quaternions(carriers[:, :3, :3] @ self.rotations)
+
+
+def quaternions(rotations: Array) -> Array:
+    """(w, x, y, z) of rotations (n, 3, 3); of four ways to compute it the one with the largest divisor."""
+    r = rotations
+    xx, yy, zz = r[:, 0, 0], r[:, 1, 1], r[:, 2, 2]
+    a, b, c = r[:, 2, 1] - r[:, 1, 2], r[:, 0, 2] - r[:, 2, 0], r[:, 1, 0] - r[:, 0, 1]
+    d, e, f = r[:, 0, 1] + r[:, 1, 0], r[:, 0, 2] + r[:, 2, 0], r[:, 1, 2] + r[:, 2, 1]
+    ways = np.empty((len(r), 4, 4))
+    ways[:, 0] = np.stack([1.0 + xx + yy + zz, a, b, c], axis=1)
+    ways[:, 1] = np.stack([a, 1.0 + xx - yy - zz, d, e], axis=1)
+    ways[:, 2] = np.stack([b, d, 1.0 - xx + yy - zz, f], axis=1)
+    ways[:, 3] = np.stack([c, e, f, 1.0 - xx - yy + zz], axis=1)
+    best = ways[np.arange(len(r)), np.argmax(np.einsum("nkk->nk", ways), axis=1)]
+    return np.asarray(best / np.linalg.norm(best, axis=1, keepdims=True))
+
+
+def copies(body: mk.Body) -> dict[str, Copies]:
+    """The solids of a body: the simple shapes of its links, and bones where a link has none."""
+    rows: dict[str, list[tuple[int, Array, tuple[float, float, float], tuple[float, ...]]]]
+    rows = {name: [] for name in UNITS}
+    colors = link_colors(body)
+    size = extent(body)
+    order = {link: k for k, link in enumerate(body.links)}
+    bare = set()
+    for name, link in body.links.items():
+        shapes = [shape for shape in link.visuals or link.shapes if shape.kind != "mesh"]
+        shapes = shapes or [shape for shape in link.shapes if shape.kind != "mesh"]
+        for shape in shapes:
+            color = shape.color[:3] if shape.color is not None else colors[name]
+            for unit, place, scale in _parts(shape):
+                rows[unit].append((order[name], place, scale, color))
+        if not shapes and name != body.root:
+            bare.add(name)
+    if len(bare) == len(body.links) - 1:
+        bare.add(body.root)
+    for joint in body.joints.values():
+        length = float(np.linalg.norm(joint.origin[:3, 3]))
+        if joint.parent in bare and length > 1e-3 * size:
+            radius = min(BONE * size, 0.2 * length)
+            turn = between((0.0, 0.0, 1.0), joint.origin[:3, 3])
+            place = mk.transform(0.5 * joint.origin[:3, 3], turn)
+            rows["tube"].append((order[joint.parent], place, (radius, radius, length), colors[joint.parent]))
+            rows["ball"].append((order[joint.parent], mk.transform(), (1.6 * radius,) * 3, colors[joint.parent]))
+    return {unit: _stack(found) for unit, found in rows.items() if found}
+
+
+def extent(body: mk.Body) -> float:
+    """The size of a body at home [m]: the diagonal of the box around its links' origins, at least 5 cm."""
+    points = body.forward(body.home).array[:, :3, 3]
+    return max(0.05, float(np.linalg.norm(np.ptp(points, axis=0))))
+
+
+def _parts(shape: mk.Shape) -> list[tuple[str, Array, tuple[float, float, float]]]:
+    """The unit solids that make up a shape, each with its place in the link and its scale."""
+    place = shape.link_from_shape
+    if shape.kind == "box":
+        x, y, z = shape.size
+        return [("box", place, (x, y, z))]
+    radius = shape.size[0]
+    ball = (radius, radius, radius)
+    if shape.kind == "sphere":
+        return [("ball", place, ball)]
+    length = shape.size[1]
+    parts = [("tube", place, (radius, radius, length))]
+    if shape.kind == "capsule":
+        ends = (mk.translation(0.0, 0.0, z) for z in (-0.5 * length, 0.5 * length))
+        parts += [("ball", place @ end, ball) for end in ends]
+    return parts
+
+
+def _stack(rows: list[tuple[int, Array, tuple[float, float, float], tuple[float, ...]]]) -> Copies:
+    links, places, scales, colors = zip(*rows, strict=True)
+    stacked = np.array(places)
+    # A solid without thickness cannot be lit, so none is thinner than a hair.
+    return Copies(
+        np.array(links),
+        stacked[:, :3, 3],
+        stacked[:, :3, :3],
+        np.maximum(np.array(scales), 1e-5),
+        np.clip(255.0 * np.array(colors), 0, 255).astype(np.uint8),
+    )
+
+
+# ---- Unit solids ---------------------------------------------------------------------------------------------
+
+
+def _box() -> Mesh:
+    """A cube of side 1."""
+    square = np.array([(-0.5, -0.5, 0.5), (0.5, -0.5, 0.5), (0.5, 0.5, 0.5), (-0.5, 0.5, 0.5)])
+    turns = [mk.euler(90.0 * k, 0, 0, degrees=True) for k in range(4)]
+    turns += [mk.euler(0, 90.0 * k, 0, degrees=True) for k in (1, 3)]
+    vertices = np.concatenate([square @ turn.T for turn in turns])
+    faces = np.concatenate([np.array([(0, 1, 2), (0, 2, 3)]) + 4 * k for k in range(6)])
+    return Mesh(vertices, faces)
+
+
+def _ball() -> Mesh:
+    """A sphere of radius 1, by latitude and longitude."""
+    rings = AROUND // 2
+    angles = 2.0 * math.pi * np.arange(AROUND) / AROUND
+    polar = math.pi * np.arange(rings + 1) / rings
+    points = [(math.sin(p) * math.cos(a), math.sin(p) * math.sin(a), math.cos(p)) for p in polar for a in angles]
+    return Mesh(np.array(points), _sheet(rings + 1))
+
+
+def _tube() -> Mesh:
+    """A cylinder of radius 1 and length 1 along z, closed."""
+    angles = 2.0 * math.pi * np.arange(AROUND) / AROUND
+    ring = np.stack([np.cos(angles), np.sin(angles), np.full(AROUND, 0.5)], axis=1)
+    low = ring * (1.0, 1.0, -1.0)
+    fan = np.array([(0, k, k + 1) for k in range(1, AROUND - 1)])
+    vertices = np.concatenate([ring, low, ring, low])
+    faces = np.concatenate([_sheet(2), fan + 2 * AROUND, fan[:, ::-1] + 3 * AROUND])
+    return Mesh(vertices, faces)
+
+
+def _sheet(rings: int) -> NDArray[np.int64]:
+    """Triangles between rings of points, seen from outside where the rings go down."""
+    faces = []
+    for ring in range(rings - 1):
+        for k in range(AROUND):
+            a, b = ring * AROUND + k, ring * AROUND + (k + 1) % AROUND
+            faces += [(a, a + AROUND, b), (b, a + AROUND, b + AROUND)]
+    return np.array(faces)
+
+
+UNITS = {"box": _box(), "ball": _ball(), "tube": _tube()}

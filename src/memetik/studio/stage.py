@@ -1,0 +1,217 @@
+"""The stage: everything of a session that is seen in 3D, as handles of one client's page."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+import viser
+from numpy.typing import NDArray
+
+from memetik.scenes.fields import frame_of, surface_of
+from memetik.studio.lines import Lines
+from memetik.studio.session import Session
+from memetik.studio.solids import UNITS, copies, extent
+
+Array = NDArray[np.float64]
+
+GHOST_COLORS = ((86, 180, 216), (232, 150, 58), (46, 168, 132), (194, 111, 166), (217, 96, 59), (184, 165, 49))
+START_COLOR = (150, 150, 160)
+TRAIL = 300  # points of a tip
+
+
+class Figure:
+    """One body on the stage: solid, or a ghost in one colour."""
+
+    def __init__(self, api: Any, name: str, session: Session, *, color: Any = None, opacity: float | None = None) -> None:
+        self._copies = copies(session.body)
+        poses = session.body.forward(session.q).array
+        self._handles = {}
+        for unit, solids in self._copies.items():
+            positions, wxyzs = solids.place(poses)
+            mesh = UNITS[unit]
+            self._handles[unit] = api.add_batched_meshes_simple(
+                f"{name}/{unit}", mesh.vertices, mesh.faces, wxyzs, positions, batched_scales=solids.scales,
+                batched_colors=solids.colors if color is None else color, opacity=opacity, lod="off",
+                cast_shadow=False, receive_shadow=False, flat_shading=unit == "box",
+            )  # fmt: skip
+
+    def pose(self, poses: Array) -> None:
+        """Take the posture in which the links have these poses."""
+        for unit, solids in self._copies.items():
+            positions, wxyzs = solids.place(poses)
+            handle = self._handles[unit]
+            handle.batched_positions = positions.astype(np.float32)
+            handle.batched_wxyzs = wxyzs.astype(np.float32)
+
+    def show(self, visible: bool) -> None:
+        """Show or hide it."""
+        for handle in self._handles.values():
+            handle.visible = visible
+
+    def remove(self) -> None:
+        """Take it off the stage."""
+        for handle in self._handles.values():
+            handle.remove()
+
+
+class Stage:
+    """The body, its skeleton, axes, ghosts and trails, terrain and obstacles."""
+
+    def __init__(self, client: viser.ClientHandle, session: Session) -> None:
+        self._client, self._session = client, session
+        self._api: Any = client.scene
+        self._handles: list[Any] = []
+        self._ghosts: list[Figure] = []
+        self.seen = {"body": True, "skeleton": False, "joint axes": False, "start ghost": False, "trails": True}
+        self.build()
+
+    def build(self) -> None:
+        """Set everything up for the session's body and scene."""
+        self.clear()
+        session, api = self._session, self._api
+        self._size = extent(session.body)
+        poses = session.body.forward(session.q).array
+        self._lines = Lines(session.body, self._size)
+        self._figure = Figure(api, "/body", session)
+        self._start = Figure(api, "/start", session, color=START_COLOR, opacity=0.25)
+        self._start.pose(session.body.forward(session.start).array)
+        width = 0.004 * self._size
+        self._skeleton = self._segments("/skeleton", self._lines.skeleton(poses), (20, 120, 120), 1.5 * width)
+        self._axes = self._segments("/axes", self._lines.axes(poses), (200, 60, 160), 1.5 * width)
+        self._arcs = self._segments("/arcs", self._lines.arcs(poses), (200, 60, 160), 0.5 * width)
+        self._trails: dict[str, tuple[deque[Array], Any]] = {}
+        low = self._floor(poses)
+        self._handles.append(
+            api.add_grid(
+                "/grid", width=8.0 * self._size, height=8.0 * self._size, cell_size=_round(0.1 * self._size),
+                section_size=_round(0.5 * self._size), position=(0.0, 0.0, low), shadow_opacity=0.0,
+            )  # fmt: skip
+        )
+        self._scenery()
+        self.apply_visibility()
+
+    def look(self) -> None:
+        """Bring the whole body into view."""
+        points = self._session.body.forward(self._session.q).array[:, :3, 3]
+        middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+        away = 1.15 * max(self._size, 0.2) * np.array([1.0, -0.75, 0.45])
+        self._client.camera.look_at = tuple(middle)
+        self._client.camera.position = tuple(middle + away)
+
+    def clear(self) -> None:
+        """Take everything off the stage."""
+        self.compare([])
+        for handle in self._handles:
+            handle.remove()
+        self._handles.clear()
+        if hasattr(self, "_figure"):
+            self._figure.remove()
+            self._start.remove()
+            for _, handle in self._trails.values():
+                handle.remove()
+
+    def pose(self) -> None:
+        """Show the session's posture; the one thing that happens in every frame."""
+        poses = self._session.body.forward(self._session.q).array
+        with self._client.atomic():
+            if self.seen["body"]:
+                self._figure.pose(poses)
+            if self.seen["skeleton"]:
+                self._skeleton.points = self._lines.skeleton(poses).astype(np.float32)
+            if self.seen["joint axes"] and len(self._axes.points):
+                self._axes.points = self._lines.axes(poses).astype(np.float32)
+                self._arcs.points = self._lines.arcs(poses).astype(np.float32)
+
+    def compare(self, ghosts: list[Array]) -> None:
+        """Show postures as ghosts, each in its colour; none takes the old ones away."""
+        for figure in self._ghosts:
+            figure.remove()
+        self._ghosts.clear()
+        for k, q in enumerate(ghosts):
+            color = GHOST_COLORS[k % len(GHOST_COLORS)]
+            figure = Figure(self._api, f"/ghost {k}", self._session, color=color, opacity=0.35)
+            figure.pose(self._session.body.forward(q).array)
+            self._ghosts.append(figure)
+
+    def trail(self) -> None:
+        """Let the trails of the tips grow."""
+        session = self._session
+        poses = session.body.forward(session.q)
+        for wish in session.scene.wishes:
+            if "frame" not in wish.values:
+                continue
+            frame = frame_of(wish.values["frame"], session.body)
+            point = (poses[frame.link] @ frame.link_from_frame)[:3, 3]
+            if wish.name not in self._trails:
+                handle = self._line(f"/trails/{wish.name}", np.zeros((0, 2, 3)), (214, 69, 155), 0.003 * self._size)
+                self._trails[wish.name] = deque(maxlen=TRAIL), handle
+            points, handle = self._trails[wish.name]
+            if points and np.linalg.norm(points[-1] - point) < 2e-3 * self._size:
+                continue
+            points.append(point)
+            if len(points) > 1:
+                path = np.array(points)
+                handle.points = np.stack([path[:-1], path[1:]], axis=1).astype(np.float32)
+
+    def apply_visibility(self) -> None:
+        """Show what the page asks for."""
+        self._figure.show(self.seen["body"])
+        self._start.show(self.seen["start ghost"])
+        self._skeleton.visible = self.seen["skeleton"]
+        self._axes.visible = self._arcs.visible = self.seen["joint axes"]
+        for _, handle in self._trails.values():
+            handle.visible = self.seen["trails"]
+        self.pose()
+
+    # ---- Parts ---------------------------------------------------------------------------------------------
+
+    def _line(self, name: str, points: Array, color: tuple[int, int, int], width: float) -> Any:
+        return self._api.add_line_segments(name, points.astype(np.float32), color, thickness=width)
+
+    def _segments(self, name: str, points: Array, color: tuple[int, int, int], width: float) -> Any:
+        handle = self._line(name, points, color, width)
+        self._handles.append(handle)
+        return handle
+
+    def _floor(self, poses: Array) -> float:
+        """The lowest point of the body at the moment, roughly."""
+        low = float(poses[:, 2, 3].min())
+        for solids in copies(self._session.body).values():
+            positions, _ = solids.place(poses)
+            low = min(low, float((positions[:, 2] - 0.5 * solids.scales.min(axis=1)).min()))
+        return low
+
+    def _scenery(self) -> None:
+        """Terrains and supports of the wishes; obstacles move with their gizmos."""
+        shown = []
+        for wish in self._session.scene.wishes:
+            if wish.kind == "Projection" and wish.values["surface"] not in shown:
+                shown.append(wish.values["surface"])
+                if wish.values["surface"]["kind"] == "height field":
+                    self._terrain(f"/terrain {len(shown)}", surface_of(wish.values["surface"]))
+            if wish.kind == "Balance":
+                corners = np.array([(*row[:2], 0.0) for row in wish.values["polygon"]])
+                loop = np.stack([corners, np.roll(corners, -1, axis=0)], axis=1)
+                self._segments(f"/support {wish.name}", loop, (46, 168, 132), 0.006 * self._size)
+
+    def _terrain(self, name: str, field: Any) -> None:
+        rows, columns = field.heights.shape
+        x = field.origin[0] + field.spacing[0] * np.arange(rows)
+        y = field.origin[1] + field.spacing[1] * np.arange(columns)
+        grid = np.stack([*np.meshgrid(x, y, indexing="ij"), field.heights], axis=-1).reshape(-1, 3)
+        first = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)[None]).ravel()
+        corners = first[:, None] + np.array([0, columns, columns + 1, 1])
+        faces = np.concatenate([corners[:, [0, 1, 2]], corners[:, [0, 2, 3]]])
+        handle = self._api.add_mesh_simple(
+            name, grid.astype(np.float32), faces, color=(150, 160, 140), flat_shading=True, side="double",
+            cast_shadow=False, receive_shadow=False,
+        )  # fmt: skip
+        self._handles.append(handle)
+
+
+def _round(value: float) -> float:
+    """A power of ten, or two or five of it, near the value."""
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(power * min((1.0, 2.0, 5.0, 10.0), key=lambda step: abs(step - value / power)))

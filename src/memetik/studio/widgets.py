@@ -1,0 +1,81 @@
+"""What the panels share: callbacks that answer people only, and text for the page."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from memetik.studio.session import Session
+
+
+class Desk(Protocol):
+    """What a panel sees of the page it is on."""
+
+    session: Session
+
+    @property
+    def gui(self) -> Any:
+        """The controls of this client."""
+
+    def act(self, action: Callable[[], object]) -> bool:
+        """Do something to the session, show the result, or the message if it fails; whether it went well."""
+
+    def tell(self, title: str, body: str) -> None:
+        """Show a notification."""
+
+    def download(self, name: str, content: str) -> None:
+        """Send a file."""
+
+
+class Panel:
+    """One tab of controls."""
+
+    title = ""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.gui = desk.gui
+        self.build()
+
+    @property
+    def session(self) -> Session:
+        return self.desk.session
+
+    def build(self) -> None:
+        """Make the controls, once."""
+        raise NotImplementedError
+
+    def renew(self) -> None:
+        """The scene has changed: other objectives, joints or settings."""
+
+    def refresh(self) -> None:
+        """The posture has changed: errors and numbers, some times a second."""
+
+
+def on_change(handle: Any, do: Callable[[Any], object]) -> None:
+    """Call `do(value)` when a person changes a control; the program's own changes are not echoed."""
+
+    @handle.on_update  # type: ignore[untyped-decorator]
+    def _(event: Any) -> None:
+        if event.client is not None:
+            do(handle.value)
+
+
+def on_click(handle: Any, do: Callable[[], object]) -> None:
+    """Call `do()` when a button is pressed."""
+
+    @handle.on_click  # type: ignore[untyped-decorator]
+    def _(event: Any) -> None:
+        do()
+
+
+def escape(text: str) -> str:
+    """Text that cannot become markup; names come from files of strangers."""
+    return html.escape(text, quote=True)
+
+
+def put(handle: Any, value: Any) -> None:
+    """Show a value without an echo where it is the same already."""
+    if handle.value != value:
+        handle.value = value
