@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ class Gizmos:
         if [session.scene.body, *wanted] != self._signature:
             self._signature = [session.scene.body, *wanted]
             self.clear()
-            scale = 0.13 * extent(session.body)
+            scale = self._scale([name for name, *_ in wanted])
             for name, kind, _, obstacles in wanted:
                 if kind == "Distance":
                     for number in range(obstacles):
@@ -49,6 +50,13 @@ class Gizmos:
                 elif session.gizmo(name) is not None:
                     self._target(name, scale)
         self.place()
+
+    def _scale(self, names: list[str]) -> float:
+        """Large enough to grasp, and not so large that neighbours overlap."""
+        places = [found[0] for name in names if (found := self._session.gizmo(name)) is not None]
+        gaps = [float(np.linalg.norm(a - b)) for a, b in combinations(places, 2)]
+        size = extent(self._session.body)
+        return min(0.13 * size, max(0.8 * min(gaps, default=size), 0.04 * size))
 
     def clear(self) -> None:
         """Take all away."""

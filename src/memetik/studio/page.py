@@ -35,7 +35,6 @@ class Page:
         self._client, self._worker = client, worker
         self.session = Session(scene, roots=roots)
         self.trouble = ""  # the last message that was shown
-        self.frames: list[float] = []  # s, how long the last frames took from the drag to the new posture
         self._wake, self._closed = threading.Event(), False
         self._asked: Scene | None = None
         self._changed_at = time.perf_counter()
@@ -170,14 +169,12 @@ class Page:
         history = gui.add_button_group("history", ("undo", "redo"))
         on_click(history, lambda: self.act(self.session.undo if history.value == "undo" else self.session.redo))
         tabs = gui.add_tab_group()
-        makers: list[tuple[str, Callable[[], Panel]]] = [
-            (ScenePanel.title, lambda: ScenePanel(self, self.stage.seen)),
-            (ObjectivesPanel.title, lambda: ObjectivesPanel(self)),
-            (JointsPanel.title, lambda: JointsPanel(self)),
-            (SolverPanel.title, lambda: SolverPanel(self)),
-            (MotionPanel.title, lambda: MotionPanel(self)),
-            (ComparePanel.title, lambda: ComparePanel(self, self.stage.compare)),
-        ]
-        for title, make in makers:
-            with tabs.add_tab(title):
-                self.panels.append(make())
+        self.panels.append(ScenePanel(self, tabs.add_tab("Scene"), self.stage.seen))
+        self.panels.append(ObjectivesPanel(self, tabs.add_tab("Objectives")))
+        self.panels.append(JointsPanel(self, tabs.add_tab("Joints")))
+        solver = tabs.add_tab("Solver")
+        self.panels.append(SolverPanel(self, solver))
+        with solver:
+            motion = gui.add_folder("Motion", expand_by_default=False)
+        self.panels.append(MotionPanel(self, motion))
+        self.panels.append(ComparePanel(self, tabs.add_tab("Compare"), self.stage.compare))

@@ -14,11 +14,9 @@ from memetik.studio.widgets import Panel, escape, on_click
 class ComparePanel(Panel):
     """From the start of the scene, with the budget of a frame, one after the other."""
 
-    title = "Compare"
-
-    def __init__(self, desk: Any, show: Callable[[list[Any]], None]) -> None:
+    def __init__(self, desk: Any, tab: Any, show: Callable[[list[Any]], None]) -> None:
         self._show = show
-        super().__init__(desk)
+        super().__init__(desk, tab)
 
     def build(self) -> None:
         gui = self.gui

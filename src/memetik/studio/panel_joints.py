@@ -14,15 +14,13 @@ AT_ONCE = 8  # joints; a page of hundreds of controls is slow and nobody reads i
 class JointsPanel(Panel):
     """Pose, lock and weigh."""
 
-    title = "Joints"
-
     def build(self) -> None:
         self._page = self.gui.add_dropdown("joints", options=("none",))
-        on_change(self._page, lambda _: self._rows())
+        on_change(self._page, lambda _: self.desk.act(lambda: None))
         self._folder: Any = None
-        self._names: tuple[str, ...] = ()
+        self._names: tuple[str, ...] | None = None
+        self._shown = ""
         self._inputs: dict[str, tuple[Any, Any, Any]] = {}
-        self.renew()
 
     def renew(self) -> None:
         names = self.session.body.joint_names
@@ -31,14 +29,17 @@ class JointsPanel(Panel):
             starts = range(0, len(names), AT_ONCE)
             pages = tuple(f"{k + 1} to {min(k + AT_ONCE, len(names))}" for k in starts) or ("none",)
             self._page.options = pages
-            self._page.value = pages[0]
+            self._page.value, self._shown = pages[0], ""
+        if self._page.value != self._shown:
+            self._shown = self._page.value
             self._rows()
         self.refresh()
 
     def _rows(self) -> None:
         if self._folder is not None:
             self._folder.remove()
-        self._folder = self.gui.add_folder("rad or m")
+        with self.tab:
+            self._folder = self.gui.add_folder("rad or m")
         self._inputs = {}
         body = self.session.body
         first = AT_ONCE * list(self._page.options).index(self._page.value)

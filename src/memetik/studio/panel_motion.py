@@ -11,8 +11,6 @@ from memetik.studio.widgets import Panel, on_change, put
 class MotionPanel(Panel):
     """How the body gets to each solution."""
 
-    title = "Motion"
-
     def build(self) -> None:
         gui, motion = self.gui, self.session.scene.motion
         self._inputs = {

@@ -18,19 +18,16 @@ NONE = "(none)"
 class ObjectivesPanel(Panel):
     """Add, remove, enable, weigh and aim."""
 
-    title = "Objectives"
-
     def build(self) -> None:
         gui = self.gui
         self._marks = gui.add_html("")
         self._chosen = gui.add_dropdown("objective", options=(NONE,))
-        on_change(self._chosen, lambda _: self._edit())
+        on_change(self._chosen, lambda _: self.desk.act(lambda: None))
         self._folder: Any = None
         self._inputs: dict[str, Any] = {}
         self._shown: tuple[Any, ...] = ()
         self._kind = gui.add_dropdown("new", options=tuple(scenes.KINDS), order=1e9)
         on_click(gui.add_button("add objective", order=1e9 + 1), self._add)
-        self.renew()
 
     def renew(self) -> None:
         names = tuple(wish.name for wish in self.session.scene.wishes) or (NONE,)
@@ -77,7 +74,8 @@ class ObjectivesPanel(Panel):
         if wish is None:
             return
         gui, kind = self.gui, scenes.KINDS[wish.kind]
-        self._folder = gui.add_folder(f"{wish.kind}: {kind.about}")
+        with self.tab:
+            self._folder = gui.add_folder(f"{wish.kind}: {kind.about}")
         with self._folder:
             self._enabled = gui.add_checkbox("enabled", wish.enabled)
             on_change(self._enabled, lambda on: self.desk.act(lambda: self.session.enable(wish.name, on)))
@@ -125,7 +123,7 @@ class ObjectivesPanel(Panel):
 
         if self.desk.act(add):
             self._chosen.value = self._new
-            self._edit()
+            self.desk.act(lambda: None)  # shows it
 
 
 def _shown(field: Field, value: Any, links: Any) -> Any:

@@ -12,11 +12,9 @@ from memetik.studio.widgets import Panel, on_change, on_click
 class ScenePanel(Panel):
     """Where a visit begins."""
 
-    title = "Scene"
-
-    def __init__(self, desk: Any, seen: dict[str, bool]) -> None:
+    def __init__(self, desk: Any, tab: Any, seen: dict[str, bool]) -> None:
         self._seen = seen
-        super().__init__(desk)
+        super().__init__(desk, tab)
 
     def build(self) -> None:
         gui = self.gui

@@ -18,8 +18,6 @@ LONGEST = 0.1  # s; all pages wait for a frame, so no page may ask for more
 class SolverPanel(Panel):
     """Choose how, and watch what it takes."""
 
-    title = "Solver"
-
     def build(self) -> None:
         gui = self.gui
         self._status = gui.add_html("")
@@ -42,7 +40,6 @@ class SolverPanel(Panel):
         ratio = viser.uplot.Series(label="error / tolerance", stroke="#d6459b", width=2)
         self._times = gui.add_uplot(line, (x, ms), scales=plain, height=130, title="time of a solve [ms]")
         self._errors = gui.add_uplot(line, (x, ratio), scales=plain, height=130, title="largest error / tolerance")
-        self.renew()
 
     def renew(self) -> None:
         solving = self.session.scene.solving
@@ -93,7 +90,8 @@ class SolverPanel(Panel):
         usual = [(field.name, field.default) for field in fields if isinstance(field.default, (bool, int, float))]
         if not usual:
             return
-        self._folder = self.gui.add_folder("parameters", expand_by_default=False)
+        with self.tab:
+            self._folder = self.gui.add_folder("parameters", expand_by_default=False)
         given = self.session.scene.solving.parameters
         with self._folder:
             for name, default in usual:

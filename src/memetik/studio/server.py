@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import ipaddress
 import socket
 import sys
@@ -41,7 +43,9 @@ class Studio:
             print(WARNING.format(host=host), file=sys.stderr, flush=True)
         self._worker = Worker()
         self.pages: dict[int, Page] = {}
-        self._server = viser.ViserServer(host=host, port=_free_port(host, port), label="memetik studio", verbose=False)
+        free = _free_port(host, port)
+        with contextlib.redirect_stdout(io.StringIO()):  # it announces itself in its own words
+            self._server = viser.ViserServer(host=host, port=free, label="memetik studio", verbose=False)
         self._server.on_client_connect(self._enter)
         self._server.on_client_disconnect(self._leave)
 
@@ -64,7 +68,8 @@ class Studio:
         for page in list(self.pages.values()):
             page.close()
         self._worker.close()
-        self._server.stop()
+        with contextlib.redirect_stdout(io.StringIO()):
+            self._server.stop()
 
     def __enter__(self) -> Studio:
         return self

@@ -18,7 +18,7 @@ from memetik.write.limbs import link_colors
 Array = NDArray[np.float64]
 
 BONE = 0.008  # radius of a bone, as a share of the size of the body
-AROUND = 24  # corners of a tube
+AROUND = 16  # corners of a tube
 
 
 class Mesh(NamedTuple):

@@ -95,10 +95,12 @@ class Stage:
     def look(self) -> None:
         """Bring the whole body into view."""
         points = self._session.body.forward(self._session.q).array[:, :3, 3]
-        middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
-        away = 1.15 * max(self._size, 0.2) * np.array([1.0, -0.75, 0.45])
-        self._client.camera.look_at = tuple(middle)
-        self._client.camera.position = tuple(middle + away)
+        # The panel covers the right of the page, so the camera looks past the body to its right.
+        middle = 0.5 * (points.min(axis=0) + points.max(axis=0)) + 0.2 * self._size * np.array([0.6, 0.8, 0.0])
+        away = 0.9 * self._size * np.array([1.0, -0.75, 0.35])
+        with self._client.atomic():
+            self._client.camera.position = tuple(middle + away)
+            self._client.camera.look_at = tuple(middle)
 
     def clear(self) -> None:
         """Take everything off the stage."""

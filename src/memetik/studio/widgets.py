@@ -31,12 +31,13 @@ class Desk(Protocol):
 class Panel:
     """One tab of controls."""
 
-    title = ""
-
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
+    def __init__(self, desk: Desk, tab: Any) -> None:
+        """`tab` is the container of its controls: a context, also for those that are made later."""
+        self.desk, self.tab = desk, tab
         self.gui = desk.gui
-        self.build()
+        with tab:
+            self.build()
+        self.renew()
 
     @property
     def session(self) -> Session:

@@ -1,0 +1,176 @@
+"""Scenes: what a file keeps comes back, the same problem comes out, and a bad file is refused with a reason."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import memetik as mk
+from memetik import scenes
+from memetik.scenes.build import BUILDERS
+from memetik.studio.session import Session
+
+PANDA = scenes.BodySource("bundled", "panda")
+
+
+def with_every_kind():
+    """A scene of the Panda with a wish of every kind, as the page would add them."""
+    session = Session(scenes.Scene("all", PANDA))
+    session.live = False
+    for kind in scenes.KINDS:
+        session.add(kind)
+    return session.scene
+
+
+@pytest.fixture(scope="module")
+def everything():
+    return with_every_kind()
+
+
+def test_every_objective_of_the_library_has_a_kind():
+    classes = {name: getattr(mk, name) for name in mk.__all__ if isinstance(getattr(mk, name), type)}
+    objectives = {name for name, made in classes.items() if issubclass(made, mk.Objective) and made is not mk.Objective}
+    assert objectives == set(scenes.KINDS)
+
+
+def test_every_kind_survives_the_file(everything):
+    assert scenes.loads(scenes.dumps(everything)) == everything
+
+
+@pytest.mark.parametrize("kind", scenes.KINDS)
+def test_every_kind_builds_its_objective(everything, kind):
+    body = scenes.load_body(PANDA)
+    wish = next(wish for wish in everything.wishes if wish.kind == kind)
+    objective = scenes.KINDS[kind].objective(wish, body)
+    assert type(objective) is getattr(mk, kind) and objective.name == wish.name
+    assert objective.weight == wish.values["weight"]
+
+
+def test_code_of_every_kind_makes_the_same_objectives(everything):
+    code = scenes.python_code(everything)
+    made = {}
+    exec(code.split("problem =")[0], made)
+    body = scenes.load_body(PANDA)
+    wanted = scenes.objectives(everything, body)
+    assert len(made["objectives"]) == len(wanted)
+    for objective in made["objectives"]:
+        twin = wanted[objective.name]
+        assert type(objective) is type(twin)
+        assert (objective.weight, objective.tolerance) == (twin.weight, twin.tolerance)
+        for attribute in ("target", "point", "normal", "direction", "distance", "obstacles", "polygon", "margin"):
+            if hasattr(twin, attribute):
+                np.testing.assert_allclose(getattr(objective, attribute), getattr(twin, attribute), atol=1e-8)
+
+
+@pytest.mark.parametrize("name", scenes.READY)
+def test_ready_scenes_are_reached_and_survive_the_file(name):
+    scene = scenes.ready(name)
+    again = scenes.loads(scenes.dumps(scene))
+    assert again == scene
+    body = scenes.load_body(again.body)
+    solution = mk.solve(scenes.problem(again, body), scenes.start(again, body))
+    assert solution.success
+
+
+@pytest.mark.parametrize("name", ["arm reach", "parallel five-bar", "arm around a sphere"])
+def test_code_of_a_ready_scene_runs_and_reaches(name, capsys):
+    made = {}
+    exec(scenes.python_code(scenes.ready(name)), made)
+    assert made["solution"].success
+    assert "REACHED" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("builder", BUILDERS)
+def test_builders_build(builder):
+    assert scenes.load_body(scenes.BodySource("built", builder)).dof > 0
+
+
+def test_a_parameter_reaches_the_method():
+    with pytest.raises(mk.UnknownNameError, match="no parameter named 'sede'"):
+        scenes.solver(scenes.Solving(parameters={"sede": 1}))
+    assert scenes.solver(scenes.Solving(seed=7)).seed == 7
+
+
+# ---- Refused ---------------------------------------------------------------------------------------------------
+
+GOOD = {
+    "format": "memetik scene 1",
+    "title": "t",
+    "body": {"bundled": "panda"},
+    "objectives": [{"kind": "Position", "name": "reach", "frame": "panda_hand", "target": [0.5, 0.1, 0.4]}],
+}
+
+
+def changed(**entries):
+    return json.dumps({**GOOD, **entries})
+
+
+def wish(**entries):
+    return changed(objectives=[{**GOOD["objectives"][0], **entries}])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not a scene in JSON"),
+        ("[" * 100_000, "nested too deep|not a scene"),
+        ('{"a": 1, "a": 2}', "stands twice"),
+        (changed(format="other 1"), "this version reads 'memetik scene 1'"),
+        (changed(colour=3), "'colour' is unknown"),
+        (changed(body={"bundled": "panda", "file": "x.urdf"}), "exactly one of"),
+        (changed(body={"bundled": 3}), "not a text"),
+        (wish(kind="Positon"), "Write one of Position"),
+        (wish(target=[1, 2]), "list of 3 numbers"),
+        (wish(target=[1, 2, "3"]), "'3', not a number"),
+        (wish(target=[1, 2, 1e300]), "finite number up to"),
+        (json.dumps({**GOOD, "lock": {"j": float("nan")}}), "NaN is not a number"),
+        (wish(weight=0), "above zero"),
+        (wish(weight=True), "True, not a number"),
+        (wish(tolerence=1), "'tolerence' is unknown"),
+        (wish(frame={"link": "panda_hand", "wxyz": [0, 0, 0, 0]}), "no rotation"),
+        (wish(frame=None), "frame is missing"),
+        (wish(enabled="yes"), "true or false"),
+        (changed(objectives=GOOD["objectives"] * 2), "two objectives are called 'reach'"),
+        (changed(objectives=[{"kind": "Position"}] * 501), "at most 500"),
+        (changed(solving={"evaluations": 0}), "at least 1"),
+        (changed(solving={"seconds": 1e5}), "up to 60"),
+        (changed(solving={"seed": 1.5}), "whole number"),
+        (changed(motion={"smoothing": 1.0}), "below 1"),
+        (changed(lock=["j"]), "joint"),
+        (wish(kind="Projection", target=None, surface={"kind": "height field", "heights": [[1, 2], [3]]}), "unknown"),
+    ],
+)
+def test_a_bad_file_is_refused_with_a_reason(text, message):
+    with pytest.raises(mk.FormatError, match=message):
+        scenes.loads(text, "bad.json")
+
+
+def test_a_large_file_is_refused():
+    with pytest.raises(mk.FormatError, match="larger than 8 MB"):
+        scenes.loads(b" " * (8 * 2**20 + 1))
+
+
+def test_a_scene_about_unknown_names_is_refused():
+    with pytest.raises(mk.UnknownNameError, match="no link named 'panda_hnd'"):
+        Session(scenes.loads(wish(frame="panda_hnd")))
+    with pytest.raises(mk.UnknownNameError, match="no free joint named 'elbow'"):
+        Session(scenes.loads(changed(lock={"elbow": 0.0})))
+    with pytest.raises(mk.UnknownNameError, match="no bundled body named 'pnda'"):
+        scenes.load_body(scenes.BodySource("bundled", "pnda"))
+
+
+def test_files_are_read_inside_the_roots_only(tmp_path):
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    inside.mkdir(), outside.mkdir()
+    text = '<robot name="r"><link name="a"/></robot>'
+    for folder in (inside, outside):
+        (folder / "r.urdf").write_text(text)
+    (inside / "link.urdf").symlink_to(outside / "r.urdf")
+    source = scenes.BodySource("file", "r.urdf")
+    assert scenes.load_body(source, [inside]).name == "r"
+    for name in ("../outside/r.urdf", str(outside / "r.urdf"), "link.urdf", "/etc/passwd", "no.urdf", "a\0b"):
+        with pytest.raises(mk.FormatError, match="folders that may be read"):
+            scenes.load_body(replace(source, value=name), [inside])
+    with pytest.raises(mk.FormatError, match="folders that may be read"):
+        scenes.load_body(source, [])
