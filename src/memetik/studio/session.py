@@ -103,7 +103,8 @@ class Session:
             body.index(joint)
         objectives = scenes.objectives(scene, body)
         start = scenes.start(scene, body) if anew else self.goal
-        problem = mk.Problem(body, objectives.values(), lock=scene.lock) if objectives else None
+        asks = any(not objective.follows_start for objective in objectives.values())  # staying put alone asks nothing
+        problem = mk.Problem(body, objectives.values(), lock=scene.lock) if asks else None
         solver = scenes.solver(scene.solving)
         budget = mk.Budget(scene.solving.evaluations, scene.solving.seconds)
         self.scene, self.body, self.problem, self._objectives = scene, body, problem, objectives

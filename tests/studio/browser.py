@@ -1,0 +1,56 @@
+"""A studio and a headless Chromium looking at it, for tests and pictures."""
+
+import contextlib
+import shutil
+import time
+
+import numpy as np
+from playwright.sync_api import sync_playwright
+
+import memetik as mk
+from memetik.studio.server import Studio
+
+# Graphics in software, so that it runs on a machine without a display or a graphics card.
+FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+
+
+def until(true, seconds=60.0, what="it"):
+    """Wait until a condition holds."""
+    end = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > end:
+            raise AssertionError(f"{what} did not happen within {seconds} s")
+        time.sleep(0.02)
+
+
+@contextlib.contextmanager
+def chromium(width, height):
+    """A new tab on each call of what is given."""
+    found = shutil.which("chromium")
+    assert found, "the browser 'chromium' is not installed; on Debian: apt-get install chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        try:
+            yield lambda: browser.new_page(viewport={"width": width, "height": height})
+        finally:
+            browser.close()
+
+
+def visit(studio: Studio, new_tab):
+    """Open the page: the browser's tab, and the page that the server has for it."""
+    known = set(studio.pages)
+    tab = new_tab()
+    tab.set_default_timeout(60_000)
+    tab.goto(studio.url)
+    until(lambda: set(studio.pages) - known, what="a page on the server")
+    page = studio.pages[max(set(studio.pages) - known)]
+    tab.get_by_role("tab", name="Compare").wait_for()
+    return tab, page
+
+
+def on_screen(page, tab, point):
+    """Where a point of the world [m] is on the tab [pixels]."""
+    camera, size = page._client.camera, tab.viewport_size
+    x, y, z = mk.rotation_matrix(np.array(camera.wxyz)).T @ (np.asarray(point) - camera.position)
+    focal = 0.5 * size["height"] / np.tan(0.5 * camera.fov)
+    return 0.5 * size["width"] + focal * x / z, 0.5 * size["height"] + focal * y / z

@@ -1,0 +1,161 @@
+"""The page in a real browser: it loads, a dragged gizmo moves the body, and the controls do what they say."""
+
+import time
+
+import numpy as np
+import pytest
+
+from memetik import scenes
+from memetik.studio.server import Studio
+from tests.studio.browser import chromium, on_screen, until, visit
+
+
+@pytest.fixture(scope="module")
+def studio():
+    with Studio(scenes.ready("arm reach"), port=0) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def new_tab():
+    with chromium(640, 420) as open_tab:
+        yield open_tab
+
+
+@pytest.fixture(scope="module")
+def visited(studio, new_tab):
+    tab, page = visit(studio, new_tab)
+    page.act(lambda: page.stage.seen.update({"body": False, "skeleton": True}))  # lines are quick without a graphics card
+    return tab, page
+
+
+@pytest.fixture
+def tab(visited):
+    return visited[0]
+
+
+@pytest.fixture
+def page(visited):
+    """The server's side, back at the first scene and without a past."""
+    page = visited[1]
+    page.act(lambda: page.session.open(scenes.ready("arm reach")))
+    return page
+
+
+def hand(page):
+    pose = page.session.body.forward(page.session.q)["panda_hand"]
+    return pose[:3, 3] + 0.1 * pose[:3, 2]
+
+
+def test_a_gizmo_dragged_with_the_mouse_takes_the_hand_along(tab, page):
+    until(lambda: page._client.camera.update_timestamp > 0.0)
+    gizmo = page.gizmos._targets["hand"]
+    before = np.array(gizmo.position)
+    arrow = before - (0.0, 0.0, 0.6 * gizmo.scale)  # the gizmo's z points down
+    x, y = on_screen(page, tab, arrow)
+    for _ in range(20):  # until the scene has been drawn there is nothing to grab
+        tab.mouse.move(x, y)
+        tab.mouse.down()
+        for k in range(1, 9):
+            tab.mouse.move(x, y + 4 * k)
+        tab.mouse.up()
+        if not np.allclose(gizmo.position, before, atol=0.01):
+            break
+        time.sleep(0.5)
+    until(lambda: not page.gizmos.dragging and page.gizmos.late is None)
+    target = page.session.scene.wish("hand").values["position"]
+    assert np.linalg.norm(target - before) > 0.01 and abs(target[0] - before[0]) < 1e-6
+    np.testing.assert_allclose(target, gizmo.position, atol=1e-9)
+    np.testing.assert_allclose(hand(page), target, atol=1e-4)
+    assert page.session.undo(), "the whole drag is one step"
+    np.testing.assert_allclose(page.session.scene.wish("hand").values["position"], before)
+
+
+def test_buttons_open_ready_scenes_and_undo(tab, page):
+    tab.get_by_role("tab", name="Scene").click()
+    tab.get_by_role("button", name="parallel five-bar").click()
+    until(lambda: page.session.scene.title == "parallel five-bar")
+    tab.get_by_role("button", name="undo").click()
+    until(lambda: page.session.scene.title == "arm reach")
+    tab.get_by_role("button", name="redo").click()
+    until(lambda: page.session.scene.title == "parallel five-bar")
+
+
+@pytest.mark.parametrize("name", scenes.READY)
+def test_every_ready_scene_opens(page, name):
+    assert page.act(lambda: page.session.open(scenes.ready(name)))
+    assert page.session.reached and page.trouble == ""
+    with_gizmo = [wish.name for wish in page.session.scene.wishes if page.session.gizmo(wish.name) is not None]
+    assert list(page.gizmos._targets) == with_gizmo
+
+
+def test_an_objective_is_switched_off_in_the_page(tab, page):
+    tab.get_by_role("tab", name="Objectives").click()
+    tab.get_by_label("enabled").first.click()
+    until(lambda: not page.session.scene.wish("hand").enabled)
+    assert "hand" not in page.gizmos._targets
+    tab.get_by_text("off", exact=True).wait_for()
+    tab.get_by_label("enabled").first.click()
+    until(lambda: page.session.scene.wish("hand").enabled)
+    until(lambda: "hand" in page.gizmos._targets)
+
+
+def test_a_joint_is_locked_in_the_page(tab, page):
+    tab.get_by_role("tab", name="Joints").click()
+    tab.get_by_label("lock").first.click()
+    until(lambda: "panda_joint1" in page.session.scene.lock)
+
+
+def test_a_bad_upload_is_told(tab, page):
+    tab.get_by_role("tab", name="Scene").click()
+    folder = tab.get_by_text("Any body")
+    folder.click()
+    with tab.expect_file_chooser() as chooser:
+        tab.get_by_role("button", name="upload").click()
+    chooser.value.set_files({"name": "bad.urdf", "mimeType": "text/xml", "buffer": b"<robot><link"})
+    tab.get_by_text("this is not XML").first.wait_for()
+    assert page.session.scene.title == "arm reach"
+    folder.click()
+
+
+def test_a_target_out_of_reach_is_explained_while_the_page_lives(tab, page):
+    page.session.move("hand", (3.0, 0.0, 0.4))
+    page._frame()
+    tab.get_by_role("tab", name="Solver").click()
+    slowest = 0.0
+    end = time.monotonic() + 60.0
+    while not page.session.explanation and time.monotonic() < end:
+        begin = time.monotonic()
+        with page.session.lock:  # what a drag needs
+            pass
+        slowest = max(slowest, time.monotonic() - begin)
+        time.sleep(0.01)
+    assert "the chain from there reaches at most" in page.session.explanation
+    assert slowest < 1.0, "the explanation takes seconds, but not the page's"
+    tab.get_by_text("the chain from there reaches at most").first.wait_for()
+
+
+def test_frames_of_the_humanoid_take_less_than_two_milliseconds(page):
+    page.stage.seen.update({"body": True, "skeleton": False})
+    page.act(lambda: page.session.open(scenes.ready("humanoid")))
+    position, wxyz = page.session.gizmo("rightPalm")
+    spent = []
+    for k in range(200):
+        shift = 0.05 * np.sin(0.1 * k)
+        begin = time.thread_time()  # of this thread alone: other work of the machine is not the studio's
+        page.session.move("rightPalm", position + (0.0, shift, shift), wxyz)
+        page._frame()
+        spent.append(time.thread_time() - begin)
+        assert page.session.reached
+    page.stage.seen.update({"body": False, "skeleton": True})
+    assert np.median(spent) < 2e-3, f"{1e3 * np.median(spent):.2f} ms"
+
+
+def test_tabs_do_not_disturb_each_other(studio, new_tab, page):
+    other_tab, other = visit(studio, new_tab)
+    other.session.move("hand", (0.4, 0.3, 0.5))
+    assert other.session is not page.session and page.session.scene == scenes.ready("arm reach")
+    other_tab.close()
+    until(lambda: other not in studio.pages.values(), what="the end of the other page")
+    until(lambda: not other._pulse.is_alive(), what="the end of its thread")
+    assert page._pulse.is_alive()
