@@ -44,6 +44,7 @@ def visit(studio: Studio, new_tab):
     tab.goto(studio.url)
     until(lambda: set(studio.pages) - known, what="a page on the server")
     page = studio.pages[max(set(studio.pages) - known)]
+    tab.add_style_tag(content="#webgl-software-rendering { display: none }")  # it would lie over what is clicked
     tab.get_by_role("tab", name="Compare").wait_for()
     return tab, page
 

@@ -8,17 +8,18 @@ import pytest
 from memetik import scenes
 from memetik.studio.server import Studio
 from tests.studio.browser import chromium, on_screen, until, visit
+from tests.studio.patience import patient
 
 
 @pytest.fixture(scope="module")
 def studio():
-    with Studio(scenes.ready("arm reach"), port=0) as running:
+    with Studio(patient("arm reach"), port=0) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def new_tab():
-    with chromium(640, 420) as open_tab:
+    with chromium(900, 450) as open_tab:
         yield open_tab
 
 
@@ -38,7 +39,7 @@ def tab(visited):
 def page(visited):
     """The server's side, back at the first scene and without a past."""
     page = visited[1]
-    page.act(lambda: page.session.open(scenes.ready("arm reach")))
+    page.act(lambda: page.session.open(patient("arm reach")))
     return page
 
 
@@ -83,7 +84,7 @@ def test_buttons_open_ready_scenes_and_undo(tab, page):
 
 @pytest.mark.parametrize("name", scenes.READY)
 def test_every_ready_scene_opens(page, name):
-    assert page.act(lambda: page.session.open(scenes.ready(name)))
+    assert page.act(lambda: page.session.open(patient(name)))
     assert page.session.reached and page.trouble == ""
     with_gizmo = [wish.name for wish in page.session.scene.wishes if page.session.gizmo(wish.name) is not None]
     assert list(page.gizmos._targets) == with_gizmo
@@ -137,7 +138,7 @@ def test_a_target_out_of_reach_is_explained_while_the_page_lives(tab, page):
 
 def test_frames_of_the_humanoid_take_less_than_two_milliseconds(page):
     page.stage.seen.update({"body": True, "skeleton": False})
-    page.act(lambda: page.session.open(scenes.ready("humanoid")))
+    page.act(lambda: page.session.open(patient("humanoid")))
     position, wxyz = page.session.gizmo("rightPalm")
     spent = []
     for k in range(200):
@@ -154,7 +155,7 @@ def test_frames_of_the_humanoid_take_less_than_two_milliseconds(page):
 def test_tabs_do_not_disturb_each_other(studio, new_tab, page):
     other_tab, other = visit(studio, new_tab)
     other.session.move("hand", (0.4, 0.3, 0.5))
-    assert other.session is not page.session and page.session.scene == scenes.ready("arm reach")
+    assert other.session is not page.session and page.session.scene == patient("arm reach")
     other_tab.close()
     until(lambda: other not in studio.pages.values(), what="the end of the other page")
     until(lambda: not other._pulse.is_alive(), what="the end of its thread")
