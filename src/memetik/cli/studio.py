@@ -15,7 +15,11 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--port", type=int, default=8080, help="0 takes any that is free (default: %(default)s)")
     command.add_argument("--no-open", action="store_true", help="do not open a browser")
     command.add_argument(
-        "--root", type=Path, action="append", default=[], help="a folder of models and meshes that may be read; repeatable"
+        "--root",
+        type=Path,
+        action="append",
+        default=[],
+        help="a folder of models and meshes that may be read; repeatable",
     )
     command.set_defaults(run=_studio)
 

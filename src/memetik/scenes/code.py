@@ -37,8 +37,8 @@ def _body(source: BodySource) -> list[str]:
     elif source.value in _BUILT:
         lines = [f"body = {_BUILT[source.value]}"]
     else:
-        lines = ["from memetik import scenes", "", f"body = scenes.load_body({source!r})".replace("BodySource", "scenes.BodySource")]
-        return lines
+        made = f"scenes.load_body(scenes.BodySource('built', {source.value!r}, {source.base!r}, {limit!r}))"
+        return ["from memetik import scenes", "", f"body = {made}"]
     if source.base != "fixed":
         limits = "" if limit is None else f", lower={-limit:g}, upper={limit:g}"
         lines.append(f"body = body.with_base({source.base!r}{limits})")

@@ -42,7 +42,7 @@ class Lines:
     def arcs(self, poses: Array) -> Array:
         """The range of each joint that turns within limits, as a sector."""
         carried = np.einsum("nij,nkpj->nkpi", poses[self._arc_carriers, :3, :3], self._arcs)
-        return (carried + poses[self._arc_carriers, None, None, :3, 3]).reshape(-1, 2, 3)
+        return np.asarray(carried + poses[self._arc_carriers, None, None, :3, 3]).reshape(-1, 2, 3)
 
 
 def _carry(poses: Array, segments: Array) -> Array:

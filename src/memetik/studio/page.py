@@ -35,7 +35,7 @@ class Page:
         self._client, self._worker = client, worker
         self.session = Session(scene, roots=roots)
         self.trouble = ""  # the last message that was shown
-        self._wake, self._closed = threading.Event(), False
+        self._wake, self._closed = threading.Event(), threading.Event()
         self._asked: Scene | None = None
         self._changed_at = time.perf_counter()
         client.gui.configure_theme(control_width="large", show_logo=False, show_share_button=False)
@@ -98,7 +98,7 @@ class Page:
 
     def close(self) -> None:
         """The client has left."""
-        self._closed = True
+        self._closed.set()
         self._wake.set()
 
     def _standing(self) -> tuple[Any, ...]:
@@ -120,10 +120,10 @@ class Page:
         """Move on, refresh the numbers, and ask about failures, as long as the page is open."""
         last, shown = time.perf_counter(), 0.0
         moving = False
-        while not self._closed:
+        while not self._closed.is_set():
             asking = not self.session.reached and self._asked is not self.session.scene
             self._wake.wait(FRAME if moving else NUMBERS if asking or self.gizmos.late else None)
-            if self._closed:
+            if self._closed.is_set():
                 return
             self._wake.clear()
             self.gizmos.catch_up()

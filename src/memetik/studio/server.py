@@ -34,7 +34,12 @@ class Studio:
     """A running server; use it in a `with` block, or call `stop`."""
 
     def __init__(
-        self, scene: scenes.Scene, *, host: str = "127.0.0.1", port: int = 8080, roots: Sequence[str | PathLike[str]] = ()
+        self,
+        scene: scenes.Scene,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        roots: Sequence[str | PathLike[str]] = (),
     ) -> None:
         """`port` 0 takes any that is free; `roots` are folders whose models and meshes may be read."""
         self._scene, self._roots = scene, tuple(str(Path(root).resolve()) for root in roots)
@@ -74,7 +79,9 @@ class Studio:
     def __enter__(self) -> Studio:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
         self.stop()
 
     def _enter(self, client: viser.ClientHandle) -> None:

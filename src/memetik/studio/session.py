@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,25 +15,17 @@ from numpy.typing import ArrayLike, NDArray
 import memetik as mk
 from memetik import scenes
 from memetik.errors import FormatError
-from memetik.geometry import between
-from memetik.scenes.fields import frame_of
-from memetik.solution.measures import measures
 from memetik.studio.fresh import values_about
 from memetik.studio.history import History
+from memetik.studio.marks import Mark, largest_error, marks
 from memetik.studio.motion import Follower
 from memetik.studio.record import Recording
+from memetik.studio.targets import dragged, gizmo_pose, plain
 from memetik.studio.upload import read_upload
 
 Array = NDArray[np.float64]
 
 PLOTTED = 200  # solves
-
-
-class Mark(NamedTuple):
-    """How far an objective is off, and whether that is good enough; None where it only guides or does not count."""
-
-    good: bool | None
-    text: str
 
 
 @dataclass
@@ -61,6 +53,7 @@ class Session:
         self._record_since = 0.0
         self.effort = Effort(deque(maxlen=PLOTTED), deque(maxlen=PLOTTED))
         self.solution: mk.Solution | None = None
+        self.goal = np.zeros(0)  # the last solution, which the posture on show follows
         self.explanation = ""
         self._enter(scene, anew=True)
 
@@ -134,7 +127,7 @@ class Session:
                 if self.solution.status != mk.Status.INVALID:
                     self.goal = self.solution.q
                 self.effort.seconds.append(self.solution.seconds)
-                self.effort.errors.append(self._largest_error())
+                self.effort.errors.append(largest_error(self.solution))
             self.follow(0.0)
 
     def follow(self, seconds: float) -> bool:
@@ -174,22 +167,7 @@ class Session:
     def marks(self) -> dict[str, Mark]:
         """For every wish how far it is off."""
         with self.lock:
-            found = {wish.name: Mark(None, "not measured" if wish.enabled else "off") for wish in self.scene.wishes}
-            rows = measures(self.solution) if self.solution is not None else []
-            for wish in self.scene.wishes:
-                mine = [row for row in rows if row.objective is self._objectives.get(wish.name)]
-                if mine:
-                    hard = [row.verdict for row in mine if row.verdict != "guide"]
-                    text = ", ".join(_amount(row.error, row.unit) for row in mine)
-                    found[wish.name] = Mark("missed" not in hard if hard else None, text)
-            return found
-
-    def _largest_error(self) -> float:
-        assert self.solution is not None and self.problem is not None
-        terms = self.problem.compiled.terms
-        hard = terms["soft"] == 0
-        errors = self.solution.term_errors[hard] / np.maximum(terms["tolerance"][hard], 1e-9)
-        return float(np.nan_to_num(errors, posinf=1e9).max(initial=0.0))
+            return marks(self.scene, self._objectives, self.solution)
 
     def _held(self, q: Array) -> Array:
         held = q.copy()
@@ -238,24 +216,15 @@ class Session:
         """Drag a target: its place, its rotation or the z axis of it; solved at once. False if nothing changed."""
         with self.lock:
             wish = self.scene.wish(name)
-            kind = scenes.KINDS[wish.kind]
-            values: dict[str, Any] = {}
-            if kind.place and position is not None:
-                values[kind.place] = [float(each) for each in position]  # type: ignore[union-attr]
-            if kind.turn and wxyz is not None:
-                values[kind.turn] = [float(each) for each in wxyz]  # type: ignore[union-attr]
-            if kind.axis and wxyz is not None:
-                values[kind.axis] = mk.rotation_matrix(np.asarray(wxyz, dtype=np.float64))[:, 2].tolist()
-            if all(wish.values[field] == value for field, value in values.items()):
-                return False
-            return self._retarget(wish.with_values(**values))
+            values = dragged(wish, position, wxyz)
+            return bool(values) and self._retarget(wish.with_values(**values))
 
     def move_obstacle(self, name: str, number: int, position: ArrayLike) -> bool:
         """Drag a sphere that a Distance keeps off."""
         with self.lock:
             wish = self.scene.wish(name)
             spheres = [list(sphere) for sphere in wish.values["obstacles"]]
-            moved = [*(float(each) for each in position), spheres[number][3]]  # type: ignore[union-attr]
+            moved = [*plain(position), spheres[number][3]]
             if spheres[number] == moved:
                 return False
             spheres[number] = moved
@@ -274,27 +243,8 @@ class Session:
         return True
 
     def gizmo(self, name: str) -> tuple[Array, Array] | None:
-        """Where the gizmo of a wish stands (position, wxyz); None for one without, or one that rides on a frame."""
-        wish = self.scene.wish(name)
-        kind = scenes.KINDS[wish.kind]
-        if wish.values.get("relative_to") is not None or (kind.place, kind.turn, kind.axis) == (None, None, None):
-            return None
-        if kind.place:
-            position = np.array(wish.values[kind.place], dtype=np.float64)
-        else:
-            position = self.tip(wish)
-        if kind.turn:
-            wxyz = np.array(wish.values[kind.turn], dtype=np.float64)
-        elif kind.axis:
-            wxyz = mk.to_quaternion(between((0.0, 0.0, 1.0), wish.values[kind.axis]))
-        else:
-            wxyz = np.array([1.0, 0.0, 0.0, 0.0])
-        return position, wxyz
-
-    def tip(self, wish: scenes.Wish) -> Array:
-        """Where the frame of a wish is now [m]."""
-        frame = frame_of(wish.values.get("frame") or wish.values.get("link"), self.body)
-        return np.asarray((self.body.forward(self.q)[frame.link] @ frame.link_from_frame)[:3, 3])
+        """Where the gizmo of a wish stands (position, wxyz); None for one without."""
+        return gizmo_pose(self.scene.wish(name), self.body, self.q)
 
     # ---- Joints --------------------------------------------------------------------------------------------
 
@@ -376,12 +326,3 @@ class Session:
                 self.recording.add(0.0, self.q, self.scene)
             else:
                 self.recording = None
-
-
-def _amount(value: float, unit: str) -> str:
-    """An error as people read it: millimetres and degrees."""
-    if unit == "m":
-        return f"{1e3 * value:.3g} mm"
-    if unit == "rad":
-        return f"{np.degrees(value):.3g}°"
-    return f"{value:.3g}"

@@ -24,7 +24,9 @@ TRAIL = 300  # points of a tip
 class Figure:
     """One body on the stage: solid, or a ghost in one colour."""
 
-    def __init__(self, api: Any, name: str, session: Session, *, color: Any = None, opacity: float | None = None) -> None:
+    def __init__(
+        self, api: Any, name: str, session: Session, *, color: Any = None, opacity: float | None = None
+    ) -> None:
         self._copies = copies(session.body)
         poses = session.body.forward(session.q).array
         self._handles = {}
@@ -82,13 +84,12 @@ class Stage:
         self._axes = self._segments("/axes", self._lines.axes(poses), (200, 60, 160), 1.5 * width)
         self._arcs = self._segments("/arcs", self._lines.arcs(poses), (200, 60, 160), 0.5 * width)
         self._trails: dict[str, tuple[deque[Array], Any]] = {}
-        low = self._floor(poses)
-        self._handles.append(
-            api.add_grid(
-                "/grid", width=8.0 * self._size, height=8.0 * self._size, cell_size=_round(0.1 * self._size),
-                section_size=_round(0.5 * self._size), position=(0.0, 0.0, low), shadow_opacity=0.0,
-            )  # fmt: skip
-        )
+        width, cells, sections = (share * self._size for share in (8.0, 0.1, 0.5))
+        grid = api.add_grid(
+            "/grid", width=width, height=width, cell_size=_round(cells), section_size=_round(sections),
+            position=(0.0, 0.0, self._floor(poses)), shadow_opacity=0.0,
+        )  # fmt: skip
+        self._handles.append(grid)
         self._scenery()
         self.apply_visibility()
 
