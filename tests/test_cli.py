@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import memetik as mk
-from memetik import bench, bodies
+from memetik import bench, bodies, scenes
 from memetik.cli import main
 from memetik.cli.main import _plain
 from memetik.solvers import methods
@@ -377,3 +377,27 @@ def test_demo_solves_and_draws(run, tmp_path):
     for name in ("demo_start.svg", "demo_solution.svg"):
         assert marks(tmp_path / "pictures" / name) == 5
         assert f"drawn: {tmp_path / 'pictures' / name}" in out
+
+
+# ---- Scenes and the studio -------------------------------------------------------------------------------------
+
+
+def test_solve_takes_a_scene(run, tmp_path):
+    scene = scenes.ready("arm reach")
+    path, picture = tmp_path / "arm.json", tmp_path / "arm.svg"
+    path.write_text(scenes.dumps(scene))
+    code, out, _ = run("solve", "--scene", path, "--json", "--draw", picture)
+    found = json.loads(out)
+    assert code == 0 and found["success"] and found["q"]["panda_finger_joint1"] == 0.04
+    pose = mk.load("panda").forward(list(found["q"].values()))["panda_hand"]
+    np.testing.assert_allclose(pose[:3, 3] + 0.1 * pose[:3, 2], (0.5, 0.1, 0.4), atol=1e-4)
+    assert marks(picture) == 1
+
+
+def test_a_scene_is_alone(run, tmp_path):
+    path = tmp_path / "arm.json"
+    path.write_text(scenes.dumps(scenes.ready("arm reach")))
+    assert "brings its own body" in run("solve", "panda", "--scene", path)[2]
+    assert "no body is named" in run("solve", "--tip", "panda_hand", "--position", "0", "0", "1")[2]
+    code, _, err = run("solve", "--scene", tmp_path / "none.json")
+    assert code == 2 and "cannot be read" in err

@@ -112,16 +112,40 @@ def test_a_joint_is_locked_in_the_page(tab, page):
     until(lambda: "panda_joint1" in page.session.scene.lock)
 
 
-def test_a_bad_upload_is_told(tab, page):
-    tab.get_by_role("tab", name="Scene").click()
-    folder = tab.get_by_text("Any body")
-    folder.click()
+def upload(tab, name, content):
     with tab.expect_file_chooser() as chooser:
         tab.get_by_role("button", name="upload").click()
-    chooser.value.set_files({"name": "bad.urdf", "mimeType": "text/xml", "buffer": b"<robot><link"})
+    chooser.value.set_files({"name": name, "mimeType": "text/plain", "buffer": content})
+
+
+def test_files_go_out_and_come_in_and_bad_ones_are_told(tab, page):
+    tab.get_by_role("tab", name="Scene").click()
+    tab.get_by_text("Any body").click()
+    tab.get_by_text("File", exact=True).click()
+    page.act(lambda: page.session.set("hand", position=[0.45, -0.1, 0.5]))
+    with tab.expect_download() as download:
+        tab.get_by_role("button", name="save scene").click()
+    saved = download.value.path().read_bytes()
+    page.act(lambda: page.session.open(patient("parallel five-bar")))
+    upload(tab, "mine.json", saved)
+    until(lambda: page.session.scene.title == "arm reach")
+    np.testing.assert_allclose(hand(page), (0.45, -0.1, 0.5), atol=1e-4)
+    before = page.session.scene
+    upload(tab, "bad.urdf", b"<robot><link")
     tab.get_by_text("this is not XML").first.wait_for()
-    assert page.session.scene.title == "arm reach"
-    folder.click()
+    assert page.session.scene is before
+    tab.get_by_text("Any body").click()
+    tab.get_by_text("File", exact=True).click()
+
+
+def test_settings_of_the_solver_come_from_the_page(tab, page):
+    tab.get_by_role("tab", name="Solver").click()
+    seed = tab.get_by_label("seed")
+    seed.fill("7")
+    seed.press("Enter")
+    until(lambda: page.session.scene.solving.seed == 7)
+    page.act(page.session.undo)
+    until(lambda: seed.input_value() == "0")
 
 
 def test_a_target_out_of_reach_is_explained_while_the_page_lives(tab, page):

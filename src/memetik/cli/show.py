@@ -29,9 +29,10 @@ def add_commands(commands: Any) -> None:
     command.set_defaults(run=_methods)
 
 
-def add_body(command: argparse.ArgumentParser) -> None:
-    """The arguments that say which body is meant; `load_body` reads them."""
-    command.add_argument("body", help="a bundled name, a path to a .urdf or .xacro file, or planar:N or snake:N joints")
+def add_body(command: argparse.ArgumentParser, nargs: str | None = None) -> None:
+    """The arguments that say which body is meant; `load_body` reads them. `nargs` "?" lets it be left out."""
+    kinds = "a bundled name, a path to a .urdf or .xacro file, or planar:N or snake:N joints"
+    command.add_argument("body", nargs=nargs, help=kinds)
     command.add_argument("--base", default="fixed", help="the root: fixed, xyz, planar or floating (default: fixed)")
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import memetik as mk
+from memetik import scenes
 from memetik.cli.files import ready
 from memetik.cli.show import add_body, load_body
 from memetik.cli.targets import Tip, add_targets, assignments, objectives, points
@@ -32,7 +33,10 @@ def add_commands(commands: Any) -> None:
         description="Find a posture that reaches targets. Each --tip starts a new group: the targets after it are its "
         "own. Metres, radians, world coordinates. Exit code 0: reached, 1: not reached, 2: the question is wrong.",
     )
-    add_body(command)
+    add_body(command, nargs="?")
+    command.add_argument(
+        "--scene", type=Path, metavar="FILE.json", help="a scene saved by the studio, in place of body and targets"
+    )
     add_targets(command)
     command.add_argument("--start", default="home", help='where to start: home, random or "joint=value,..."')
     command.add_argument("--lock", action="append", default=[], metavar="JOINT=VALUE", help="hold a joint; repeatable")
@@ -49,14 +53,11 @@ def add_commands(commands: Any) -> None:
 
 
 def _solve(options: argparse.Namespace) -> int:
-    body = load_body(options)
-    start = _start(body, options.start, options.seed)
-    lock = {**_held(body, options.chain, start), **assignments(options.lock, "--lock")}
-    tips = _tips(body, options)
-    problem = mk.Problem(body, objectives(tips, options.tolerance, options.angle_tolerance), lock=lock)
+    problem, start, targets = _asked(options) if options.scene is None else _scene(options)
     solutions = _solutions(problem, start, options)
     if options.draw:
-        mk.draw_many(body, [solution.q for solution in solutions[::-1]], ready(options.draw), targets=points(tips))
+        postures = [solution.q for solution in solutions[::-1]]
+        mk.draw_many(problem.body, postures, ready(options.draw), targets=targets)
     if options.json:
         print(json.dumps(_machine(solutions, options.all), allow_nan=False))
     else:
@@ -79,6 +80,30 @@ def _solutions(problem: mk.Problem, start: Array, options: argparse.Namespace) -
 
 
 # ---- What was asked ----------------------------------------------------------------------------------------
+
+
+def _asked(options: argparse.Namespace) -> tuple[mk.Problem, Array, list[Array]]:
+    """The problem of the body and targets on the command line, where to start, and what a picture marks."""
+    if options.body is None:
+        raise mk.ProblemError("no body is named. Give one, or a scene: memetik solve --scene FILE.json")
+    body = load_body(options)
+    start = _start(body, options.start, options.seed)
+    lock = {**_held(body, options.chain, start), **assignments(options.lock, "--lock")}
+    tips = _tips(body, options)
+    problem = mk.Problem(body, objectives(tips, options.tolerance, options.angle_tolerance), lock=lock)
+    return problem, start, points(tips)
+
+
+def _scene(options: argparse.Namespace) -> tuple[mk.Problem, Array, list[Array]]:
+    """The same of a scene, which also says the method and the seed."""
+    if options.body is not None or options.tips or options.lock or options.chain:
+        raise mk.ProblemError(
+            "--scene brings its own body, targets and locks. Leave the others out, or edit the scene."
+        )
+    scene = scenes.read_scene(options.scene)
+    body = scenes.load_body(scene.body, [options.scene.resolve().parent])
+    options.method, options.seed = scene.solving.method, scene.solving.seed
+    return scenes.problem(scene, body), scenes.start(scene, body), scenes.marked(scene)
 
 
 def _start(body: mk.Body, text: str, seed: int) -> Array:

@@ -72,6 +72,17 @@ def start(scene: Scene, body: mk.Body) -> Array:
     return np.clip(body.vector(scene.start), body.lower, body.upper)
 
 
+def marked(scene: Scene) -> list[Array]:
+    """The targets as a picture marks them: poses and points in the world."""
+    marks: list[Array] = []
+    for wish in scene.wishes:
+        kind = KINDS[wish.kind]
+        if wish.enabled and kind.place and wish.values.get("relative_to") is None:
+            place = np.array(wish.values[kind.place])
+            marks.append(mk.transform(place, np.array(wish.values[kind.turn])) if kind.turn else place)
+    return marks
+
+
 def solver(solving: Solving) -> Solver:
     """The method with its parameters."""
     for row in mk.methods():

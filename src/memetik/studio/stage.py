@@ -73,18 +73,18 @@ class Stage:
         """Set everything up for the session's body and scene."""
         self.clear()
         session, api = self._session, self._api
-        self._size = extent(session.body)
+        self.size = extent(session.body)
         poses = session.body.forward(session.q).array
-        self._lines = Lines(session.body, self._size)
+        self._lines = Lines(session.body, self.size)
         self._figure = Figure(api, "/body", session)
         self._start = Figure(api, "/start", session, color=START_COLOR, opacity=0.25)
         self._start.pose(session.body.forward(session.start).array)
-        width = 0.004 * self._size
+        width = 0.004 * self.size
         self._skeleton = self._segments("/skeleton", self._lines.skeleton(poses), (20, 120, 120), 1.5 * width)
         self._axes = self._segments("/axes", self._lines.axes(poses), (200, 60, 160), 1.5 * width)
         self._arcs = self._segments("/arcs", self._lines.arcs(poses), (200, 60, 160), 0.5 * width)
         self._trails: dict[str, tuple[deque[Array], Any]] = {}
-        width, cells, sections = (share * self._size for share in (8.0, 0.1, 0.5))
+        width, cells, sections = (share * self.size for share in (8.0, 0.1, 0.5))
         grid = api.add_grid(
             "/grid", width=width, height=width, cell_size=_round(cells), section_size=_round(sections),
             position=(0.0, 0.0, self._floor(poses)), shadow_opacity=0.0,
@@ -97,8 +97,8 @@ class Stage:
         """Bring the whole body into view."""
         points = self._session.body.forward(self._session.q).array[:, :3, 3]
         # The panel covers the right of the page, so the camera looks past the body to its right.
-        middle = 0.5 * (points.min(axis=0) + points.max(axis=0)) + 0.2 * self._size * np.array([0.6, 0.8, 0.0])
-        away = 0.9 * self._size * np.array([1.0, -0.75, 0.35])
+        middle = 0.5 * (points.min(axis=0) + points.max(axis=0)) + 0.2 * self.size * np.array([0.6, 0.8, 0.0])
+        away = 0.9 * self.size * np.array([1.0, -0.75, 0.35])
         with self._client.atomic():
             self._client.camera.position = tuple(middle + away)
             self._client.camera.look_at = tuple(middle)
@@ -148,10 +148,10 @@ class Stage:
             frame = frame_of(wish.values["frame"], session.body)
             point = (poses[frame.link] @ frame.link_from_frame)[:3, 3]
             if wish.name not in self._trails:
-                handle = self._line(f"/trails/{wish.name}", np.zeros((0, 2, 3)), (214, 69, 155), 0.003 * self._size)
+                handle = self._line(f"/trails/{wish.name}", np.zeros((0, 2, 3)), (214, 69, 155), 0.003 * self.size)
                 self._trails[wish.name] = deque(maxlen=TRAIL), handle
             points, handle = self._trails[wish.name]
-            if points and np.linalg.norm(points[-1] - point) < 2e-3 * self._size:
+            if points and np.linalg.norm(points[-1] - point) < 2e-3 * self.size:
                 continue
             points.append(point)
             if len(points) > 1:
@@ -197,7 +197,7 @@ class Stage:
             if wish.kind == "Balance":
                 corners = np.array([(*row[:2], 0.0) for row in wish.values["polygon"]])
                 loop = np.stack([corners, np.roll(corners, -1, axis=0)], axis=1)
-                self._segments(f"/support {wish.name}", loop, (46, 168, 132), 0.006 * self._size)
+                self._segments(f"/support {wish.name}", loop, (46, 168, 132), 0.006 * self.size)
 
     def _terrain(self, name: str, field: Any) -> None:
         rows, columns = field.heights.shape

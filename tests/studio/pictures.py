@@ -1,0 +1,55 @@
+"""The pictures of docs/studio.md, by hand: python -m tests.studio.pictures [NAME ...]"""
+
+import io
+import sys
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from memetik import scenes
+from memetik.studio.server import Studio
+from tests.studio.browser import chromium, visit
+from tests.studio.patience import patient
+
+FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
+
+# The tab that is open, the target that moves on a small circle, and what else is seen.
+VIEWS = {
+    "arm reach": ("Solver", "hand", {"joint axes": True}),
+    "humanoid": ("Objectives", "rightPalm", {}),
+    "hand grasp": ("Joints", "rh_fftip", {}),
+    "arm around a sphere": ("Objectives", "panda_hand", {"start ghost": True}),
+    "foot on terrain": ("Objectives", "pelvis", {}),
+    "parallel five-bar": ("Solver", "reach", {"skeleton": True}),
+    "quadruped": ("Objectives", "trunk", {"start ghost": True}),
+    "100-joint snake": ("Solver", "head", {}),
+}
+
+
+def main(names):
+    """Draw each ready scene after a little drag."""
+    with Studio(patient("arm reach"), port=0) as studio, chromium(1000, 640) as new_tab:
+        tab, page = visit(studio, new_tab)
+        for name in names:
+            title, target, seen = VIEWS[name]
+            page.stage.seen.update({"joint axes": False, "start ghost": False, "skeleton": False, **seen})
+            page.act(lambda name=name: page.session.open(patient(name)))
+            position, wxyz = page.session.gizmo(target)
+            for angle in np.linspace(0.0, 2.0 * np.pi, 60)[:50]:
+                circle = np.array([0.0, np.cos(angle) - 1.0, np.sin(angle)])
+                circle *= (1.0, 1.0, 0.0) if name == "parallel five-bar" else (1.0, 1.0, 1.0)
+                page.session.move(target, position + 0.04 * page.stage.size * circle, wxyz)
+                page._frame()
+                page.stage.trail()
+            page.show()
+            tab.get_by_role("tab", name=title).click()
+            tab.wait_for_timeout(1_500)
+            picture = Image.open(io.BytesIO(tab.screenshot(timeout=120_000))).convert("RGB")
+            path = FOLDER / f"studio_{name.replace(' ', '_')}.png"
+            picture.quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
+            print(path.name, path.stat().st_size // 1000, "kB,", page.session.solution.status.name)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or scenes.READY)

@@ -1,0 +1,92 @@
+"""The server: where it listens, what it opens, how it starts and ends."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+
+import memetik as mk
+from memetik import bodies, scenes
+from memetik.cli import main
+from memetik.studio.server import Studio, scene_from
+from tests.read.samples import URDF
+
+
+def test_it_listens_on_this_machine_only(capsys):
+    with Studio(scenes.ready("parallel five-bar"), port=0) as studio:
+        assert studio.url.startswith("http://127.0.0.1:")
+        with urllib.request.urlopen(studio.url) as page:
+            assert page.status == 200
+        port = int(studio.url.rpartition(":")[2])
+        elsewhere = socket.gethostbyname(socket.gethostname())
+        if not elsewhere.startswith("127."):
+            with pytest.raises(OSError):
+                socket.create_connection((elsewhere, port), timeout=1.0)
+    assert capsys.readouterr() == ("", "")
+    with pytest.raises(OSError):
+        socket.create_connection(("127.0.0.1", port), timeout=1.0)
+
+
+def test_it_warns_when_others_can_reach_it(capsys):
+    with Studio(scenes.ready("parallel five-bar"), host="0.0.0.0", port=0) as studio:
+        assert studio.url.startswith("http://127.0.0.1:")
+    assert "everybody who can reach this machine" in capsys.readouterr().err
+
+
+def test_a_port_in_use_is_told(capsys):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert main(["studio", "--no-open", "--port", str(port)]) == 2
+    assert f"cannot listen on 127.0.0.1, port {port}" in capsys.readouterr().err
+
+
+def test_what_is_named_is_opened(tmp_path):
+    assert scene_from(None)[0].title == "humanoid with four tips and gaze"
+    assert scene_from("quadruped")[0] == scenes.ready("quadruped")
+    assert scene_from("scara")[0].body == scenes.BodySource("bundled", "scara")
+    model = tmp_path / "arm.urdf"
+    model.write_text(URDF)
+    scene, roots = scene_from(str(model))
+    assert roots == [tmp_path.resolve()] and scenes.load_body(scene.body, roots).name == "arm"
+    saved = tmp_path / "scene.json"
+    saved.write_text(scenes.dumps(scene))
+    assert scene_from(str(saved)) == (scene, roots)
+
+
+@pytest.mark.parametrize("source", ["no_such_body", "none.urdf", "none.json"])
+def test_what_does_not_exist_is_told(source, capsys):
+    assert main(["studio", source, "--no-open"]) == 2
+    assert source in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", bodies.names())
+def test_every_bundled_body_has_a_first_scene(name):
+    source = scenes.BodySource("bundled", name)
+    scene = scenes.blank(source, scenes.load_body(source))
+    assert mk.solve(scenes.problem(scene, scenes.load_body(source))).success
+
+
+def test_it_starts_soon_and_ends_with_ctrl_c():
+    command = [sys.executable, "-c", "from memetik.cli import main; raise SystemExit(main())"]
+    begin = time.monotonic()
+    process = subprocess.Popen(
+        [*command, "studio", "panda", "--no-open", "--port", "0"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+    try:
+        line = process.stdout.readline()
+        spent = time.monotonic() - begin
+        assert line.startswith("memetik studio: http://127.0.0.1:"), process.stderr.read()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 0 and "Traceback" not in err
+    assert spent < 30.0, "three seconds on an idle machine with a warm cache"
