@@ -10,7 +10,6 @@ from PIL import Image
 from memetik import scenes
 from memetik.studio.server import Studio
 from tests.studio.browser import chromium, visit
-from tests.studio.patience import patient
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 
@@ -29,19 +28,20 @@ VIEWS = {
 
 def main(names):
     """Draw each ready scene after a little drag."""
-    with Studio(patient("arm reach"), port=0) as studio, chromium(1000, 640) as new_tab:
+    with Studio(scenes.ready("arm reach"), port=0) as studio, chromium(1000, 640) as new_tab:
         tab, page = visit(studio, new_tab)
         for name in names:
             title, target, seen = VIEWS[name]
             page.stage.seen.update({"joint axes": False, "start ghost": False, "skeleton": False, **seen})
-            page.act(lambda name=name: page.session.open(patient(name)))
+            page.act(lambda name=name: page.session.open(scenes.ready(name)))
             position, wxyz = page.session.gizmo(target)
             for angle in np.linspace(0.0, 2.0 * np.pi, 60)[:50]:
                 circle = np.array([0.0, np.cos(angle) - 1.0, np.sin(angle)])
                 circle *= (1.0, 1.0, 0.0) if name == "parallel five-bar" else (1.0, 1.0, 1.0)
-                page.session.move(target, position + 0.04 * page.stage.size * circle, wxyz)
-                page._frame()
-                page.stage.trail()
+                with page.session.lock:
+                    page.session.move(target, position + 0.04 * page.stage.size * circle, wxyz)
+                    page._frame()
+                    page.stage.trail()
             page.show()
             tab.get_by_role("tab", name=title).click()
             tab.wait_for_timeout(1_500)

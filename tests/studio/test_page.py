@@ -173,8 +173,9 @@ def test_frames_of_the_humanoid_take_less_than_two_milliseconds(page):
     for k in range(200):
         shift = 0.05 * np.sin(0.1 * k)
         begin = time.thread_time()  # of this thread alone: other work of the machine is not the studio's
-        page.session.move("rightPalm", position + shift, wxyz)
-        page._frame()
+        with page.session.lock:
+            page.session.move("rightPalm", position + shift, wxyz)
+            page._frame()
         spent.append(time.thread_time() - begin)
         assert page.session.reached
     page.stage.seen.update({"body": False, "skeleton": True})

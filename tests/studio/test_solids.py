@@ -66,4 +66,4 @@ def test_axes_and_arcs_stand_where_the_joint_is():
     lines = Lines(body, 1.0)
     np.testing.assert_allclose(lines.axes(poses).mean(axis=1), [(0, 0, 0), (0, 1, 0)], atol=1e-12)
     arc = lines.arcs(poses).reshape(2, -1, 2, 3)[1]
-    assert np.abs(arc - (0.0, 1.0, 0.0)).max() <= 0.05 + 1e-9
+    assert np.abs(arc - (0.0, 1.0, 0.0)).max() <= 0.09 + 1e-9

@@ -25,9 +25,9 @@ class Lines:
         self._children = np.array([rows[joint.child] for joint in joints], dtype=np.int64)
         moving = [joint for joint in joints if joint.dof == 1]
         self._carriers = np.array([rows[joint.parent] for joint in moving], dtype=np.int64)
-        axes = [(joint.origin, joint.axis, 0.035 * size) for joint in moving]
+        axes = [(joint.origin, joint.axis, 0.09 * size) for joint in moving]
         self._axes = np.array([_segment(origin, axis, length) for origin, axis, length in axes]).reshape(-1, 2, 3)
-        arcs = [(rows[joint.parent], _arc(joint, 0.05 * size)) for joint in moving if joint.kind == "revolute"]
+        arcs = [(rows[joint.parent], _arc(joint, 0.09 * size)) for joint in moving if joint.kind == "revolute"]
         self._arcs = np.array([arc for _, arc in arcs]).reshape(-1, STEPS + 2, 2, 3)
         self._arc_carriers = np.array([row for row, _ in arcs], dtype=np.int64)
 

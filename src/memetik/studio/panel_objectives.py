@@ -138,6 +138,8 @@ def _shown(field: Field, value: Any, links: Any) -> Any:
         return "none"
     if field.type == "frame" and isinstance(value, str):
         return value
+    if field.type == "rotation":
+        value = [round(each, 6) + 0.0 for each in value]
     return json.dumps(value)
 
 

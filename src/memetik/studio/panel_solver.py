@@ -10,6 +10,7 @@ import numpy as np
 import viser
 
 import memetik as mk
+from memetik.solution.words import count
 from memetik.studio.widgets import Panel, escape, on_change, on_click, put
 
 LONGEST = 0.1  # s; all pages wait for a frame, so no page may ask for more
@@ -59,7 +60,7 @@ class SolverPanel(Panel):
             color = "#2b8a3e" if solution.success else "#c92a2a"
             text = (
                 f'<b style="color:{color}">{solution.status.name}</b> in {1e3 * solution.seconds:.3f} ms, '
-                f"{solution.evaluations} evaluations, {solution.attempts} attempts"
+                f"{count(solution.evaluations, 'evaluation')}, {count(solution.attempts, 'attempt')}"
             )
             if self.session.explanation:
                 text += f"<br>{escape(self.session.explanation)}".replace("\n", "<br>")

@@ -96,9 +96,11 @@ class Stage:
     def look(self) -> None:
         """Bring the whole body into view."""
         points = self._session.body.forward(self._session.q).array[:, :3, 3]
+        low, high = points.min(axis=0), points.max(axis=0)
+        size = max(float(np.linalg.norm(high - low)), 0.5 * self.size)
         # The panel covers the right of the page, so the camera looks past the body to its right.
-        middle = 0.5 * (points.min(axis=0) + points.max(axis=0)) + 0.2 * self.size * np.array([0.6, 0.8, 0.0])
-        away = 0.9 * self.size * np.array([1.0, -0.75, 0.35])
+        middle = 0.5 * (low + high) + 0.25 * size * np.array([0.6, 0.8, 0.0])
+        away = 1.05 * size * np.array([1.0, -0.75, 0.35])
         with self._client.atomic():
             self._client.camera.position = tuple(middle + away)
             self._client.camera.look_at = tuple(middle)
@@ -148,15 +150,14 @@ class Stage:
             frame = frame_of(wish.values["frame"], session.body)
             point = (poses[frame.link] @ frame.link_from_frame)[:3, 3]
             if wish.name not in self._trails:
-                handle = self._line(f"/trails/{wish.name}", np.zeros((0, 2, 3)), (214, 69, 155), 0.003 * self.size)
-                self._trails[wish.name] = deque(maxlen=TRAIL), handle
+                points = deque([point] * TRAIL, maxlen=TRAIL)  # as many from the start: the page sizes its buffer once
+                handle = self._line(f"/trails/{wish.name}", _path(points), (214, 69, 155), 0.004 * self.size)
+                handle.visible = self.seen["trails"]
+                self._trails[wish.name] = points, handle
             points, handle = self._trails[wish.name]
-            if points and np.linalg.norm(points[-1] - point) < 2e-3 * self.size:
-                continue
-            points.append(point)
-            if len(points) > 1:
-                path = np.array(points)
-                handle.points = np.stack([path[:-1], path[1:]], axis=1).astype(np.float32)
+            if np.linalg.norm(points[-1] - point) > 2e-3 * self.size:
+                points.append(point)
+                handle.points = _path(points).astype(np.float32)
 
     def apply_visibility(self) -> None:
         """Show what the page asks for."""
@@ -212,6 +213,12 @@ class Stage:
             cast_shadow=False, receive_shadow=False,
         )  # fmt: skip
         self._handles.append(handle)
+
+
+def _path(points: deque[Array]) -> Array:
+    """Segments from point to point."""
+    stacked = np.array(points)
+    return np.stack([stacked[:-1], stacked[1:]], axis=1)
 
 
 def _round(value: float) -> float:
