@@ -47,7 +47,7 @@ def main(names):
             tab.wait_for_timeout(1_500)
             picture = Image.open(io.BytesIO(tab.screenshot(timeout=120_000))).convert("RGB")
             path = FOLDER / f"studio_{name.replace(' ', '_')}.png"
-            picture.quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
+            picture.quantize(255, dither=Image.Dither.NONE).save(path, optimize=True)
             print(path.name, path.stat().st_size // 1000, "kB,", page.session.solution.status.name)
 
 

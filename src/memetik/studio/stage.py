@@ -115,7 +115,8 @@ class Stage:
             self._figure.remove()
             self._start.remove()
             for _, handle in self._trails.values():
-                handle.remove()
+                if handle is not None:
+                    handle.remove()
 
     def pose(self) -> None:
         """Show the session's posture; the one thing that happens in every frame."""
@@ -149,15 +150,13 @@ class Stage:
                 continue
             frame = frame_of(wish.values["frame"], session.body)
             point = (poses[frame.link] @ frame.link_from_frame)[:3, 3]
-            if wish.name not in self._trails:
-                points = deque([point] * TRAIL, maxlen=TRAIL)  # as many from the start: the page sizes its buffer once
-                handle = self._line(f"/trails/{wish.name}", _path(points), (214, 69, 155), 0.004 * self.size)
-                handle.visible = self.seen["trails"]
-                self._trails[wish.name] = points, handle
-            points, handle = self._trails[wish.name]
+            points, handle = self._trails.get(wish.name, (deque([point], maxlen=TRAIL), None))
             if np.linalg.norm(points[-1] - point) > 2e-3 * self.size:
                 points.append(point)
-                handle.points = _path(points).astype(np.float32)
+                # Made anew: the page keeps the size of the buffer and the bounds that lines had at first.
+                handle = self._line(f"/trails/{wish.name}", _path(points), (214, 69, 155), 0.004 * self.size)
+                handle.visible = self.seen["trails"]
+            self._trails[wish.name] = points, handle
 
     def apply_visibility(self) -> None:
         """Show what the page asks for."""
@@ -166,7 +165,8 @@ class Stage:
         self._skeleton.visible = self.seen["skeleton"]
         self._axes.visible = self._arcs.visible = self.seen["joint axes"]
         for _, handle in self._trails.values():
-            handle.visible = self.seen["trails"]
+            if handle is not None:
+                handle.visible = self.seen["trails"]
         self.pose()
 
     # ---- Parts ---------------------------------------------------------------------------------------------
