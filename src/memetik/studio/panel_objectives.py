@@ -84,7 +84,7 @@ class ObjectivesPanel(Panel):
             on_click(gui.add_button("remove objective"), lambda: self.desk.act(lambda: self.session.remove(wish.name)))
 
     def _input(self, field: Field, wish: scenes.Wish) -> Any:
-        gui, value = self.gui, _shown(field, wish.values[field.name], self.session.body.links)
+        gui, value = self.gui, _shown(field, wish.values[field.name])
         if field.type == "number" and not field.optional:
             handle = gui.add_number(field.name, value, step=0.01)
         elif field.type in ("point", "direction"):
@@ -93,10 +93,11 @@ class ObjectivesPanel(Panel):
             handle = gui.add_checkbox(field.name, value)
         elif field.choices:
             handle = gui.add_dropdown(field.name, options=field.choices, initial_value=value)
-        elif field.type == "joint":
-            handle = gui.add_dropdown(field.name, options=self.session.body.joint_names, initial_value=value)
-        elif field.name == "link":
-            handle = gui.add_dropdown(field.name, options=tuple(self.session.body.links), initial_value=value)
+        elif field.type == "joint" or field.name == "link":
+            body = self.session.body
+            names = body.joint_names if field.type == "joint" else tuple(body.links)
+            options = tuple(dict.fromkeys((*names, value)))  # a file may name a joint that mimics another
+            handle = gui.add_dropdown(field.name, options=options, initial_value=value)
         else:
             handle = gui.add_text(field.name, value)
         on_change(handle, partial(self._set, wish.name, field))
@@ -115,7 +116,7 @@ class ObjectivesPanel(Panel):
             return
         put(self._enabled, wish.enabled)
         for field in scenes.KINDS[wish.kind].fields:
-            put(self._inputs[field.name], _shown(field, wish.values[field.name], self.session.body.links))
+            put(self._inputs[field.name], _shown(field, wish.values[field.name]))
 
     def _add(self) -> None:
         def add() -> None:
@@ -126,7 +127,7 @@ class ObjectivesPanel(Panel):
             self.desk.act(lambda: None)  # shows it
 
 
-def _shown(field: Field, value: Any, links: Any) -> Any:
+def _shown(field: Field, value: Any) -> Any:
     """A value as its input shows it."""
     if field.type in ("point", "direction"):
         return tuple(round(float(each), 6) for each in value)

@@ -21,6 +21,7 @@ try:
     import viser
 
     from memetik.studio.page import Page
+    from memetik.studio.session import Session
     from memetik.studio.worker import Worker
 except ImportError as error:  # pragma: no cover - only without the extra
     raise MissingExtraError("viser", "memetik studio", "studio") from error
@@ -43,7 +44,7 @@ class Studio:
     ) -> None:
         """`port` 0 takes any that is free; `roots` are folders whose models and meshes may be read."""
         self._scene, self._roots = scene, tuple(str(Path(root).resolve()) for root in roots)
-        scenes.problem(scene, scenes.load_body(scene.body, self._roots))  # a scene that cannot be built is said here
+        Session(scene, roots=self._roots)  # a scene that cannot be built is said here
         if not _is_loopback(host):
             print(WARNING.format(host=host), file=sys.stderr, flush=True)
         self._worker = Worker()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from typing import NamedTuple
 
 import memetik as mk
@@ -35,10 +35,12 @@ class Worker:
         self, scene: scenes.Scene, q: Sequence[float], roots: Sequence[str], then: Callable[[Answer], None]
     ) -> Future[Answer]:
         """Solve with the usual budget from q and explain a failure; `then` gets the answer, in another thread."""
-        if self._pool is None:
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=_leave_interrupts_to_the_server)
-        job = self._pool.submit(_search, scenes.dumps(scene), list(q), list(roots))
+        asked = scenes.dumps(scene), list(q), list(roots)
+        try:
+            job = self._start().submit(_search, *asked)
+        except BrokenExecutor:  # somebody has ended the process; the next one does the work
+            self._pool = None
+            job = self._start().submit(_search, *asked)
 
         def done(finished: Future[Answer]) -> None:
             if not finished.cancelled() and finished.exception() is None:
@@ -46,6 +48,12 @@ class Worker:
 
         job.add_done_callback(done)
         return job
+
+    def _start(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=_leave_interrupts_to_the_server)
+        return self._pool
 
     def close(self) -> None:
         """End the process, whatever it does."""
