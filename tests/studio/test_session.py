@@ -8,9 +8,9 @@ import pytest
 
 import memetik as mk
 from memetik import scenes
-from memetik.studio.compare import compare
 from memetik.studio.session import Session
 from memetik.studio.upload import MOST_BYTES
+from memetik.studio.widgets import METHODS
 from tests.studio.patience import patient
 
 FAR = (3.0, 0.0, 0.4)
@@ -170,25 +170,33 @@ def test_a_heavy_joint_moves_less(session):
     assert moved[1] < moved[0]
 
 
-@pytest.mark.parametrize("method", [row.name for row in mk.methods()])
+@pytest.mark.parametrize("method", [row.name for row in METHODS])
 def test_every_method_can_be_chosen(session, method):
     session.set_solving(method=method, seed=3)
-    assert session.solution.method == method
+    assert session.solution.method.partition(" ")[0] == method
+    assert (
+        session.marks()["stay close"].text in ("0", f"left out by {method}")
+        or session.marks()["stay close"].good is None
+    )
+
+
+def test_a_method_gets_the_problem_without_guides_it_cannot_take(session):
+    session.set_solving(method="ccd", evaluations=100_000)
+    assert session.reached and session.marks()["hand"].good and session.marks()["stay close"].text == "left out by ccd"
+
+
+def test_a_method_that_cannot_take_the_problem_is_refused(session):
+    session.add("JointValue")
+    before = session.scene
+    with pytest.raises(mk.ProblemError, match="'ccd' cannot take"):
+        session.set_solving(method="ccd")
+    assert session.scene is before and session.reached
 
 
 def test_an_unknown_method_is_refused(session):
     with pytest.raises(mk.UnknownNameError, match="no method named 'magic'"):
         session.set_solving(method="magic")
     assert session.scene.solving.method == "memetic"
-
-
-def test_methods_are_compared_on_the_same_problem(session):
-    session.move("hand", (0.4, 0.2, 0.5))
-    ghosts = compare(session, [row.name for row in mk.methods()])
-    assert ghosts[0].method == "memetic" and ghosts[0].success and ghosts[0].seconds > 0.0
-    pose = session.body.forward(ghosts[0].q)["panda_hand"]
-    np.testing.assert_allclose(pose[:3, 3] + 0.1 * pose[:3, 2], (0.4, 0.2, 0.5), atol=1e-4)
-    assert compare(session, ["magic"])[0].remark.startswith("no method named")
 
 
 # ---- Undo, files, recording --------------------------------------------------------------------------------------

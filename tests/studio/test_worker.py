@@ -6,6 +6,8 @@ import signal
 
 import pytest
 
+from memetik import scenes
+from memetik.studio.jobs import search
 from memetik.studio.session import Session
 from memetik.studio.worker import Worker
 from tests.studio.patience import patient
@@ -20,7 +22,7 @@ def worker():
 
 def ask(worker, session):
     answers = queue.Queue()
-    worker.ask(session.scene, session.goal.tolist(), (), answers.put)
+    worker.ask(answers.put, search, scenes.dumps(session.scene), session.goal.tolist(), ())
     return answers.get(timeout=120)
 
 

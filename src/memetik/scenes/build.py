@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
@@ -65,6 +65,26 @@ def problem(scene: Scene, body: mk.Body) -> mk.Problem:
     if not wanted:
         raise ProblemError(f"scene {scene.title!r} asks for nothing. Add or enable an objective.")
     return mk.Problem(body, wanted, lock=scene.lock)
+
+
+def problem_for(method: Solver, body: mk.Body, wanted: Sequence[mk.Objective], lock: Mapping[str, float]) -> mk.Problem:
+    """The problem as far as a method can take it: one that refuses guides, which never block, gets it without them.
+
+    Raises ProblemError where the rest is too much for it as well.
+    """
+    whole = mk.Problem(body, wanted, lock=lock)
+    try:
+        method.solve(whole, None, mk.Budget(evaluations=1))
+    except ProblemError:
+        compiled = whole.compiled
+        owners = zip(whole.objectives, compiled.owners, strict=True)
+        needed = [objective for objective, own in owners if not compiled.terms["soft"][own].all()]
+        if not needed or len(needed) == len(whole.objectives):
+            raise
+        part = mk.Problem(body, needed, lock=lock)
+        method.solve(part, None, mk.Budget(evaluations=1))
+        return part
+    return whole
 
 
 def start(scene: Scene, body: mk.Body) -> Array:

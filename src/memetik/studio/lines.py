@@ -23,6 +23,8 @@ class Lines:
         joints = list(body.joints.values())
         self._parents = np.array([rows[joint.parent] for joint in joints], dtype=np.int64)
         self._children = np.array([rows[joint.child] for joint in joints], dtype=np.int64)
+        lengths = np.array([np.linalg.norm(joint.origin[:3, 3]) for joint in joints])
+        self._bones = np.flatnonzero(lengths > 1e-3 * max(lengths.max(initial=0.0), 1e-9))
         moving = [joint for joint in joints if joint.dof == 1]
         self._carriers = np.array([rows[joint.parent] for joint in moving], dtype=np.int64)
         axes = [(joint.origin, joint.axis, 0.09 * size) for joint in moving]
@@ -34,6 +36,10 @@ class Lines:
     def skeleton(self, poses: Array) -> Array:
         """From each joint's parent to its child."""
         return np.stack([poses[self._parents, :3, 3], poses[self._children, :3, 3]], axis=1)
+
+    def bones(self, poses: Array) -> Array:
+        """The skeleton without what has no length and without the joint that frees the root, which is no bone."""
+        return self.skeleton(poses)[self._bones]
 
     def axes(self, poses: Array) -> Array:
         """The axis of each joint with one degree of freedom."""

@@ -25,6 +25,8 @@ def marks(scene: Scene, objectives: Mapping[str, mk.Objective], solution: mk.Sol
     rows = [] if solution is None else measures(solution)
     for name, objective in objectives.items():
         mine = [row for row in rows if row.objective is objective]
+        if solution is not None and objective not in solution.problem.objectives:
+            found[name] = Mark(None, f"left out by {solution.method}")
         if mine:
             hard = [row.verdict for row in mine if row.verdict != GUIDE]
             text = ", ".join(_amount(row.error, row.unit) for row in mine)

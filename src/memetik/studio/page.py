@@ -7,12 +7,16 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import viser
+from numpy.typing import ArrayLike
 
 from memetik.errors import MemetikError
-from memetik.scenes import Scene
+from memetik.scenes import Scene, dumps
 from memetik.studio.gizmos import Gizmos
+from memetik.studio.jobs import Answer, search
 from memetik.studio.panel_compare import ComparePanel
+from memetik.studio.panel_evolution import EvolutionPanel
 from memetik.studio.panel_joints import JointsPanel
 from memetik.studio.panel_motion import MotionPanel
 from memetik.studio.panel_objectives import ObjectivesPanel
@@ -21,7 +25,7 @@ from memetik.studio.panel_solver import SolverPanel
 from memetik.studio.session import Session
 from memetik.studio.stage import Stage
 from memetik.studio.widgets import Panel, on_click
-from memetik.studio.worker import Answer, Worker
+from memetik.studio.worker import Worker
 
 FRAME = 1.0 / 60.0  # s
 NUMBERS = 0.12  # s between two looks at the numbers; more often would only flicker
@@ -38,8 +42,9 @@ class Page:
         self._wake, self._closed = threading.Event(), threading.Event()
         self._asked: Scene | None = None
         self._changed_at = time.perf_counter()
-        client.gui.configure_theme(control_width="large", show_logo=False, show_share_button=False)
-        client.scene.configure_default_lights(cast_shadow=False)
+        client.gui.configure_theme(
+            control_layout="fixed", control_width="large", show_logo=False, show_share_button=False
+        )
         self.stage = Stage(client, self.session)
         self.gizmos = Gizmos(client, self.session, self._frame)
         self.panels: list[Panel] = []
@@ -77,6 +82,17 @@ class Page:
     def download(self, name: str, content: str) -> None:
         """Send a file."""
         self._client.send_file_download(name, content.encode(), save_immediately=True)
+
+    def work(
+        self, then: Callable[[Any], None], job: Callable[..., Any], scene: Scene, q: ArrayLike, *arguments: Any
+    ) -> None:
+        """Give the worker a job about a scene; `then` gets what comes of it, None if nothing did."""
+        start = np.asarray(q, dtype=np.float64).tolist()
+        self._worker.ask(then, job, dumps(scene), start, self.session.roots, *arguments)
+
+    def wake(self) -> None:
+        """Let the pulse look at once: something moves."""
+        self._wake.set()
 
     # ---- Keeping up ----------------------------------------------------------------------------------------
 
@@ -122,7 +138,9 @@ class Page:
         moving = False
         while not self._closed.is_set():
             asking = not self.session.reached and self._asked is not self.session.scene
-            self._wake.wait(FRAME if moving else NUMBERS if asking or self.gizmos.late else None)
+            pause = FRAME if moving else NUMBERS if asking or self.gizmos.late else None
+            plays = [wait for panel in self.panels if (wait := panel.beat()) is not None]
+            self._wake.wait(min([*plays, *([] if pause is None else [pause])], default=None))
             if self._closed.is_set():
                 return
             self._wake.clear()
@@ -150,17 +168,17 @@ class Page:
 
     def _ask(self) -> None:
         with self.session.lock:
-            scene, q = self.session.scene, self.session.goal.tolist()
+            scene, q = self.session.scene, self.session.goal
             self._asked = scene
 
-        def answered(answer: Answer) -> None:
-            if self.session.answer(scene, answer.success, answer.q, answer.explanation):
+        def answered(answer: Answer | None) -> None:
+            if answer is not None and self.session.answer(scene, *answer):
                 with self.session.lock:
                     self._asked = self.session.scene
                     self.stage.pose()
                 self._wake.set()
 
-        self._worker.ask(scene, q, self.session.roots, answered)
+        self.work(answered, search, scene, q)
 
     # ---- Controls ------------------------------------------------------------------------------------------
 
@@ -178,3 +196,4 @@ class Page:
             motion = gui.add_folder("Motion", expand_by_default=False)
         self.panels.append(MotionPanel(self, motion))
         self.panels.append(ComparePanel(self, tabs.add_tab("Compare"), self.stage.compare))
+        self.panels.append(EvolutionPanel(self, tabs.add_tab("Evolution"), self.stage.crowd))

@@ -2,41 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import memetik as mk
-from memetik.studio.compare import compare
+from memetik.studio.jobs import Ghost, compare
 from memetik.studio.stage import GHOST_COLORS
-from memetik.studio.widgets import Panel, escape, on_click
+from memetik.studio.widgets import METHODS, Panel, escape, note, on_change, on_click
+
+FIRST = ("memetic", "bioik", "dls", "ccd")
 
 
 class ComparePanel(Panel):
-    """From the start of the scene, with the budget of a frame, one after the other."""
+    """From the start of the scene, with the evaluations of a frame, one after the other."""
 
-    def __init__(self, desk: Any, tab: Any, show: Callable[[list[Any]], None]) -> None:
+    def __init__(self, desk: Any, tab: Any, show: Callable[[Sequence[tuple[Any, str]], bool], None]) -> None:
+        """`show` gets postures with their labels, and whether they stand apart."""
         self._show = show
+        self._ghosts: list[Ghost] = []
         super().__init__(desk, tab)
 
     def build(self) -> None:
         gui = self.gui
-        self._boxes = {row.name: gui.add_checkbox(row.name, k < 2) for k, row in enumerate(mk.methods())}
+        self._table = gui.add_html(note("Each method from the start of the scene, with the evaluations of a frame."))
         on_click(gui.add_button("compare"), self._run)
         on_click(gui.add_button("clear"), self._clear)
-        self._table = gui.add_html("")
+        self._apart = gui.add_checkbox("side by side", True)
+        on_change(self._apart, lambda _: self._draw())
+        families: dict[str, list[str]] = {}
+        for row in METHODS:
+            families.setdefault(row.family, []).append(row.name)
+        self._boxes: dict[str, Any] = {}
+        for family, names in families.items():
+            with gui.add_folder(family, expand_by_default=not self._boxes or any(name in FIRST for name in names)):
+                self._boxes.update({name: gui.add_checkbox(name, name in FIRST) for name in names})
 
     def _run(self) -> None:
         methods = [name for name, box in self._boxes.items() if box.value]
-        ghosts = compare(self.session, methods)
-        self._show([ghost.q for ghost in ghosts])
-        rows = []
-        for k, ghost in enumerate(ghosts):
-            color = "rgb" + str(GHOST_COLORS[k % len(GHOST_COLORS)])
-            verdict = "reached" if ghost.success else ghost.remark or "not reached"
-            said = f"{1e3 * ghost.seconds:.3f} ms, {ghost.evaluations} evaluations, {verdict}"
+        session = self.session
+        with session.lock:
+            scene, start = session.scene, session.start.copy()
+        self._clear()
+        self._table.content = note("comparing; a method's first time on a machine takes up to some minutes ...")
+
+        def done(ghosts: list[Ghost] | None) -> None:
+            with session.lock:
+                if session.scene is not scene or ghosts is None:
+                    self._table.content = note("The scene has changed. Compare again.")
+                    return
+                self._ghosts = ghosts
+                self._draw()
+
+        self.desk.work(done, compare, scene, start, methods)
+
+    def _draw(self) -> None:
+        rows: list[str] = []
+        seen: list[tuple[Any, str]] = []
+        for ghost in self._ghosts:
+            color = "#868e96"
+            if not ghost.remark:
+                color = "rgb" + str(GHOST_COLORS[len(seen) % len(GHOST_COLORS)])
+                seen.append((ghost.q, f"{ghost.method} {1e3 * ghost.seconds:.2f} ms"))
+            spent = f"{1e3 * ghost.seconds:.3f} ms, {ghost.evaluations} evaluations"
+            said = ghost.remark or f"{spent}, {'reached' if ghost.success else 'not reached'}"
             rows.append(f'<div><span style="color:{color}">&#9632;</span> <b>{ghost.method}</b> {escape(said)}</div>')
-        self._table.content = f'<div style="font-size:0.85em;padding:0 0.8em">{"".join(rows)}</div>'
+        if rows:
+            self._table.content = note("".join(rows))
+        self._show(seen, self._apart.value)
 
     def _clear(self) -> None:
-        self._show([])
+        self._ghosts = []
+        self._show([], False)
         self._table.content = ""

@@ -11,7 +11,7 @@ import viser
 
 import memetik as mk
 from memetik.solution.words import count
-from memetik.studio.widgets import Panel, escape, on_change, on_click, put
+from memetik.studio.widgets import METHODS, Panel, escape, on_change, on_click, put
 
 LONGEST = 0.1  # s; all pages wait for a frame, so no page may ask for more
 
@@ -24,7 +24,7 @@ class SolverPanel(Panel):
         self._status = gui.add_html("")
         self._live = gui.add_checkbox("solve at every change", True)
         on_change(self._live, lambda on: self.desk.act(lambda: self.session.set_live(on)))
-        self._method = gui.add_dropdown("method", options=tuple(row.name for row in mk.methods()))
+        self._method = gui.add_dropdown("method", options=tuple(row.name for row in METHODS))
         on_change(self._method, partial(self._set, "method"))
         self._evaluations = gui.add_number("evaluations per frame", 2_000, min=1, max=1_000_000, step=100)
         on_change(self._evaluations, partial(self._set, "evaluations"))

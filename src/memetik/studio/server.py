@@ -20,6 +20,7 @@ from memetik.errors import FormatError, MissingExtraError
 try:
     import viser
 
+    from memetik.studio.lights import light
     from memetik.studio.page import Page
     from memetik.studio.session import Session
     from memetik.studio.worker import Worker
@@ -52,6 +53,7 @@ class Studio:
         free = _free_port(host, port)
         with contextlib.redirect_stdout(io.StringIO()):  # it announces itself in its own words
             self._server = viser.ViserServer(host=host, port=free, label="memetik studio", verbose=False)
+        light(self._server.scene)
         self._server.on_client_connect(self._enter)
         self._server.on_client_disconnect(self._leave)
 

@@ -97,8 +97,8 @@ class Session:
         objectives = scenes.objectives(scene, body)
         start = scenes.start(scene, body) if anew else self.goal
         asks = any(not objective.follows_start for objective in objectives.values())  # staying put alone asks nothing
-        problem = mk.Problem(body, objectives.values(), lock=scene.lock) if asks else None
         solver = scenes.solver(scene.solving)
+        problem = scenes.problem_for(solver, body, list(objectives.values()), scene.lock) if asks else None
         budget = mk.Budget(scene.solving.evaluations, scene.solving.seconds)
         self.scene, self.body, self.problem, self._objectives = scene, body, problem, objectives
         self._solver, self._budget = solver, budget

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,17 @@ import viser
 from numpy.typing import NDArray
 
 from memetik.scenes.fields import frame_of, surface_of
+from memetik.studio.crowd import Generation
 from memetik.studio.lines import Lines
 from memetik.studio.session import Session
 from memetik.studio.solids import UNITS, copies, extent
 
 Array = NDArray[np.float64]
 
-GHOST_COLORS = ((86, 180, 216), (232, 150, 58), (46, 168, 132), (194, 111, 166), (217, 96, 59), (184, 165, 49))
+GHOST_COLORS = (
+    (86, 180, 216), (232, 150, 58), (46, 168, 132), (194, 111, 166), (217, 96, 59), (184, 165, 49), (122, 102, 196),
+    (92, 148, 74), (176, 92, 92), (96, 110, 130),
+)  # fmt: skip
 START_COLOR = (150, 150, 160)
 TRAIL = 300  # points of a tip
 
@@ -65,7 +70,9 @@ class Stage:
         self._client, self._session = client, session
         self._api: Any = client.scene
         self._handles: list[Any] = []
-        self._ghosts: list[Figure] = []
+        self._ghosts: list[Any] = []
+        self._crowd: list[Any] = []
+        self._best: Array | None = None  # of a generation, which the body then shows
         self.seen = {"body": True, "skeleton": False, "joint axes": False, "start ghost": False, "trails": True}
         self.build()
 
@@ -93,21 +100,24 @@ class Stage:
         self._scenery()
         self.apply_visibility()
 
-    def look(self) -> None:
-        """Bring the whole body into view."""
-        points = self._session.body.forward(self._session.q).array[:, :3, 3]
+    def look(self, beside: float = 0.0) -> None:
+        """Bring the whole body and its targets into view, and what stands up to so far [m] beside it."""
+        session, camera = self._session, self._client.camera
+        places = [found[0] for wish in session.scene.wishes if (found := session.gizmo(wish.name)) is not None]
+        points = np.concatenate([session.body.forward(session.q).array[:, :3, 3], np.reshape(places, (-1, 3))])
         low, high = points.min(axis=0), points.max(axis=0)
-        size = max(float(np.linalg.norm(high - low)), 0.5 * self.size)
-        # The panel covers the right of the page, so the camera looks past the body to its right.
-        middle = 0.5 * (low + high) + 0.25 * size * np.array([0.6, 0.8, 0.0])
-        away = 1.05 * size * np.array([1.0, -0.75, 0.35])
+        high[1] += beside
+        middle, radius = 0.5 * (low + high), max(0.5 * float(np.linalg.norm(high - low)), 0.3 * self.size)
+        narrow = np.arctan(np.tan(0.5 * camera.fov) * min(camera.aspect, 1.0))  # half the angle of the narrower side
+        away = np.array([1.0, -0.75, 0.35]) / np.linalg.norm([1.0, -0.75, 0.35])
         with self._client.atomic():
-            self._client.camera.position = tuple(middle + away)
-            self._client.camera.look_at = tuple(middle)
+            camera.position = tuple(middle + 1.05 * radius / np.sin(narrow) * away)
+            camera.look_at = tuple(middle)
 
     def clear(self) -> None:
         """Take everything off the stage."""
         self.compare([])
+        self._uncrowd()
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
@@ -120,7 +130,8 @@ class Stage:
 
     def pose(self) -> None:
         """Show the session's posture; the one thing that happens in every frame."""
-        poses = self._session.body.forward(self._session.q).array
+        shown = self._session.q if self._best is None else self._best
+        poses = self._session.body.forward(shown).array
         with self._client.atomic():
             if self.seen["body"]:
                 self._figure.pose(poses)
@@ -130,16 +141,45 @@ class Stage:
                 self._axes.points = self._lines.axes(poses).astype(np.float32)
                 self._arcs.points = self._lines.arcs(poses).astype(np.float32)
 
-    def compare(self, ghosts: list[Array]) -> None:
-        """Show postures as ghosts, each in its colour; none takes the old ones away."""
-        for figure in self._ghosts:
-            figure.remove()
+    def compare(self, ghosts: Sequence[tuple[Array, str]], apart: bool = False) -> None:
+        """Show postures with labels as ghosts, each in its colour, side by side if `apart`; none takes the old ones away."""
+        for shown in self._ghosts:
+            shown.remove()
         self._ghosts.clear()
-        for k, q in enumerate(ghosts):
+        body = self._session.body
+        for k, (q, text) in enumerate(ghosts):
+            poses = body.forward(q).array.copy()
+            poses[:, :3, 3] += (0.0, (k + 1) * 0.7 * self.size if apart else 0.0, 0.0)
             color = GHOST_COLORS[k % len(GHOST_COLORS)]
-            figure = Figure(self._api, f"/ghost {k}", self._session, color=color, opacity=0.35)
-            figure.pose(self._session.body.forward(q).array)
-            self._ghosts.append(figure)
+            figure = Figure(self._api, f"/ghost {k}", self._session, color=color, opacity=0.45)
+            figure.pose(poses)
+            top = poses[np.argmax(poses[:, 2, 3]), :3, 3] + (0.0, 0.0, 0.08 * self.size)
+            label = self._api.add_label(f"/ghost label {k}", text, position=tuple(top), visible=apart)
+            self._ghosts += [figure, label]
+        if ghosts and apart:
+            self.look(0.7 * self.size * len(ghosts))
+
+    def crowd(self, generation: Generation | None) -> None:
+        """Show a generation as skeletons and its best posture as the body; None shows the body as it is."""
+        with self._client.atomic():
+            self._uncrowd()
+            if generation is not None:
+                self._best = generation.best
+                for name, points, colours, width in (
+                    ("others", generation.others, generation.other_colours, 0.003),
+                    ("elites", generation.elites, generation.elite_colours, 0.009),
+                ):
+                    if len(points):  # made anew: the page keeps the size of the buffer that lines had at first
+                        path, thick = f"/generation/{name}", width * self.size
+                        lines = self._api.add_line_segments(path, points.astype(np.float32), colours, thickness=thick)
+                        self._crowd.append(lines)
+            self.pose()
+
+    def _uncrowd(self) -> None:
+        for handle in self._crowd:
+            handle.remove()
+        self._crowd.clear()
+        self._best = None
 
     def trail(self) -> None:
         """Let the trails of the tips grow."""

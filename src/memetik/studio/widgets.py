@@ -6,7 +6,14 @@ import html
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from numpy.typing import ArrayLike
+
+import memetik as mk
+from memetik.scenes import Scene
 from memetik.studio.session import Session
+
+# A network is trained for each problem, which takes longer than anybody drags; it is for Python.
+METHODS = tuple(row for row in mk.methods() if row.name != "learned")
 
 
 class Desk(Protocol):
@@ -26,6 +33,14 @@ class Desk(Protocol):
 
     def download(self, name: str, content: str) -> None:
         """Send a file."""
+
+    def work(
+        self, then: Callable[[Any], None], job: Callable[..., Any], scene: Scene, q: ArrayLike, *arguments: Any
+    ) -> None:
+        """Give the worker a job about a scene; `then` gets what comes of it, None if nothing did."""
+
+    def wake(self) -> None:
+        """Let the pulse look at once: something moves."""
 
 
 class Panel:
@@ -53,6 +68,10 @@ class Panel:
     def refresh(self) -> None:
         """The posture has changed: errors and numbers, some times a second."""
 
+    def beat(self) -> float | None:
+        """Go on with what plays; the seconds until the next time, None if nothing does."""
+        return None
+
 
 def on_change(handle: Any, do: Callable[[Any], object]) -> None:
     """Call `do(value)` when a person changes a control; the program's own changes are not echoed."""
@@ -74,6 +93,11 @@ def on_click(handle: Any, do: Callable[[], object]) -> None:
 def escape(text: str) -> str:
     """Text that cannot become markup; names come from files of strangers."""
     return html.escape(text, quote=True)
+
+
+def note(markup: str) -> str:
+    """A line of small text; what comes from people must be escaped."""
+    return f'<div style="font-size:0.85em;padding:0 0.8em">{markup}</div>'
 
 
 def put(handle: Any, value: Any) -> None:

@@ -1,53 +1,40 @@
-"""The worker: a process that takes its time over what a frame could not solve, and says why it fails.
+"""The worker: a process for what takes longer than a frame.
 
-A kernel holds Python's lock while it runs, and an explanation solves parts of the problem for up to some seconds; in a
-thread of the server it would stop every page. The worker gets the scene as text, so it shares nothing with the page.
+A kernel holds Python's lock while it runs; a search of seconds in a thread of the server would stop every page. Jobs are
+functions of a module (studio/jobs.py) that get the scene as text, so the worker shares nothing with the pages.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
-from typing import NamedTuple
+from typing import Any, TypeVar
 
-import memetik as mk
-from memetik import scenes
-from memetik.errors import MemetikError
-
-
-class Answer(NamedTuple):
-    """What came of a longer search."""
-
-    success: bool
-    q: list[float]
-    explanation: str
+T = TypeVar("T")
 
 
 class Worker:
-    """One process, started when it is first needed."""
+    """One process, started when it is first needed, that does one job after another."""
 
     def __init__(self) -> None:
         self._pool: ProcessPoolExecutor | None = None
 
-    def ask(
-        self, scene: scenes.Scene, q: Sequence[float], roots: Sequence[str], then: Callable[[Answer], None]
-    ) -> Future[Answer]:
-        """Solve with the usual budget from q and explain a failure; `then` gets the answer, in another thread."""
-        asked = scenes.dumps(scene), list(q), list(roots)
+    def ask(self, then: Callable[[T | None], None], job: Callable[..., T], *arguments: Any) -> Future[T]:
+        """Do a job; `then` gets what comes of it in another thread, None if the process ended."""
         try:
-            job = self._start().submit(_search, *asked)
+            asked = self._start().submit(job, *arguments)
         except BrokenExecutor:  # somebody has ended the process; the next one does the work
             self._pool = None
-            job = self._start().submit(_search, *asked)
+            asked = self._start().submit(job, *arguments)
 
-        def done(finished: Future[Answer]) -> None:
-            if not finished.cancelled() and finished.exception() is None:
-                then(finished.result())
+        def done(finished: Future[T]) -> None:
+            if not finished.cancelled():
+                then(None if finished.exception() is not None else finished.result())
 
-        job.add_done_callback(done)
-        return job
+        asked.add_done_callback(done)
+        return asked
 
     def _start(self) -> ProcessPoolExecutor:
         if self._pool is None:
@@ -58,7 +45,7 @@ class Worker:
     def close(self) -> None:
         """End the process, whatever it does."""
         if self._pool is not None:
-            # An explanation is worth nothing without its page.
+            # What it finds is worth nothing without its page.
             for process in list((self._pool._processes or {}).values()):
                 process.terminate()
             self._pool.shutdown(wait=False, cancel_futures=True)
@@ -67,13 +54,3 @@ class Worker:
 
 def _leave_interrupts_to_the_server() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _search(text: str, q: list[float], roots: list[str]) -> Answer:
-    try:
-        scene = scenes.loads(text)
-        problem = scenes.problem(scene, scenes.load_body(scene.body, roots))
-        solution = scenes.solver(scene.solving).solve(problem, q, mk.Budget())
-        return Answer(solution.success, solution.q.tolist(), solution.explain())
-    except MemetikError as error:
-        return Answer(False, q, str(error))

@@ -1,0 +1,61 @@
+"""The crowd: one generation of an evolution as skeletons, the bad ones faint, the elites strong."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import memetik as mk
+from memetik.solvers.history import History
+from memetik.studio.landscape import colours, quality
+from memetik.studio.lines import Lines
+
+Array = NDArray[np.float64]
+
+FAINT = np.array([214.0, 222.0, 230.0])  # what the worst fade into: the colour behind them
+
+
+class Generation(NamedTuple):
+    """Skeletons as segments (n, 2, 3) with colours (n, 2, 3); the elites apart, and the best posture of all."""
+
+    others: Array
+    other_colours: NDArray[np.uint8]
+    elites: Array
+    elite_colours: NDArray[np.uint8]
+    best: Array
+
+
+class Crowd:
+    """The generations of a run on a body."""
+
+    def __init__(self, body: mk.Body, start: Array, history: History) -> None:
+        """`start` has the joints that did not evolve."""
+        self._body, self._start, self._history = body, start, history
+        self._lines = Lines(body, 1.0)
+        self._genes = [body.index(joint) for joint in history.joints]
+        share = quality(history.fitness)
+        strength = 0.25 + 0.75 * share[:, None]
+        self._colours = (strength * colours(share) + (1.0 - strength) * FAINT).astype(np.uint8)
+
+    def generation(self, number: int) -> Generation:
+        """One generation, numbered from 0."""
+        history = self._history
+        rows = np.flatnonzero(history.generation == number)
+        rows = rows[np.argsort(history.fitness[rows], kind="stable")]
+        others, other_colours = self._skeletons(rows[~history.elite[rows]])
+        elites, elite_colours = self._skeletons(rows[history.elite[rows]])
+        return Generation(others, other_colours, elites, elite_colours, self._posture(rows[0]))
+
+    def _posture(self, row: int) -> Array:
+        q = self._start.copy()
+        q[self._genes] = self._history.genes[row]
+        return q
+
+    def _skeletons(self, rows: NDArray[np.int64]) -> tuple[Array, NDArray[np.uint8]]:
+        drawn = [self._lines.bones(self._body.forward(self._posture(row)).array) for row in rows]
+        if not drawn:
+            return np.zeros((0, 2, 3)), np.zeros((0, 2, 3), dtype=np.uint8)
+        painted = np.repeat(self._colours[rows], len(drawn[0]), axis=0)
+        return np.concatenate(drawn), np.repeat(painted[:, None], 2, axis=1)
