@@ -14,7 +14,7 @@ from memetik.studio.lines import Lines
 
 Array = NDArray[np.float64]
 
-FAINT = np.array([214.0, 222.0, 230.0])  # what the worst fade into: the colour behind them
+FAINT = np.array([190.0, 195.0, 205.0])  # what the worst fade into: the colour behind them
 
 
 class Generation(NamedTuple):
@@ -36,8 +36,9 @@ class Crowd:
         self._lines = Lines(body, 1.0)
         self._genes = [body.index(joint) for joint in history.joints]
         share = quality(history.fitness)
-        strength = 0.25 + 0.75 * share[:, None]
-        self._colours = (strength * colours(share) + (1.0 - strength) * FAINT).astype(np.uint8)
+        strength = 0.6 + 0.4 * share[:, None]
+        mixed = (strength * colours(share) + (1.0 - strength) * FAINT) / 255.0
+        self._colours = (255.0 * mixed**2.2).astype(np.uint8)  # the page takes the colours of lines as linear
 
     def generation(self, number: int) -> Generation:
         """One generation, numbered from 0."""

@@ -18,7 +18,7 @@ from memetik.solvers.history import History
 Array = NDArray[np.float64]
 Pixels = NDArray[np.uint8]
 
-WIDE, HIGH, EDGE = 132, 84, 3  # pixels
+WIDE, HIGH, EDGE = 100, 66, 3  # pixels
 PAPER = 248
 VIEWS = ("individuals", "parents", "elites")
 SCALE = np.array([(206, 48, 40), (233, 150, 60), (226, 205, 90), (120, 180, 80), (30, 135, 70)], dtype=np.float64)

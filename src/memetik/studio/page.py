@@ -27,6 +27,7 @@ from memetik.studio.stage import Stage
 from memetik.studio.widgets import Panel, on_click
 from memetik.studio.worker import Worker
 
+WIDTH = 440  # pixels of the panel, for which its tabs fit in a row
 FRAME = 1.0 / 60.0  # s
 NUMBERS = 0.12  # s between two looks at the numbers; more often would only flicker
 PATIENCE = 0.4  # s without a change before the worker is asked about a failure
@@ -42,9 +43,8 @@ class Page:
         self._wake, self._closed = threading.Event(), threading.Event()
         self._asked: Scene | None = None
         self._changed_at = time.perf_counter()
-        client.gui.configure_theme(
-            control_layout="fixed", control_width="large", show_logo=False, show_share_button=False
-        )
+        client.gui.configure_theme(control_layout="fixed", show_logo=False, show_share_button=False)
+        client.gui.main_panel.set_width(WIDTH)
         self.stage = Stage(client, self.session)
         self.gizmos = Gizmos(client, self.session, self._frame)
         self.panels: list[Panel] = []

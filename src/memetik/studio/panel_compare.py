@@ -24,8 +24,8 @@ class ComparePanel(Panel):
     def build(self) -> None:
         gui = self.gui
         self._table = gui.add_html(note("Each method from the start of the scene, with the evaluations of a frame."))
-        on_click(gui.add_button("compare"), self._run)
-        on_click(gui.add_button("clear"), self._clear)
+        pressed = gui.add_button_group("methods", ("compare", "clear"))
+        on_click(pressed, lambda: self._run() if pressed.value == "compare" else self._clear())
         self._apart = gui.add_checkbox("side by side", True)
         on_change(self._apart, lambda _: self._draw())
         families: dict[str, list[str]] = {}

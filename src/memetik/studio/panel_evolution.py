@@ -44,11 +44,11 @@ class EvolutionPanel(Panel):
             self._steps = gui.add_number("steps of an elite", 4, min=1, max=300, step=1, hint="of L-BFGS-B, at most")
             self._most = gui.add_number("generations", 60, min=1, max=500, step=1, hint="at most")
             self._seed = gui.add_number("seed", 0, min=0, max=2**31 - 1, step=1)
-        self._slider = gui.add_slider("generation", 0, 1, 1, 0, disabled=True)
+        self._slider = gui.add_slider("generation", 0, 1, 1, 0, visible=False)
         on_change(self._slider, lambda value: self._go(int(value)))
-        self._buttons = gui.add_button_group("play", ("back", "play", "step", "clear"), disabled=True)
+        self._buttons = gui.add_button_group("play", ("back", "play", "step", "clear"), visible=False)
         on_click(self._buttons, self._press)
-        self._view = gui.add_dropdown("landscape", options=VIEWS)
+        self._view = gui.add_dropdown("landscape", options=VIEWS, visible=False)
         self._which = gui.add_dropdown("joints", options=("1",), visible=False)
         for choice in (self._view, self._which):
             on_change(choice, lambda _: self._draw())
@@ -98,8 +98,7 @@ class EvolutionPanel(Panel):
         self._status.content = note(
             f"<b>{verdict}</b> after {self._last + 1} generations, {evolution.evaluations} evaluations"
         )
-        self._slider.max, self._slider.disabled = max(self._last, 1), False
-        self._buttons.disabled = False
+        self._slider.max = max(self._last, 1)
         starts = range(0, len(self._joints), AT_ONCE)
         self._which.options = tuple(f"{k + 1} to {min(k + AT_ONCE, len(self._joints))}" for k in starts)
         self._which.value, self._which.visible = self._which.options[0], len(starts) > 1
@@ -110,15 +109,16 @@ class EvolutionPanel(Panel):
             np.array([group.min() for group in groups]),
             np.array([np.median(group) for group in groups]),
         )
-        self._plot.visible = True
+        for control in (self._slider, self._buttons, self._view, self._plot):
+            control.visible = True
         self._go(0)
 
     def _clear(self) -> None:
         self._crowd = self._landscape = self._scene = None
         self._pictures.clear()
         self._playing = False
-        self._slider.disabled = self._buttons.disabled = True
-        self._which.visible = self._plot.visible = False
+        for control in (self._slider, self._buttons, self._view, self._which, self._plot):
+            control.visible = False
         self._grid.content = ""
         self._show(None)
 

@@ -22,7 +22,10 @@ GHOST_COLORS = (
     (86, 180, 216), (232, 150, 58), (46, 168, 132), (194, 111, 166), (217, 96, 59), (184, 165, 49), (122, 102, 196),
     (92, 148, 74), (176, 92, 92), (96, 110, 130),
 )  # fmt: skip
+BEST_COLOR = (70, 160, 95)
 START_COLOR = (150, 150, 160)
+AWAY, BESIDE = (1.0, -0.75, 0.35), (0.6, 0.8, 0.0)  # from the body to the camera, and to the right for it
+APART = 0.75  # between ghosts, as a share of the size of the body
 TRAIL = 300  # points of a tip
 
 
@@ -72,7 +75,7 @@ class Stage:
         self._handles: list[Any] = []
         self._ghosts: list[Any] = []
         self._crowd: list[Any] = []
-        self._best: Array | None = None  # of a generation, which the body then shows
+        self._best: Figure | None = None  # of a generation, seen in place of the body
         self.seen = {"body": True, "skeleton": False, "joint axes": False, "start ghost": False, "trails": True}
         self.build()
 
@@ -105,13 +108,17 @@ class Stage:
         session, camera = self._session, self._client.camera
         places = [found[0] for wish in session.scene.wishes if (found := session.gizmo(wish.name)) is not None]
         points = np.concatenate([session.body.forward(session.q).array[:, :3, 3], np.reshape(places, (-1, 3))])
-        low, high = points.min(axis=0), points.max(axis=0)
-        high[1] += beside
-        middle, radius = 0.5 * (low + high), max(0.5 * float(np.linalg.norm(high - low)), 0.3 * self.size)
-        narrow = np.arctan(np.tan(0.5 * camera.fov) * min(camera.aspect, 1.0))  # half the angle of the narrower side
-        away = np.array([1.0, -0.75, 0.35]) / np.linalg.norm([1.0, -0.75, 0.35])
+        points = np.concatenate([points, points + beside * np.array(BESIDE)])
+        middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
+        away, right = np.array(AWAY) / np.linalg.norm(AWAY), np.array(BESIDE)
+        # Links are thicker than their origins: room around each point.
+        x, y, near = (
+            np.abs((points - middle) @ axis) + 0.12 * self.size for axis in (right, np.cross(away, right), away)
+        )
+        steep = np.tan(0.5 * camera.fov)
+        distance = float(np.max(np.maximum(x / (steep * camera.aspect), y / steep) + near))
         with self._client.atomic():
-            camera.position = tuple(middle + 1.05 * radius / np.sin(narrow) * away)
+            camera.position = tuple(middle + distance * away)
             camera.look_at = tuple(middle)
 
     def clear(self) -> None:
@@ -130,8 +137,7 @@ class Stage:
 
     def pose(self) -> None:
         """Show the session's posture; the one thing that happens in every frame."""
-        shown = self._session.q if self._best is None else self._best
-        poses = self._session.body.forward(shown).array
+        poses = self._session.body.forward(self._session.q).array
         with self._client.atomic():
             if self.seen["body"]:
                 self._figure.pose(poses)
@@ -149,37 +155,48 @@ class Stage:
         body = self._session.body
         for k, (q, text) in enumerate(ghosts):
             poses = body.forward(q).array.copy()
-            poses[:, :3, 3] += (0.0, (k + 1) * 0.7 * self.size if apart else 0.0, 0.0)
+            poses[:, :3, 3] += (k + 1) * APART * self.size * np.array(BESIDE) if apart else 0.0
             color = GHOST_COLORS[k % len(GHOST_COLORS)]
             figure = Figure(self._api, f"/ghost {k}", self._session, color=color, opacity=0.45)
             figure.pose(poses)
             top = poses[np.argmax(poses[:, 2, 3]), :3, 3] + (0.0, 0.0, 0.08 * self.size)
-            label = self._api.add_label(f"/ghost label {k}", text, position=tuple(top), visible=apart)
+            label = self._api.add_label(
+                f"/ghost label {k}",
+                text,
+                position=tuple(top),
+                visible=apart,
+                font_screen_scale=0.8,
+                anchor="bottom-center",
+            )
             self._ghosts += [figure, label]
         if ghosts and apart:
-            self.look(0.7 * self.size * len(ghosts))
+            self.look(APART * self.size * len(ghosts))
 
     def crowd(self, generation: Generation | None) -> None:
-        """Show a generation as skeletons and its best posture as the body; None shows the body as it is."""
+        """Show a generation as skeletons and its best posture as a ghost, in place of the body; None shows that again."""
         with self._client.atomic():
             self._uncrowd()
             if generation is not None:
-                self._best = generation.best
+                self._best = Figure(self._api, "/generation/best", self._session, color=BEST_COLOR, opacity=0.35)
+                self._best.pose(self._session.body.forward(generation.best).array)
                 for name, points, colours, width in (
-                    ("others", generation.others, generation.other_colours, 0.003),
-                    ("elites", generation.elites, generation.elite_colours, 0.009),
+                    ("others", generation.others, generation.other_colours, 0.0018),
+                    ("elites", generation.elites, generation.elite_colours, 0.007),
                 ):
                     if len(points):  # made anew: the page keeps the size of the buffer that lines had at first
                         path, thick = f"/generation/{name}", width * self.size
                         lines = self._api.add_line_segments(path, points.astype(np.float32), colours, thickness=thick)
                         self._crowd.append(lines)
-            self.pose()
+            self._figure.show(self.seen["body"] and generation is None)
 
     def _uncrowd(self) -> None:
+        """The body as it is again."""
         for handle in self._crowd:
             handle.remove()
         self._crowd.clear()
-        self._best = None
+        if self._best is not None:
+            self._best.remove()
+            self._best = None
 
     def trail(self) -> None:
         """Let the trails of the tips grow."""
@@ -200,7 +217,7 @@ class Stage:
 
     def apply_visibility(self) -> None:
         """Show what the page asks for."""
-        self._figure.show(self.seen["body"])
+        self._figure.show(self.seen["body"] and self._best is None)
         self._start.show(self.seen["start ghost"])
         self._skeleton.visible = self.seen["skeleton"]
         self._axes.visible = self._arcs.visible = self.seen["joint axes"]
