@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
+import memetik as mk
 from memetik import scenes
-from memetik.solvers.bio_ik import BioIK
 from memetik.studio.crowd import Crowd
 from memetik.studio.jobs import compare, evolve, search
 from memetik.studio.landscape import HIGH, PAPER, VIEWS, WIDE, Landscape, colours, quality
 from memetik.studio.lines import Lines
 from memetik.studio.widgets import METHODS
 
-SOLVER = BioIK(population=30, elites=3, steps=2)
+SOLVER = mk.BioIK(population=30, elites=3, steps=2)
 
 
 def asked(name, **values):

@@ -5,6 +5,7 @@ import pytest
 
 import memetik as mk
 from memetik import bodies
+from memetik.read import parse_urdf
 from memetik.studio.lines import Lines
 from memetik.studio.solids import UNITS, copies, extent, quaternions
 
@@ -51,6 +52,49 @@ def test_a_body_without_shapes_has_bones():
     np.testing.assert_allclose(sorted(bones.scales[:, 2]), [0.3, 0.5])
 
 
+MODEL = """<robot name="r"><link name="base"/><link name="arm">
+<visual><origin xyz="0 0 1"/><geometry><mesh filename="{mesh}" scale="{scale}"/></geometry></visual>
+<collision><geometry><sphere radius="0.1"/></geometry></collision></link>
+<joint name="turn" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/></joint></robot>"""
+TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+def drawn(folder, mesh="part.obj", scale="1 2 3", content=TETRAHEDRON):
+    (folder / "part.obj").write_text(content)
+    return copies(parse_urdf(MODEL.format(mesh=mesh, scale=scale), package_roots=[folder]), [str(folder)])
+
+
+def test_a_mesh_in_the_roots_is_drawn(tmp_path):
+    (name, found), *others = drawn(tmp_path).items()
+    assert name.startswith("mesh") and not others
+    np.testing.assert_allclose(np.ptp(found.mesh.vertices, axis=0), (1.0, 2.0, 3.0))
+    np.testing.assert_allclose(found.positions, [(0.0, 0.0, 1.0)])
+
+
+def test_a_mirrored_mesh_still_faces_outwards(tmp_path):
+    mesh = next(iter(drawn(tmp_path, scale="1 1 -1").values())).mesh
+    a, b, c = (mesh.vertices[mesh.faces[:, k]] for k in range(3))
+    assert np.einsum("ij,ij->i", a, np.cross(b, c)).sum() > 0.0
+
+
+def test_other_meshes_are_left_to_the_collision_shapes(tmp_path):
+    outside = tmp_path / "outside.obj"
+    outside.write_text(TETRAHEDRON)
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    for mesh, content in (
+        (str(outside), TETRAHEDRON), ("../outside.obj", TETRAHEDRON), ("none.obj", TETRAHEDRON), ("part.obj", "v 1 nan\nf"),
+        ("part.obj", ""),
+    ):  # fmt: skip
+        assert list(drawn(inside, mesh, content=content)) == ["ball"], mesh
+
+
+def test_a_mesh_names_no_other_file(tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr("builtins.open", lambda name, *rest, **more: opened.append(name))
+    assert drawn(tmp_path, content=f"mtllib ../secret.mtl\nusemtl a\n{TETRAHEDRON}") and opened == []
+
+
 @pytest.mark.parametrize("unit", UNITS)
 def test_unit_solids_face_outwards(unit):
     mesh = UNITS[unit]
@@ -64,6 +108,19 @@ def test_axes_and_arcs_stand_where_the_joint_is():
     body = mk.planar_chain([1.0, 1.0])
     poses = body.forward([np.pi / 2, 0.0]).array
     lines = Lines(body, 1.0)
-    np.testing.assert_allclose(lines.axes(poses).mean(axis=1), [(0, 0, 0), (0, 1, 0)], atol=1e-12)
+    np.testing.assert_allclose(lines.axes(poses)[:2].mean(axis=1), [(0, 0, 0), (0, 1, 0)], atol=1e-12)
     arc = lines.arcs(poses).reshape(2, -1, 2, 3)[1]
     assert np.abs(arc - (0.0, 1.0, 0.0)).max() <= 0.09 + 1e-9
+
+
+def test_a_needle_shows_the_angle_on_the_arc():
+    body = mk.planar_chain([1.0, 1.0])
+    lines = Lines(body, 1.0)
+    needles = lines.axes(body.forward([0.3, 0.9]).array)[2:]
+    angles = np.arctan2(*(needles[:, 1] - needles[:, 0]).T[1::-1])
+    np.testing.assert_allclose(np.diff(angles), 0.9, atol=1e-12)
+    low = lines.axes(body.forward(body.lower.clip(-3.0)).array)[2:]
+    rim = lines.arcs(body.forward(body.lower.clip(-3.0)).array).reshape(2, -1, 2, 3)
+    for needle, arc in zip(low, rim, strict=True):
+        ends = np.linalg.norm(arc.reshape(-1, 3) - needle[0] - (needle[1] - needle[0]) / 11.0 * 9.0, axis=1)
+        assert ends.min() < 0.03

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 import memetik as mk
 from memetik import scenes
 from memetik.errors import MemetikError
-from memetik.solvers.bio_ik import BioIK
 from memetik.solvers.history import History
 
 Array = NDArray[np.float64]
@@ -81,7 +80,7 @@ class Evolution(NamedTuple):
     remark: str = ""
 
 
-def evolve(text: str, q: list[float], roots: Sequence[str], solver: BioIK, generations: int) -> Evolution:
+def evolve(text: str, q: list[float], roots: Sequence[str], solver: mk.BioIK, generations: int) -> Evolution:
     """Let Bio IK evolve a solution, for at most so many generations."""
     try:
         problem = scenes.problem(*_scene(text, roots))

@@ -29,7 +29,10 @@ class Lines:
         self._carriers = np.array([rows[joint.parent] for joint in moving], dtype=np.int64)
         axes = [(joint.origin, joint.axis, 0.09 * size) for joint in moving]
         self._axes = np.array([_segment(origin, axis, length) for origin, axis, length in axes]).reshape(-1, 2, 3)
-        arcs = [(rows[joint.parent], _arc(joint, 0.09 * size)) for joint in moving if joint.kind == "revolute"]
+        limited = [joint for joint in moving if joint.kind == "revolute"]
+        arcs = [(rows[joint.parent], _arc(joint, 0.09 * size)) for joint in limited]
+        self._turned = np.array([rows[joint.child] for joint in limited], dtype=np.int64)
+        self._needles = np.array([_needle(joint, 0.11 * size) for joint in limited]).reshape(-1, 2, 3)
         self._arcs = np.array([arc for _, arc in arcs]).reshape(-1, STEPS + 2, 2, 3)
         self._arc_carriers = np.array([row for row, _ in arcs], dtype=np.int64)
 
@@ -42,8 +45,8 @@ class Lines:
         return self.skeleton(poses)[self._bones]
 
     def axes(self, poses: Array) -> Array:
-        """The axis of each joint with one degree of freedom."""
-        return _carry(poses[self._carriers], self._axes)
+        """The axis of each joint with one degree of freedom, and where in its range each one stands that has limits."""
+        return np.concatenate([_carry(poses[self._carriers], self._axes), _carry(poses[self._turned], self._needles)])
 
     def arcs(self, poses: Array) -> Array:
         """The range of each joint that turns within limits, as a sector."""
@@ -58,6 +61,11 @@ def _carry(poses: Array, segments: Array) -> Array:
 def _segment(origin: Array, axis: Array, half: float) -> Array:
     middle, along = origin[:3, 3], origin[:3, :3] @ axis
     return np.array([middle - half * along, middle + half * along])
+
+
+def _needle(joint: mk.Joint, length: float) -> Array:
+    """From the joint to its own angle on the arc, in the frame of the child, with which it turns."""
+    return np.stack([np.zeros(3), length * between((0.0, 0.0, 1.0), joint.axis)[:, 0]])
 
 
 def _arc(joint: mk.Joint, radius: float) -> Array:

@@ -43,7 +43,8 @@ class Page:
         self._wake, self._closed = threading.Event(), threading.Event()
         self._asked: Scene | None = None
         self._changed_at = time.perf_counter()
-        client.gui.configure_theme(control_layout="fixed", show_logo=False, show_share_button=False)
+        client.gui.configure_theme(show_logo=False, show_share_button=False)
+        client.gui.main_panel.dock_right()
         client.gui.main_panel.set_width(WIDTH)
         self.stage = Stage(client, self.session)
         self.gizmos = Gizmos(client, self.session, self._frame)

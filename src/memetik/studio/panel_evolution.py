@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import viser
 
+import memetik as mk
 from memetik import scenes
 from memetik.errors import MemetikError
-from memetik.solvers.bio_ik import BioIK
 from memetik.studio.crowd import Crowd, Generation
 from memetik.studio.jobs import Evolution, evolve
 from memetik.studio.landscape import VIEWS, Landscape, data_url
@@ -65,7 +65,7 @@ class EvolutionPanel(Panel):
 
     def _evolve(self) -> None:
         try:
-            solver = BioIK(
+            solver = mk.BioIK(
                 population=int(self._population.value), elites=int(self._elites.value), steps=int(self._steps.value),
                 seed=int(self._seed.value),
             )  # fmt: skip

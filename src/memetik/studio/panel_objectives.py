@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from memetik import scenes
-from memetik.errors import FormatError
-from memetik.scenes.fields import Field
+from memetik.studio.inputs import Input, make_input
 from memetik.studio.widgets import Panel, escape, on_change, on_click, put
 
 GOOD, BAD, NEITHER = "#2b8a3e", "#c92a2a", "#868e96"
@@ -24,7 +23,7 @@ class ObjectivesPanel(Panel):
         self._chosen = gui.add_dropdown("objective", options=(NONE,))
         on_change(self._chosen, lambda _: self.desk.act(lambda: None))
         self._folder: Any = None
-        self._inputs: dict[str, Any] = {}
+        self._inputs: dict[str, Input] = {}
         self._shown: tuple[Any, ...] = ()
         self._kind = gui.add_dropdown("new", options=tuple(scenes.KINDS), order=1e9)
         on_click(gui.add_button("add objective", order=1e9 + 1), self._add)
@@ -77,46 +76,35 @@ class ObjectivesPanel(Panel):
         with self.tab:
             self._folder = gui.add_folder(f"{wish.kind}: {kind.about}")
         with self._folder:
+            self._name = gui.add_text("name", wish.name)
+            on_change(self._name, lambda name: self._rename(wish.name, name))
             self._enabled = gui.add_checkbox("enabled", wish.enabled)
             on_change(self._enabled, lambda on: self.desk.act(lambda: self.session.enable(wish.name, on)))
             for field in kind.fields:
-                self._inputs[field.name] = self._input(field, wish)
+                tell = partial(self._set, wish.name, field.name)
+                self._inputs[field.name] = make_input(gui, field, wish.values[field.name], self.session.body, tell)
             on_click(gui.add_button("remove objective"), lambda: self.desk.act(lambda: self.session.remove(wish.name)))
 
-    def _input(self, field: Field, wish: scenes.Wish) -> Any:
-        gui, value = self.gui, _shown(field, wish.values[field.name])
-        if field.type == "number" and not field.optional:
-            handle = gui.add_number(field.name, value, step=0.01)
-        elif field.type in ("point", "direction"):
-            handle = gui.add_vector3(field.name, value, step=0.001)
-        elif field.type == "flag":
-            handle = gui.add_checkbox(field.name, value)
-        elif field.choices:
-            handle = gui.add_dropdown(field.name, options=field.choices, initial_value=value)
-        elif field.type == "joint" or field.name == "link":
-            body = self.session.body
-            names = body.joint_names if field.type == "joint" else tuple(body.links)
-            options = tuple(dict.fromkeys((*names, value)))  # a file may name a joint that mimics another
-            handle = gui.add_dropdown(field.name, options=options, initial_value=value)
-        else:
-            handle = gui.add_text(field.name, value)
-        on_change(handle, partial(self._set, wish.name, field))
-        return handle
+    def _set(self, name: str, field: str, value: Callable[[], Any]) -> None:
+        self.desk.act(lambda: self.session.set(name, **{field: value()}))
 
-    def _set(self, name: str, field: Field, value: Any) -> None:
-        def change() -> None:
-            self.session.set(name, **{field.name: _typed(field, value)})
+    def _rename(self, name: str, new_name: str) -> None:
+        def rename() -> None:
+            self.session.rename(name, new_name.strip())
+            self._chosen.options = tuple(wish.name for wish in self.session.scene.wishes)
+            self._chosen.value = new_name.strip()
 
-        self.desk.act(change)
+        self.desk.act(rename)
 
     def _follow(self) -> None:
-        """Show the numbers as they are now: gizmos move them too."""
+        """Show the values as they are now: gizmos move them too."""
         wish = self._wish
         if wish is None or not self._inputs:
             return
         put(self._enabled, wish.enabled)
-        for field in scenes.KINDS[wish.kind].fields:
-            put(self._inputs[field.name], _shown(field, wish.values[field.name]))
+        put(self._name, wish.name)
+        for name, shown in self._inputs.items():
+            shown.show(wish.values[name])
 
     def _add(self) -> None:
         def add() -> None:
@@ -125,36 +113,3 @@ class ObjectivesPanel(Panel):
         if self.desk.act(add):
             self._chosen.value = self._new
             self.desk.act(lambda: None)  # shows it
-
-
-def _shown(field: Field, value: Any) -> Any:
-    """A value as its input shows it."""
-    if field.type in ("point", "direction"):
-        return tuple(round(float(each), 6) for each in value)
-    if (field.type in ("flag", "joint") or field.choices or field.name == "link") and value is not None:
-        return value
-    if field.type == "number" and not field.optional:
-        return float(value)
-    if value is None:
-        return "none"
-    if field.type == "frame" and isinstance(value, str):
-        return value
-    if field.type == "rotation":
-        value = [round(each, 6) + 0.0 for each in value]
-    return json.dumps(value)
-
-
-def _typed(field: Field, value: Any) -> Any:
-    """What a person means by what stands in the input; the kind checks it."""
-    if not isinstance(value, str):
-        return list(value) if isinstance(value, tuple) else value
-    if field.optional and value.strip().lower() in ("none", "null", ""):
-        return None
-    if field.choices or field.type in ("joint", "text"):
-        return value
-    if field.type == "frame" and not value.lstrip().startswith("{"):
-        return value.strip()
-    try:
-        return json.loads(value)
-    except ValueError as error:
-        raise FormatError(f"{field.name}: {value[:60]!r} is not JSON: {error}.") from error

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import typing
 from functools import partial
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,9 @@ import viser
 
 import memetik as mk
 from memetik.solution.words import count
-from memetik.studio.widgets import METHODS, Panel, escape, on_change, on_click, put
+from memetik.studio.widgets import METHODS, Panel, escape, note, on_change, on_click, put
 
+AUTOMATIC = 0
 LONGEST = 0.1  # s; all pages wait for a frame, so no page may ask for more
 
 
@@ -34,6 +37,8 @@ class SolverPanel(Panel):
         on_change(self._seed, partial(self._set, "seed"))
         self._folder: Any = None
         self._shown = ""
+        self._inputs: dict[str, Any] = {}
+        self._usual: dict[str, bool | float | None] = {}
         on_click(gui.add_button("back to the start"), lambda: self.desk.act(self.session.restart))
         line = (np.zeros(2), np.zeros(2))
         plain = {"x": viser.uplot.Scale(time=False), "y": viser.uplot.Scale(auto=True)}
@@ -64,7 +69,7 @@ class SolverPanel(Panel):
             )
             if self.session.explanation:
                 text += f"<br>{escape(self.session.explanation)}".replace("\n", "<br>")
-        content = f'<div style="font-size:0.85em;padding:0 0.8em">{text}</div>'
+        content = note(text)
         if self._status.content != content:
             self._status.content = content
         for plot, values, unit in (
@@ -75,31 +80,57 @@ class SolverPanel(Panel):
                 plot.data = (np.arange(len(values), dtype=float), unit * np.array(values))
 
     def _set(self, name: str, value: Any) -> None:
+        if name == "method":
+            self._status.content = note(
+                f"preparing {escape(value)}; the first time on a machine takes up to a minute ..."
+            )
         self.desk.act(lambda: self.session.set_solving(**{name: value}))
+
+    # ---- Parameters of the method --------------------------------------------------------------------------
 
     def _parameters(self) -> None:
         """Inputs for the parameters of the method, such as population and elites."""
-        method = self.session.scene.solving.method
-        if method == self._shown:
-            return
-        self._shown = method
-        if self._folder is not None:
-            self._folder.remove()
-            self._folder = None
-        row = next(row for row in mk.methods() if row.name == method)
-        fields = [field for field in dataclasses.fields(row.solver) if field.name != "seed"]
-        usual = [(field.name, field.default) for field in fields if isinstance(field.default, (bool, int, float))]
-        if not usual:
-            return
-        with self.tab:
-            self._folder = self.gui.add_folder("parameters", expand_by_default=False)
-        given = self.session.scene.solving.parameters
-        with self._folder:
-            for name, default in usual:
-                value = given.get(name, default)
-                add = self.gui.add_checkbox if isinstance(default, bool) else self.gui.add_number
-                on_change(add(name, value), partial(self._set_parameter, name, type(default)))
+        method, given = self.session.scene.solving.method, self.session.scene.solving.parameters
+        if method != self._shown:
+            self._shown = method
+            if self._folder is not None:
+                self._folder.remove()
+                self._folder = None
+            self._usual = _parameters(method)
+            self._inputs = {}
+            if self._usual:
+                with self.tab:
+                    self._folder = self.gui.add_folder(
+                        "Parameters", order=self._seed.order + 0.5, expand_by_default=False
+                    )
+                with self._folder:
+                    self._inputs = {name: self._input(name, usual) for name, usual in self._usual.items()}
+        for name, handle in self._inputs.items():
+            value = given.get(name, self._usual[name])
+            put(handle, AUTOMATIC if value is None else value)
 
-    def _set_parameter(self, name: str, kind: type, value: Any) -> None:
-        given = dict(self.session.scene.solving.parameters)
-        self._set("parameters", {**given, name: kind(value)})
+    def _input(self, name: str, usual: bool | float | None) -> Any:
+        if isinstance(usual, bool):
+            handle = self.gui.add_checkbox(name, usual)
+        elif usual is None:
+            handle = self.gui.add_number(name, AUTOMATIC, min=0, step=1, hint="0: by the size of the problem")
+        else:
+            handle = self.gui.add_number(name, usual)
+        on_change(handle, partial(self._set_parameter, name, usual))
+        return handle
+
+    def _set_parameter(self, name: str, usual: bool | float | None, value: Any) -> None:
+        given = {key: each for key, each in self.session.scene.solving.parameters.items() if key != name}
+        typed = int(value) if usual is None else type(usual)(value)
+        if not (usual is None and typed == AUTOMATIC):
+            given[name] = typed
+        self._set("parameters", given)
+
+
+def _parameters(method: str) -> dict[str, bool | float | None]:
+    """The numbers and switches of a method with their usual values; None is for numbers that it finds itself."""
+    solver = next(row.solver for row in mk.methods() if row.name == method)
+    usual: dict[str, Any] = {field.name: field.default for field in dataclasses.fields(solver)}
+    kinds = typing.get_type_hints(solver)
+    numbers = (bool, int, float, int | None)
+    return {name: value for name, value in usual.items() if name != "seed" and kinds[name] in numbers and value != inf}

@@ -1,11 +1,13 @@
 """A body as many copies of three unit solids (box, ball, tube): a posture is then six arrays, whatever the body.
 
-Sending one message for each link would take longer than solving; sending all poses of a solid at once does not.
+Sending one message for each link would take longer than solving; sending all poses of a solid at once does not. Meshes
+of a model are solids of their own.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 
 import memetik as mk
 from memetik.geometry import between
+from memetik.studio.meshes import Mesh, read_mesh
 from memetik.write.limbs import link_colors
 
 Array = NDArray[np.float64]
@@ -21,16 +24,10 @@ BONE = 0.008  # radius of a bone, as a share of the size of the body
 AROUND = 16  # corners of a tube
 
 
-class Mesh(NamedTuple):
-    """Triangles; corners are not shared across edges that should look sharp."""
-
-    vertices: Array
-    faces: NDArray[np.int64]
-
-
 class Copies(NamedTuple):
-    """Copies of one unit solid: which link each rides on, where, how large and in which colour."""
+    """Copies of one solid: which link each rides on, where, how large and in which colour."""
 
+    mesh: Mesh
     links: NDArray[np.int64]
     positions: Array  # (n, 3) in the link
     rotations: Array  # (n, 3, 3)
@@ -59,8 +56,9 @@ def quaternions(rotations: Array) -> Array:
     return np.asarray(best / np.linalg.norm(best, axis=1, keepdims=True))
 
 
-def copies(body: mk.Body) -> dict[str, Copies]:
-    """The solids of a body: the simple shapes of its links, and bones where a link has none."""
+def copies(body: mk.Body, roots: Sequence[str] = ()) -> dict[str, Copies]:
+    """The solids of a body: the shapes of its links, meshes that are found in `roots`, and bones where a link has none."""
+    solids: dict[str, Mesh] = dict(UNITS)
     rows: dict[str, list[tuple[int, Array, tuple[float, float, float], tuple[float, ...]]]]
     rows = {name: [] for name in UNITS}
     colors = link_colors(body)
@@ -68,10 +66,20 @@ def copies(body: mk.Body) -> dict[str, Copies]:
     order = {link: k for k, link in enumerate(body.links)}
     bare = set()
     for name, link in body.links.items():
-        shapes = [shape for shape in link.visuals or link.shapes if shape.kind != "mesh"]
-        shapes = shapes or [shape for shape in link.shapes if shape.kind != "mesh"]
+        meshes = {
+            shape: read_mesh(shape.mesh, shape.size, roots)
+            for shape in (*link.visuals, *link.shapes)
+            if shape.kind == "mesh"
+        }
+        drawn = [shape for shape in link.visuals if meshes.get(shape, True) is not None]
+        shapes = drawn or [shape for shape in link.shapes if meshes.get(shape, True) is not None]
         for shape in shapes:
             color = shape.color[:3] if shape.color is not None else colors[name]
+            mesh = meshes.get(shape)
+            if mesh is not None:
+                unit = f"mesh {len(solids)}"
+                solids[unit], rows[unit] = mesh, [(order[name], shape.link_from_shape, (1.0, 1.0, 1.0), color)]
+                continue
             for unit, place, scale in _parts(shape):
                 rows[unit].append((order[name], place, scale, color))
         if not shapes and name != body.root:
@@ -86,7 +94,7 @@ def copies(body: mk.Body) -> dict[str, Copies]:
             place = mk.transform(0.5 * joint.origin[:3, 3], turn)
             rows["tube"].append((order[joint.parent], place, (radius, radius, length), colors[joint.parent]))
             rows["ball"].append((order[joint.parent], mk.transform(), (1.6 * radius,) * 3, colors[joint.parent]))
-    return {unit: _stack(found) for unit, found in rows.items() if found}
+    return {unit: _stack(solids[unit], found) for unit, found in rows.items() if found}
 
 
 def extent(body: mk.Body) -> float:
@@ -113,11 +121,12 @@ def _parts(shape: mk.Shape) -> list[tuple[str, Array, tuple[float, float, float]
     return parts
 
 
-def _stack(rows: list[tuple[int, Array, tuple[float, float, float], tuple[float, ...]]]) -> Copies:
+def _stack(mesh: Mesh, rows: list[tuple[int, Array, tuple[float, float, float], tuple[float, ...]]]) -> Copies:
     links, places, scales, colors = zip(*rows, strict=True)
     stacked = np.array(places)
     # A solid without thickness cannot be lit, so none is thinner than a hair.
     return Copies(
+        mesh,
         np.array(links),
         stacked[:, :3, 3],
         stacked[:, :3, :3],

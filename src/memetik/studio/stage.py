@@ -14,7 +14,7 @@ from memetik.scenes.fields import frame_of, surface_of
 from memetik.studio.crowd import Generation
 from memetik.studio.lines import Lines
 from memetik.studio.session import Session
-from memetik.studio.solids import UNITS, copies, extent
+from memetik.studio.solids import copies, extent
 
 Array = NDArray[np.float64]
 
@@ -35,16 +35,15 @@ class Figure:
     def __init__(
         self, api: Any, name: str, session: Session, *, color: Any = None, opacity: float | None = None
     ) -> None:
-        self._copies = copies(session.body)
+        self._copies = copies(session.body, session.roots)
         poses = session.body.forward(session.q).array
         self._handles = {}
         for unit, solids in self._copies.items():
             positions, wxyzs = solids.place(poses)
-            mesh = UNITS[unit]
             self._handles[unit] = api.add_batched_meshes_simple(
-                f"{name}/{unit}", mesh.vertices, mesh.faces, wxyzs, positions, batched_scales=solids.scales,
+                f"{name}/{unit}", solids.mesh.vertices, solids.mesh.faces, wxyzs, positions, batched_scales=solids.scales,
                 batched_colors=solids.colors if color is None else color, opacity=opacity, lod="off",
-                cast_shadow=False, receive_shadow=False, flat_shading=unit == "box",
+                cast_shadow=False, receive_shadow=False, flat_shading=unit not in ("ball", "tube"),
             )  # fmt: skip
 
     def pose(self, poses: Array) -> None:
@@ -239,7 +238,7 @@ class Stage:
     def _floor(self, poses: Array) -> float:
         """The lowest point of the body at the moment, roughly."""
         low = float(poses[:, 2, 3].min())
-        for solids in copies(self._session.body).values():
+        for solids in copies(self._session.body, self._session.roots).values():
             positions, _ = solids.place(poses)
             low = min(low, float((positions[:, 2] - 0.5 * solids.scales.min(axis=1)).min()))
         return low

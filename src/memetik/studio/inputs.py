@@ -1,0 +1,149 @@
+"""Inputs: for every type of a field what a person sees and edits, and what is meant by it.
+
+Most fields are one control. A frame is a link and an offset, a rotation three angles in degrees; what has no better form
+is text in JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import memetik as mk
+from memetik.errors import FormatError
+from memetik.scenes.fields import Field
+from memetik.studio.widgets import on_change, put
+
+NONE = "none"
+
+Tell = Callable[[Callable[[], Any]], None]  # gets what works out the new value of the field, which may raise
+
+
+class Input:
+    """One field as one control; `tell` hears of what a person changes."""
+
+    def __init__(self, gui: Any, field: Field, value: Any, tell: Tell) -> None:
+        self.field = field
+        self.handle = self.make(gui, self.seen(value))
+        on_change(self.handle, lambda typed: tell(lambda: self.meant(typed)))
+
+    def make(self, gui: Any, seen: Any) -> Any:
+        """The control."""
+        if self.field.type == "number" and not self.field.optional:
+            return gui.add_number(self.field.name, seen, step=0.01)
+        if self.field.type in ("point", "direction"):
+            return gui.add_vector3(self.field.name, seen, step=0.001)
+        if self.field.type == "flag":
+            return gui.add_checkbox(self.field.name, seen)
+        if self.field.choices:
+            return gui.add_dropdown(self.field.name, options=self.field.choices, initial_value=seen)
+        return gui.add_text(self.field.name, seen)
+
+    def seen(self, value: Any) -> Any:
+        """A value as the control shows it."""
+        if self.field.type in ("point", "direction"):
+            return tuple(round(float(each), 6) for each in value)
+        if self.field.type == "flag" or self.field.choices:
+            return value
+        if self.field.type == "number" and not self.field.optional:
+            return float(value)
+        return NONE if value is None else value if self.field.type == "text" else json.dumps(value)
+
+    def meant(self, typed: Any) -> Any:
+        """What a person means by what stands in the control; the kind of the wish checks it."""
+        if not isinstance(typed, str):
+            return list(typed) if isinstance(typed, tuple) else typed
+        if self.field.optional and typed.strip().lower() in (NONE, "null", ""):
+            return None
+        if self.field.choices or self.field.type == "text":
+            return typed
+        try:
+            return json.loads(typed)
+        except ValueError as error:
+            raise FormatError(f"{self.field.name}: {typed[:60]!r} is not JSON: {error}.") from error
+
+    def show(self, value: Any) -> None:
+        """Show a value; gizmos change them too."""
+        put(self.handle, self.seen(value))
+
+
+class NameInput(Input):
+    """A joint or a link, by name."""
+
+    def __init__(self, gui: Any, field: Field, value: Any, tell: Tell, names: tuple[str, ...]) -> None:
+        self._names = tuple(dict.fromkeys((*names, value)))  # a file may name a joint that mimics another
+        super().__init__(gui, field, value, tell)
+
+    def make(self, gui: Any, seen: Any) -> Any:
+        return gui.add_dropdown(self.field.name, options=self._names, initial_value=seen)
+
+    def seen(self, value: Any) -> Any:
+        return value
+
+    def meant(self, typed: Any) -> Any:
+        return typed
+
+
+class RotationInput(Input):
+    """A rotation as roll, pitch and yaw in degrees (about the fixed axes x, y, z)."""
+
+    def make(self, gui: Any, seen: Any) -> Any:
+        name = "rotation" if self.field.name == "wxyz" else self.field.name
+        return gui.add_vector3(f"{name} [deg]", seen, step=1.0, hint="roll, pitch, yaw about the fixed axes x, y, z")
+
+    def seen(self, value: Any) -> Any:
+        return tuple(round(float(each), 3) + 0.0 for each in mk.to_euler(mk.rotation_matrix(value), degrees=True))
+
+    def meant(self, typed: Any) -> Any:
+        return mk.to_quaternion(mk.rpy(*typed, degrees=True)).tolist()
+
+
+class FrameInput(Input):
+    """A frame: a link, and where it is on the link; an optional one can be none."""
+
+    def __init__(self, gui: Any, field: Field, value: Any, tell: Tell, links: tuple[str, ...]) -> None:
+        self._links = ((NONE,) if field.optional else ()) + links
+        self._value = value
+        super().__init__(gui, field, value, tell)
+        self._offset = gui.add_vector3(
+            f"{field.name} offset", _offset(value), step=0.001, hint="in the link [m]", visible=value is not None
+        )
+        on_change(self._offset, lambda typed: tell(lambda: self._with(list(typed))))
+
+    def make(self, gui: Any, seen: Any) -> Any:
+        return gui.add_dropdown(self.field.name, options=self._links, initial_value=seen)
+
+    def seen(self, value: Any) -> Any:
+        return NONE if value is None else value if isinstance(value, str) else value["link"]
+
+    def meant(self, typed: Any) -> Any:
+        if typed == NONE and self.field.optional:
+            return None
+        return {**self._value, "link": typed} if isinstance(self._value, dict) else typed
+
+    def show(self, value: Any) -> None:
+        self._value = value
+        super().show(value)
+        put(self._offset, _offset(value))
+        if self._offset.visible != (value is not None):
+            self._offset.visible = value is not None
+
+    def _with(self, offset: list[float]) -> Any:
+        return {**({"link": self._value} if isinstance(self._value, str) else self._value), "position": offset}
+
+
+def _offset(value: Any) -> tuple[float, ...]:
+    found = value.get("position", (0.0, 0.0, 0.0)) if isinstance(value, dict) else (0.0, 0.0, 0.0)
+    return tuple(round(float(each), 6) for each in found)
+
+
+def make_input(gui: Any, field: Field, value: Any, body: mk.Body, tell: Tell) -> Input:
+    """The input that suits a field."""
+    if field.type == "frame":
+        return FrameInput(gui, field, value, tell, tuple(body.links))
+    if field.type == "rotation":
+        return RotationInput(gui, field, value, tell)
+    if field.type == "joint" or field.name == "link":
+        return NameInput(gui, field, value, tell, body.joint_names if field.type == "joint" else tuple(body.links))
+    return Input(gui, field, value, tell)
