@@ -9,7 +9,7 @@ from PIL import Image
 
 from memetik import scenes
 from memetik.studio.server import Studio
-from tests.studio.browser import chromium, visit
+from tests.studio.browser import chromium, until, visit
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 
@@ -27,29 +27,55 @@ VIEWS = {
 
 
 def main(names):
-    """Draw each ready scene after a little drag."""
+    """Draw each ready scene after a little drag, an evolution and a comparison."""
     with Studio(scenes.ready("arm reach"), port=0) as studio, chromium(1000, 640) as new_tab:
         tab, page = visit(studio, new_tab)
         for name in names:
-            title, target, seen = VIEWS[name]
-            page.stage.seen.update({"joint axes": False, "start ghost": False, "skeleton": False, **seen})
-            page.act(lambda name=name: page.session.open(scenes.ready(name)))
-            position, wxyz = page.session.gizmo(target)
-            for angle in np.linspace(0.0, 2.0 * np.pi, 60)[:50]:
-                circle = np.array([0.0, np.cos(angle) - 1.0, np.sin(angle)])
-                circle *= (1.0, 1.0, 0.0) if name == "parallel five-bar" else (1.0, 1.0, 1.0)
-                with page.session.lock:
-                    page.session.move(target, position + 0.04 * page.stage.size * circle, wxyz)
-                    page._frame()
-                    page.stage.trail()
-            page.show()
-            tab.get_by_role("tab", name=title).click()
+            {"evolution": evolution, "comparison": comparison}.get(name, ready)(tab, page, name)
             tab.wait_for_timeout(1_500)
             picture = Image.open(io.BytesIO(tab.screenshot(timeout=120_000))).convert("RGB")
             path = FOLDER / f"studio_{name.replace(' ', '_')}.png"
-            picture.quantize(255, dither=Image.Dither.NONE).save(path, optimize=True)
+            picture.quantize(160, dither=Image.Dither.NONE).save(path, optimize=True)
             print(path.name, path.stat().st_size // 1000, "kB,", page.session.solution.status.name)
 
 
+def ready(tab, page, name):
+    """A ready scene whose target has gone along a small arc."""
+    title, target, seen = VIEWS[name]
+    page.stage.seen.update({"joint axes": False, "start ghost": False, "skeleton": False, **seen})
+    page.act(lambda: page.session.open(scenes.ready(name)))
+    position, wxyz = page.session.gizmo(target)
+    for angle in np.linspace(0.0, 2.0 * np.pi, 60)[:50]:
+        circle = np.array([0.0, np.cos(angle) - 1.0, np.sin(angle)])
+        circle *= (1.0, 1.0, 0.0) if name == "parallel five-bar" else (1.0, 1.0, 1.0)
+        with page.session.lock:
+            page.session.move(target, position + 0.04 * page.stage.size * circle, wxyz)
+            page._frame()
+            page.stage.trail()
+    page.show()
+    tab.get_by_role("tab", name=title).click()
+
+
+def evolution(tab, page, name):
+    """Some generations of the arm."""
+    page.act(lambda: page.session.open(scenes.ready("arm reach")))
+    tab.get_by_role("tab", name="Evolution").click()
+    tab.get_by_role("button", name="evolve").click()
+    panel = page.panels[-1]
+    until(lambda: panel._crowd is not None)
+    for k in range(1, 5):
+        tab.get_by_role("button", name="step").click()
+        until(lambda k=k: panel._slider.value == k)
+
+
+def comparison(tab, page, name):
+    """Four methods on the humanoid."""
+    page.stage.seen.update({"joint axes": False, "start ghost": False, "skeleton": False})
+    page.act(lambda: page.session.open(scenes.ready("humanoid")))
+    tab.get_by_role("tab", name="Compare").click()
+    tab.get_by_role("button", name="compare").click()
+    until(lambda: page.stage._ghosts)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1:] or scenes.READY)
+    main(sys.argv[1:] or [*VIEWS, "evolution", "comparison"])

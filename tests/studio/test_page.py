@@ -1,12 +1,13 @@
 """The page in a real browser: it loads, a dragged gizmo moves the body, and the controls do what they say."""
 
 import time
+import types
 
 import numpy as np
 import pytest
 
-from memetik import scenes
-from memetik.studio.server import Studio
+from memetik import bodies, scenes
+from memetik.studio.server import Studio, scene_from
 from tests.studio.browser import chromium, on_screen, until, visit
 from tests.studio.patience import patient
 
@@ -96,6 +97,13 @@ def test_buttons_open_every_ready_scene_and_undo_goes_back(tab, page):
 def test_every_ready_scene_is_reached(page, name):
     assert page.act(lambda: page.session.open(patient(name)))
     assert page.session.reached and page.trouble == ""
+
+
+def test_every_bundled_body_opens(tab, page):
+    for name in (*bodies.names(), "planar:3", "snake:12"):
+        assert page.act(lambda name=name: page.session.open(scene_from(name)[0])), page.trouble
+    tab.get_by_role("tab", name="Joints").click()
+    tab.get_by_text("joint_12", exact=True).or_(tab.get_by_text("joint_1", exact=True)).first.wait_for()
 
 
 def test_the_method_is_chosen_in_the_page(tab, page):
@@ -205,6 +213,31 @@ def test_a_target_out_of_reach_is_explained_while_the_page_lives(tab, page):
     assert "the chain from there reaches at most" in page.session.explanation
     assert slowest < 1.0, "the explanation takes seconds, but not the page's"
     tab.get_by_text("the chain from there reaches at most").first.wait_for()
+
+
+def test_a_mouse_that_runs_ahead_of_slow_frames_is_caught_up_with(page):
+    slow, calls = page.session.move, []
+
+    def move(*arguments):
+        calls.append(arguments)
+        time.sleep(0.05)
+        return slow(*arguments)
+
+    page.session.move = move
+    try:
+        gizmo = page.gizmos._targets["hand"]
+        (listener,) = gizmo._impl_aux.update_cb
+        for k in range(20):
+            gizmo.position = (0.5, 0.1 + 0.001 * k, 0.4)
+            phase = "start" if k == 0 else "end" if k == 19 else "update"
+            with pytest.raises(StopIteration):  # it never waits
+                listener(types.SimpleNamespace(phase=phase)).send(None)
+        until(lambda: page.gizmos.late is None)
+        with page.session.lock:
+            np.testing.assert_allclose(page.session.scene.wish("hand").values["position"], (0.5, 0.119, 0.4))
+        assert len(calls) < 10, "not every step of the mouse is solved"
+    finally:
+        page.session.move = slow
 
 
 def test_frames_of_the_humanoid_take_less_than_two_milliseconds(page):

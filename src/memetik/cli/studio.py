@@ -10,7 +10,11 @@ from typing import Any
 def add_commands(commands: Any) -> None:
     """Add `studio`."""
     command = commands.add_parser("studio", help="a page with the body in 3D, targets to drag and the solver live")
-    command.add_argument("body", nargs="?", help="a bundled name, a model file or a scene (default: a humanoid)")
+    command.add_argument(
+        "body",
+        nargs="?",
+        help="a bundled name, planar:N or snake:N joints, a model file, a scene (default: a humanoid)",
+    )
     command.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: this machine only)")
     command.add_argument("--port", type=int, default=8080, help="0 takes any that is free (default: %(default)s)")
     command.add_argument("--no-open", action="store_true", help="do not open a browser")

@@ -1,6 +1,6 @@
 """Scenes: a body, what is wanted of it and how it is solved, as plain data that a small JSON file keeps."""
 
-from memetik.scenes.build import load_body, marked, objectives, problem, problem_for, solver, start
+from memetik.scenes.build import is_built, load_body, marked, objectives, problem, problem_for, solver, start
 from memetik.scenes.code import python_code
 from memetik.scenes.file import dumps, loads, read_scene
 from memetik.scenes.kinds import KINDS, Kind
@@ -18,6 +18,7 @@ __all__ = [
     "Wish",
     "blank",
     "dumps",
+    "is_built",
     "load_body",
     "loads",
     "marked",

@@ -48,9 +48,7 @@ def _load(source: BodySource, roots: tuple[Path, ...]) -> mk.Body:
     if source.kind == "urdf":
         return _with_base(parse_urdf(source.value, file="the uploaded URDF", package_roots=roots), source)
     if source.kind == "built":
-        if source.value not in BUILDERS:
-            raise UnknownNameError("builder", source.value, BUILDERS)
-        return _with_base(BUILDERS[source.value](), source)
+        return _with_base(_build(source.value), source)
     raise FormatError(f"body: kind is {source.kind!r}. Write bundled, file, urdf or built.")
 
 
@@ -143,6 +141,28 @@ BUILDERS: dict[str, Callable[[], mk.Body]] = {
     "hand": mk.hand,
     "snake_100": lambda: mk.snake(100, length=2.0),
 }
+
+
+CHAINS = {"planar": "planar_chain", "snake": "snake"}  # builders in Python that take a number of joints
+MOST_JOINTS = 1_000
+
+
+def is_built(name: str) -> bool:
+    """Whether a name is that of a builder, such as "hand" or "snake:30"."""
+    kind, _, joints = name.partition(":")
+    return name in BUILDERS or (kind in CHAINS and joints.isdecimal())
+
+
+def _build(name: str) -> mk.Body:
+    if not is_built(name):
+        raise UnknownNameError("builder", name, [*BUILDERS, *(f"{kind}:N" for kind in CHAINS)])
+    if name in BUILDERS:
+        return BUILDERS[name]()
+    kind, _, joints = name.partition(":")
+    if len(joints) > 9 or not 1 <= int(joints) <= MOST_JOINTS:
+        raise FormatError(f"body: {name!r} has to have 1 to {MOST_JOINTS} joints.")
+    made: mk.Body = getattr(mk, CHAINS[kind])(int(joints))
+    return made
 
 
 def _base(source: BodySource) -> dict[str, Any]:

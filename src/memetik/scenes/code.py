@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from memetik.scenes.build import CHAINS
 from memetik.scenes.fields import Field
 from memetik.scenes.kinds import KINDS
 from memetik.scenes.scene import BodySource, Scene, Wish
@@ -36,6 +37,9 @@ def _body(source: BodySource) -> list[str]:
         lines = ["from memetik.read import parse_urdf", "", f"body = parse_urdf({source.value!r})"]
     elif source.value in _BUILT:
         lines = [f"body = {_BUILT[source.value]}"]
+    elif source.value.partition(":")[0] in CHAINS:
+        kind, _, joints = source.value.partition(":")
+        lines = [f"body = mk.{CHAINS[kind]}({joints})"]
     else:
         made = f"scenes.load_body(scenes.BodySource('built', {source.value!r}, {source.base!r}, {limit!r}))"
         return ["from memetik import scenes", "", f"body = {made}"]

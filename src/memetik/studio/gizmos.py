@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -13,16 +15,20 @@ from memetik.scenes import KINDS
 from memetik.studio.session import Session
 from memetik.studio.solids import extent
 
+QUICK = 0.008  # s, half of the time between two moves of a mouse
 OBSTACLE_COLOR = (217, 96, 59)
 
 
 class Gizmos:
     """One transform control for every target of the scene, and one for every obstacle."""
 
-    def __init__(self, client: viser.ClientHandle, session: Session, moved: Callable[[], None]) -> None:
-        """`moved` is called after every frame that was solved."""
+    def __init__(
+        self, client: viser.ClientHandle, session: Session, moved: Callable[[], None], behind: Callable[[], None]
+    ) -> None:
+        """`moved` is called after every frame that was solved, `behind` where somebody else should call `catch_up`."""
         self._api: Any = client.scene
-        self._session, self._moved = session, moved
+        self._session, self._moved, self._behind = session, moved, behind
+        self._spent = 0.0  # s for the last frame
         self._targets: dict[str, Any] = {}
         self._obstacles: dict[tuple[str, int], Any] = {}
         self._balls: list[Any] = []
@@ -67,8 +73,8 @@ class Gizmos:
         self._balls.clear()
 
     def place(self) -> None:
-        """Put every gizmo where the scene says; not the one in somebody's hand."""
-        if self.dragging:
+        """Put every gizmo where the scene says; not the one in somebody's hand, or just let go."""
+        if self.dragging or self.late is not None:
             return
         for name, handle in self._targets.items():
             found = self._session.gizmo(name)
@@ -86,7 +92,7 @@ class Gizmos:
             f"/targets/{name}", scale=scale, position=tuple(position), wxyz=tuple(wxyz), depth_test=False,
             disable_axes=kind.place is None, disable_sliders=kind.place is None, disable_rotations=not turns,
         )  # fmt: skip
-        self._listen(handle, lambda: self._session.move(name, handle.position, handle.wxyz))
+        self._listen(handle, lambda position, wxyz: self._session.move(name, position, wxyz))
         self._targets[name] = handle
 
     def _obstacle(self, name: str, number: int, scale: float) -> None:
@@ -98,24 +104,29 @@ class Gizmos:
         ball = self._api.add_icosphere(
             f"{path}/ball", radius=radius, color=OBSTACLE_COLOR, opacity=0.8, cast_shadow=False, receive_shadow=False
         )
-        self._listen(handle, lambda: self._session.move_obstacle(name, number, handle.position))
+        self._listen(handle, lambda position, _: self._session.move_obstacle(name, number, position))
         self._obstacles[name, number] = handle
         self._balls.append(ball)
 
-    def _listen(self, handle: Any, move: Callable[[], bool]) -> None:
-        # Awaited on the event loop, so that the phases of a drag keep their order; a frame takes about a millisecond.
+    def _listen(self, handle: Any, move: Callable[[Any, Any], bool]) -> None:
+        # Awaited on the event loop, so that the phases of a drag keep their order. A frame takes about a millisecond; where
+        # it takes longer, the mouse would run ahead, so then the pulse solves for its last position only.
         @handle.on_update  # type: ignore[untyped-decorator]
         async def _(event: Any) -> None:
             if event.phase == "start":
                 self.dragging = self.begins = True
             if event.phase == "end":
                 self.dragging = False
-            self.late = move
-            self.catch_up()
+            self.late = partial(move, handle.position.copy(), handle.wxyz.copy())
+            if self._spent < QUICK:
+                self.catch_up()
+            else:
+                self._behind()
 
     def catch_up(self) -> None:
         """Solve for the last drag, unless the session is busy; then whoever calls next does."""
         if self.late is not None and self._session.lock.acquire(blocking=False):
+            begin = time.perf_counter()
             try:
                 move, self.late = self.late, None
                 if self.begins:
@@ -124,6 +135,7 @@ class Gizmos:
                 if move():
                     self._moved()
             finally:
+                self._spent = time.perf_counter() - begin
                 self._session.lock.release()
 
 

@@ -25,6 +25,7 @@ class Input:
 
     def __init__(self, gui: Any, field: Field, value: Any, tell: Tell) -> None:
         self.field = field
+        self._last = value
         self.handle = self.make(gui, self.seen(value))
         on_change(self.handle, lambda typed: tell(lambda: self.meant(typed)))
 
@@ -64,8 +65,15 @@ class Input:
             raise FormatError(f"{self.field.name}: {typed[:60]!r} is not JSON: {error}.") from error
 
     def show(self, value: Any) -> None:
-        """Show a value; gizmos change them too."""
-        put(self.handle, self.seen(value))
+        """Show a value; gizmos change them too. Values are never changed in place, so the same one is shown already."""
+        if value is not self._last or self.cheap:
+            self._last = value
+            put(self.handle, self.seen(value))
+
+    @property
+    def cheap(self) -> bool:
+        """Whether a control that a person has left with nonsense in it can be set right at every look."""
+        return self.field.type != "surface"  # a terrain is many numbers
 
 
 class NameInput(Input):

@@ -85,8 +85,8 @@ def evolve(text: str, q: list[float], roots: Sequence[str], solver: mk.BioIK, ge
     try:
         problem = scenes.problem(*_scene(text, roots))
         population, _ = solver.sizes(problem.compiled)
-        budget = mk.Budget(generations * population + solver.steps * population)
-        solution, history = solver.evolve(problem, q, budget)
+        # A generation takes at least one evaluation for each individual.
+        solution, history = solver.evolve(problem, q, mk.Budget(evaluations=generations * population))
         return Evolution(history, solution.success, solution.evaluations)
     except MemetikError as error:
         return Evolution(None, remark=str(error))

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import trimesh
 from numpy.typing import NDArray
 
 from memetik.read.resources import resolve_mesh
@@ -46,6 +45,8 @@ def read_mesh(name: str, scale: Sequence[float], roots: Sequence[str]) -> Mesh |
 @lru_cache(maxsize=512)
 def _read(path: Path, changed: int, scale: tuple[float, ...]) -> Mesh | None:
     """`changed` is when the file was, so that a new version is read anew."""
+    import trimesh  # takes a second, and most bodies need none
+
     try:
         loaded: Any = trimesh.load(io.BytesIO(path.read_bytes()), file_type=path.suffix[1:].lower(), force="mesh")
         vertices, faces = np.array(loaded.vertices, dtype=np.float64), np.array(loaded.faces, dtype=np.int64)

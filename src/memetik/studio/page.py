@@ -47,7 +47,7 @@ class Page:
         client.gui.main_panel.dock_right()
         client.gui.main_panel.set_width(WIDTH)
         self.stage = Stage(client, self.session)
-        self.gizmos = Gizmos(client, self.session, self._frame)
+        self.gizmos = Gizmos(client, self.session, self._frame, self.wake)
         self.panels: list[Panel] = []
         self._controls()
         self._stood: tuple[Any, ...] = self._standing()
@@ -89,7 +89,12 @@ class Page:
     ) -> None:
         """Give the worker a job about a scene; `then` gets what comes of it, None if nothing did."""
         start = np.asarray(q, dtype=np.float64).tolist()
-        self._worker.ask(then, job, dumps(scene), start, self.session.roots, *arguments)
+
+        def done(result: Any) -> None:
+            if not self._closed.is_set():
+                then(result)
+
+        self._worker.ask(done, job, dumps(scene), start, self.session.roots, *arguments)
 
     def wake(self) -> None:
         """Let the pulse look at once: something moves."""

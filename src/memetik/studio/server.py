@@ -97,7 +97,7 @@ class Studio:
 
 
 def scene_from(source: str | None) -> tuple[scenes.Scene, list[Path]]:
-    """The scene that is meant by a bundled name, a model file, a scene file or nothing, and the folders it needs."""
+    """The scene that is meant by a bundled name, snake:30, a model file, a scene file or nothing, and the folders it needs."""
     if source is None:
         return scenes.ready("humanoid"), []
     path = Path(source)
@@ -106,6 +106,9 @@ def scene_from(source: str | None) -> tuple[scenes.Scene, list[Path]]:
         return scenes.blank(made, scenes.load_body(made)), []
     if source in scenes.READY:
         return scenes.ready(source), []
+    if scenes.is_built(source):
+        made = scenes.BodySource("built", source)
+        return scenes.blank(made, scenes.load_body(made)), []
     folder = path.resolve().parent
     if path.suffix.lower() == ".json":
         return scenes.read_scene(path), [folder]
