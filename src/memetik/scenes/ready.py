@@ -80,16 +80,14 @@ def _foot_on_terrain() -> Scene:
     x, y = np.meshgrid(np.linspace(-1.0, 1.0, 21), np.linspace(-1.0, 1.0, 21), indexing="ij")
     heights = (0.1 + 0.15 * x + 0.08 * np.sin(4.0 * y)).round(4).tolist()
     surface = {"kind": "height field", "heights": heights, "spacing": 0.1, "origin": [-1.0, -1.0]}
-    feet = [
-        KINDS["Projection"].new(
-            f"{side} foot",
-            frame={"link": f"{side}_midfoot", "position": [0.03, 0.0, -0.095]},
-            surface=surface,
-        )
-        for side in ("left", "right")
-    ]
-    pelvis = KINDS["Position"].new("pelvis", frame="pelvis", target=[0.0, 0.0, 0.98], tolerance=0.03)
-    return Scene("foot on terrain", BodySource("bundled", "kyle", "floating", 1.0), (*feet, pelvis, _calm()))
+    wishes = []
+    for side, place in (("left", (0.15, 0.12)), ("right", (-0.05, -0.12))):
+        sole = {"link": f"{side}_midfoot", "position": [0.03, 0.0, -0.095]}
+        wishes.append(KINDS["Projection"].new(f"{side} foot on the ground", frame=sole, surface=surface))
+        line = {"point": [*place, 0.3], "direction": [0.0, 0.0, 1.0]}  # where it stands, whatever the height
+        wishes.append(KINDS["Line"].new(f"{side} foot here", frame=sole, **line))
+    pelvis = KINDS["Position"].new("pelvis", frame="pelvis", target=[0.0, 0.0, 0.97], tolerance=0.03)
+    return Scene("foot on terrain", BodySource("bundled", "kyle", "floating", 1.0), (*wishes, pelvis, _calm()))
 
 
 def _five_bar() -> Scene:

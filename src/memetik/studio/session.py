@@ -107,6 +107,9 @@ class Session:
             self.follower = Follower(body, start)
             self.recording = None
         self.solve()
+        if anew:  # the first solve of a body also loads machine code
+            self.effort.seconds.clear()
+            self.effort.errors.clear()
 
     # ---- Solving -------------------------------------------------------------------------------------------
 

@@ -89,7 +89,7 @@ def copies(body: mk.Body, roots: Sequence[str] = ()) -> dict[str, Copies]:
     for joint in body.joints.values():
         length = float(np.linalg.norm(joint.origin[:3, 3]))
         if joint.parent in bare and length > 1e-3 * size:
-            radius = min(BONE * size, 0.2 * length)
+            radius = min(BONE * size, 0.4 * length)
             turn = between((0.0, 0.0, 1.0), joint.origin[:3, 3])
             place = mk.transform(0.5 * joint.origin[:3, 3], turn)
             rows["tube"].append((order[joint.parent], place, (radius, radius, length), colors[joint.parent]))

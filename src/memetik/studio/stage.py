@@ -25,6 +25,7 @@ GHOST_COLORS = (
 BEST_COLOR = (70, 160, 95)
 START_COLOR = (150, 150, 160)
 AWAY, BESIDE = (1.0, -0.75, 0.35), (0.6, 0.8, 0.0)  # from the body to the camera, and to the right for it
+ROOM = 0.08  # around the origins of links, which are thicker, as a share of the size of the body
 APART = 0.75  # between ghosts, as a share of the size of the body
 TRAIL = 300  # points of a tip
 
@@ -109,11 +110,11 @@ class Stage:
         points = np.concatenate([session.body.forward(session.q).array[:, :3, 3], np.reshape(places, (-1, 3))])
         points = np.concatenate([points, points + beside * np.array(BESIDE)])
         middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
-        away, right = np.array(AWAY) / np.linalg.norm(AWAY), np.array(BESIDE)
-        # Links are thicker than their origins: room around each point.
-        x, y, near = (
-            np.abs((points - middle) @ axis) + 0.12 * self.size for axis in (right, np.cross(away, right), away)
-        )
+        flat = np.ptp(points[:, 2]) < 0.15 * self.size  # is seen from above
+        away, right = np.array([*AWAY[:2], 1.6 if flat else AWAY[2]]), np.array(BESIDE)
+        away /= np.linalg.norm(away)
+        x, y = (np.abs((points - middle) @ axis) + ROOM * self.size for axis in (right, np.cross(away, right)))
+        near = (points - middle) @ away + ROOM * self.size
         steep = np.tan(0.5 * camera.fov)
         distance = float(np.max(np.maximum(x / (steep * camera.aspect), y / steep) + near))
         with self._client.atomic():
