@@ -168,7 +168,7 @@ def upload(tab, name, content):
     chooser.value.set_files({"name": name, "mimeType": "text/plain", "buffer": content})
 
 
-def test_files_go_out_and_come_in_and_bad_ones_are_told(tab, page):
+def test_files_go_out_and_come_in_and_bad_ones_are_told(tab, page, monkeypatch):
     tab.get_by_role("tab", name="Scene").click()
     tab.get_by_text("Any body").click()
     tab.get_by_text("File", exact=True).click()
@@ -183,7 +183,10 @@ def test_files_go_out_and_come_in_and_bad_ones_are_told(tab, page):
     before = page.session.scene
     upload(tab, "bad.urdf", b"<robot><link")
     tab.get_by_text("this is not XML").first.wait_for()
-    assert page.session.scene is before
+    monkeypatch.setattr("memetik.studio.guard.MOST_BYTES", 2**20)
+    upload(tab, "large.urdf", b" " * (2**20 + 1))
+    tab.get_by_text("large.urdf is larger than 1 MB").first.wait_for()
+    assert page.session.scene is before and not page._client.gui._current_file_upload_states
     tab.get_by_text("Any body").click()
     tab.get_by_text("File", exact=True).click()
 

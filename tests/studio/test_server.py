@@ -9,10 +9,15 @@ import time
 import urllib.request
 
 import pytest
+import viser
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+from websockets.typing import Origin, Subprotocol
 
 import memetik as mk
 from memetik import bodies, scenes
 from memetik.cli import main
+from memetik.studio.guard import is_from_here
 from memetik.studio.server import Studio, scene_from
 from tests.read.samples import URDF
 
@@ -36,6 +41,46 @@ def test_it_warns_when_others_can_reach_it(capsys):
     with Studio(scenes.ready("parallel five-bar"), host="0.0.0.0", port=0) as studio:
         assert studio.url.startswith("http://127.0.0.1:")
     assert "everybody who can reach this machine" in capsys.readouterr().err
+
+
+def test_pages_of_others_are_refused():
+    """A page of another site, open in the same browser, cannot use the studio, nor by a name that means this machine."""
+    with Studio(scenes.ready("parallel five-bar"), port=0) as studio:
+        address, subprotocol = studio.url.replace("http", "ws"), Subprotocol(f"viser-v{viser.__version__}")
+        port = address.rpartition(":")[2]
+
+        def talk(origin):
+            with connect(address, origin=origin, subprotocols=[subprotocol], compression=None) as socket:
+                try:
+                    return socket.recv(timeout=30.0)
+                except ConnectionClosed as closed:
+                    return closed.rcvd.code
+
+        assert talk(Origin("http://evil.example")) == 1008
+        assert talk(Origin(f"http://evil.example:{port}")) == 1008
+        assert isinstance(talk(Origin(studio.url)), bytes)
+
+
+@pytest.mark.parametrize(
+    ("origin", "host", "loopback", "fine"),
+    [
+        (None, "127.0.0.1:8080", True, True),
+        ("http://localhost:8080", "localhost:8080", True, True),
+        ("http://localhost:9999", "localhost:8080", True, False),
+        ("http://evil.example:8080", "evil.example:8080", True, False),  # a name that was made to mean this machine
+        ("null", "127.0.0.1:8080", True, False),
+        ("http://robot.lab:8080", "robot.lab:8080", False, True),
+        ("http://evil.example", "robot.lab:8080", False, False),
+    ],
+)
+def test_only_the_own_page_may_connect(origin, host, loopback, fine):
+    assert is_from_here(origin, host, loopback=loopback) is fine
+
+
+def test_no_client_can_open_a_tunnel():
+    with Studio(scenes.ready("parallel five-bar"), port=0) as studio:
+        handlers = studio._server._websock_server._incoming_handlers
+        assert not [message for message in handlers if message.__name__.startswith("Share")]
 
 
 def test_a_port_in_use_is_told(capsys):

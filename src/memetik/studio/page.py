@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from memetik.errors import MemetikError
 from memetik.scenes import Scene, dumps
 from memetik.studio.gizmos import Gizmos
+from memetik.studio.guard import limit_uploads
 from memetik.studio.jobs import Answer, search
 from memetik.studio.panel_compare import ComparePanel
 from memetik.studio.panel_evolution import EvolutionPanel
@@ -46,6 +47,7 @@ class Page:
         client.gui.configure_theme(show_logo=False, show_share_button=False)
         client.gui.main_panel.dock_right()
         client.gui.main_panel.set_width(WIDTH)
+        limit_uploads(client, lambda message: self.tell("That does not work", message))
         self.stage = Stage(client, self.session)
         self.gizmos = Gizmos(client, self.session, self._frame, self.wake)
         self.panels: list[Panel] = []

@@ -20,6 +20,7 @@ from memetik.errors import FormatError, MissingExtraError
 try:
     import viser
 
+    from memetik.studio.guard import LOOPBACK, never_share, refuse_strangers
     from memetik.studio.lights import light
     from memetik.studio.page import Page
     from memetik.studio.session import Session
@@ -46,13 +47,16 @@ class Studio:
         """`port` 0 takes any that is free; `roots` are folders whose models and meshes may be read."""
         self._scene, self._roots = scene, tuple(str(Path(root).resolve()) for root in roots)
         Session(scene, roots=self._roots)  # a scene that cannot be built is said here
-        if not _is_loopback(host):
+        loopback = _is_loopback(host)
+        if not loopback:
             print(WARNING.format(host=host), file=sys.stderr, flush=True)
         self._worker = Worker()
         self.pages: dict[int, Page] = {}
         free = _free_port(host, port)
         with contextlib.redirect_stdout(io.StringIO()):  # it announces itself in its own words
             self._server = viser.ViserServer(host=host, port=free, label="memetik studio", verbose=False)
+        never_share(self._server)
+        refuse_strangers(self._server, loopback=loopback)
         light(self._server.scene)
         self._server.on_client_connect(self._enter)
         self._server.on_client_disconnect(self._leave)
@@ -135,7 +139,7 @@ def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
-        return host == "localhost"
+        return host in LOOPBACK
 
 
 def _free_port(host: str, port: int) -> int:
