@@ -1,5 +1,6 @@
 """The command line: what it prints, what it writes, and how it ends."""
 
+import dataclasses
 import json
 import xml.etree.ElementTree as ET
 
@@ -392,6 +393,17 @@ def test_solve_takes_a_scene(run, tmp_path):
     pose = mk.load("panda").forward(list(found["q"].values()))["panda_hand"]
     np.testing.assert_allclose(pose[:3, 3] + 0.1 * pose[:3, 2], (0.5, 0.1, 0.4), atol=1e-4)
     assert marks(picture) == 1
+
+
+def test_a_scene_brings_its_method_and_parameters(run, tmp_path):
+    path, scene = tmp_path / "scene.json", scenes.ready("arm reach")
+    for method, parameters in (("bioik", {"population": 12}), ("ccd", {})):
+        solving = scenes.Solving(method=method, parameters=parameters)
+        path.write_text(scenes.dumps(dataclasses.replace(scene, solving=solving)))
+        code, out, _ = run("solve", "--scene", path, "--json")
+        assert code == 0 and json.loads(out)["method"] == method
+    path.write_text(scenes.dumps(dataclasses.replace(scene, solving=scenes.Solving(parameters={"poplation": 12}))))
+    assert "no parameter named 'poplation'" in run("solve", "--scene", path)[2]
 
 
 def test_a_scene_is_alone(run, tmp_path):

@@ -185,6 +185,13 @@ def test_a_method_gets_the_problem_without_guides_it_cannot_take(session):
     assert session.reached and session.marks()["hand"].good and session.marks()["stay close"].text == "left out by ccd"
 
 
+def test_the_script_of_a_scene_has_what_its_method_can_take(session):
+    session.set_solving(method="ccd")
+    made = {}
+    exec(session.code(), made)
+    assert made["solution"].success and made["solution"].method == "ccd" and "stay close" not in session.code()
+
+
 def test_a_method_that_cannot_take_the_problem_is_refused(session):
     session.add("JointValue")
     before = session.scene

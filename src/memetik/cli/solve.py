@@ -76,6 +76,8 @@ def _solutions(problem: mk.Problem, start: Array, options: argparse.Namespace) -
         found = mk.solve_all(problem, start, count=options.all, budget=budget, seed=options.seed)
         if found:
             return found
+    if options.scene is not None:
+        return [scenes.solver(scenes.read_scene(options.scene).solving).solve(problem, start, budget)]
     return [mk.solve(problem, start, method=options.method, budget=budget, seed=options.seed)]
 
 
@@ -95,7 +97,7 @@ def _asked(options: argparse.Namespace) -> tuple[mk.Problem, Array, list[Array]]
 
 
 def _scene(options: argparse.Namespace) -> tuple[mk.Problem, Array, list[Array]]:
-    """The same of a scene, which also says the method and the seed."""
+    """The same of a scene, which also says the method, its parameters and the seed."""
     if options.body is not None or options.tips or options.lock or options.chain:
         raise mk.ProblemError(
             "--scene brings its own body, targets and locks. Leave the others out, or edit the scene."
@@ -103,7 +105,9 @@ def _scene(options: argparse.Namespace) -> tuple[mk.Problem, Array, list[Array]]
     scene = scenes.read_scene(options.scene)
     body = scenes.load_body(scene.body, [options.scene.resolve().parent])
     options.method, options.seed = scene.solving.method, scene.solving.seed
-    return scenes.problem(scene, body), scenes.start(scene, body), scenes.marked(scene)
+    wanted = list(scenes.objectives(scene, body).values())
+    problem = scenes.problem_for(scenes.solver(scene.solving), body, wanted, scene.lock)
+    return problem, scenes.start(scene, body), scenes.marked(scene)
 
 
 def _start(body: mk.Body, text: str, seed: int) -> Array:

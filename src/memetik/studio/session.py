@@ -313,8 +313,12 @@ class Session:
             return scenes.dumps(replace(self.scene, start=start))
 
     def code(self) -> str:
-        """The scene as a Python script."""
-        return scenes.python_code(self.scene)
+        """The scene as a Python script, without what its method cannot take."""
+        with self.lock:
+            taken = self.problem.objectives if self.problem is not None else ()
+            gone = [name for name, objective in self._objectives.items() if objective not in taken]
+            kept = tuple(wish for wish in self.scene.wishes if wish.name not in gone)
+            return scenes.python_code(replace(self.scene, wishes=kept))
 
     def upload(self, name: str, content: bytes) -> None:
         """Open a scene (.json) or a body (.urdf) that came through the page."""
