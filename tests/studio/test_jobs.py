@@ -56,7 +56,7 @@ def test_an_evolution_has_every_generation(evolution):
 def test_a_generation_is_seen_as_skeletons(evolution):
     run, body, start = evolution
     history = run.history
-    crowd, bones = Crowd(body, start, history), len(Lines(body, 1.0).bones(body.forward(start).array))
+    crowd, bones = Crowd(body, history), len(Lines(body, 1.0).bones(body.forward(start).array))
     seen = crowd.generation(1)
     assert len(seen.elites) == SOLVER.elites * bones
     assert len(seen.others) == (SOLVER.population - SOLVER.elites) * bones
@@ -65,8 +65,7 @@ def test_a_generation_is_seen_as_skeletons(evolution):
     best = rows[np.argmin(history.fitness[rows])]
     names = list(history.joints)
     for joint, value in zip(body.joint_names, seen.best, strict=True):
-        expected = history.genes[best, names.index(joint)] if joint in names else start[body.index(joint)]
-        assert value == expected
+        assert value == (history.genes[best, names.index(joint)] if joint in names else 0.04), "the finger is locked"
 
 
 def test_a_landscape_has_a_dot_where_an_individual_is(evolution):

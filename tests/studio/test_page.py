@@ -6,14 +6,25 @@ import types
 import numpy as np
 import pytest
 
+import memetik as mk
 from memetik import bodies, scenes
+from memetik.studio.jobs import compare, evolve
 from memetik.studio.server import Studio, scene_from
+from memetik.studio.session import Session
 from tests.studio.browser import chromium, on_screen, until, visit
 from tests.studio.patience import patient
 
 
 @pytest.fixture(scope="module")
 def studio():
+    """A running one; what the tests solve by has been compiled before, so that none of them waits for it."""
+    session = Session(patient("arm reach"))
+    text, start = scenes.dumps(session.scene), session.start.tolist()
+    compare(text, start, (), ["memetic", "bioik", "dls", "ccd"])
+    evolve(text, start, (), mk.BioIK(population=10, elites=2), 3)
+    session.move("hand", (3.0, 0.0, 0.4))
+    for name in scenes.READY:
+        Session(patient(name))
     with Studio(patient("arm reach"), port=0) as running:
         yield running
 

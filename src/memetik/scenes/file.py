@@ -15,6 +15,7 @@ from memetik.scenes.scene import BodySource, Motion, Scene, Solving, Wish
 FORMAT = "memetik scene 1"
 MAX_BYTES = 8 * 2**20
 MOST_WISHES = 500
+MOST_PARAMETER, MOST_THREADS = 10_000, 64  # a population of millions would be the end of a server
 BODY_KINDS = ("bundled", "file", "urdf", "built")
 
 
@@ -122,8 +123,9 @@ def _solving(plain: Any) -> Solving:
     if not isinstance(parameters, dict):
         raise FormatError("solving: parameters must be an object.")
     for name, value in parameters.items():
-        if not isinstance(value, bool):
-            number(value, f"solving, parameter {name!r}")
+        most = MOST_THREADS if name == "threads" else MOST_PARAMETER
+        if not isinstance(value, bool) and abs(number(value, f"solving, parameter {name!r}")) > most:
+            raise FormatError(f"solving: parameter {name!r} is {value}; a scene may have up to {most}.")
     solving = Solving(
         method=text(given.get("method", usual.method), "solving, method"),
         seed=_whole(given.get("seed", usual.seed), "solving, seed"),

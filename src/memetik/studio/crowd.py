@@ -30,11 +30,9 @@ class Generation(NamedTuple):
 class Crowd:
     """The generations of a run on a body."""
 
-    def __init__(self, body: mk.Body, start: Array, history: History) -> None:
-        """`start` has the joints that did not evolve."""
-        self._body, self._start, self._history = body, start, history
+    def __init__(self, body: mk.Body, history: History) -> None:
+        self._body, self._history = body, history
         self._lines = Lines(body, 1.0)
-        self._genes = [body.index(joint) for joint in history.joints]
         share = quality(history.fitness)
         strength = 0.6 + 0.4 * share[:, None]
         mixed = (strength * colours(share) + (1.0 - strength) * FAINT) / 255.0
@@ -43,19 +41,14 @@ class Crowd:
     def generation(self, number: int) -> Generation:
         """One generation, numbered from 0."""
         history = self._history
-        rows = np.flatnonzero(history.generation == number)
+        rows = history.rows(number)
         rows = rows[np.argsort(history.fitness[rows], kind="stable")]
         others, other_colours = self._skeletons(rows[~history.elite[rows]])
         elites, elite_colours = self._skeletons(rows[history.elite[rows]])
-        return Generation(others, other_colours, elites, elite_colours, self._posture(rows[0]))
-
-    def _posture(self, row: int) -> Array:
-        q = self._start.copy()
-        q[self._genes] = self._history.genes[row]
-        return q
+        return Generation(others, other_colours, elites, elite_colours, history.postures(rows[:1])[0])
 
     def _skeletons(self, rows: NDArray[np.int64]) -> tuple[Array, NDArray[np.uint8]]:
-        drawn = [self._lines.bones(self._body.forward(self._posture(row)).array) for row in rows]
+        drawn = [self._lines.bones(self._body.forward(q).array) for q in self._history.postures(rows)]
         if not drawn:
             return np.zeros((0, 2, 3)), np.zeros((0, 2, 3), dtype=np.uint8)
         painted = np.repeat(self._colours[rows], len(drawn[0]), axis=0)

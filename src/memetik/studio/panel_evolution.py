@@ -81,17 +81,17 @@ class EvolutionPanel(Panel):
         def done(evolution: Evolution | None) -> None:
             with session.lock:
                 if session.scene is scene:
-                    self._take(scene, start, evolution or Evolution(None, remark="The process has ended. Try again."))
+                    self._take(scene, evolution or Evolution(None, remark="The process has ended. Try again."))
 
         self.desk.work(done, evolve, scene, start, solver, int(self._most.value))
 
-    def _take(self, scene: scenes.Scene, start: Any, evolution: Evolution) -> None:
+    def _take(self, scene: scenes.Scene, evolution: Evolution) -> None:
         history = evolution.history
         if history is None or history.generations == 0:
             self._status.content = note(evolution.remark or "There was nothing to evolve.")
             return
         self._scene, self._joints, self._last = scene, history.joints, history.generations - 1
-        self._crowd = Crowd(self.session.body, start, history)
+        self._crowd = Crowd(self.session.body, history)
         self._landscape = Landscape(history)
         verdict = "reached" if evolution.success else "not reached"
         per = np.bincount(history.generation)
