@@ -29,11 +29,12 @@ def helpers(c: Compiled, parameters: Array, places: Places, room: Array) -> Iter
     if hands == 1:
         yield
         return
+    _threads[:] = [thread for thread in _threads if thread.is_alive()]  # a process that was forked has none
     work = (*c.record[:6], parameters, places, room)
     if len(_threads) < hands - 1:
         help_elites(*work, 1, np.zeros(1, dtype=np.uint64))  # to compile it; all is closed
     while len(_threads) < hands - 1:
-        _threads.append(threading.Thread(target=_serve, name="memetik elites", daemon=True))
+        _threads.append(threading.Thread(target=_serve, name="Bio IK elites", daemon=True))
         _threads[-1].start()
     places[OPEN] = 1
     for h in range(1, hands):
