@@ -68,13 +68,6 @@ class Studio:
         shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host
         return f"http://{f'[{shown}]' if ':' in shown else shown}:{self._server.get_port()}"
 
-    def wait(self) -> None:
-        """Serve until somebody interrupts."""
-        try:
-            threading.Event().wait()
-        except KeyboardInterrupt:
-            print()
-
     def stop(self) -> None:
         """End all pages, the worker and the server."""
         for page in list(self.pages.values()):
@@ -127,12 +120,15 @@ def serve(
     roots: Sequence[str | PathLike[str]] = (),
 ) -> None:  # fmt: skip
     """Run the studio until Ctrl-C."""
-    scene, folders = scene_from(source)
-    with Studio(scene, host=host, port=port, roots=[*folders, *roots]) as studio:
-        print(f"memetik studio: {studio.url} (Ctrl-C ends it)", flush=True)
-        if browser:
-            webbrowser.open(studio.url)
-        studio.wait()
+    try:
+        scene, folders = scene_from(source)
+        with Studio(scene, host=host, port=port, roots=[*folders, *roots]) as studio:
+            print(f"memetik studio: {studio.url} (Ctrl-C ends it)", flush=True)
+            if browser:
+                webbrowser.open(studio.url)
+            threading.Event().wait()
+    except KeyboardInterrupt:
+        print()
 
 
 def _is_loopback(host: str) -> bool:
