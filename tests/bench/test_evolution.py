@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from memetik.bench import convergence, cost, counts, landscapes, losses, population
+from memetik.bench import ablation, convergence, cost, counts, generations, landscapes, losses, population
 from memetik.bench.convergence import Robot
 from memetik.bench.fitness import fitness
 from memetik.bench.landscape_plots import landscape
@@ -98,6 +98,33 @@ def test_the_cost_of_a_generation(tmp_path):
     assert cost._fewer(cost._share_for(8.0, 30), 30) == pytest.approx(8.0)
     assert any("published about 8" in remark for remark in remarks)
     assert (tmp_path / "cost.png").exists()
+
+
+def test_exploitation_is_worth_most(tmp_path, monkeypatch):
+    monkeypatch.setattr(ablation, "EVALUATIONS", 2_000)
+    ablation.run(tmp_path, count=4, only=ablation.cases()[:1])
+    rows, remarks = saved(tmp_path, "ablation")
+    assert [row["without"] for row in rows] == 2 * ["nothing", *ablation.PHASES]
+    assert [row["steps"] for row in rows] == 5 * [300] + 5 * [ablation.SHORT]
+    full, without = rows[:2]
+    assert full["solved [%]"] > without["solved [%]"]
+    assert without["times as many"] == without["evaluations"] / full["evaluations"] > 2.0
+    assert sum(row["contribution [%]"] for row in rows[:5]) == pytest.approx(100.0)
+    assert remarks[0].startswith("Shadow hand, 300 iterations: most by exploitation")
+    assert (tmp_path / "ablation.png").exists()
+
+
+def test_generations_by_threads(tmp_path, monkeypatch):
+    monkeypatch.setattr(generations, "BUDGET", Budget(evaluations=1_000))
+    generations.run(tmp_path, count=3, elites=(1, 3))
+    rows, remarks = saved(tmp_path, "generations")
+    assert [row["elites"] for row in rows] == [1, 3]
+    for row in rows:
+        assert row["faster"] == row["one thread [ms]"] / row["threads [ms]"] > 0.0
+        assert row["generations"] >= 1.0
+    assert remarks[0].startswith("Threads gain most")
+    assert "Slower" in generations.verdict([{"elites": 2, "faster": 0.5}])[1]
+    assert (tmp_path / "generations.png").exists()
 
 
 def test_landscapes_of_one_elite_and_of_more(tmp_path, monkeypatch):

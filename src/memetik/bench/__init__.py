@@ -18,6 +18,8 @@ _EXPERIMENTS = {
     "losses": "Bio IK on the humanoid, root mean square against mean of the losses (Table 5.4 of the thesis)",
     "population": "how many individuals and elites (Fig. 5.1 and 5.2 of the thesis)",
     "convergence": "solved by generation (Fig. 5.6 of the thesis), time with and without OFKT (Fig. 3 of the OFKT paper)",
+    "ablation": "Bio IK without one of its phases at a time (Fig. 5.3 of the thesis)",
+    "generations": "elites of Bio IK on one thread and on more (Fig. 5.4 of the thesis, right)",
     "landscapes": "fitness landscapes and histories of evolutions, by elites (Fig. 5.26 to 5.32 of the thesis)",
     "snakes": "chains of 10 to 1000 joints (Fig. 5.7 of the thesis)",
     "workspace": "where an arm's poses are solved and where not (Fig. 5.8 of the thesis)",

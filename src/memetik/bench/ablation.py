@@ -1,0 +1,135 @@
+"""What each phase of Bio IK is worth: Fig. 5.3 of the thesis, which leaves out one at a time.
+
+The figure has bars without numbers; its text says that exploitation contributes most. Here exploitation runs until an elite
+gains nothing, so that little is left for the others to do. The same is measured with exploitation cut to a few iterations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from memetik.bench.grasps import TIPS, shadow_hand
+from memetik.bench.harness import Report, progress, pyplot, save_figure, solved
+from memetik.bench.valkyrie import ORIENTATION, POSITION, SETUPS, Query, body_of, draw, objectives_of, right
+from memetik.body import Body
+from memetik.objectives import Position
+from memetik.problem import Problem
+from memetik.solvers import Budget
+from memetik.solvers.bio_ik import BioIK
+
+FULL = "all phases"
+PHASES = ("exploitation", "adoption", "wipe_out", "weight_interpolation")
+SHORT = 10  # iterations
+EVALUATIONS = 10_000
+
+
+class Case(NamedTuple):
+    """A body and what is wanted of it."""
+
+    label: str
+    body: Body
+    objectives: list[Any]
+
+
+def cases() -> list[Case]:
+    """The hand and the humanoid of the figure."""
+    hand = [Position(tip, (0.0, 0.0, 0.0), tolerance=POSITION) for tip in TIPS]
+    return [
+        Case("Shadow hand", shadow_hand(), hand),
+        Case("Valkyrie", body_of(SETUPS[-1]), list(objectives_of(SETUPS[-1]))),
+    ]
+
+
+def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Sequence[Case] | None = None) -> Report:
+    """Measure, print, save and plot."""
+    count = count or (15 if quick else 300)
+    report = Report(
+        "ablation",
+        f"Five fingertips of the Shadow hand by position; wrists, feet and gaze of Valkyrie as in Table 5.4. {count} targets "
+        f"each, from postures drawn uniformly within the limits, starts drawn the same way. {POSITION:g} m and {ORIENTATION:g} "
+        f"rad, {EVALUATIONS} evaluations a solve. Default parameters, and again with {SHORT} iterations of exploitation at most "
+        "in a generation; one phase left out at a time. Every variant gets the same queries. Solved: forward kinematics finds "
+        "every objective within tolerance and every joint within its limits. Evaluations: the mean over all queries, those "
+        "unsolved with all they were given. Contribution: by how many evaluations more it takes without the phase, as a "
+        "share of the sum over all phases; none where it takes fewer.",
+    )
+    for case in only or cases():
+        for steps in (BioIK.steps, SHORT):
+            report.rows += _measure(case, steps, count)
+    report.remarks += verdict(report.rows)
+    print(report)
+    report.save(folder)
+    print("saved", *save_figure(_plot(report), folder, "ablation"))
+    return report
+
+
+def _measure(case: Case, steps: int, count: int) -> list[dict[str, Any]]:
+    problem = Problem(case.body, case.objectives)
+    rng = np.random.default_rng(1)
+    queries = [draw(case.body, case.objectives, rng) for _ in range(count)]
+    solvers = {FULL: BioIK(steps=steps)}
+    solvers |= {phase: BioIK(steps=steps, **{phase: False}) for phase in PHASES}
+    hits, spent = dict.fromkeys(solvers, 0), dict.fromkeys(solvers, 0.0)
+    for query in progress(queries, count, f"{case.label}, {steps} steps"):
+        for name, solver in solvers.items():
+            evaluations, reached = _solve(problem, case, solver, query)
+            hits[name] += reached
+            spent[name] += (evaluations if reached else EVALUATIONS) / count
+    more = {name: max(spent[name] - spent[FULL], 0.0) for name in solvers}
+    total = sum(more.values())
+    return [
+        {
+            "body": case.label,
+            "DoF": len(problem.compiled.active),
+            "steps": steps,
+            "without": "nothing" if name == FULL else name,
+            **solved(hits[name], count),
+            "evaluations": spent[name],
+            "times as many": spent[name] / spent[FULL],
+            "contribution [%]": 100.0 * more[name] / total if total > 0.0 else 0.0,
+        }
+        for name in solvers
+    ]
+
+
+def _solve(problem: Problem, case: Case, solver: BioIK, query: Query) -> tuple[int, bool]:
+    for objective, target in zip(case.objectives, query[0], strict=True):
+        objective.target = target
+    solution = solver.solve(problem, query[1], Budget(evaluations=EVALUATIONS))
+    return solution.evaluations, right(case.body, case.objectives, query, solution.q)
+
+
+def verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Which phase contributes most, and which contribute nothing."""
+    remarks = []
+    for body, steps in dict.fromkeys((row["body"], row["steps"]) for row in rows):
+        mine = [row for row in rows if (row["body"], row["steps"]) == (body, steps) and row["without"] != "nothing"]
+        most = max(mine, key=lambda row: row["times as many"])
+        idle = [row["without"] for row in mine if row["times as many"] <= 1.0]
+        remarks.append(
+            f"{body}, {steps} iterations: most by {most['without']}, {most['times as many']:.3g} times the evaluations "
+            f"without it; published: exploitation. {'Nothing is gained here by ' + ', '.join(idle) + '.' if idle else ''}".strip()
+        )
+    return remarks
+
+
+def _plot(report: Report) -> Any:
+    plt = pyplot()
+    groups = list(dict.fromkeys((row["body"], row["steps"]) for row in report.rows))
+    figure, plot = plt.subplots(figsize=(7, 4))
+    width = 0.8 / len(groups)
+    for number, (body, steps) in enumerate(groups):
+        mine = [row for row in report.rows if (row["body"], row["steps"]) == (body, steps)][1:]
+        place = np.arange(len(mine)) + (number - 0.5 * (len(groups) - 1)) * width
+        plot.bar(place, [row["times as many"] for row in mine], width, label=f"{body}, {steps} iterations")
+    plot.axhline(1.0, color="black", lw=0.8)
+    plot.set_xticks(range(len(PHASES)), [f"without\n{phase.replace('_', ' ')}" for phase in PHASES])
+    plot.set(ylabel="evaluations / with all phases", yscale="log")
+    plot.grid(visible=False, axis="x")
+    plot.legend(fontsize=8)
+    figure.tight_layout()
+    return figure
