@@ -14,7 +14,7 @@ from memetik.studio.server import Studio
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 
 
-def until(true, seconds=60.0, what="it"):
+def until(true, seconds=180.0, what="it"):
     """Wait until a condition holds."""
     end = time.monotonic() + seconds
     while not true():
@@ -40,7 +40,7 @@ def visit(studio: Studio, new_tab):
     """Open the page: the browser's tab, and the page that the server has for it."""
     known = set(studio.pages)
     tab = new_tab()
-    tab.set_default_timeout(60_000)
+    tab.set_default_timeout(180_000)
     tab.goto(studio.url)
     until(lambda: set(studio.pages) - known, what="a page on the server")
     page = studio.pages[max(set(studio.pages) - known)]

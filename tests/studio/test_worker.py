@@ -23,7 +23,7 @@ def worker():
 def ask(worker, session):
     answers = queue.Queue()
     worker.ask(answers.put, search, scenes.dumps(session.scene), session.goal.tolist(), ())
-    return answers.get(timeout=120)
+    return answers.get(timeout=400)
 
 
 def test_it_explains_a_failure_and_survives_its_end(worker):
