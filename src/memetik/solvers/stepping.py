@@ -25,8 +25,9 @@ class Stepping:
     """A method that repeats one step. Takes every objective, any number of tips, any joint; one evaluation an iteration.
 
     Limits hold at every step: a step ends at them, and a joint at its limit that the errors push outwards takes no part
-    in the next one. Guides (objectives without tolerance) pull fully until the errors have settled, and fade while the
-    other objectives are not satisfied. The same seed gives the same answer, bit for bit.
+    in the next one; one whose range holds a whole turn goes round instead. Guides (objectives without tolerance) pull
+    fully until the errors have settled, and fade while the other objectives are not satisfied. The same seed gives the
+    same answer, bit for bit.
 
     restarts: after a stall, begin again at a random posture until the budget is spent; the textbook method stops there.
     patience: so many steps in a row without progress are a stall; without restarts five times as many.
