@@ -6,7 +6,6 @@ gains nothing, so that little is left for the others to do. The same is measured
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -73,7 +72,9 @@ def _measure(case: Case, steps: int, count: int) -> list[dict[str, Any]]:
     rng = np.random.default_rng(1)
     queries = [draw(case.body, case.objectives, rng) for _ in range(count)]
     solvers = {FULL: BioIK(steps=steps)}
-    solvers |= {phase: dataclasses.replace(solvers[FULL], **{phase: False}) for phase in PHASES}
+    for phase in PHASES:
+        left_out: dict[str, Any] = {phase: False}
+        solvers[phase] = BioIK(steps=steps, **left_out)
     hits, spent = dict.fromkeys(solvers, 0), dict.fromkeys(solvers, 0.0)
     for query in progress(queries, count, f"{case.label}, {steps} steps"):
         for name, solver in solvers.items():
