@@ -1,6 +1,7 @@
 """Starting up is part of the user's experience: a quick import, and no need of a place to write to."""
 
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -34,6 +35,12 @@ except RuntimeError as error:
     print("no cache:", error)
 arm = memetik.Body("arm", [memetik.Link("a"), memetik.Link("b")], [memetik.Joint("j", "prismatic", "a", "b")])
 print("z =", arm.forward([0.25])["b"][2, 3])
+"""
+
+SOLVE = """
+import memetik
+arm = memetik.Body("arm", [memetik.Link("a"), memetik.Link("b")], [memetik.Joint("j", "prismatic", "a", "b")])
+print(arm.forward([0.25])["b"][2, 3])
 """
 
 
@@ -89,3 +96,16 @@ def test_a_kernel_is_compiled_without_cache_if_need_be(decorate, monkeypatch):
     assert decorate(abs) is abs
     first, second = asked
     assert first == {"cache": True, **second} and "cache" not in second
+
+
+def test_what_an_older_version_left_is_compiled_anew(tmp_path):
+    """Its index names a class that is no more."""
+    folder = tmp_path / "cache"
+    python(SOLVE, NUMBA_CACHE_DIR=str(folder))
+    indices = list(folder.rglob("*.nbi"))
+    for index in indices:
+        with index.open("rb") as stream:
+            version = pickle.load(stream)
+        index.write_bytes(pickle.dumps(version) + b"cmemetik.kernels.forward\nNoMore\n.")
+    assert indices
+    assert python(SOLVE, NUMBA_CACHE_DIR=str(folder)) == "0.25\n"

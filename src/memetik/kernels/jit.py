@@ -63,6 +63,7 @@ def _compile(function: Kernel, **options: Any) -> Any:
     try:
         kernel = numba.njit(cache=True, **options)(function)
         _depend_on_all_kernels(kernel)
+        _forgive_old_versions(kernel)
         return kernel
     except RuntimeError:
         # Neither the package folder nor the user's cache folder can be written (a read-only container, say). The
@@ -81,3 +82,23 @@ def _depend_on_all_kernels(kernel: Any) -> None:
     cache: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
     if cache is not None and hasattr(cache, "_source_stamp"):
         cache._source_stamp = (cache._source_stamp, _STAMP)
+
+
+def _forgive_old_versions(kernel: Any) -> None:
+    """Let an index that cannot be read be an empty one.
+
+    Numba reads an index before it knows if it is stale, and fails where an older version of memetik left one that speaks
+    of something that this one does not have.
+    """
+    cache: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+    load = getattr(cache, "_load_index", None)
+    if load is None:
+        return
+
+    def load_index() -> Any:
+        try:
+            return load()
+        except Exception:  # whatever unpickling strange bytes may raise
+            return {}
+
+    cache._load_index = load_index
