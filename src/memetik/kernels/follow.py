@@ -1,4 +1,8 @@
-"""Targets that move: each step starts from the last solution, and a far one is taken only if none is near."""
+"""Targets that move: each step starts from the last solution, and a far one is taken only if none is near.
+
+Where nothing is within tolerance, being calm is worth more than coming closer elsewhere: the step goes to the bottom of the
+valley that it is in, and stays there until something is.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,7 @@ def follow(
 ):  # fmt: skip
     """Write a joint vector for every row of `targets`, whose columns go to data[places]; q is where it starts.
 
-    A step that cannot be reached keeps the nearest posture found, and its status says so. The budget is for one step.
+    A step that cannot be reached ends at the bottom of its valley, and its status says so. The budget is for one step.
     """
     n = active.size
     work = carve(buffer, nodes.size, frames.size, n, count_residuals(terms), 0)
@@ -63,9 +67,18 @@ def follow(
             judged = verify(
                 nodes, frames, terms, data, bounds, x, last, work.poses, work.world, work.residual, errors, satisfied
             )
+            if trial == 0 and judged == CLOSEST:
+                for k in range(n):
+                    work.best[k] = last[k]
+                settle(problem, FAINT, most, deadline, clock, outcome, work)
+                for k in range(n):
+                    x[k] = work.best[k]
+                    last[k] = path[step - 1, active[k]] if step > 0 else q[active[k]]  # was scratch in between
+                judged = verify(
+                    nodes, frames, terms, data, bounds, x, last, work.poses, work.world, work.residual, errors, satisfied
+                )
             distance = apart(x, last, bounds)
-            better = judged < status or (judged == status and distance < nearest)
-            if status < 0 or better:
+            if status < 0 or judged < status or (judged == status == REACHED and distance < nearest):
                 status, nearest = judged, distance
                 for k in range(n):
                     path[step, active[k]] = x[k]
@@ -73,21 +86,6 @@ def follow(
                     path_errors[step, t] = errors[t]
             if (status == REACHED and (nearest <= jump or step == 0)) or spent(outcome, most, deadline, clock):
                 break
-        if status == CLOSEST and not spent(outcome, most, deadline, clock):
-            for k in range(n):
-                work.best[k] = path[step, active[k]]
-            settle(problem, FAINT, most, deadline, clock, outcome, work)
-            for k in range(n):
-                x[k] = work.best[k]
-                last[k] = path[step - 1, active[k]] if step > 0 else q[active[k]]  # was scratch in between
-            status = verify(
-                nodes, frames, terms, data, bounds, x, last, work.poses, work.world, work.residual, errors, satisfied
-            )
-            nearest = apart(x, last, bounds)
-            for k in range(n):
-                path[step, active[k]] = x[k]
-            for t in range(terms.size):
-                path_errors[step, t] = errors[t]
         if status == REACHED and nearest > jump and step > 0:
             status = JUMPED
         statuses[step] = status
