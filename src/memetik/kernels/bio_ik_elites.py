@@ -4,8 +4,9 @@ The thread that evolves opens the elites of a generation to its helpers (NEXT = 
 their order until none is left. An elite is the same whoever exploits it. When one satisfies all terms, those before it
 count and those after it do not, as if they had never been looked at: so the answer does not depend on the threads.
 
-Whether helpers are a help depends on what else the machine does. Both ways are timed, by evaluations, and the faster is
-taken; the other is tried again now and then.
+Whether helpers are a help depends on what else the machine does, and on how long a solve takes. Both ways are timed, by
+evaluations, and the faster is taken; the other is tried again now and then, and helpers are called only where they pay
+(solvers/helpers.py).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from memetik.kernels.bio_ik_room import (
     ELITES,
     EXPLOIT,
     EXPLOITATION,
+    HANDS,
     NEXT,
     OPEN,
     PRESENT,
@@ -55,11 +57,10 @@ def exploit_elites(problem, parameters, places, room, colony, hand, allowance, d
     task[ALLOWANCE], task[DEADLINE] = allowance, deadline
     write_shared(places, REACHED, kappa)
     before = hand.tally[SPENT]
-    helpers = read_shared(places, PRESENT)
-    if helpers == 0:
+    if parameters[HANDS] == 1.0:
         exploit_alone(problem, parameters, places, room, kappa, state)
     else:
-        together = choose(task)
+        together = read_shared(places, PRESENT) > 0 and choose(task)
         begin = now(hand.clock)
         if together:
             write_shared(places, DONE, 0)

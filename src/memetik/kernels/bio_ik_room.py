@@ -88,7 +88,7 @@ class Hand(NamedTuple):
 
 
 SPENT, SATISFIED, TALLY = 0, 1, 2  # of a hand
-ALLOWANCE, DEADLINE, ALONE, TOGETHER, TRIALS, TASK = 0, 1, 2, 3, 4, 5  # of the elites
+ALLOWANCE, DEADLINE, ALONE, TOGETHER, TRIALS, SOLVES, TASK = 0, 1, 2, 3, 4, 5, 6  # of the elites
 
 
 @jit_inline
@@ -101,6 +101,12 @@ def population_size(psi, n, terms):
 def colony_size(psi, kappa, n, terms):
     """How many floats a colony needs."""
     return 2 * population_size(psi, n, terms) + 3 * terms + 3 * n + TASK + 2 * kappa
+
+
+@jit_inline
+def task_place(psi, n, terms):
+    """Where the task of the elites stands among the floats."""
+    return 2 * population_size(psi, n, terms) + 3 * terms + 3 * n
 
 
 @jit_inline
@@ -151,7 +157,7 @@ def carve_colony(problem, parameters, places, room):
     whole = population_size(psi, n, t)
     weights = 2 * whole
     strides = weights + 3 * t
-    task = strides + 3 * n
+    task = task_place(psi, n, t)
     told = task + TASK
     ranks = FIRST_PLACE
     return Colony(
