@@ -25,6 +25,13 @@ JUMPED = 3  # beside the statuses of a solution: within tolerance, but farther t
 
 
 @jit
+def examine(problem, x, last, errors, satisfied, work):
+    """The status of a posture, with its errors."""
+    nodes, frames, terms, data, bounds, spans = problem
+    return verify(nodes, frames, terms, data, bounds, x, last, work.poses, work.world, work.residual, errors, satisfied)
+
+
+@jit
 def follow(
     nodes, frames, terms, data, bounds, spans, active, limits, q, attempt, seed, most, seconds, jump, places, targets,
     path, path_errors, statuses, flags, clock, state, buffer, outcome,
@@ -64,9 +71,7 @@ def follow(
             outcome[ERROR] = math.inf
             outcome[ATTEMPTS] += 1.0
             call_attempt(attempt, problem, x, most, deadline, clock, outcome, work)
-            judged = verify(
-                nodes, frames, terms, data, bounds, x, last, work.poses, work.world, work.residual, errors, satisfied
-            )
+            judged = examine(problem, x, last, errors, satisfied, work)
             if trial == 0 and judged == CLOSEST:
                 for k in range(n):
                     work.best[k] = last[k]
@@ -74,9 +79,7 @@ def follow(
                 for k in range(n):
                     x[k] = work.best[k]
                     last[k] = path[step - 1, active[k]] if step > 0 else q[active[k]]  # was scratch in between
-                judged = verify(
-                    nodes, frames, terms, data, bounds, x, last, work.poses, work.world, work.residual, errors, satisfied
-                )
+                judged = examine(problem, x, last, errors, satisfied, work)
             distance = apart(x, last, bounds)
             if status < 0 or judged < status or (judged == status == REACHED and distance < nearest):
                 status, nearest = judged, distance
