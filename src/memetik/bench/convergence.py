@@ -150,7 +150,7 @@ def _plot(report: Report, curves: dict[str, Array], count: int) -> Any:
     for k, (label, generations) in enumerate(curves.items()):
         steps = np.arange(1, generations[-1] + 1)
         shares = 100.0 * np.searchsorted(generations, steps, side="right") / count
-        left.step(steps, shares, where="post", marker=".", ls="-" if k < 7 else "--", label=label)
+        left.step(steps, shares, where="post", ls="-" if k < 7 else "--", label=label)
     left.set(xscale="log", xlabel="generations", ylabel="solved [%]", ylim=(None, 101.0))
     left.legend(fontsize=7, loc="lower right")
     labels = list(dict.fromkeys(f"{row['robot']} ({row['DoF']})" for row in report.rows))
