@@ -82,7 +82,7 @@ def test_works_where_nothing_can_be_written(tmp_path):
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("decorate", [jit.jit, jit.jit_inline, jit.jit_fast])
+@pytest.mark.parametrize("decorate", [jit.jit, jit.jit_fast, jit.jit_free])
 def test_a_kernel_is_compiled_without_cache_if_need_be(decorate, monkeypatch):
     asked = []
 

@@ -12,7 +12,7 @@ from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_
 from memetik.kernels.clock import now
 from memetik.kernels.crossing import counters_at, flags_at, floats_at, frames_at, integers_at, nodes_at, terms_at
 from memetik.kernels.finish import CLOSEST, REACHED, judge
-from memetik.kernels.jit import COMPILED, jit, jit_inline
+from memetik.kernels.jit import COMPILED, jit
 from memetik.kernels.late import call_act
 from memetik.kernels.memetic import solve
 from memetik.kernels.polish import FAINT, polish
@@ -24,7 +24,7 @@ ATTEMPT, SOFTLY = 0, 1
 
 if COMPILED:
 
-    @jit_inline
+    @jit
     def unpack(table):
         """The arrays of a table, in the order of Compiled.arrays."""
         nodes, frames, terms, active = (
@@ -82,7 +82,7 @@ def settle_at(table, q, outcome, seed, most, seconds):
     )  # fmt: skip
 
 
-@jit_inline
+@jit
 def copy(source, to):
     """Write all of one array into another of its size."""
     for k in range(source.size):
@@ -134,7 +134,7 @@ def yield_at(table, q, outcome, seed, most, seconds):
     return CLOSEST
 
 
-@jit_inline
+@jit
 def left_of(seconds, begin, clock):
     """What is left of the seconds since `begin`; never zero, which means no deadline, unless there was none."""
     return max(seconds - (now(clock) - begin), 1e-9) if seconds > 0.0 else 0.0

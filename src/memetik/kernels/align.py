@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.sincos import sincos
 
 SCREW_STEPS = 8
 FAINT = 1e-12  # a pull below this share of what the points could exert is rounding: the points lie on the axis
 
 
-@jit_inline
+@jit
 def circle(rx, ry, rz, dx, dy, dz, ux, uy, uz):
     """a and b of one point."""
     a = rx * dx + ry * dy + rz * dz - (rx * ux + ry * uy + rz * uz) * (dx * ux + dy * uy + dz * uz)
@@ -28,7 +28,7 @@ def circle(rx, ry, rz, dx, dy, dz, ux, uy, uz):
     return a, b
 
 
-@jit_inline
+@jit
 def best_turn(a, b, size, low, high):
     """The angle from `low` to `high` (0 lies between) that maximises a cos t + b sin t; 0 if the angle does not matter.
 
@@ -46,13 +46,13 @@ def best_turn(a, b, size, low, high):
     return low if a * math.cos(low) + b * math.sin(low) >= a * math.cos(high) + b * math.sin(high) else high
 
 
-@jit_inline
+@jit
 def best_slide(along, weight, low, high):
     """The slide from `low` to `high` for Σ w u·(d - r) = `along` and Σ w = `weight`."""
     return min(max(along / weight, low), high) if weight > 0.0 else 0.0
 
 
-@jit_inline
+@jit
 def screw_loss(t, a, b, along, weight, pitch):
     """What a turn by t leaves of a wave and a parabola: -2 (a cos t + b sin t) + w (h t)^2 - 2 h t `along`."""
     slide = pitch * t
@@ -60,7 +60,7 @@ def screw_loss(t, a, b, along, weight, pitch):
     return -2.0 * (a * c + b * s) + slide * (weight * slide - 2.0 * along)
 
 
-@jit_inline
+@jit
 def best_screw(a, b, size, along, weight, pitch, low, high):
     """A turn from `low` to `high` that never makes the loss larger, and as a rule leads to a minimum of it.
 
@@ -81,7 +81,7 @@ def best_screw(a, b, size, along, weight, pitch, low, high):
     return t
 
 
-@jit_inline
+@jit
 def play(node, value, low, high):
     """How far the motion of a node may change while its variable, now at `value`, goes from `low` to `high`."""
     down, up = node.ratio * (low - value), node.ratio * (high - value)

@@ -14,7 +14,7 @@ import numpy as np
 
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.evaluate import place, term_error
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.losses import measured_loss, residual_length
 from memetik.kernels.random import seed_stream, uniform
 from memetik.kernels.term_springs import springs_cost
@@ -77,7 +77,7 @@ def weigh(terms, data, world, x, ease, residual):
     return fitness, error if error < math.inf else math.inf, satisfied
 
 
-@jit_inline
+@jit
 def scaled_square(term, data, x, residual):
     """The squared error of a term whose residuals have been written."""
     if term.kind == SPRINGS:
@@ -142,7 +142,7 @@ def fittest(fitness):
     return best
 
 
-@jit_inline
+@jit
 def wait(best, record, waited):
     """Count generations without progress. The fitness that the next ones are measured by, and how many there were."""
     if best < (1.0 - GAIN) * record:

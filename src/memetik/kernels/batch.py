@@ -5,11 +5,11 @@ from __future__ import annotations
 from memetik.kernels.acts import go_on, left_of
 from memetik.kernels.clock import now
 from memetik.kernels.finish import CLOSEST, REACHED
-from memetik.kernels.jit import jit_unlocked
+from memetik.kernels.jit import jit_free
 from memetik.kernels.late import call_act
 
 
-@jit_unlocked
+@jit_free
 def solve_rows(
     search, acts, search_table, table, data, places, targets, q, numbers, statuses, lasted, shares, only_guides, seed,
     seconds, pause, clock,

@@ -56,26 +56,26 @@ from memetik.kernels.bio_ik_select import select_elites, sort_by_fitness
 from memetik.kernels.bio_ik_weights import given_weights, interpolate_weights, let_yield
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.evaluate import count_residuals
-from memetik.kernels.jit import jit_inline, jit_part
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.ofkt import clear
 from memetik.kernels.random import seed_stream
 
 STANDING = 0.01  # a fitness that improves by less than this share stands still
 
 
-@jit_inline
+@jit
 def search_size(psi, kappa, hands, nodes, frames, n, residuals, terms):
     """How many floats the search needs, without its history."""
     return colony_size(psi, kappa, n, terms) + hands * hand_size(nodes, frames, n, residuals, terms)
 
 
-@jit_inline
+@jit
 def search_places(psi, kappa, hands, n):
     """How many integers the search needs."""
     return colony_places(psi, kappa) + hands * hand_places(n)
 
 
-@jit_inline
+@jit
 def gains(after, before):
     """Whether a fitness has improved by more than what counts as standing still."""
     return after < (1.0 - STANDING) * before

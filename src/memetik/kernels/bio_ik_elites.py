@@ -35,7 +35,7 @@ from memetik.kernels.bio_ik_room import (
     hand_place,
 )  # fmt: skip
 from memetik.kernels.clock import now
-from memetik.kernels.jit import jit_free, jit_inline, jit_part
+from memetik.kernels.jit import jit, jit_free, jit_part
 from memetik.kernels.rest import rest
 
 AGAIN = 32  # generations after which the slower way is tried again
@@ -79,7 +79,7 @@ def exploit_elites(problem, parameters, places, room, colony, hand, allowance, d
     return count
 
 
-@jit_inline
+@jit
 def keep_elites(colony):
     """The offspring of elites that are not exploited are they themselves."""
     population, offspring = colony.population, colony.offspring
@@ -119,7 +119,7 @@ def take_elites(problem, parameters, places, room, h, kappa, state):
         e = count_shared(places, NEXT, 1)
 
 
-@jit_inline
+@jit
 def choose(task):
     """Whether to share the elites: what took less time for an evaluation, or what has not been tried lately."""
     trials = int(task[TRIALS])
@@ -129,7 +129,7 @@ def choose(task):
     return (task[TOGETHER] < task[ALONE]) != (trials % AGAIN == 0)
 
 
-@jit_inline
+@jit
 def judge(task, together, seconds, spent):
     """Remember the time that an evaluation took."""
     evaluations = 0.0

@@ -16,7 +16,7 @@ import math
 from memetik.kernels.bio_ik_place import place_changes, predict_frames
 from memetik.kernels.bio_ik_room import GRADIENT, LOSS, MEAN, PARAMETERS, PLAIN, SPENT, carve_hand
 from memetik.kernels.bio_ik_wrench import hand_down, is_wrench, position_slopes, put, put_loss
-from memetik.kernels.jit import jit, jit_inline, jit_part
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.late import call_jacobian
 from memetik.kernels.losses import measured_loss, residual_length
 from memetik.kernels.ofkt import clear
@@ -35,7 +35,7 @@ from memetik.kernels.twist import write_axes
 CHANGE = 1e-8  # rad or m
 
 
-@jit_inline
+@jit
 def moves(parameters, terms, n, k, t):
     """Whether variable k of n moves term t of all terms."""
     return parameters[PARAMETERS + terms + n + t * n + k] != 0.0
@@ -128,7 +128,7 @@ def by_chain_rule(problem, parameters, places, room, h, weights, x, fitness):
     hand_down(nodes, hand.poses, hand.axes, wrenches, gradient)
 
 
-@jit_inline
+@jit
 def add_by_jacobian(problem, parameters, t, x, hand):
     """Add the slopes by the residuals of a term times their Jacobian."""
     nodes, frames, terms, data, bounds, spans = problem
@@ -181,7 +181,7 @@ def by_differences(problem, parameters, places, room, h, weights, x, fitness):
         copy_frames(hand.world, hand.moved)
 
 
-@jit_inline
+@jit
 def copy_frames(world, moved):
     for f in range(world.shape[0]):
         for i in range(7):

@@ -7,11 +7,11 @@ import math
 from memetik.kernels.bio_ik_place import place_body
 from memetik.kernels.bio_ik_room import LOSS, RMSE, SPENT
 from memetik.kernels.evaluate import term_error
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.losses import mean, root_mean_square, write_losses
 
 
-@jit_inline
+@jit
 def combine(terms, parameters, weights, losses):
     """The fitness phi of losses, eq. 4.3 or the mean error; what is not a number is as bad as can be."""
     phi = mean(terms, losses, weights)
@@ -20,7 +20,7 @@ def combine(terms, parameters, weights, losses):
     return phi if phi < math.inf else math.inf
 
 
-@jit_inline
+@jit
 def evaluate(problem, parameters, weights, x, hand):
     """Omega(x): place the body, write hand.losses and return the fitness. This is one evaluation."""
     nodes, frames, terms, data, bounds, spans = problem

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from memetik.kernels.bio_ik_room import OFKT
 from memetik.kernels.forward import frame_pose
-from memetik.kernels.jit import jit_inline, jit_part
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.ofkt import LOCAL, VALUE, clear
 from memetik.kernels.pose import compose, inverse, load, local, store
 
@@ -34,7 +34,7 @@ def place_changes(nodes, frames, x, tree, poses, world):
         store(frame_pose(frames[f], poses), world, f, 0)
 
 
-@jit_inline
+@jit
 def place_body(nodes, frames, parameters, x, tree, poses, world):
     """Place all that x moves, or all there is."""
     if parameters[OFKT] == 0.0:
@@ -42,7 +42,7 @@ def place_body(nodes, frames, parameters, x, tree, poses, world):
     place_changes(nodes, frames, x, tree, poses, world)
 
 
-@jit_inline
+@jit
 def predict_frames(nodes, frames, changed, value, poses, world, moved):
     """The frames that one node carries if its variable had a value: W' = R_parent L' R^-1 W (scenario 2 of the OFKT)."""
     node = nodes[changed]

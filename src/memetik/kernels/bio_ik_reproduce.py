@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.random import uniform
 
 
-@jit_inline
+@jit
 def interpolate(a, b, c):
     """I_c(a, b) of the thesis."""
     return a + c * (b - a)

@@ -8,7 +8,7 @@ import numpy as np
 
 from memetik.kernels.cut import cut_matrix, cut_vector
 from memetik.kernels.evaluate import count_residuals
-from memetik.kernels.jit import jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.lbfgsb import places_size, room_size
 from memetik.kernels.ofkt import REFERENCE
 
@@ -91,50 +91,50 @@ SPENT, SATISFIED, TALLY = 0, 1, 2  # of a hand
 ALLOWANCE, DEADLINE, ALONE, TOGETHER, TRIALS, SOLVES, TASK = 0, 1, 2, 3, 4, 5, 6  # of the elites
 
 
-@jit_inline
+@jit
 def population_size(psi, n, terms):
     """How many floats a population needs."""
     return psi * (2 * n + terms + 2)
 
 
-@jit_inline
+@jit
 def colony_size(psi, kappa, n, terms):
     """How many floats a colony needs."""
     return 2 * population_size(psi, n, terms) + 3 * terms + 3 * n + TASK + 2 * kappa
 
 
-@jit_inline
+@jit
 def task_place(psi, n, terms):
     """Where the task of the elites stands among the floats."""
     return 2 * population_size(psi, n, terms) + 3 * terms + 3 * n
 
 
-@jit_inline
+@jit
 def colony_places(psi, kappa):
     """How many integers a colony needs."""
     return FIRST_PLACE + 4 * psi + kappa
 
 
-@jit_inline
+@jit
 def hand_size(nodes, frames, n, residuals, terms):
     """How many floats a hand needs."""
     placing = (16 + TREE) * nodes + 14 * frames + n * residuals + 2 * residuals
     return placing + 2 * terms + 3 * n + TALLY + room_size(n, MEMORY)
 
 
-@jit_inline
+@jit
 def hand_places(n):
     """How many integers a hand needs: whether a thread has taken it, its clock, and those of L-BFGS-B."""
     return 3 + places_size(n, MEMORY)
 
 
-@jit_inline
+@jit
 def hand_place(psi, kappa, n, h):
     """Where the integers of hand number h begin."""
     return colony_places(psi, kappa) + h * hand_places(n)
 
 
-@jit_inline
+@jit
 def carve_population(room, at, psi, n, terms):
     """Cut a Population out of `room` from `at` on."""
     momentum = at + psi * n
@@ -149,7 +149,7 @@ def carve_population(room, at, psi, n, terms):
     )
 
 
-@jit_inline
+@jit
 def carve_colony(problem, parameters, places, room):
     """Cut the Colony out of the beginning of `places` and `room`."""
     n, t = problem[4].shape[1], problem[2].size
@@ -177,7 +177,7 @@ def carve_colony(problem, parameters, places, room):
     )
 
 
-@jit_inline
+@jit
 def carve_hand(problem, parameters, places, room, h):
     """Cut hand number h out of what follows the colony."""
     nodes, frames, terms, data, bounds, spans = problem

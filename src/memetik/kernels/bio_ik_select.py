@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.random import uniform
 
 
@@ -24,7 +24,7 @@ def sort_by_fitness(fitness, order):
         order[k] = moved
 
 
-@jit_inline
+@jit
 def select(size, state):
     """Eq. 4.14: a rank from 0 on, with the probability p(i) = (size - i) / (1 + 2 + ... + size).
 
@@ -35,7 +35,7 @@ def select(size, state):
     return min(i, size - 1)
 
 
-@jit_inline
+@jit
 def remove(pool, size, place):
     """Take the individual at a place out of the pool; the others close up in their order. Returns the new size."""
     for i in range(place, size - 1):

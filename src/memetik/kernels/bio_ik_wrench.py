@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.losses import residual_length
 from memetik.kernels.pose import turn
 from memetik.kernels.records import SCREW, SLIDE
@@ -21,7 +21,7 @@ from memetik.kernels.term_pose import target_pose
 from memetik.kernels.terms import MASK, ORIENTATION, POSITION
 
 
-@jit_inline
+@jit
 def is_wrench(term, data):
     """Whether the loss of a term is a wrench: a position, or an orientation that is asked for in full."""
     if term.kind == ORIENTATION:
@@ -30,7 +30,7 @@ def is_wrench(term, data):
     return term.kind == POSITION
 
 
-@jit_inline
+@jit
 def position_slopes(distance, length, extent):
     """Derivatives of eq. 4.4 by the distance d and by the extent lambda, for d > 0."""
     far, out = length + distance, extent + distance
@@ -39,7 +39,7 @@ def position_slopes(distance, length, extent):
     return math.pi / root - bent * (far + out), -bent * far
 
 
-@jit_inline
+@jit
 def put(wrenches, node, fx, fy, fz, mx, my, mz):
     """Add a wrench to those of a node; the root feels nothing."""
     if node >= 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memetik.kernels.clock import now
-from memetik.kernels.jit import jit_inline
+from memetik.kernels.jit import jit
 
 # What the search reports, in the array `outcome`. MOVED: the start was out of limits. STOP is a question to it instead: who
 # looks for the same in another thread, and has found it, sets it to 1.
@@ -16,7 +16,7 @@ OUTCOME = 6  # where the errors of the terms begin
 RESERVE = 4e-5
 
 
-@jit_inline
+@jit
 def deadline_after(seconds, clock):
     """When a search that may take so long must end, on the clock of `now`; 0 for no limit, as `seconds` is then."""
     if seconds == 0.0:
@@ -24,7 +24,7 @@ def deadline_after(seconds, clock):
     return now(clock) + max(seconds - RESERVE, 0.5 * seconds)
 
 
-@jit_inline
+@jit
 def spent(outcome, most, deadline, clock):
     """Whether the budget is used up, or the search was asked to stop; remembers if it was the time."""
     if outcome[EVALUATIONS] >= most or outcome[STOP] != 0.0:
@@ -35,7 +35,7 @@ def spent(outcome, most, deadline, clock):
     return False
 
 
-@jit_inline
+@jit
 def remember(x, error, outcome, work):
     """Keep the best posture of all attempts."""
     if error < outcome[ERROR]:

@@ -8,30 +8,30 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 
 POINT = 1e-24  # squared half length [m^2] below which a segment is a point
 PARALLEL = 1e-14  # squared sine of the angle below which segments are parallel
 TOUCHING = 1e-24  # squared distance [m^2] below which a segment touches a box
 
 
-@jit_inline
+@jit
 def dot(a, b):
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@jit_inline
+@jit
 def cross(a, b):
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@jit_inline
+@jit
 def along(c, u, t):
     """The point c + t u."""
     return c[0] + t * u[0], c[1] + t * u[1], c[2] + t * u[2]
 
 
-@jit_inline
+@jit
 def clamp(value, most):
     return min(max(value, -most), most)
 
@@ -70,7 +70,7 @@ def direction_apart(u, v):
     return n[0] / length, n[1] / length, n[2] / length
 
 
-@jit_inline
+@jit
 def slope(c, u, h, t):
     """Half the derivative of the squared distance from p(t) to the box; it grows with t, in straight pieces."""
     total = 0.0
@@ -115,14 +115,14 @@ def closest_to_box(c, u, h):
     return low - at_low * (high - low) / (at_high - at_low)
 
 
-@jit_inline
+@jit
 def unit(i):
     """The axis i of the box, counted round."""
     i = i % 3
     return 1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0
 
 
-@jit_inline
+@jit
 def sign(value, size):
     """1 or -1; 0 for a value that is nothing but rounding, so that what lies flat is met in its middle."""
     if abs(value) <= 1e-9 * size:

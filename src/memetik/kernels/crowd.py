@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.forward import forward, frame_pose
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.pose import store
 
 
@@ -24,7 +24,7 @@ def place_crowd(nodes, frames, population, poses, crowd):
             crowd[f, 4, c], crowd[f, 5, c], crowd[f, 6, c] = px, py, pz
 
 
-@jit_inline
+@jit
 def add_distances(crowd, target, weight, score):
     """Add weight times the squared distance [m²] of every posture's frame from the target; `crowd` is (7, postures)."""
     x, y, z = target[4], target[5], target[6]
@@ -33,7 +33,7 @@ def add_distances(crowd, target, weight, score):
         score[c] += weight * (dx * dx + dy * dy + dz * dz)
 
 
-@jit_inline
+@jit
 def add_angles(crowd, target, weight, score):
     """Add weight times about the squared angle to the target, 8 (1 - |q·t|), which needs no arc cosine."""
     w, x, y, z = target[0], target[1], target[2], target[3]
@@ -42,7 +42,7 @@ def add_angles(crowd, target, weight, score):
         score[c] += weight * 8.0 * (1.0 - min(abs(dot), 1.0))
 
 
-@jit_inline
+@jit
 def place_from_crowd(crowd, c, world):
     """Write the poses of all frames of posture c."""
     for f in range(crowd.shape[0]):
@@ -50,7 +50,7 @@ def place_from_crowd(crowd, c, world):
         store((pose[0, c], pose[1, c], pose[2, c], pose[3, c], pose[4, c], pose[5, c], pose[6, c]), world, f, 0)
 
 
-@jit_inline
+@jit
 def take_best(score):
     """The posture with the lowest score; nobody takes it again."""
     best = 0

@@ -16,7 +16,7 @@ from memetik.kernels.appraise import (
     populate,
     wait,
 )
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.random import uniform
 
 DIFFERENCE, CROSSOVER, BY_BEST = OWN, OWN + 1, OWN + 2
@@ -27,7 +27,7 @@ def room_size(size: int, n: int) -> int:
     return size * (n + 1)
 
 
-@jit_inline
+@jit
 def others(i, size, state):
     """Three individuals that are drawn; none is i or twice the same."""
     a = b = c = i

@@ -7,14 +7,14 @@ smoothly with it, as no set of four or fewer does (q and -q are one rotation, an
 from __future__ import annotations
 
 from memetik.kernels.evaluate import place
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.pose import compose, inverse, load
 from memetik.kernels.terms import ORIENTATION, POSITION
 
 POSITION_INPUTS, ORIENTATION_INPUTS = 3, 6
 
 
-@jit_inline
+@jit
 def write_inputs(kind, pose, out, at):
     """Write the position or orientation of a pose from `at` on; where the next one goes."""
     if kind == POSITION:
@@ -61,14 +61,14 @@ def show_all(nodes, frames, terms, postures, poses, world, inputs):
         write_shown(terms, world, inputs[r])
 
 
-@jit_inline
+@jit
 def scale_in(low, gain, inputs):
     """Bring inputs of the range of the training set between 0 and 1, in place."""
     for i in range(low.size):
         inputs[i] = (inputs[i] - low[i]) * gain[i]
 
 
-@jit_inline
+@jit
 def scale_out(outputs, first, lower, span, x):
     """Joint values from outputs between 0 and 1, which stand from `first` on."""
     for k in range(x.size):

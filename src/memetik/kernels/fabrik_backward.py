@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from memetik.kernels.align import play
 from memetik.kernels.fabrik_tips import BOUND, LOAD, ONE_POINT, strength, stretched
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.moments import add_all, add_point, add_product, best_for_all, clear
 from memetik.kernels.pose import axis, compose, load, local, store, turn
 from memetik.kernels.pull import split
@@ -22,7 +22,7 @@ BEYOND = 0.02  # what a link with a target of its own leaves of the wishes of br
 LEVER = 0.2  # an orientation counts as points about the tip, this share of the longest reach away
 
 
-@jit_inline
+@jit
 def add_orientation(moments, i, w, frame, wanted):
     """The three axes of a frame on link i as directions, with where they should point."""
     for k in range(3):
@@ -82,7 +82,7 @@ def gather_carried(nodes, x, ahead, swept, moments):
                 add_point(moments, p, share * swept[i, LOAD], tx, ty, tz, sx, sy, sz)
 
 
-@jit_inline
+@jit
 def moved_on(node, pose, change):
     """The pose of a node after a change of its motion: turned about its own z axis and moved along it."""
     angle, slide = split(node, change)

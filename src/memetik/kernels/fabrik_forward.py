@@ -23,7 +23,7 @@ from memetik.kernels.fabrik_tips import (
     place_tip,
     swing,
 )
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.moments import add_all_unturned, add_point, best_for_all, clear
 from memetik.kernels.pose import axis, load, local, turn
 from memetik.kernels.pull import split
@@ -44,7 +44,7 @@ def gather_way_home(nodes, ahead, poses, moments):
                 add_point(moments, i, 1.0, x, y, z, x, y, z)
 
 
-@jit_inline
+@jit
 def settle_link(swept, i, old):
     """Turn the sums of row i into a pose: the mean rotation, with what is attached to the link at its centroid.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.pose import load
 from memetik.kernels.terms import ORIENTATION, POSITION
 from memetik.kernels.wanted import product, wanted_direction, wanted_point, wanted_turn
@@ -20,13 +20,13 @@ PLACE, WEIGHT, ATTACHED, BRANCHES, BOUND, LOAD, SWEPT = 4, 7, 8, 11, 12, 13, 14 
 ONE_POINT = 1e-9  # m; points nearer to each other than this are one
 
 
-@jit_inline
+@jit
 def strength(term, softness):
     """How much a term counts where branches meet."""
     return term.weight * softness if term.soft else term.weight
 
 
-@jit_inline
+@jit
 def swing(px, py, pz, qx, qy, qz):
     """The quaternion of the shortest turn from one direction to another; none if they are opposite or have no length."""
     length = math.sqrt((px * px + py * py + pz * pz) * (qx * qx + qy * qy + qz * qz))
@@ -38,13 +38,13 @@ def swing(px, py, pz, qx, qy, qz):
     return w / s, x / s, y / s, z / s
 
 
-@jit_inline
+@jit
 def sign(a, b):
     """-1 if the quaternions a and b are on opposite sides, so that their sum would cancel out, else 1."""
     return 1.0 if a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] >= 0.0 else -1.0
 
 
-@jit_inline
+@jit
 def ask(swept, i, weight, rotation, old, x, y, z, at):
     """Ask link i, now at `old`, to turn to `rotation` and to have its point `at` (of a record) at (x, y, z)."""
     side = weight * sign(rotation, old)
@@ -59,14 +59,14 @@ def ask(swept, i, weight, rotation, old, x, y, z, at):
     swept[i, WEIGHT] += weight
 
 
-@jit_inline
+@jit
 def stretched(x, y, z, far, poses):
     """A target `far` times as far from the root as it is."""
     rx, ry, rz = poses[0, 4], poses[0, 5], poses[0, 6]
     return rx + far * (x - rx), ry + far * (y - ry), rz + far * (z - rz)
 
 
-@jit_inline
+@jit
 def wish_for_place(problem, f, softness, far, pose, poses, world):
     """The weighted mean of the points where terms want frame f, and its weight; where it is if none does."""
     terms, data = problem[2], problem[3]
@@ -82,7 +82,7 @@ def wish_for_place(problem, f, softness, far, pose, poses, world):
     return total, x / total, y / total, z / total
 
 
-@jit_inline
+@jit
 def wish_for_turn(problem, f, softness, pose, world):
     """The mean of the rotations that terms want of frame f, as a quaternion, and its weight; 0 if none does."""
     terms, data = problem[2], problem[3]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.pose import compose, constant, load, local, store, write_matrix
 
 
@@ -17,7 +17,7 @@ def forward(nodes, q, poses):
         store(pose, poses, i, 0)
 
 
-@jit_inline
+@jit
 def frame_pose(frame, poses):
     """Pose of one frame in the root frame, from the poses of the nodes."""
     if frame.node < 0:

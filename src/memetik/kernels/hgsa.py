@@ -29,7 +29,7 @@ from memetik.kernels.appraise import (
 )
 from memetik.kernels.bio_ik_reproduce import adopt, constrain, extinguish, mutate, recombine
 from memetik.kernels.bio_ik_select import niche, select, sort_by_fitness
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.ofkt import REFERENCE, WIDTH, clear, update
 from memetik.kernels.pose import compose, constant, inverse, load, local, store
 from memetik.kernels.random import uniform
@@ -69,7 +69,7 @@ def places_size(size: int, n: int) -> int:
     return 2 * size + n
 
 
-@jit_inline
+@jit
 def carve_generation(room, size, n):
     """Cut a Generation out of `room`."""
     at = size * n

@@ -28,11 +28,6 @@ def jit(function: Kernel) -> Any:
     return _compile(function)
 
 
-def jit_inline(function: Kernel) -> Any:
-    """As `jit`, and copied into every kernel that calls it: for functions of a few lines in hot loops."""
-    return _compile(function, forceinline=True)
-
-
 def jit_part(function: Kernel) -> Any:
     """As `jit`, without a way in from Python, which takes long to compile for tuples of many arrays."""
     return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
@@ -44,18 +39,13 @@ def jit_fast(function: Kernel) -> Any:
 
 
 def jit_free(function: Kernel) -> Any:
-    """As `jit`, and other threads of Python run meanwhile: for searches that may race each other."""
+    """As `jit`, and other threads of Python run meanwhile: for what works long, or beside its like."""
     return _compile(function, nogil=True)
 
 
 def jit_allocating(function: Kernel) -> Any:
     """As `jit`, with reference counting: for a kernel that cannot do without arrays of its own."""
     return _compile(function, _nrt=True)
-
-
-def jit_unlocked(function: Kernel) -> Any:
-    """As `jit`, and other threads of Python run meanwhile: for a kernel that works through many problems."""
-    return _compile(function, nogil=True)
 
 
 def _compile(function: Kernel, **options: Any) -> Any:

@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.lbfgsb_late import call_minimum
 from memetik.kernels.lbfgsb_memory import store_pair
 from memetik.kernels.lbfgsb_room import (
@@ -131,13 +131,13 @@ def advance(rules, f, verdict, x, lower, upper, places, room):
     return reason
 
 
-@jit_inline
+@jit
 def least_value(x, room):
     """The value at the point that was found."""
     return room[x.size + LEAST]
 
 
-@jit_inline
+@jit
 def judge(rules, f, verdict, x, lower, upper, finite, arrived, places, line):
     """Whether to go on after an evaluation, or why not."""
     first = places[EVALUATIONS] == 1
@@ -169,7 +169,7 @@ def projected_gradient(x, lower, upper, gradient):
     return largest
 
 
-@jit_inline
+@jit
 def take_trial(x, lower, upper, step, line):
     """Write the next trial of the line search into x; rounding must not take it over a bound."""
     line.scalars[STEP] = step
@@ -178,7 +178,7 @@ def take_trial(x, lower, upper, step, line):
         x[k] = min(max(there, lower[k]), upper[k])
 
 
-@jit_inline
+@jit
 def go_back(x, places, line):
     """The model has led astray: forget it, and start again where the line search did. STUCK if there was no model."""
     for k in range(x.size):
@@ -188,7 +188,7 @@ def go_back(x, places, line):
     return reason
 
 
-@jit_inline
+@jit
 def learn(x, slope, memory, places, line, model):
     """Take the step of the line search into the model, if the function bends upwards along it."""
     scalars = line.scalars
@@ -206,7 +206,7 @@ def learn(x, slope, memory, places, line, model):
         places[COUNT] = 0
 
 
-@jit_inline
+@jit
 def aim(f, x, lower, upper, memory, places, line, model):
     """Begin a line search to the minimum of the model within the bounds. Returns STUCK if no way leads downhill."""
     while True:
@@ -244,7 +244,7 @@ def aim(f, x, lower, upper, memory, places, line, model):
     return RUNNING
 
 
-@jit_inline
+@jit
 def first_step(lower, upper, direction):
     """How far to go, at first and at most, where nothing is known about lengths.
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.lbfgsb_memory import add_used, dot_used, multiply_middle
 
 LEAST_BEND = 2.2e-16  # rounding must not make the model flat or turn it over: relative to the bend of theta I
 
 
-@jit_inline
+@jit
 def time_to_bound(x, lower, upper, gradient):
     """When a variable that moves against its gradient meets a bound; zero if it is held there."""
     if gradient < 0.0:

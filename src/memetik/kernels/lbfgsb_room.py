@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from memetik.kernels.cut import cut_matrix, cut_vector
-from memetik.kernels.jit import jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.line_search import STATE
 
 # The integers: what was spent, trials of this line search, pairs in memory, and the slot of the next. Behind these counters
@@ -49,19 +49,19 @@ class Model(NamedTuple):
     product: np.ndarray  # (2 m + 1,)
 
 
-@jit_inline
+@jit
 def room_size(n, memory):
     """How many floats the scratch needs."""
     return SCALARS + (VECTORS + 2 * memory) * n + GRIDS * memory * memory + (2 * memory + STRIPS) * (2 * memory + 1)
 
 
-@jit_inline
+@jit
 def places_size(n, memory):
     """How many integers the scratch needs."""
     return COUNTERS + 1
 
 
-@jit_inline
+@jit
 def cut_line(room, n):
     """The named parts of the floats that a line search needs."""
     at = n + SCALARS
@@ -77,7 +77,7 @@ def cut_line(room, n):
     )
 
 
-@jit_inline
+@jit
 def cut_model(room, n, memory):
     """The named parts behind them."""
     pairs = SCALARS + VECTORS * n

@@ -7,7 +7,7 @@ import math
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.descent import STAGES
 from memetik.kernels.evaluate import linearise, measure, place
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.lbfgsb import ACCEPT, GIVE_UP, GO_ON, RUNNING, Rules, advance, begin, least_value, room_size
 from memetik.kernels.polish import FAINT
 from memetik.kernels.random import seed_stream, uniform
@@ -22,7 +22,7 @@ SETTLE = 300  # evaluations kept back to bring the closest posture to its minimu
 UNLIMITED = 1 << 60
 
 
-@jit_inline
+@jit
 def room_for_search(n, memory):
     """How many floats a search needs: the limits, and the scratch of a descent."""
     return 2 * n + room_size(n, memory)

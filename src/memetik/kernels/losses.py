@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.late import call_residual
 from memetik.kernels.term_springs import springs_error
 from memetik.kernels.terms import DISTANCE, DISTANCE_MARGIN, POSITION, PROJECTION, SPRINGS
 
 
-@jit_inline
+@jit
 def residual_length(term, residual):
     """Length of a term's residual [m or rad]."""
     total = 0.0
@@ -23,7 +23,7 @@ def residual_length(term, residual):
     return math.sqrt(total)
 
 
-@jit_inline
+@jit
 def position_loss(distance, length, extent):
     """Eq. 4.4, pi d / sqrt((L + d) (lambda + d)): a distance d [m] as an angle below pi.
 
@@ -34,7 +34,7 @@ def position_loss(distance, length, extent):
     return math.pi * distance / math.sqrt((length + distance) * (extent + distance))
 
 
-@jit_inline
+@jit
 def distance_loss(shortfall, margin):
     """Eq. 4.7, a hyperbola that rises to infinity at contact, for a gap of margin - shortfall between two surfaces [m].
 

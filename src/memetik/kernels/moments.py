@@ -14,14 +14,14 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.align import best_screw, best_slide, best_turn
-from memetik.kernels.jit import jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.pose import turn
 from memetik.kernels.records import SLIDE, TURN
 
 MOMENTS = 16
 
 
-@jit_inline
+@jit
 def clear(moments):
     """No points at all."""
     for i in range(moments.shape[0]):
@@ -29,7 +29,7 @@ def clear(moments):
             moments[i, k] = 0.0
 
 
-@jit_inline
+@jit
 def add_product(moments, i, rx, ry, rz, dx, dy, dz):
     """r d^T to K alone: of a direction r that should become d, so that it matters to turns but not to slides."""
     moments[i, 7] += rx * dx
@@ -43,7 +43,7 @@ def add_product(moments, i, rx, ry, rz, dx, dy, dz):
     moments[i, 15] += rz * dz
 
 
-@jit_inline
+@jit
 def add_point(moments, i, w, rx, ry, rz, dx, dy, dz):
     """A point r of the shape with its place d."""
     moments[i, 0] += w
@@ -56,7 +56,7 @@ def add_point(moments, i, w, rx, ry, rz, dx, dy, dz):
     add_product(moments, i, w * rx, w * ry, w * rz, dx, dy, dz)
 
 
-@jit_inline
+@jit
 def add_all(moments, i, j, w, spin, tx, ty, tz, sx, sy, sz):
     """All points of row j, `w` times as heavy, seen from node i: r becomes `spin` r + t, and d becomes d + s."""
     W = w * moments[j, 0]
@@ -78,7 +78,7 @@ def add_all(moments, i, j, w, spin, tx, ty, tz, sx, sy, sz):
     add_product(moments, i, tx, ty, tz, nx, ny, nz)
 
 
-@jit_inline
+@jit
 def add_all_unturned(moments, i, j, w, x, y, z):
     """As add_all with no spin, and with the same shift (x, y, z) for the shape and its places."""
     W = w * moments[j, 0]
@@ -97,7 +97,7 @@ def add_all_unturned(moments, i, j, w, x, y, z):
     add_product(moments, i, x, y, z, nx, ny, nz)
 
 
-@jit_inline
+@jit
 def attraction(moments, i, spin, ox, oy, oz, ux, uy, uz):
     """What draws the points of row i to their places about the axis u: a, b, and their size (align.py).
 
@@ -119,7 +119,7 @@ def attraction(moments, i, spin, ox, oy, oz, ux, uy, uz):
     return a, b, size
 
 
-@jit_inline
+@jit
 def attraction_along(moments, i, spin, ox, oy, oz, ux, uy, uz):
     """What draws the points of row i to their places along u: Σ w u·(d + o - S r)."""
     k = moments[i]
@@ -127,7 +127,7 @@ def attraction_along(moments, i, spin, ox, oy, oz, ux, uy, uz):
     return ux * (k[4] + k[0] * ox - x) + uy * (k[5] + k[0] * oy - y) + uz * (k[6] + k[0] * oz - z)
 
 
-@jit_inline
+@jit
 def best_for_all(node, moments, i, spin, ox, oy, oz, ux, uy, uz, low, high):
     """The change of a node's motion, from `low` to `high`, that brings the points of row i nearest to their places."""
     if node.motion == SLIDE:

@@ -13,14 +13,14 @@ import math
 from memetik.kernels.crossing import floats_at, integers_at, terms_at
 from memetik.kernels.encoding import scale_in, scale_out, write_wanted
 from memetik.kernels.finish import wrap_towards
-from memetik.kernels.jit import COMPILED, jit, jit_fast, jit_inline
+from memetik.kernels.jit import COMPILED, jit, jit_fast
 
 # RPROP (Riedmiller and Braun 1993): a step grows while the sign of its derivative stays, and shrinks when it changes.
 GROW, SHRINK = 1.2, 0.5
 FIRST_STEP, SHORTEST_STEP, LONGEST_STEP = 0.1, 1e-6, 50.0
 
 
-@jit_inline
+@jit
 def sigmoid(z):
     """1 / (1 + exp(-z)), without overflow."""
     return 1.0 / (1.0 + math.exp(min(-z, 700.0)))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from memetik.kernels.jit import jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.records import SCREW, SLIDE
 from memetik.kernels.sincos import sincos
 
 
-@jit_inline
+@jit
 def load(rows, i, column):
     """The pose that stands in row i of `rows` from `column` on."""
     return (
@@ -21,7 +21,7 @@ def load(rows, i, column):
     )
 
 
-@jit_inline
+@jit
 def store(pose, rows, i, column):
     """Write the pose into row i of `rows` from `column` on."""
     rows[i, column] = pose[0]
@@ -33,13 +33,13 @@ def store(pose, rows, i, column):
     rows[i, column + 6] = pose[6]
 
 
-@jit_inline
+@jit
 def constant(record):
     """The constant pose of a NODE or FRAME record."""
     return record.w, record.x, record.y, record.z, record.px, record.py, record.pz
 
 
-@jit_inline
+@jit
 def turn(pose, x, y, z):
     """Rotate the vector (x, y, z) by the pose's quaternion: v + w t + u × t with t = 2 u × v."""
     W, X, Y, Z = pose[0], pose[1], pose[2], pose[3]
@@ -49,14 +49,14 @@ def turn(pose, x, y, z):
     return x + W * tx + (Y * tz - Z * ty), y + W * ty + (Z * tx - X * tz), z + W * tz + (X * ty - Y * tx)
 
 
-@jit_inline
+@jit
 def axis(pose):
     """The z axis of the pose, third column of its rotation: the direction of a node's motion."""
     w, x, y, z = pose[0], pose[1], pose[2], pose[3]
     return 2.0 * (x * z + w * y), 2.0 * (y * z - w * x), 1.0 - 2.0 * (x * x + y * y)
 
 
-@jit_inline
+@jit
 def compose(a, b):
     """a * b: first b in the frame of a."""
     aw, ax, ay, az = a[0], a[1], a[2], a[3]
@@ -73,7 +73,7 @@ def compose(a, b):
     )
 
 
-@jit_inline
+@jit
 def inverse(a):
     """The pose that undoes a."""
     back = (a[0], -a[1], -a[2], -a[3])
@@ -81,7 +81,7 @@ def inverse(a):
     return back[0], back[1], back[2], back[3], -px, -py, -pz
 
 
-@jit_inline
+@jit
 def local(node, value):
     """Eq. 4 of the OFKT paper, L = S T(value): the static transform of the node followed by its motion along z."""
     w, x, y, z, px, py, pz = node.w, node.x, node.y, node.z, node.px, node.py, node.pz
@@ -102,7 +102,7 @@ def local(node, value):
     return w, x, y, z, px, py, pz
 
 
-@jit_inline
+@jit
 def write_matrix(pose, out, i):
     """Write the pose as the 4x4 matrix out[i]."""
     w, x, y, z = pose[0], pose[1], pose[2], pose[3]

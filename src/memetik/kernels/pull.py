@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.pose import load, store, turn
 from memetik.kernels.records import SCREW, SLIDE
 from memetik.kernels.sincos import sincos
@@ -20,19 +20,19 @@ from memetik.kernels.terms import ORIENTATION, POSITION
 from memetik.kernels.wanted import product, wanted_direction, wanted_point, wanted_turn
 
 
-@jit_inline
+@jit
 def weight(term, softness):
     """How much the squared error of a term counts; terms that guide count `softness` times as much."""
     return term.scale * term.scale * softness if term.soft else term.scale * term.scale
 
 
-@jit_inline
+@jit
 def carries(nodes, i, frame):
     """Whether node i moves the frame."""
     return i <= frame.node <= nodes[i].last
 
 
-@jit_inline
+@jit
 def pair(term, data, world):
     """Of a POSITION or AIM: whether it is a pair of directions, its share, what the frame carries, and where to bring it."""
     pose = load(world, term.frame, 0)
@@ -49,7 +49,7 @@ def pair(term, data, world):
     )  # fmt: skip
 
 
-@jit_inline
+@jit
 def misturn(term, data, world):
     """Of an ORIENTATION: the quaternion R A^-1 that leads from the target to the frame, in world axes, with w >= 0."""
     pose = load(world, term.frame, 0)
@@ -73,7 +73,7 @@ def total_loss(terms, data, world, softness):
     return total
 
 
-@jit_inline
+@jit
 def split(node, change):
     """The turn and the slide that a change of a node's motion consists of."""
     if node.motion == SLIDE:
@@ -81,7 +81,7 @@ def split(node, change):
     return change, node.pitch * change if node.motion == SCREW else 0.0
 
 
-@jit_inline
+@jit
 def move_frame(world, f, ux, uy, uz, cx, cy, cz, angle, slide):
     """Turn a frame by `angle` about the axis u through c and slide it along u."""
     pose = load(world, f, 0)

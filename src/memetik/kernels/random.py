@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memetik.kernels.jit import jit_inline
+from memetik.kernels.jit import jit
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -13,7 +13,7 @@ _S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(
 _UNIT = 1.0 / 9007199254740992.0  # 2 ** -53
 
 
-@jit_inline
+@jit
 def mix(z):
     """SplitMix64's finaliser: neighbouring integers become unrelated ones."""
     z = (z ^ (z >> _S30)) * _MIX_1
@@ -21,13 +21,13 @@ def mix(z):
     return z ^ (z >> _S31)
 
 
-@jit_inline
+@jit
 def seed_stream(state, seed, stream):
     """Set `state` (uint64 array of one) to the beginning of a stream."""
     state[0] = mix(mix(np.uint64(seed) + _GOLDEN) + np.uint64(stream) * _GOLDEN)
 
 
-@jit_inline
+@jit
 def uniform(state):
     """The next number in [0, 1)."""
     state[0] += _GOLDEN

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit_inline
+from memetik.kernels.jit import jit
 
 FAR = 1e6  # [rad] beyond this the three parts lose digits, and the C library takes over
 
@@ -18,7 +18,7 @@ _ROUND = 6755399441055744.0  # 1.5 * 2**52: adding and taking it away again roun
 _PART_1, _PART_2, _PART_3 = 1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624879595063154e-21
 
 
-@jit_inline
+@jit
 def sincos(angle):
     """(sin, cos) of an angle [rad]."""
     if not abs(angle) <= FAR:

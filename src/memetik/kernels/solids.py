@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.closest import along, closest_on_segments, direction_apart, dot, overlap, segment_to_box
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.pose import axis, turn
 from memetik.kernels.term_pose import turn_back
 from memetik.kernels.terms import SOLID_BALL, SOLID_BOX, SOLID_DISC
@@ -17,24 +17,24 @@ from memetik.kernels.terms import SOLID_BALL, SOLID_BOX, SOLID_DISC
 NOWHERE = (0.0, 0.0, 0.0)
 
 
-@jit_inline
+@jit
 def three(data, k):
     return data[k], data[k + 1], data[k + 2]
 
 
-@jit_inline
+@jit
 def moved(pose, p):
     """The point p of the pose's frame, in the world."""
     x, y, z = turn(pose, p[0], p[1], p[2])
     return x + pose[4], y + pose[5], z + pose[6]
 
 
-@jit_inline
+@jit
 def middle(pose):
     return pose[4], pose[5], pose[6]
 
 
-@jit_inline
+@jit
 def half_vector(pose, h):
     """From the middle of a segment along z to its end."""
     x, y, z = axis(pose)
@@ -114,7 +114,7 @@ def separation(p, g, q, h, enough):
     return between_boxes(p, g, q, h, enough)
 
 
-@jit_inline
+@jit
 def view(data, s, boxed):
     """Half sizes and ball of a solid; its disc counts as part of the ball or, `boxed`, as part of the box."""
     x, y, z = three(data, s + SOLID_BOX)
@@ -142,7 +142,7 @@ def apart(data, p, s, q, t, enough):
     return best
 
 
-@jit_inline
+@jit
 def radius(data, s):
     """Of a ball around a solid, and around the box of a cylinder."""
     x, y, z = three(data, s + SOLID_BOX)

@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.evaluate import linearise
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.linear import step_by_residuals, step_by_variables
 
 
-@jit_inline
+@jit
 def linear_model(problem, x, softness, work):
     """The linear model at a posture that was just measured, in the workspace, and which variables are free to move."""
     nodes, frames, terms, data, bounds, spans = problem
@@ -71,7 +71,7 @@ def curvature(problem, step, work):
     return total
 
 
-@jit_inline
+@jit
 def damped_step(problem, damping, work):
     """Write the solution of (J^T J + D + damping) s = -(J^T r + g) into work.step, through the smaller system."""
     spans = problem[5]
@@ -102,7 +102,7 @@ def damped_step(problem, damping, work):
         )
 
 
-@jit_inline
+@jit
 def shorten(longest, work):
     """Scale work.step so that no variable moves by more than `longest` [rad or m]; its direction stays."""
     most = 0.0

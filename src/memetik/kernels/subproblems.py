@@ -8,30 +8,30 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.sincos import sincos
 
 ON_AXIS = 1e-14  # of the product of two vectors' lengths: what is across the axis is rounding below that
 
 
-@jit_inline
+@jit
 def dot(a, b):
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@jit_inline
+@jit
 def cross(a, b):
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@jit_inline
+@jit
 def about(axis, angle):
     """A turn about an axis through the origin, as a pose."""
     s, c = sincos(0.5 * angle)
     return c, s * axis[0], s * axis[1], s * axis[2], 0.0, 0.0, 0.0
 
 
-@jit_inline
+@jit
 def one_turn(axis, p, q, otherwise):
     """The angle about `axis` that brings p nearest to q: atan2(axis · (p' × q'), p' · q') of what is across the axis."""
     along_p, along_q = dot(axis, p), dot(axis, q)
@@ -43,7 +43,7 @@ def one_turn(axis, p, q, otherwise):
     return math.atan2(side, across)
 
 
-@jit_inline
+@jit
 def two_turns(a, b, p, q, otherwise_a, otherwise_b):
     """Both pairs of angles with turn(a, alpha) turn(b, beta) p = q, for axes that are not parallel.
 

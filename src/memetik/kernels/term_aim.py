@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.pose import load, turn
 from memetik.kernels.terms import AIM_AXIS, AIM_FREE, AIM_IS_POINT
 from memetik.kernels.twist import twist
 
 
-@jit_inline
+@jit
 def directions(term, data, world):
     """The axis, the wanted direction, and the distance to the point (infinite for a pure direction)."""
     k = term.numbers + AIM_AXIS
@@ -39,7 +39,7 @@ def directions(term, data, world):
     return ax, ay, az, x / distance, y / distance, z / distance, distance
 
 
-@jit_inline
+@jit
 def bend(ax, ay, az, dx, dy, dz, free):
     """d × a, the factor f that makes e = f (d × a), and its derivative by the cosine between a and d."""
     x, y, z = dy * az - dz * ay, dz * ax - dx * az, dx * ay - dy * ax

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.terms import MASS_DATA, MASS_FRAME, MASS_SHARE
 from memetik.kernels.twist import twist
 
 
-@jit_inline
+@jit
 def center(term, data, world):
     """x and y of the centre of mass."""
     x, y = 0.0, 0.0
@@ -29,7 +29,7 @@ def center(term, data, world):
     return x, y
 
 
-@jit_inline
+@jit
 def outside(term, data, x, y):
     """The way to (x, y) from the nearest point of the polygon, and the projection (xx, xy, yy) that acts there.
 

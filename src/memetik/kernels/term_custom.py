@@ -19,7 +19,7 @@ import numba
 import numpy as np
 
 from memetik.kernels.callback import call_back, call_guarded
-from memetik.kernels.jit import jit, jit_allocating, jit_inline
+from memetik.kernels.jit import jit, jit_allocating
 from memetik.kernels.pose import load, store
 from memetik.kernels.terms import (
     CUSTOM_COMPILED,
@@ -59,14 +59,14 @@ def frame_view(w, x, y, z, px, py, pz):
     )
 
 
-@jit_inline
+@jit
 def joint_value(data, at, x):
     """The value of a joint that is read: ratio * variable + offset; a locked one has no variable, only the offset."""
     k = int(data[at + JOINT_VARIABLE])
     return data[at + JOINT_OFFSET] + (data[at + JOINT_RATIO] * x[k] if k >= 0 else 0.0)
 
 
-@jit_inline
+@jit
 def along(direction, length):
     """A vector along x (0), y (1) or z (2)."""
     return (
@@ -76,7 +76,7 @@ def along(direction, length):
     )
 
 
-@jit_inline
+@jit
 def nudge(pose, direction, step):
     """The pose shifted along (direction 0 to 2) or turned about (3 to 5) a world axis."""
     w, x, y, z, px, py, pz = pose
@@ -96,7 +96,7 @@ def nudge(pose, direction, step):
     )
 
 
-@jit_inline
+@jit
 def address_at(data, at):
     """An address that stands in the data as two halves, so that no bit is lost."""
     return int(data[at]) * 2**32 + int(data[at + 1])
@@ -117,7 +117,7 @@ def custom_residual(term, data, world, x, out):
         )
 
 
-@jit_inline
+@jit
 def first_time(data, at, k, width):
     """Whether item k of a list of `width` numbers each does not stand in the list before: each is varied once."""
     for other in range(k):  # noqa: SIM110 - kernels have no generators
@@ -126,7 +126,7 @@ def first_time(data, at, k, width):
     return True
 
 
-@jit_inline
+@jit
 def slope(ahead, behind):
     """Central difference; zero where the function has no finite value, so that a step stays finite."""
     difference = (ahead - behind) / (2.0 * STEP)

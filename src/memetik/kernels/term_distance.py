@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.pose import compose, load
 from memetik.kernels.solids import NOWHERE, apart, moved, radius, three
 from memetik.kernels.terms import (
@@ -32,7 +32,7 @@ from memetik.kernels.terms import (
 from memetik.kernels.twist import twist
 
 
-@jit_inline
+@jit
 def group_pose(data, world, g):
     """Where the frame of a group is."""
     frame = int(data[g + GROUP_FRAME])
@@ -41,7 +41,7 @@ def group_pose(data, world, g):
     return load(world, frame, 0)
 
 
-@jit_inline
+@jit
 def solid_pose(data, group, s):
     """Where a solid of a group at this pose is."""
     return compose(group, (data[s], data[s + 1], data[s + 2], data[s + 3], data[s + 4], data[s + 5], data[s + 6]))

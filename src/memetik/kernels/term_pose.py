@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.pose import compose, load, turn
 from memetik.kernels.terms import AXIS_TOLERANCE, MASK
 from memetik.kernels.twist import twist
 
 
-@jit_inline
+@jit
 def target_pose(term, data, world):
     """The target in the world."""
     k = term.target
@@ -32,13 +32,13 @@ def target_pose(term, data, world):
     return compose(load(world, term.other, 0), target)
 
 
-@jit_inline
+@jit
 def turn_back(pose, x, y, z):
     """Rotate a vector by the inverse of the pose's rotation."""
     return turn((pose[0], -pose[1], -pose[2], -pose[3]), x, y, z)
 
 
-@jit_inline
+@jit
 def rotation_vector(t, r):
     """log(T^-1 R) for the rotations of two poses: angle up to pi, accurate near zero (2 atan2(|v|, |w|))."""
     w = t[0] * r[0] + t[1] * r[1] + t[2] * r[2] + t[3] * r[3]

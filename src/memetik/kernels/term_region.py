@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.pose import compose, load, turn
 from memetik.kernels.term_pose import turn_back
 from memetik.kernels.terms import (
@@ -33,7 +33,7 @@ from memetik.kernels.terms import (
 from memetik.kernels.twist import twist
 
 
-@jit_inline
+@jit
 def target_point(term, data, world):
     """The point of the target in the world."""
     k = term.target
@@ -45,7 +45,7 @@ def target_point(term, data, world):
     return x, y, z
 
 
-@jit_inline
+@jit
 def target_normal(term, data, world):
     """The normal of the plane in the world."""
     k = term.target + PLANE_NORMAL
@@ -54,7 +54,7 @@ def target_normal(term, data, world):
     return turn(load(world, term.other, 0), data[k], data[k + 1], data[k + 2])
 
 
-@jit_inline
+@jit
 def from_point(term, data, world):
     """The point, the distance of the frame from it and the direction in which the frame lies."""
     x, y, z = target_point(term, data, world)
@@ -107,7 +107,7 @@ def lowest(term, data, world):
     return height, (lx, ly, lz), (nx, ny, nz)
 
 
-@jit_inline
+@jit
 def toward(direction, size):
     """`size` with the sign of the direction; the middle if it lies flat."""
     if abs(direction) < 1e-12:

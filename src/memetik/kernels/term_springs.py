@@ -6,7 +6,7 @@ the normal equations as a diagonal and cost next to nothing even for a whole bod
 
 from __future__ import annotations
 
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.terms import (
     FOLLOWS_START,
     SPRING_DATA,
@@ -18,7 +18,7 @@ from memetik.kernels.terms import (
 )
 
 
-@jit_inline
+@jit
 def stretch(data, k, x):
     """Signed distance of spring k's variable from its rest interval."""
     value = x[int(data[k + SPRING_VARIABLE])]

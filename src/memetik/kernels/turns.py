@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 
 WHOLE_TURN = 2.0 * math.pi - 1e-6  # rad; files give limits to so many digits
 
 
-@jit_inline
+@jit
 def turns_freely(bounds, k):
     """Whether whole turns do not matter for variable k (bounds row 4) and its limits leave room for one."""
     return bounds[4, k] != 0.0 and bounds[1, k] - bounds[0, k] > WHOLE_TURN
 
 
-@jit_inline
+@jit
 def bring_within(value, bounds, k):
     """A value of variable k within its limits: by whole turns where they are free, else at the limit that it passed."""
     if turns_freely(bounds, k):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from memetik.kernels.jit import jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.pose import axis, load
 from memetik.kernels.records import SCREW, SLIDE
 
 
-@jit_inline
+@jit
 def write_axes(nodes, poses, axes):
     """World direction of every motion, times its ratio to the variable: what a unit of the variable does."""
     for i in range(nodes.size):
@@ -18,7 +18,7 @@ def write_axes(nodes, poses, axes):
         axes[i, 2] = ratio * uz
 
 
-@jit_inline
+@jit
 def twist(nodes, poses, axes, i, px, py, pz):
     """Velocity of the point (px, py, pz) and angular velocity, for a unit velocity of the variable behind node i."""
     ux, uy, uz = axes[i, 0], axes[i, 1], axes[i, 2]

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit_inline
+from memetik.kernels.jit import jit
 from memetik.kernels.pose import turn
 from memetik.kernels.term_aim import directions
 from memetik.kernels.term_pose import rotation_vector, target_pose, turn_back
 from memetik.kernels.terms import AIM_FREE, AIM_IS_POINT, MASK
 
 
-@jit_inline
+@jit
 def product(a, b):
     """a * b for the rotations of two poses, as a quaternion."""
     return (
@@ -27,7 +27,7 @@ def product(a, b):
     )
 
 
-@jit_inline
+@jit
 def rotation(x, y, z):
     """exp: the quaternion of a rotation vector."""
     half = 0.5 * math.sqrt(x * x + y * y + z * z)
@@ -35,7 +35,7 @@ def rotation(x, y, z):
     return math.cos(half), s * x, s * y, s * z
 
 
-@jit_inline
+@jit
 def free_axes(term, data):
     """1 for each axis of a target that does not count, whatever its pull; 0 for the others."""
     k = term.numbers + MASK
@@ -46,7 +46,7 @@ def free_axes(term, data):
     )
 
 
-@jit_inline
+@jit
 def wanted_point(term, data, pose, world):
     """The point where a POSITION wants the frame, now at `pose`: t + A f e, f = 1 for free axes, e in the target's axes A."""
     t = target_pose(term, data, world)
@@ -58,7 +58,7 @@ def wanted_point(term, data, pose, world):
     return t[4] + x, t[5] + y, t[6] + z
 
 
-@jit_inline
+@jit
 def wanted_turn(term, data, pose, world):
     """The rotation that an ORIENTATION wants, as a quaternion: A exp(f e) with e = log(A^T R) and f = 1 for free axes."""
     t = target_pose(term, data, world)
@@ -69,7 +69,7 @@ def wanted_turn(term, data, pose, world):
     return product(t, rotation(a * ex, b * ey, c * ez))
 
 
-@jit_inline
+@jit
 def wanted_direction(term, data, world):
     """For an AIM the axis, the direction nearest to it that is good enough, and the distance to a point aimed at.
 

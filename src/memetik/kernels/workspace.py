@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memetik.kernels.jit import jit, jit_inline
+from memetik.kernels.jit import jit
 
 
 class Workspace(NamedTuple):
@@ -34,7 +34,7 @@ class Workspace(NamedTuple):
 DIMENSIONS = (2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
 
 
-@jit_inline
+@jit
 def size(nodes, frames, n, m, population):
     """How many numbers the buffer needs."""
     s = max(min(n, m), 1)
