@@ -127,6 +127,7 @@ def test_it_starts_soon_and_ends_with_ctrl_c():
     process = subprocess.Popen(
         [*command, "studio", "panda", "--no-open", "--port", "0"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # where tests run in the background it is ignored
     )  # fmt: skip
     try:
         line = process.stdout.readline()

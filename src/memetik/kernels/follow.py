@@ -72,7 +72,7 @@ def follow(
             outcome[ATTEMPTS] += 1.0
             call_attempt(attempt, problem, x, most, deadline, clock, outcome, work)
             judged = examine(problem, x, last, errors, satisfied, work)
-            if trial == 0 and judged == CLOSEST:
+            if trial == 0 and judged == CLOSEST and not spent(outcome, most, deadline, clock):
                 for k in range(n):
                     work.best[k] = last[k]
                 settle(problem, FAINT, most, deadline, clock, outcome, work)
