@@ -68,8 +68,8 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Se
         "the finger tips, of one posture within the limits; starts drawn the same way. Solved: a plain forward kinematics finds "
         f"the answer within {NEAR:g} m and {TURNED:g} rad. Niches: regions that the elites stand in, a tenth of a range apart "
         f"in some joint, the mean over the last {LATE:.0%} of the generations. Spread: standard deviation of a gene in the "
-        "last generation, as a share of its range, mean over genes. Fit half: median fitness of the last generation over the "
-        "median of the first.",
+        "last generation, as a share of its range, mean over genes. Median fitness: of the last generation over that of the "
+        "first.",
     )
     shown: list[Evolution] = []
     for scene in only or scenes():
