@@ -76,6 +76,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None) -> Repor
             "Published: the ball in real time at 5 ms (Fig. 5.16), box without numbers (Fig. 5.17).",
             "In the wall nothing satisfies both wishes. memetic then weighs them and with equal weights goes into the wall, "
             "which it reports as CLOSEST; bioik takes a collision for infinitely bad, as the thesis does, and stays out.",
+            f"The weight {HEAVY:g} was picked among powers of ten, as the first with which memetic stayed out of the wall.",
         ],
     )
     ball, box = ball_scene(), box_scene(FREE)

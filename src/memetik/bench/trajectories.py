@@ -85,6 +85,8 @@ def run(folder: Path, *, quick: bool = False, steps: int | None = None) -> Repor
     report.remarks += [
         "Published: the mannequin at 250 Hz and more, pure genetic algorithms flicker (section 5.9); the Valkyrie smooth "
         "and free of collisions in 10 ms (Fig. 5.21). Neither figure has numbers.",
+        "The ball stands beside the line, a place picked among several: where the line leads through its middle, the hand "
+        "jumped by 20 to 30 cm with every method, because the shorter way around changes sides there.",
         "Where the targets cannot be met, bioik looks for the closest posture everywhere and may jump between equals; "
         f"{LOCAL}, stays in the valley that it is in, and so does track until it finds a posture within tolerance, near or far. "
         f"Largest step around the ball: {_steps(report.rows)}.",

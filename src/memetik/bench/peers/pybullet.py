@@ -13,7 +13,9 @@ from memetik.bench.peers.peer import Peer, Task
 from memetik.bench.peers.restarts import STEPS, Restarted
 from memetik.geometry import pose_error, to_quaternion, transform
 
-DAMPING = 1e-4  # its default damps so much that it needs hundreds of steps; of 1e-4 and 1e-2 this was the faster
+DAMPING = (
+    1e-4  # its default damps so much that it needs hundreds of steps; of 1e-4 and 1e-2 this was the faster on the panda
+)
 
 
 class PyBullet(Restarted):
