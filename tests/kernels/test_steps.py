@@ -94,8 +94,8 @@ def well_conditioned(A):
 def test_transpose(seed, joints, targets):
     case = Case(seed, joints, targets)
     if np.abs(case.A.T @ case.b).max() > 1e-9:
-        case.assert_steps(transpose_step, [0.0], naive.transpose_step(case.A, case.b))
-    case.assert_steps(transpose_step, [0.02], -0.02 * case.A.T @ case.b)
+        case.assert_steps(transpose_step, [0.0, 0.0], naive.transpose_step(case.A, case.b))
+    case.assert_steps(transpose_step, [0.02, 0.0], -0.02 * case.A.T @ case.b)
 
 
 def test_the_transpose_takes_the_length_that_was_best_a_step_before():
@@ -183,7 +183,7 @@ def test_gauss_newton(seed, joints, targets):
 
 
 STEPS = [
-    (transpose_step, [0.0]),
+    (transpose_step, [0.0, 1.0]),
     (pseudoinverse_step, [1e-6, 1.0]),
     (dls_step, [0.03]),
     (svd_dls_step, [0.1, 0.1]),

@@ -234,6 +234,18 @@ def test_the_deadline_is_kept():
     assert min(spent) < 0.02  # a busy machine adds some; without a deadline it would take hours
 
 
+@pytest.mark.quick
+@pytest.mark.parametrize("ofkt", [False, True])
+def test_a_short_search_keeps_its_budget_and_what_it_found(ofkt):
+    target = np.array([0.3, 0.6, 0.0])
+    problem = Problem(mk.planar_chain(3), Position("tip", target, tolerance=1e-15))
+    start = np.array([0.3, -0.4, 0.2])
+    solver = BioIK(population=6, elites=2, steps=4, ofkt=ofkt)
+    solution = solver.solve(problem, start, Budget(evaluations=150))
+    assert solution.evaluations <= 150 and solution.attempts > 2
+    assert solution.term_errors[0] < 0.1 * math.dist(problem.body.forward(start)["tip"][:3, 3], target)
+
+
 def test_a_start_that_satisfies_all_is_the_answer():
     problem, objective, _ = arm_problem()
     q = problem.body.sample(np.random.default_rng(3))

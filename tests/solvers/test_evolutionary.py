@@ -56,6 +56,21 @@ def test_positions_are_reached(method, arm):
         assert math.dist(kinematics.pose(arm, "link5", solution.q)[:3, 3], target[:3, 3]) <= 1e-4
 
 
+@pytest.mark.quick
+@methods
+def test_a_short_search_keeps_its_budget_and_what_it_found(method):
+    target = np.array([0.3, 0.6, 0.0])
+    problem = Problem(mk.planar_chain(3), Position("tip", target, tolerance=1e-9))
+    start = np.array([0.3, -0.4, 0.2])
+    solution = method(population=6).solve(problem, start, Budget(evaluations=120))
+    assert solution.evaluations <= 120 and not solution.success
+
+    def error(q):
+        return math.dist(kinematics.pose(problem.body, "tip", q)[:3, 3], target)
+
+    assert error(solution.q) < error(start)
+
+
 @pytest.mark.parametrize(("method", "least"), [(GA, 2), (DE, 20), (PSO, 13), (HGSA, 7)])
 def test_poses_of_an_arm(method, least):
     """Of 20 poses of a UR5 to 0.1 mm and 1 mrad in 20 000 evaluations; all but DE often need more."""
