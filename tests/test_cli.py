@@ -413,3 +413,12 @@ def test_a_scene_is_alone(run, tmp_path):
     assert "no body is named" in run("solve", "--tip", "panda_hand", "--position", "0", "0", "1")[2]
     code, _, err = run("solve", "--scene", tmp_path / "none.json")
     assert code == 2 and "cannot be read" in err
+
+
+def test_methods_are_compared_on_a_named_chain(run, tmp_path):
+    few = ["--position-only", "--count", "2", "--methods", "memetic,dls", "--out", tmp_path]
+    code, out, _ = run("compare", "nao", "--chain", "left_arm", *few)
+    assert code == 0 and "l_gripper" in out
+    assert "4 answers checked by a forward kinematics of their own: no limit broken" in out
+    code, _, err = run("compare", "nao", "--chain", "left_army", *few)
+    assert code != 0 and "Did you mean 'left_arm'?" in err

@@ -26,6 +26,7 @@ def add_commands(commands: Any) -> None:
         "answer broke a limit or contradicted its own status.",
     )
     add_body(command)
+    command.add_argument("--chain", metavar="NAME", help="only this named chain of the body, see `memetik show BODY`")
     command.add_argument("--tip", action="append", metavar="LINK", help="a link that gets a target; repeatable")
     command.add_argument("--position-only", action="store_true", help="targets are positions, not whole poses")
     command.add_argument("--count", type=int, default=100, metavar="N", help="problems (default: %(default)s)")
@@ -43,9 +44,12 @@ def add_commands(commands: Any) -> None:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    body = load_body(options)
+    body, tips = load_body(options), options.tip
+    if options.chain:
+        part = body.chain(options.chain)
+        body, tips = part, tips or list(body.chains[options.chain].tips)
     task = Task(options.tolerance, options.angle_tolerance, options.seconds)
-    question = Question(body, _tips(body, options.tip), task, options.position_only)
+    question = Question(body, _tips(body, tips), task, options.position_only)
     names = options.methods.split(",") if options.methods else None
     comparison = compare(question, named(names, seed=options.seed), count=options.count, seed=options.seed)
     print(comparison.report)
