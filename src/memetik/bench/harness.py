@@ -127,6 +127,7 @@ def save_figure(figure: Any, folder: Path, name: str) -> list[Path]:
     paths = [folder / f"{name}.{suffix}" for suffix in ("png", "svg")]
     for path in paths:
         figure.savefig(path, dpi=120, bbox_inches="tight")
+    pyplot().close(figure)
     return paths
 
 
