@@ -139,3 +139,13 @@ def test_it_starts_soon_and_ends_with_ctrl_c():
         process.kill()
     assert process.returncode == 0 and "Traceback" not in err
     assert spent < 30.0, "three seconds on an idle machine with a warm cache"
+
+
+@pytest.mark.parametrize(
+    ("missing", "told"), [("viser", "memetik[studio]"), ("memetik.studio.guard", "memetik.studio.guard")]
+)
+def test_a_missing_package_is_named_and_a_fault_of_our_own_is_not_taken_for_one(missing, told):
+    code = f"import sys; sys.modules[{missing!r}] = None; import memetik.studio.server"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode != 0 and told in done.stderr
+    assert ("MissingExtraError: " in done.stderr) == (missing == "viser")

@@ -11,6 +11,7 @@ import numpy as np
 import memetik as mk
 from memetik.cli.files import OUT, ready
 from memetik.cli.show import add_body, load_body
+from memetik.write.plots import pyplot
 
 STEPS = 8  # of L-BFGS-B; at full length, a few generations are all there is to see
 
@@ -48,6 +49,7 @@ def add_commands(commands: Any) -> None:
 
 
 def _evolve(options: argparse.Namespace) -> int:
+    pyplot("drawing an evolution")  # said before the search, not after it
     body = load_body(options)
     tips = options.tip or _ends(body)
     there = body.forward(body.sample(np.random.default_rng(options.seed)))

@@ -25,8 +25,10 @@ try:
     from memetik.studio.page import Page
     from memetik.studio.session import Session
     from memetik.studio.worker import Worker
-except ImportError as error:  # pragma: no cover - only without the extra
-    raise MissingExtraError("viser", "memetik studio", "studio") from error
+except ModuleNotFoundError as error:
+    if error.name is None or error.name.startswith("memetik"):  # a fault of our own is not a missing package
+        raise
+    raise MissingExtraError(error.name, "memetik studio", "studio") from error
 
 WARNING = """\
 memetik: the studio listens on {host}, so everybody who can reach this machine can use it: there is no password, and
