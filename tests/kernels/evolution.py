@@ -49,8 +49,8 @@ class Evolution(Flat):
         c = self.compiled
         self.solver = BioIK(loss=LOSSES[loss], gradient=GRADIENTS[gradient], ofkt=ofkt, **options)
         self.desk = self.solver._prepare(problem)
-        self.colony = plain(room.carve_colony)(self.problem, *self.desk)
-        self.hand = plain(room.carve_hand)(self.problem, *self.desk, 0)
+        self.colony = plain(room.carve_colony)(self.problem, *self.desk[:3])
+        self.hand = plain(room.carve_hand)(self.problem, *self.desk[:3], 0)
         clear(self.hand.tree)
         self.weights = self.colony.given
         self.weights[:] = c.terms["weight"]
@@ -61,16 +61,16 @@ class Evolution(Flat):
     def fitness(self, x):
         """Of a posture, for no evaluation."""
         spent = self.hand.tally[SPENT]
-        phi = look_at(self.problem, *self.desk, self.weights, x, 0)
+        phi = look_at(self.problem, *self.desk[:3], self.weights, x, 0)
         self.hand.tally[SPENT] = spent
         return phi
 
     def gradient(self, x):
         """Fitness and its gradient, also of a posture that satisfies all."""
-        phi = look_at(self.problem, *self.desk, self.weights, x, 0)
-        differentiate_at(self.problem, *self.desk, self.weights, x, phi)
+        phi = look_at(self.problem, *self.desk[:3], self.weights, x, 0)
+        differentiate_at(self.problem, *self.desk[:3], self.weights, x, phi)
         return phi, self.hand.gradient.copy()
 
     def exploit(self, e):
         """Elite e becomes offspring e."""
-        exploit_at(self.problem, *self.desk, e, self.state)
+        exploit_at(self.problem, *self.desk[:3], e, self.state)

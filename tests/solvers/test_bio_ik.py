@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -174,18 +177,65 @@ def test_threads_give_the_same_bits(threads):
         assert alone == together
 
 
+def ways_tried(problem, solver):
+    """Evaluations that count, of elites exploited alone and together where there was a choice."""
+    desk = bio_ik._desks[problem.compiled][solver]
+    colony = plain(bio_ik_room.carve_colony)(problem.compiled.record[:6], *desk[:3])
+    return colony.task[bio_ik_room.ALONE + 1], colony.task[bio_ik_room.TOGETHER + 1]
+
+
 def test_threads_do_exploit_elites():
-    """Helpers come while a solve is under way, where kernels are compiled."""
+    """Both ways are tried, where kernels are compiled."""
     problem, objective, targets = arm_problem()
     objective.target = targets[0]  # out of reach
     solver = BioIK(elites=4, threads=2)
-    for _ in range(4):
-        solver.solve(problem, budget=Budget(evaluations=100_000))
-    room = bio_ik._desks[problem.compiled][solver]
-    colony = plain(bio_ik_room.carve_colony)(problem.compiled.record[:6], *room)
-    assert (colony.task[bio_ik_room.TRIALS] > 10) == COMPILED
-    assert (colony.task[bio_ik_room.TOGETHER] > 0.0) == COMPILED
-    assert (colony.task[bio_ik_room.ALONE] > 0.0) == COMPILED
+    solver.solve(problem, budget=Budget(evaluations=20_000))
+    assert [evaluations > 100.0 for evaluations in ways_tried(problem, solver)] == [COMPILED, COMPILED]
+
+
+def test_the_fittest_of_the_first_generation_goes_alone():
+    """A search that ends with it calls nobody, and so takes no longer."""
+    problem, solver = humanoid(), BioIK(elites=4, threads=2)
+    rng, alone = np.random.default_rng(5), 0
+    for _ in range(5):
+        before = ways_tried(problem, solver) if alone else (0.0, 0.0)
+        solution = solver.solve(problem, problem.body.sample(rng))
+        if solution.attempts == 1 and bio_ik._desks[problem.compiled][solver].places[bio_ik_room.REACHED] == 0:
+            assert ways_tried(problem, solver) == before
+            alone += 1
+    assert alone > 2
+
+
+def test_searches_of_several_threads_share_the_crew():
+    """Two at once, each of which calls others: as one after the other."""
+    seeds = range(6)
+
+    def solve_all():
+        problem, objective, targets = arm_problem()
+        objective.target = targets[0]  # out of reach
+        return [
+            bits(BioIK(elites=4, threads=3, seed=seed).solve(problem, budget=Budget(evaluations=5_000)))
+            for seed in seeds
+        ]
+
+    expected = solve_all()
+    with ThreadPoolExecutor(2) as pool:
+        found = [pool.submit(solve_all) for _ in range(2)]
+        assert [future.result() for future in found] == [expected, expected]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_process_starts_threads_of_its_own():
+    problem, objective, targets = arm_problem()
+    objective.target = targets[0]
+    solver, budget = BioIK(elites=4, threads=2), Budget(evaluations=20_000)
+    expected = bits(solver.solve(problem, budget=budget))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python warns of threads, which is the point
+        child = os.fork()
+    if child == 0:
+        os._exit(0 if bits(solver.solve(problem, budget=budget)) == expected else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_functions_of_users_run_in_one_thread():

@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.bio_ik_breed import breed, populate, survey
-from memetik.kernels.bio_ik_elites import exploit_elites
+from memetik.kernels.bio_ik_elites import clear_hand, exploit_elites
 from memetik.kernels.bio_ik_history import record
 from memetik.kernels.bio_ik_late import call_look
 from memetik.kernels.bio_ik_objective import combine
@@ -57,7 +57,6 @@ from memetik.kernels.bio_ik_weights import given_weights, interpolate_weights, l
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.evaluate import count_residuals
 from memetik.kernels.jit import jit, jit_part
-from memetik.kernels.ofkt import clear
 from memetik.kernels.random import seed_stream
 
 STANDING = 0.01  # a fitness that improves by less than this share stands still
@@ -131,13 +130,7 @@ def begin(problem, parameters, places, room, history):
         blocks = blocks or not terms[t].soft
         yields = yields or parameters[PARAMETERS + t] != 0.0
     given_weights(terms, colony.ease, colony.given)
-    for h in range(int(parameters[HANDS])):
-        hand = carve_hand(problem, parameters, places, room, h)
-        clear(hand.tree)
-        for i in range(hand.wrenches.shape[0]):
-            for k in range(6):
-                hand.wrenches[i, k] = 0.0
-        hand.tally[SPENT] = hand.tally[SATISFIED] = 0.0
+    clear_hand(carve_hand(problem, parameters, places, room, 0))
     if parameters[HISTORY] != 0.0:
         history[0] = 0.0
     return blocks, yields and blocks
@@ -170,7 +163,9 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
             select_elites(colony.order, colony.pool, state, colony.elites)
             allowance = (most - hand.tally[SPENT] - (psi - kappa)) // kappa
             places[SEED], places[STREAM] = seed, stream + psi + 1
-            elites = exploit_elites(problem, parameters, places, room, colony, hand, allowance, deadline, state)
+            elites = exploit_elites(
+                problem, parameters, places, room, colony, hand, generation, allowance, deadline, state
+            )
             gained, count = any_elite_gains(terms, parameters, colony, elites), elites
             if hand.tally[SATISFIED] == 0.0:
                 count = breed(problem, parameters, places, room, colony, seed, stream + 1, most, deadline, state, hand)

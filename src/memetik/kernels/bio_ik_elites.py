@@ -1,17 +1,18 @@
 """Bio IK, lines 32 and 33 of Algorithm 3: all elites are exploited, one after the other or by several threads at once.
 
-The thread that evolves opens the elites of a generation to its helpers (NEXT = 0), who wait until then; all take elites in
-their order until none is left. An elite is the same whoever exploits it. When one satisfies all terms, those before it
-count and those after it do not, as if they had never been looked at: so the answer does not depend on the threads.
+The thread that evolves opens the elites of a generation (NEXT) and rings for others; all take elites in their order until
+none is left. An elite is the same whoever exploits it. When one satisfies all terms, those before it count and those after
+it do not, as if they had never been looked at: so the answer does not depend on the threads.
 
-Whether helpers are a help depends on what else the machine does, and on how long a solve takes. Both ways are timed, by
-evaluations, and the faster is taken; the other is tried again now and then, and helpers are called only where they pay
-(solvers/helpers.py).
+Most searches end with the fittest of their first generation, so nobody is called for that one: work on the others would be
+for nothing, and two busy cores are each a little slower than one. Whether to call others later depends on what else the
+machine does. Both ways are timed, by the evaluations that count, and the faster is taken; the other is tried now and then.
 """
 
 from __future__ import annotations
 
 from memetik.kernels.atomic import count_shared, lower_shared, read_shared, write_shared
+from memetik.kernels.bell import ring
 from memetik.kernels.bio_ik_late import call_exploit
 from memetik.kernels.bio_ik_room import (
     ALLOWANCE,
@@ -23,8 +24,6 @@ from memetik.kernels.bio_ik_room import (
     EXPLOITATION,
     HANDS,
     NEXT,
-    OPEN,
-    PRESENT,
     REACHED,
     SATISFIED,
     SIZE,
@@ -32,19 +31,22 @@ from memetik.kernels.bio_ik_room import (
     TOGETHER,
     TRIALS,
     carve_colony,
+    carve_hand,
     hand_place,
 )  # fmt: skip
 from memetik.kernels.clock import now
 from memetik.kernels.jit import jit, jit_free, jit_part
+from memetik.kernels.ofkt import clear
 from memetik.kernels.rest import rest
 
-AGAIN = 32  # generations after which the slower way is tried again
-RECENT = 0.2  # what the last time counts in the mean
-PATIENCE = 50_000  # rests without work, some 20 ms, after which a helper leaves
+PAYS = 0.95  # of the time alone: what takes more is not worth calling others
+TURNS, AGAIN = 8, 32  # generations that try both ways in turns, and after how many the slower is tried again
+FADE = 0.95  # what times of a way still count when the next is known
+OUTLIER = 2.0  # times the mean is the most that a time counts
 
 
 @jit_part
-def exploit_elites(problem, parameters, places, room, colony, hand, allowance, deadline, state):
+def exploit_elites(problem, parameters, places, room, colony, hand, generation, allowance, deadline, state):
     """Make offspring of all elites, until one satisfies all. Returns how many there are."""
     kappa, parents = colony.elites.size, colony.parents
     for e in range(kappa):
@@ -57,20 +59,12 @@ def exploit_elites(problem, parameters, places, room, colony, hand, allowance, d
     task[ALLOWANCE], task[DEADLINE] = allowance, deadline
     write_shared(places, REACHED, kappa)
     before = hand.tally[SPENT]
-    if parameters[HANDS] == 1.0:
-        exploit_alone(problem, parameters, places, room, kappa, state)
-    else:
-        together = read_shared(places, PRESENT) > 0 and choose(task)
-        begin = now(hand.clock)
-        if together:
-            write_shared(places, DONE, 0)
-            write_shared(places, NEXT, 0)
-            take_elites(problem, parameters, places, room, 0, kappa, state)
-            while read_shared(places, DONE) < kappa:
-                rest()
-        else:
-            exploit_alone(problem, parameters, places, room, kappa, state)
-        judge(task, together, now(hand.clock) - begin, colony.spent)
+    first = 1 if generation == 1 else 0  # the first elite that others may take
+    if parameters[HANDS] == 1.0 or kappa - first < 2:
+        first = kappa
+    exploit_alone(problem, parameters, places, room, 0, first, state)
+    if first < kappa and read_shared(places, REACHED) == kappa:
+        exploit_faster(problem, parameters, places, room, colony, hand, first, state)
     count = min(read_shared(places, REACHED) + 1, kappa)
     hand.tally[SPENT] = before
     for e in range(count):
@@ -101,11 +95,38 @@ def exploit_elite(problem, parameters, places, room, h, e, state):
 
 
 @jit_part
-def exploit_alone(problem, parameters, places, room, kappa, state):
-    """One elite after the other."""
-    for e in range(kappa):
-        if read_shared(places, REACHED) == kappa:
+def exploit_alone(problem, parameters, places, room, first, end, state):
+    """One elite after the other, from the first up to the end, until one satisfies all."""
+    for e in range(first, end):
+        if e <= read_shared(places, REACHED):
             exploit_elite(problem, parameters, places, room, 0, e, state)
+
+
+@jit_part
+def exploit_together(problem, parameters, places, room, first, end, state):
+    """Let others take elites too, and wait until all are done."""
+    write_shared(places, DONE, first)
+    write_shared(places, NEXT, first)
+    for h in range(1, min(int(parameters[HANDS]), end - first)):
+        ring(places[hand_place(int(parameters[SIZE]), end, problem[4].shape[1], h)])
+    take_elites(problem, parameters, places, room, 0, end, state)
+    while read_shared(places, DONE) < end:
+        rest()
+
+
+@jit_part
+def exploit_faster(problem, parameters, places, room, colony, hand, first, state):
+    """All elites from the first on, alone or together, whichever has been faster."""
+    kappa, way = colony.elites.size, choose(colony.task)
+    begin = now(hand.clock)
+    if way == ALONE:
+        exploit_alone(problem, parameters, places, room, first, kappa, state)
+    else:
+        exploit_together(problem, parameters, places, room, first, kappa, state)
+    seconds, evaluations = now(hand.clock) - begin, 0.0
+    for e in range(first, min(read_shared(places, REACHED) + 1, kappa)):
+        evaluations += colony.spent[e]
+    judge(colony.task, way, seconds, evaluations)
 
 
 @jit_part
@@ -120,40 +141,42 @@ def take_elites(problem, parameters, places, room, h, kappa, state):
 
 
 @jit
-def choose(task):
-    """Whether to share the elites: what took less time for an evaluation, or what has not been tried lately."""
-    trials = int(task[TRIALS])
-    task[TRIALS] = trials + 1.0
-    if trials < 4:
-        return trials % 2 == 0
-    return (task[TOGETHER] < task[ALONE]) != (trials % AGAIN == 0)
+def clear_hand(hand):
+    """Let a hand remember nothing."""
+    clear(hand.tree)
+    for i in range(hand.wrenches.shape[0]):
+        for k in range(6):
+            hand.wrenches[i, k] = 0.0
+    hand.tally[SPENT] = hand.tally[SATISFIED] = 0.0
 
 
 @jit
-def judge(task, together, seconds, spent):
-    """Remember the time that an evaluation took."""
-    evaluations = 0.0
-    for e in range(spent.size):
-        evaluations += spent[e]
-    way = TOGETHER if together else ALONE
-    share = RECENT if task[way] > 0.0 else 1.0
-    task[way] += share * (seconds / max(evaluations, 1.0) - task[way])
+def choose(task):
+    """What took less time for an evaluation; both in turns at first, and the other one now and then."""
+    trials = int(task[TRIALS])
+    task[TRIALS] = trials + 1.0
+    pays = task[TOGETHER] * task[ALONE + 1] < PAYS * task[ALONE] * task[TOGETHER + 1]
+    if trials < TURNS:
+        pays = trials % 2 == 1
+    elif trials % AGAIN == 0:
+        pays = not pays
+    return TOGETHER if pays else ALONE
+
+
+@jit
+def judge(task, way, seconds, evaluations):
+    """Remember the time that evaluations took, the more the later. One that stands out says little about the next."""
+    if task[way] > 0.0:
+        seconds = min(seconds, OUTLIER * evaluations * task[way] / task[way + 1])
+    task[way] = FADE * task[way] + seconds
+    task[way + 1] = FADE * task[way + 1] + evaluations
 
 
 @jit_free
-def help_elites(nodes, frames, terms, data, bounds, spans, parameters, places, room, h, state):
-    """Take elites for another thread, with hand h unless someone else has it, until the evolution is over."""
+def join_search(nodes, frames, terms, data, bounds, spans, parameters, places, room, h, state):
+    """Take elites for another thread, with hand h, if it has one so numbered and elites to give."""
     problem = (nodes, frames, terms, data, bounds, spans)
     kappa = int(parameters[ELITES])
-    taken = hand_place(int(parameters[SIZE]), kappa, bounds.shape[1], h)
-    if count_shared(places, taken, 1) == 0:
-        count_shared(places, PRESENT, 1)
-        idle = 0
-        while read_shared(places, OPEN) != 0 and idle < PATIENCE:
-            idle += 1
-            if read_shared(places, NEXT) < kappa:
-                take_elites(problem, parameters, places, room, h, kappa, state)
-                idle = 0
-            rest()
-        count_shared(places, PRESENT, -1)
-    count_shared(places, taken, -1)
+    if h < parameters[HANDS] and read_shared(places, NEXT) < kappa:
+        clear_hand(carve_hand(problem, parameters, places, room, h))
+        take_elites(problem, parameters, places, room, h, kappa, state)

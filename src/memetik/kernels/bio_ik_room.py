@@ -29,8 +29,8 @@ ANALYTIC, PREDICTED, PLAIN = 0, 1, 2  # GRADIENT: by the chain rule; by differen
 LOOK, EXPLOIT, DIFFERENTIATE, ADVANCE, MINIMUM, LIVING, SEED, STREAM = 0, 1, 2, 3, 4, 5, 6, 7
 # Then the signals of threads, a line of the cache each (bio_ik_elites.py).
 LINE = 8
-OPEN, PRESENT, NEXT, DONE, REACHED = 1 * LINE, 2 * LINE, 3 * LINE, 4 * LINE, 5 * LINE
-FIRST_PLACE = 6 * LINE
+NEXT, DONE, REACHED = 1 * LINE, 2 * LINE, 3 * LINE
+FIRST_PLACE = 4 * LINE
 
 MEMORY = 5  # pairs that L-BFGS-B keeps
 TREE = REFERENCE  # what the OFKT keeps of a node besides its pose
@@ -88,7 +88,8 @@ class Hand(NamedTuple):
 
 
 SPENT, SATISFIED, TALLY = 0, 1, 2  # of a hand
-ALLOWANCE, DEADLINE, ALONE, TOGETHER, TRIALS, SOLVES, TASK = 0, 1, 2, 3, 4, 5, 6  # of the elites
+# Of the elites. The two ways to exploit them have seconds there, and evaluations behind it.
+ALLOWANCE, DEADLINE, ALONE, TOGETHER, TRIALS, TASK = 0, 1, 2, 4, 6, 7
 
 
 @jit
@@ -124,7 +125,7 @@ def hand_size(nodes, frames, n, residuals, terms):
 
 @jit
 def hand_places(n):
-    """How many integers a hand needs: whether a thread has taken it, its clock, and those of L-BFGS-B."""
+    """How many integers a hand needs: the bell of its thread, its clock, and those of L-BFGS-B."""
     return 3 + places_size(n, MEMORY)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -28,7 +29,7 @@ from memetik.problem import Problem
 from memetik.problem.compile import Compiled
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget
-from memetik.solvers.helpers import helpers
+from memetik.solvers.elite_threads import EliteThreads
 from memetik.solvers.history import History
 from memetik.solvers.method import run
 
@@ -47,6 +48,7 @@ class Desk(NamedTuple):
     parameters: Array
     places: NDArray[np.int64]
     room: Array
+    threads: EliteThreads | None  # where several exploit elites
 
 
 _desks: WeakKeyDictionary[Compiled, dict[BioIK, Desk]] = WeakKeyDictionary()
@@ -128,7 +130,7 @@ class BioIK:
         return max(psi, self.elites or 0), self.elites or kappa
 
     def _run(self, problem: Problem, start: ArrayLike | None, budget: Budget, desk: Desk) -> Solution:
-        with helpers(problem.compiled, *desk):
+        with desk.threads or nullcontext():
             return run(
                 problem, start, budget, "bioik", kernel.search, seed=self.seed, parameters=desk.parameters,
                 places=desk.places, room=desk.room,
@@ -151,11 +153,9 @@ class BioIK:
         places[[LOOK, EXPLOIT, DIFFERENTIATE, ADVANCE, MINIMUM]] = _addresses(self.gradient)
         places[NEXT] = kappa  # nothing to do yet
         record = 1 + rows * (GENES + n) if rows else 0
-        return Desk(
-            np.concatenate([switches, _yields(c), _motions(c), c.affects.ravel()]).astype(np.float64),
-            places,
-            np.zeros(size + record),
-        )
+        parameters = np.concatenate([switches, _yields(c), _motions(c), c.affects.ravel()]).astype(np.float64)
+        room = np.zeros(size + record)
+        return Desk(parameters, places, room, EliteThreads(c, parameters, places, room) if hands > 1 else None)
 
 
 @functools.cache
