@@ -4,9 +4,10 @@ from memetik.objectives.aim import Cone, Direction, LookAt
 from memetik.objectives.balance import Balance
 from memetik.objectives.custom import Custom, FunctionalRelation
 from memetik.objectives.distance import Distance, SelfDistance
+from memetik.objectives.framed import PoseError
 from memetik.objectives.objective import Objective
 from memetik.objectives.orientation import Orientation
-from memetik.objectives.pose import Pose, PoseError
+from memetik.objectives.pose import Pose
 from memetik.objectives.position import Position
 from memetik.objectives.projection import Projection
 from memetik.objectives.regions import Line, MaxDistance, MinDistance, Plane, Side, Touch

@@ -11,11 +11,12 @@ from memetik.body import Frame
 from memetik.errors import ProblemError
 from memetik.kernels.term_aim import aim_jacobian, aim_residual
 from memetik.kernels.terms import AIM
-from memetik.objectives.objective import Array, Objective, Packer, Target
+from memetik.objectives.framed import Framed
+from memetik.objectives.objective import Array, Packer, Target
 from memetik.objectives.pose_target import point_rows, set_point, unit
 
 
-class Aim(Objective):
+class Aim(Framed):
     """Common to Direction, LookAt and Cone: the angle between an axis and where it should point, in radians."""
 
     _is_point = False
@@ -32,10 +33,9 @@ class Aim(Objective):
         relative_to: str | Frame | None,
         name: str | None,
     ) -> None:
-        super().__init__(weight=weight, tolerance=tolerance, name=name)
+        super().__init__(frame, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name)
         if not 0.0 <= half_angle < math.pi:
             raise ProblemError(f"{self.name}: half_angle is {half_angle}; it must be from 0 to below pi radians.")
-        self.frame, self.relative_to = frame, relative_to
         self.axis = unit(axis, self.name, "axis")
         self.half_angle = float(half_angle)
         self._aim = Target(3)
@@ -50,9 +50,6 @@ class Aim(Objective):
     def target(self, value: ArrayLike) -> None:
         set_point(self._aim, value if self._is_point else unit(value, self.name, "target"), self.name)
 
-    def frames(self) -> tuple[str | Frame, ...]:
-        return (self.frame,) if self.relative_to is None else (self.frame, self.relative_to)
-
     def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
         rows = point_rows(path, self.name)
         if not self._is_point:
@@ -60,10 +57,11 @@ class Aim(Objective):
         return rows, self._aim
 
     def pack(self, packer: Packer) -> None:
+        frame, other = self.frame_rows(packer)
         packer.add(
             AIM,
-            frame=packer.frame(self.frame),
-            other=-1 if self.relative_to is None else packer.frame(self.relative_to),
+            frame=frame,
+            other=other,
             rows=3,
             target=packer.target(self._aim),
             data=packer.numbers([*self.axis, float(self._is_point), self.half_angle]),

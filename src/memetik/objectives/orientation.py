@@ -12,7 +12,8 @@ from memetik.geometry import RotationLike, rotation_matrix
 from memetik.geometry.checks import CLEAN_TOLERANCE
 from memetik.kernels.terms import ORIENTATION
 from memetik.objectives.objective import Array, Packer, Target
-from memetik.objectives.pose_target import PerAxis, axis_mask, pose_rows, set_rotation, stack
+from memetik.objectives.per_axis import PerAxis
+from memetik.objectives.pose_target import pose_rows, set_rotation, stack
 from memetik.objectives.position import pack_pose_term
 
 
@@ -36,9 +37,7 @@ class Orientation(PerAxis):
         relative_to: str | Frame | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__(weight=weight, tolerance=tolerance, name=name)  # type: ignore[arg-type]
-        self.frame, self.relative_to = frame, relative_to
-        self.mask = axis_mask(mask, self.name)
+        super().__init__(frame, tolerance=tolerance, weight=weight, mask=mask, relative_to=relative_to, name=name)
         self._pose = Target(7)
         self.target = target
 
@@ -50,9 +49,6 @@ class Orientation(PerAxis):
     @target.setter
     def target(self, value: RotationLike) -> None:
         set_rotation(self._pose, value, self.name)
-
-    def frames(self) -> tuple[str | Frame, ...]:
-        return (self.frame,) if self.relative_to is None else (self.frame, self.relative_to)
 
     def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
         rotations = stack(path, (3, 3), self.name)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -17,7 +15,7 @@ from memetik.kernels.targets import (
     write_pose_target,
     write_pose_targets,
 )
-from memetik.objectives.objective import Objective, Target, checked_tolerance
+from memetik.objectives.objective import Target
 
 Array = NDArray[np.float64]
 
@@ -112,41 +110,3 @@ def unit(value: ArrayLike, name: str, what: str) -> Array:
     if not np.isfinite(length) or length < 1e-9:
         raise ProblemError(f"{name}: {what} must be a direction of finite length above zero, not {value!r}.")
     return vector / length
-
-
-class PerAxis(Objective):
-    """Common to Position and Orientation: a tolerance for the length of the error, or one for each of three axes."""
-
-    axis_tolerance: Array | None = None
-
-    @property
-    def tolerance(self) -> float | None:
-        """[m or rad], None for a mere guide, 0 where each axis has one of its own in `axis_tolerance`."""
-        return self._tolerance
-
-    @tolerance.setter
-    def tolerance(self, value: float | Sequence[float] | None) -> None:
-        axes, scalar = None, value
-        if value is not None and np.ndim(value) > 0:
-            axes, scalar = three(value, self.name, "tolerance"), 0.0
-            for tolerance in axes:
-                checked_tolerance(float(tolerance), self.name)
-        self._tolerance = checked_tolerance(scalar, self.name)  # type: ignore[arg-type]
-        self.axis_tolerance = axes
-        self._changed()
-
-
-def axis_gains(mask: Array, tolerance: Array | None) -> Array:
-    """How hard each axis pulls: an axis with a wide tolerance yields to a narrow one, in proportion."""
-    if tolerance is None:
-        return mask
-    floor = np.maximum(tolerance, 1e-9)
-    narrow = np.min(floor, where=mask > 0.0, initial=np.inf)
-    return mask * np.where(np.isfinite(floor), narrow / floor, 0.0)
-
-
-def axis_mask(mask: Sequence[object], name: str) -> Array:
-    """Which of the axes x, y, z count, as ones and zeros."""
-    if len(mask) != 3 or not any(mask):
-        raise ProblemError(f"{name}: mask {mask!r} must name for x, y and z whether they count, at least one of them.")
-    return np.array([1.0 if axis else 0.0 for axis in mask])

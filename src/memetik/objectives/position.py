@@ -16,8 +16,10 @@ from memetik.kernels.term_pose import (
     position_residual,
 )
 from memetik.kernels.terms import ORIENTATION, POSITION
-from memetik.objectives.objective import Array, Objective, Packer, Target
-from memetik.objectives.pose_target import PerAxis, axis_gains, axis_mask, point_rows, set_point, set_rotation
+from memetik.objectives.framed import Framed
+from memetik.objectives.objective import Array, Packer, Target
+from memetik.objectives.per_axis import PerAxis, axis_gains
+from memetik.objectives.pose_target import point_rows, set_point, set_rotation
 
 # A position error of reach / POSITION_GAIN pulls as hard as one radian; found by measurement on nine arms.
 POSITION_GAIN = 5.0
@@ -50,9 +52,7 @@ class Position(PerAxis):
         relative_to: str | Frame | None = None,
         name: str | None = None,
     ) -> None:
-        super().__init__(weight=weight, tolerance=tolerance, name=name)  # type: ignore[arg-type]
-        self.frame, self.relative_to = frame, relative_to
-        self.mask = axis_mask(mask, self.name)
+        super().__init__(frame, tolerance=tolerance, weight=weight, mask=mask, relative_to=relative_to, name=name)
         self._pose, self._point = Target(7), Target(3)
         set_rotation(self._pose, np.eye(3) if axes is None else axes, self.name)
         self.target = target
@@ -67,9 +67,6 @@ class Position(PerAxis):
         set_point(self._point, value, self.name)
         self._pose.assign(4, self._point.numbers)
 
-    def frames(self) -> tuple[str | Frame, ...]:
-        return (self.frame,) if self.relative_to is None else (self.frame, self.relative_to)
-
     def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
         points = point_rows(path, self.name)
         return np.hstack([np.tile(self._pose.numbers[:4], (len(points), 1)), points]), self._pose
@@ -81,21 +78,20 @@ class Position(PerAxis):
 def pack_pose_term(
     packer: Packer,
     kind: int,
-    objective: Objective,
+    objective: Framed,
     target: Target | int,
     mask: Array,
     axis_tolerance: Array | None,
     tolerance: float | None,
 ) -> int:
     """Add a POSITION or ORIENTATION term; returns the place of its target, for a second term to share."""
-    frame, *other = objective.frames()
     place = target if isinstance(target, int) else packer.target(target)
-    reach = packer.reach(frame)
+    (frame, other), reach = objective.frame_rows(packer), packer.reach(objective.frame)
     limits = np.full(3, np.inf) if axis_tolerance is None else axis_tolerance
     packer.add(
         kind,
-        frame=packer.frame(frame),
-        other=packer.frame(other[0]) if other else -1,
+        frame=frame,
+        other=other,
         rows=3,
         target=place,
         data=packer.numbers([*axis_gains(mask, axis_tolerance), *limits]),

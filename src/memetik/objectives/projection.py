@@ -15,8 +15,8 @@ from memetik.kernels.term_projection import (
     projection_turn_residual,
 )
 from memetik.kernels.terms import PROJECTION, PROJECTION_TURN
-from memetik.objectives.objective import Array, Objective, Packer, checked_tolerance
-from memetik.objectives.pose import PoseError
+from memetik.objectives.framed import Posed, PoseError
+from memetik.objectives.objective import Array, Packer
 from memetik.objectives.pose_target import unit
 from memetik.objectives.position import POSITION_GAIN
 from memetik.objectives.terrain import Surface
@@ -26,7 +26,7 @@ SLANT = math.radians(80.0)
 LEAST_MISS = 1e-3  # m, the error of a miss is not below this
 
 
-class Projection(Objective):
+class Projection(Posed):
     """A ray from a frame along its direction V meets a surface; the frame goes there and V against the normal n.
 
     |p - hit| <= position_tolerance [m], angle between V and -n <= orientation_tolerance [rad]; eq. 4.11 of the thesis.
@@ -54,11 +54,15 @@ class Projection(Objective):
         weight: float = 1.0,
         name: str | None = None,
     ) -> None:
-        super().__init__(weight=weight, tolerance=position_tolerance, name=name)
+        super().__init__(
+            frame,
+            position_tolerance=position_tolerance,
+            orientation_tolerance=orientation_tolerance,
+            weight=weight,
+            name=name,
+        )
         if not (math.isfinite(lift) and lift > 0.0):
             raise ProblemError(f"{self.name}: lift is {lift}; it must be above zero, or rays from the surface miss it.")
-        self.orientation_tolerance = orientation_tolerance
-        self.frame = frame
         self.direction = unit(direction, self.name, "direction")
         self.lift, self.align = float(lift), bool(align)
         self.surface = surface
@@ -77,28 +81,6 @@ class Projection(Objective):
             )
         self._surface = value
         self._changed()
-
-    @property
-    def position_tolerance(self) -> float | None:
-        """[m], None for a mere guide."""
-        return self.tolerance
-
-    @position_tolerance.setter
-    def position_tolerance(self, value: float | None) -> None:
-        self.tolerance = value
-
-    @property
-    def orientation_tolerance(self) -> float | None:
-        """[rad], None for a mere guide."""
-        return self._orientation_tolerance
-
-    @orientation_tolerance.setter
-    def orientation_tolerance(self, value: float | None) -> None:
-        self._orientation_tolerance = checked_tolerance(value, self.name)
-        self._changed()
-
-    def frames(self) -> tuple[str | Frame, ...]:
-        return (self.frame,)
 
     def pack(self, packer: Packer) -> None:
         frame, reach = packer.frame(self.frame), packer.reach(self.frame)

@@ -13,32 +13,14 @@ from memetik.geometry import between, rotation_matrix
 from memetik.kernels.term_region import plane_jacobian, plane_residual, range_jacobian, range_residual
 from memetik.kernels.terms import PLANE, PLANE_TARGET, POSITION, RANGE, RANGE_LEAST, RANGE_TARGET
 from memetik.objectives.aim import Aim
-from memetik.objectives.objective import Array, Objective, Packer, Target
+from memetik.objectives.framed import Framed
+from memetik.objectives.objective import Array, Packer, Target
 from memetik.objectives.pose_target import point_rows, set_rotation, three, unit
 from memetik.objectives.position import POSITION_GAIN, pack_pose_term
 from memetik.objectives.solids import ball, link_solids
 
 
-class Region(Objective):
-    """Common to the sets that the origin of a frame stays in; with `relative_to` the set rides on another frame."""
-
-    def __init__(
-        self,
-        frame: str | Frame,
-        *,
-        tolerance: float | None,
-        weight: float,
-        relative_to: str | Frame | None,
-        name: str | None,
-    ) -> None:
-        super().__init__(weight=weight, tolerance=tolerance, name=name)
-        self.frame, self.relative_to = frame, relative_to
-
-    def frames(self) -> tuple[str | Frame, ...]:
-        return (self.frame,) if self.relative_to is None else (self.frame, self.relative_to)
-
-
-class Range(Region):
+class Range(Framed):
     """Common to MinDistance and MaxDistance: a point and a length."""
 
     _farthest = False
@@ -84,11 +66,11 @@ class Range(Region):
         return np.hstack([points, np.tile(self._range.numbers[3:], (len(points), 1))]), self._range
 
     def pack(self, packer: Packer) -> None:
-        reach = packer.reach(self.frame)
+        (frame, other), reach = self.frame_rows(packer), packer.reach(self.frame)
         packer.add(
             RANGE,
-            frame=packer.frame(self.frame),
-            other=-1 if self.relative_to is None else packer.frame(self.relative_to),
+            frame=frame,
+            other=other,
             rows=1,
             target=packer.target(self._range),
             unit=reach / POSITION_GAIN,
@@ -115,7 +97,7 @@ class MaxDistance(Range):
     _farthest = True
 
 
-class Line(Region):
+class Line(Framed):
     """The origin of a frame lies on a line: |(I - u u^T) (p - point)| <= tolerance [m], u the unit vector of direction.
 
     point, direction: in the world or, with `relative_to`, in another frame. Both can be assigned.
@@ -163,7 +145,7 @@ class Line(Region):
         pack_pose_term(packer, POSITION, self, self._pose, np.array([1.0, 1.0, 0.0]), None, self.tolerance)
 
 
-class Plane(Region):
+class Plane(Framed):
     """The origin of a frame lies on a plane, or above it: |n·(p - point)| or max(0, -n·(p - point)) <= tolerance [m].
 
     point, normal: in the world or, with `relative_to`, in another frame. Both can be assigned.
@@ -217,12 +199,12 @@ class Plane(Region):
         return [ball()]
 
     def pack(self, packer: Packer) -> None:
-        reach = packer.reach(self.frame)
+        (frame, other), reach = self.frame_rows(packer), packer.reach(self.frame)
         solids = self.solids(packer)
         packer.add(
             PLANE,
-            frame=packer.frame(self.frame),
-            other=-1 if self.relative_to is None else packer.frame(self.relative_to),
+            frame=frame,
+            other=other,
             rows=1,
             target=packer.target(self._plane),
             data=packer.numbers([float(self.side == "above"), *(number for solid in solids for number in solid)]),
