@@ -6,6 +6,7 @@ import numpy as np
 
 from memetik.kernels.budget import OUTCOME
 from memetik.kernels.evaluate import count_residuals, linearise, measure, place
+from memetik.kernels.losses import average, write_losses
 from memetik.kernels.workspace import Workspace, carve, size
 from memetik.problem import Problem
 
@@ -45,6 +46,13 @@ class Flat:
             self.nodes, self.frames, self.terms, self.data, x, softness, w.poses, w.world, w.axes, w.residual,
             w.jacobian, w.gradient, w.diagonal,
         )  # fmt: skip
+
+    def fitness(self, x):
+        """Forward kinematics and eq. 4.3 of the thesis."""
+        self.place(x)
+        losses = np.empty(self.terms.size)
+        write_losses(self.terms, self.data, self.work.world, x, self.work.residual, losses)
+        return average(self.terms, losses, self.terms["weight"].copy(), True)
 
     def sample(self, rng):
         """Variables drawn within the limits."""

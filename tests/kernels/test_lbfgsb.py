@@ -38,7 +38,6 @@ from memetik.kernels.lbfgsb import (
 )
 from memetik.kernels.lbfgsb_late import minimum_address
 from memetik.kernels.lbfgsb_room import MINIMUM
-from memetik.kernels.losses import rmse
 from memetik.objectives import Displacement, LookAt, Pose, Position
 from memetik.problem import Problem
 from tests.kernels import bowls
@@ -166,18 +165,14 @@ def half_squares(flat):
 def fitness(flat):
     """The loss of the thesis, with a gradient from central differences."""
 
-    def value(x):
-        flat.place(x)
-        return rmse(flat.terms, flat.data, flat.work.world, x, flat.work.residual)
-
     def function(x):
         gradient, h = np.empty(x.size), 1e-5
         for k in range(x.size):
             ahead, behind = x.copy(), x.copy()
             ahead[k] += h
             behind[k] -= h
-            gradient[k] = (value(ahead) - value(behind)) / (2.0 * h)
-        return value(x), gradient
+            gradient[k] = (flat.fitness(ahead) - flat.fitness(behind)) / (2.0 * h)
+        return flat.fitness(x), gradient
 
     return function
 

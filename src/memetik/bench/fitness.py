@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.kernels.evaluate import count_residuals, place
 from memetik.kernels.jit import jit
-from memetik.kernels.losses import rmse
+from memetik.kernels.losses import average, write_losses
 from memetik.problem import Problem
 
 Array = NDArray[np.float64]
@@ -21,13 +21,14 @@ def fitness(problem: Problem, postures: ArrayLike) -> Array:
     found = np.empty(len(genes))
     _fitness(
         nodes, frames, terms, data, np.ascontiguousarray(genes), np.empty((nodes.size, 7)), np.empty((frames.size, 7)),
-        np.empty(count_residuals(terms)), found,
+        np.empty(count_residuals(terms)), np.empty(terms.size), terms["weight"].copy(), found,
     )  # fmt: skip
     return found
 
 
 @jit
-def _fitness(nodes, frames, terms, data, genes, poses, world, residual, found):  # type: ignore[no-untyped-def]
+def _fitness(nodes, frames, terms, data, genes, poses, world, residual, losses, weights, found):  # type: ignore[no-untyped-def]
     for i in range(found.size):
         place(nodes, frames, genes[i], poses, world)
-        found[i] = rmse(terms, data, world, genes[i], residual)
+        write_losses(terms, data, world, genes[i], residual, losses)
+        found[i] = average(terms, losses, weights, True)

@@ -57,7 +57,7 @@ def weigh(terms, data, world, x, ease, residual):
         if terms[t].soft == 0:
             blocks += 1
             error += scaled_square(terms[t], data, x, residual)
-        if terms[t].kind == PROJECTION:  # one loss of two terms, as in `rmse`
+        if terms[t].kind == PROJECTION:  # one loss of two terms, as in `average`
             t += 1
             loss = 0.5 * (loss + measured_loss(terms[t], data, world, x, residual))
             good = good and (terms[t].soft != 0 or term_error(terms[t], data, x, residual)[1])

@@ -15,7 +15,7 @@ Numbers of equations and lines, here and in bio_ik_*.py, are those of the thesis
     wipe out                   4.23        here, search
     termination                4.5.9       bio_ik_objective.py, terminates
     interpolation of weights   5.3         bio_ik_weights.py
-    OFKT                       4.24, 4.25  bio_ik_place.py
+    OFKT                       4.24, 4.25  bio_ik_place.py, ofkt.py
 
 Every individual draws from a stream of random numbers of its own, so that it does not matter who works out which.
 """

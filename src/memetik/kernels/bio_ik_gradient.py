@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.bio_ik_place import place_changes, predict_frames
+from memetik.kernels.bio_ik_place import place_changes
 from memetik.kernels.bio_ik_room import GRADIENT, LOSS, MEAN, PARAMETERS, PLAIN, SPENT, carve_hand
 from memetik.kernels.bio_ik_wrench import hand_down, is_wrench, position_slopes, put, put_loss
 from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.late import call_jacobian
 from memetik.kernels.losses import measured_loss, residual_length
-from memetik.kernels.ofkt import clear
+from memetik.kernels.ofkt import clear, move_frames
 from memetik.kernels.term_springs import stretch
 from memetik.kernels.terms import (
     DISTANCE,
@@ -163,7 +163,7 @@ def by_differences(problem, parameters, places, room, h, weights, x, fitness):
         motion = int(parameters[PARAMETERS + terms.size + k])
         predicts = motion >= 0 and parameters[GRADIENT] != PLAIN
         if predicts:
-            predict_frames(nodes, frames, motion, x[k], hand.poses, hand.world, hand.moved)
+            move_frames(nodes, frames, motion, x[k], hand.poses, 0, hand.world, hand.moved)
         else:
             if parameters[GRADIENT] == PLAIN:
                 clear(hand.tree)

@@ -8,15 +8,13 @@ from memetik.kernels.bio_ik_place import place_body
 from memetik.kernels.bio_ik_room import LOSS, RMSE, SPENT
 from memetik.kernels.evaluate import term_error
 from memetik.kernels.jit import jit
-from memetik.kernels.losses import mean, root_mean_square, write_losses
+from memetik.kernels.losses import average, write_losses
 
 
 @jit
 def combine(terms, parameters, weights, losses):
     """The fitness phi of losses, eq. 4.3 or the mean error; what is not a number is as bad as can be."""
-    phi = mean(terms, losses, weights)
-    if parameters[LOSS] == RMSE:
-        phi = root_mean_square(terms, losses, weights)
+    phi = average(terms, losses, weights, parameters[LOSS] == RMSE)
     return phi if phi < math.inf else math.inf
 
 

@@ -10,26 +10,14 @@ from __future__ import annotations
 from memetik.kernels.bio_ik_room import OFKT
 from memetik.kernels.forward import frame_pose
 from memetik.kernels.jit import jit, jit_part
-from memetik.kernels.ofkt import LOCAL, VALUE, clear
-from memetik.kernels.pose import compose, inverse, load, local, store
+from memetik.kernels.ofkt import clear, update_poses
+from memetik.kernels.pose import store
 
 
 @jit_part
 def place_changes(nodes, frames, x, tree, poses, world):
-    """Algorithm 2 of the OFKT paper, then all frames that the terms read."""
-    stale = -1
-    for i in range(nodes.size):
-        node = nodes[i]
-        value = node.ratio * x[node.variable] + node.offset
-        if value != tree[i, VALUE]:
-            tree[i, VALUE] = value
-            store(local(node, value), tree, i, LOCAL)
-            stale = max(stale, node.last)
-        if i <= stale:
-            pose = load(tree, i, LOCAL)
-            if node.parent >= 0:
-                pose = compose(load(poses, node.parent, 0), pose)
-            store(pose, poses, i, 0)
+    """The nodes that x moves, then all frames that the terms read."""
+    update_poses(nodes, x, tree, poses, 0, None)
     for f in range(frames.size):
         store(frame_pose(frames[f], poses), world, f, 0)
 
@@ -40,16 +28,3 @@ def place_body(nodes, frames, parameters, x, tree, poses, world):
     if parameters[OFKT] == 0.0:
         clear(tree)
     place_changes(nodes, frames, x, tree, poses, world)
-
-
-@jit
-def predict_frames(nodes, frames, changed, value, poses, world, moved):
-    """The frames that one node carries if its variable had a value: W' = R_parent L' R^-1 W (scenario 2 of the OFKT)."""
-    node = nodes[changed]
-    pose = local(node, node.ratio * value + node.offset)
-    if node.parent >= 0:
-        pose = compose(load(poses, node.parent, 0), pose)
-    pose = compose(pose, inverse(load(poses, changed, 0)))
-    for f in range(frames.size):
-        if changed <= frames[f].node <= node.last:
-            store(compose(pose, load(world, f, 0)), moved, f, 0)

@@ -30,8 +30,8 @@ from memetik.kernels.appraise import (
 from memetik.kernels.bio_ik_reproduce import adopt, constrain, extinguish, mutate, recombine
 from memetik.kernels.bio_ik_select import niche, select, sort_by_fitness
 from memetik.kernels.jit import jit
-from memetik.kernels.ofkt import REFERENCE, WIDTH, clear, update
-from memetik.kernels.pose import compose, constant, inverse, load, local, store
+from memetik.kernels.ofkt import REFERENCE, WIDTH, clear, move_frames, update
+from memetik.kernels.pose import compose, constant, load, store
 from memetik.kernels.random import uniform
 from memetik.kernels.records import SLIDE
 
@@ -120,19 +120,12 @@ def settle(nodes, frames, x, bench):
 
 @jit
 def move_one(nodes, frames, k, x, bench):
-    """Write the frames for x, which differs from the settled posture in gene k alone: W' = R_parent L' R^-1 W."""
+    """Write the frames for x, which differs from the settled posture in gene k alone."""
     changed = bench.motion[k]
     if changed == SEVERAL:
         settle(nodes, frames, x, bench)
         return
-    node = nodes[changed]
-    pose = local(node, node.ratio * x[k] + node.offset)
-    if node.parent >= 0:
-        pose = compose(load(bench.tree, node.parent, REFERENCE), pose)
-    pose = compose(pose, inverse(load(bench.tree, changed, REFERENCE)))
-    for f in range(frames.size):
-        if changed <= frames[f].node <= node.last:
-            store(compose(pose, load(bench.world, f, 0)), bench.moved, f, 0)
+    move_frames(nodes, frames, changed, x[k], bench.tree, REFERENCE, bench.world, bench.moved)
 
 
 @jit

@@ -88,8 +88,8 @@ def write_losses(terms, data, world, x, residual, losses):
 
 
 @jit
-def root_mean_square(terms, losses, weights):
-    """Eq. 4.3, the fitness sqrt(1/k sum_j w_j L_j^2) over k losses.
+def average(terms, losses, weights, squared):
+    """The fitness of losses L_j: eq. 4.3, sqrt(1/k sum_j w_j L_j^2), or the linear 1/k sum_j w_j L_j of Table 5.4.
 
     A pose counts as two losses, position and orientation; a projection as one, the mean of its two terms (4.11).
     """
@@ -99,41 +99,7 @@ def root_mean_square(terms, losses, weights):
         if terms[t].kind == PROJECTION:
             t += 1
             loss = 0.5 * (loss + losses[t])
-        total += weights[t] * loss * loss
+        total += weights[t] * (loss * loss if squared else loss)
         count += 1
         t += 1
-    return math.sqrt(total / count)
-
-
-@jit
-def mean(terms, losses, weights):
-    """The linear average 1/k sum_j w_j L_j, which Table 5.4 of the thesis compares with eq. 4.3."""
-    total, count, t = 0.0, 0, 0
-    while t < terms.size:
-        loss = losses[t]
-        if terms[t].kind == PROJECTION:
-            t += 1
-            loss = 0.5 * (loss + losses[t])
-        total += weights[t] * loss
-        count += 1
-        t += 1
-    return total / count
-
-
-@jit
-def rmse(terms, data, world, x, residual):
-    """Eq. 4.3, the fitness sqrt(1/k sum_j w_j L_j^2) of a posture, over k losses; writes all residuals on the way.
-
-    A pose counts as two losses, position and orientation; a projection as one, the mean of its two terms (4.11).
-    """
-    total, count = 0.0, 0
-    t = 0
-    while t < terms.size:
-        loss = measured_loss(terms[t], data, world, x, residual)
-        if terms[t].kind == PROJECTION:
-            t += 1
-            loss = 0.5 * (loss + measured_loss(terms[t], data, world, x, residual))
-        total += terms[t].weight * loss * loss
-        count += 1
-        t += 1
-    return math.sqrt(total / count)
+    return math.sqrt(total / count) if squared else total / count

@@ -27,7 +27,16 @@ def clear(cache):
 
 @jit
 def update(nodes, q, cache, counts):
-    """Algorithm 2 as one loop: rows are depth-first, so a changed node concerns exactly the rows up to its `last`."""
+    """Bring the tree to joint values q."""
+    update_poses(nodes, q, cache, cache, REFERENCE, counts)
+
+
+@jit
+def update_poses(nodes, q, cache, poses, first, counts):
+    """Algorithm 2 as one loop: rows are depth-first, so a changed node concerns exactly the rows up to its `last`.
+
+    The transforms R_i stand in `poses` from column `first` on, which may be the cache itself.
+    """
     stale = -1
     for i in range(nodes.size):
         node = nodes[i]
@@ -41,8 +50,8 @@ def update(nodes, q, cache, counts):
         if i <= stale:
             pose = load(cache, i, LOCAL)
             if node.parent >= 0:
-                pose = compose(load(cache, node.parent, REFERENCE), pose)
-            store(pose, cache, i, REFERENCE)
+                pose = compose(load(poses, node.parent, first), pose)
+            store(pose, poses, i, first)
             if counts is not None:
                 counts[COUNT_REFERENCE] += 1
 
@@ -80,6 +89,22 @@ def predict(nodes, cache, changed, value, frame, world, counts):
         counts[COUNT_REFERENCE] += 3
         counts[COUNT_WORLD] += 1
     return compose(world, compose(pose, constant(frame)))
+
+
+@jit
+def move_frames(nodes, frames, changed, value, poses, first, world, moved):
+    """Scenario 2 for many frames: those that node `changed` carries, if its variable had `value`: W' = R_parent L' R^-1 W.
+
+    Poses of frames as they are stand in `world`, as they would be in `moved`; the transforms R_i as in `update_poses`.
+    """
+    node = nodes[changed]
+    pose = local(node, node.ratio * value + node.offset)
+    if node.parent >= 0:
+        pose = compose(load(poses, node.parent, first), pose)
+    pose = compose(pose, inverse(load(poses, changed, first)))
+    for f in range(frames.size):
+        if changed <= frames[f].node <= node.last:
+            store(compose(pose, load(world, f, 0)), moved, f, 0)
 
 
 @jit
