@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memetik.bench.grasps import TIPS, shadow_hand
-from memetik.bench.harness import Report, progress, pyplot, save_figure, solved
+from memetik.bench.harness import Report, progress, pyplot, solved
 from memetik.bench.valkyrie import ORIENTATION, POSITION, SETUPS, Query, body_of, draw, objectives_of, right
 from memetik.body import Body
 from memetik.objectives import Position
@@ -61,10 +61,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Se
         for steps in (BioIK.steps, SHORT):
             report.rows += _measure(case, steps, count)
     report.remarks += verdict(report.rows)
-    print(report)
-    report.save(folder)
-    print("saved", *save_figure(_plot(report), folder, "ablation"))
-    return report
+    return report.publish(folder, lambda: _plot(report))
 
 
 def _measure(case: Case, steps: int, count: int) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memetik.bench.contest import contest
-from memetik.bench.harness import BLOCK, Report, pyplot, save_figure
+from memetik.bench.harness import BLOCK, Report, pyplot
 from memetik.bench.own import Memetik
 from memetik.bench.peers import LOCAL, PEERS, Peers, Task, find, serial_chain
 from memetik.read.load import load
@@ -66,10 +66,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, peers: S
         report.remarks.append("roboticstoolbox cannot be given a time limit; it has its default number of searches.")
     for arm in ARMS:
         report.rows.extend(_measure(arm, found, count, report.remarks))
-    print(report)
-    report.save(folder)
-    print("saved", *save_figure(_plot(report), folder, "arms"))
-    return report
+    return report.publish(folder, lambda: _plot(report))
 
 
 def _measure(arm: Arm, found: Peers, count: int, remarks: list[str]) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from memetik.batch import solve_batch
 from memetik.batch.threads import cores
-from memetik.bench.harness import Report, progress, pyplot, save_figure
+from memetik.bench.harness import Report, progress, pyplot
 from memetik.bench.judge import Judge
 from memetik.bench.own import pose_of
 from memetik.bench.peers import Peer, Task, find, serial_chain
@@ -93,10 +93,7 @@ def run(
     _measure(body, entries, count)
     reference = next((entry for entry in entries if entry.name == REFERENCE), None)
     report.rows.extend(_row(entry, entries[0], reference) for entry in entries)
-    print(report)
-    report.save(folder)
-    print("saved", *save_figure(_plot(report), folder, "batch"))
-    return report
+    return report.publish(folder, lambda: _plot(report))
 
 
 def _measure(body: Body, entries: Sequence[Entry], count: int) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.bench.contest import Tally, contest
-from memetik.bench.harness import BLOCK, Report, pyplot, save_figure
+from memetik.bench.harness import BLOCK, Report, pyplot
 from memetik.bench.peers import Task
 from memetik.body import Body
 from memetik.errors import UnknownNameError
@@ -82,10 +82,7 @@ def run(
         for number in joints:
             report.rows += _measure(kind, number, count, methods)
     report.remarks += verdict(report.rows)
-    print(report)
-    report.save(folder)
-    print("saved", *save_figure(_plot(report), folder, "chains"))
-    return report
+    return report.publish(folder, lambda: _plot(report))
 
 
 def _solver(method: str, restarts: bool) -> Solver:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.bench.arms import ARMS
-from memetik.bench.harness import Report, progress, pyplot, save_figure
+from memetik.bench.harness import Report, progress, pyplot
 from memetik.bench.judge import Judge
 from memetik.bench.own import pose_of
 from memetik.bench.peers import Task
@@ -88,10 +88,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Se
         report.rows += [_row(robot, name, entrant, entrants) for name, entrant in entrants.items()]
         curves[robot.label] = np.sort(np.array(entrants[CHAIN_RULE].generations)[entrants[CHAIN_RULE].right])
     report.remarks += verdict(report.rows)
-    print(report)
-    report.save(folder)
-    print("saved", *save_figure(_plot(report, curves, count), folder, "convergence"))
-    return report
+    return report.publish(folder, lambda: _plot(report, curves, count))
 
 
 def _measure(robot: Robot, count: int) -> dict[str, Entrant]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.bench.harness import Report, progress, pyplot, save_figure
+from memetik.bench.harness import Report, progress, pyplot
 from memetik.bench.own import pose_of
 from memetik.bench.peers import Task
 from memetik.problem import Problem
@@ -69,10 +69,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, joints: 
         report.rows.append(_measure(number, count))
     curves = _one_query(repeats=3 if quick else 9)
     report.remarks += [*verdict(report.rows), *_told(curves)]
-    print(report)
-    report.save(folder)
-    print("saved", *save_figure(_plot(report, curves), folder, "cost"))
-    return report
+    return report.publish(folder, lambda: _plot(report, curves))
 
 
 def _measure(joints: int, count: int) -> dict[str, Any]:

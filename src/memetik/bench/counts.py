@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.bench.harness import Report, best_seconds, pyplot, save_figure
+from memetik.bench.harness import Report, best_seconds, pyplot
 from memetik.body import OFKT, Body
 from memetik.kernels.forward import forward, frame_pose
 from memetik.kernels.jit import jit_allocating
@@ -62,10 +62,7 @@ def run(folder: Path, *, quick: bool = False, joints: Sequence[int] | None = Non
     for scenario in [*scenarios, _tips()]:
         report.rows.append(_row(scenario, repeats))
     report.remarks += verdict(report.rows)
-    print(report)
-    report.save(folder)
-    print("saved", *save_figure(_plot(report), folder, "counts"))
-    return report
+    return report.publish(folder, lambda: _plot(report))
 
 
 def _some(n: int) -> Scenario:

@@ -48,9 +48,7 @@ def run(folder: Path, *, quick: bool = False, most: int | None = None) -> Report
             report.rows.append(_measure(name, problem, rows[:size], places, starts[:size]))
         agree = _agreement(problem, rows[:compared], places, starts[:compared])
         report.remarks.append(f"{name}: {agree} of {compared} problems judged the same by card and processor.")
-    print(report)
-    report.save(folder)
-    return report
+    return report.publish(folder)
 
 
 def panda() -> Problem:

@@ -43,9 +43,7 @@ def run(folder: Path, *, quick: bool = False) -> Report:
                     "matrix / quaternion": matrix / quaternion,
                 }
             )
-    print(report)
-    report.save(folder)
-    return report
+    return report.publish(folder)
 
 
 @jit

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from memetik.bench.harness import Report, progress, pyplot, save_figure
+from memetik.bench.harness import Report, progress, pyplot
 from memetik.bench.valkyrie import SETUPS, body_of, draw, objectives_of
 from memetik.problem import Problem
 from memetik.solvers import Budget
@@ -42,10 +42,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, elites: 
     for number in elites:
         report.rows.append(_measure(number, threads, count))
     report.remarks += verdict(report.rows)
-    print(report)
-    report.save(folder)
-    print("saved", *save_figure(_plot(report), folder, "generations"))
-    return report
+    return report.publish(folder, lambda: _plot(report))
 
 
 def _measure(elites: int, threads: int, count: int) -> dict[str, Any]:

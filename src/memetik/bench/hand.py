@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.bench.grasps import FINGERS, TIPS, Grasps, foreign_grasps, own_grasps, recorded_grasps, shadow_hand
-from memetik.bench.harness import Report, progress, pyplot, save_figure, solved
+from memetik.bench.harness import Report, progress, pyplot, solved
 from memetik.bench.judge import SLACK
 from memetik.body import Body
 from memetik.geometry import pose_error
@@ -67,10 +67,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, data: Pa
         for method, outcome in outcomes[grasps.label].items():
             report.rows += _rows(grasps, method, outcome)
         report.remarks += _remarks(grasps, outcomes[grasps.label])
-    print(report)
-    report.save(folder)
-    print("saved", *save_figure(_plot(sets, outcomes), folder, "hand"))
-    return report
+    return report.publish(folder, lambda: _plot(sets, outcomes))
 
 
 def _measure(body: Body, grasps: Grasps, method: str) -> Outcome:

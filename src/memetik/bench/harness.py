@@ -107,6 +107,14 @@ class Report:
         path.write_text(json.dumps({**content, "rows": self.rows, "remarks": self.remarks}, indent=1) + "\n")
         return path
 
+    def publish(self, folder: Path, plot: Callable[[], Any] | None = None) -> Report:
+        """Print and save it, then draw its figure, so that a figure that cannot be drawn costs no results."""
+        print(self)
+        print("saved", self.save(folder))
+        if plot is not None:
+            print("saved", *save_figure(plot(), folder, self.name))
+        return self
+
 
 def text_table(rows: Sequence[dict[str, Any]]) -> str:
     """Rows as aligned columns; numbers to the right with four significant digits."""

@@ -78,8 +78,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Se
         quickest = min(zip(*runs, strict=True), key=_length)  # of the targets
         shown += quickest
     report.remarks += verdict(report.rows)
-    print(report)
-    report.save(folder)
+    report.publish(folder)
     if quick:  # a picture takes longer than its evolutions
         shown = [one for one in shown if one.scene in (shown[0].scene, shown[-1].scene)]
     for name, figure in figures(shown).items():

@@ -47,9 +47,7 @@ def run(
     )
     for arm in arms:
         report.rows += _measure(arm, count, epochs)
-    print(report)
-    report.save(folder)
-    return report
+    return report.publish(folder)
 
 
 def _measure(arm: str, count: int, epochs: int) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memetik.bench.harness import Report, progress, pyplot, save_figure, solved, wilson
+from memetik.bench.harness import Report, progress, pyplot, solved, wilson
 from memetik.bench.valkyrie import (
     BUDGET,
     ORIENTATION,
@@ -65,10 +65,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, setups: 
     for setup in setups:
         report.rows += _measure(setup, PUBLISHED[SETUPS.index(setup)], count)
     report.remarks += verdict(report.rows)
-    print(report)
-    report.save(folder)
-    print("saved", *save_figure(_plot(report), folder, "losses"))
-    return report
+    return report.publish(folder, lambda: _plot(report))
 
 
 def _measure(setup: Setup, published: Published, count: int) -> list[dict[str, Any]]:

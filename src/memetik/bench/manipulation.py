@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.bench.grasps import shadow_hand
-from memetik.bench.harness import Report, progress, pyplot, save_figure
+from memetik.bench.harness import Report, progress, pyplot
 from memetik.bench.judge import SLACK
 from memetik.bench.mount import mount
 from memetik.body import Body
@@ -88,10 +88,7 @@ def run(folder: Path, *, quick: bool = False, steps: int | None = None) -> Repor
         drawn.append(outcomes[1])
         report.rows += [_row(scene, outcome) for outcome in outcomes]
         report.remarks.append(_limits(scene, outcomes[1]))
-    print(report)
-    report.save(folder)
-    print("saved", *save_figure(_plot(scenes, drawn), folder, "manipulation"))
-    return report
+    return report.publish(folder, lambda: _plot(scenes, drawn))
 
 
 def cube_on_pr2(steps: int) -> Scene:

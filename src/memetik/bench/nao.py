@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.bench.harness import BLOCK, Report, progress, pyplot, save_figure
+from memetik.bench.harness import BLOCK, Report, progress, pyplot
 from memetik.bench.nao_networks import HIDDEN, measure_networks, network_row, plot_networks
 from memetik.body import Body, Frame
 from memetik.objectives import Position
@@ -88,11 +88,9 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, hidden: 
     if missing := [contestant.method for contestant in CONTESTANTS if contestant.method not in solvers]:
         report.remarks.append(f"Not in this library, so not measured: {', '.join(missing)}.")
     by_tolerance = _by_tolerance(present, solvers, targets(max(count // 10, 50), seed=2))
-    for each in (report, by_tolerance, networks):
-        print(each, "\n")
-        each.save(folder)
-    print("saved", *save_figure(_plot(by_tolerance, networks), folder, "nao"))
-    return report
+    by_tolerance.publish(folder)
+    networks.publish(folder)
+    return report.publish(folder, lambda: _plot(by_tolerance, networks))
 
 
 def _problem(limits: bool = True, tolerance: float = TOLERANCE) -> tuple[Problem, Position]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.bench.clearance import ball_clearance, clearance
-from memetik.bench.harness import Report, progress, pyplot, save_figure, solved, spread
+from memetik.bench.harness import Report, progress, pyplot, solved, spread
 from memetik.bench.judge import SLACK, Judge
 from memetik.bench.own import pose_of
 from memetik.bench.peers import Task
@@ -86,10 +86,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None) -> Repor
         report.rows += _measure(scene, queries[scene.label])
     passing = _passing(60 if quick else 400)
     report.remarks.append(passing.remark())
-    print(report)
-    report.save(folder)
-    print("saved", *save_figure(_plot(passing, box, queries), folder, "obstacles"))
-    return report
+    return report.publish(folder, lambda: _plot(passing, box, queries))
 
 
 def ball_scene() -> Scene:

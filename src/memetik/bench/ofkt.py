@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.bench.harness import Report, best_seconds, pyplot, save_figure
+from memetik.bench.harness import Report, best_seconds, pyplot
 from memetik.body import Body
 from memetik.kernels.forward import forward
 from memetik.kernels.jit import jit_allocating
@@ -39,10 +39,7 @@ def run(folder: Path, *, quick: bool = False) -> Report:
     posture = arm.home
     python = best_seconds(lambda: [arm.forward(posture) for _ in range(1_000)]) / 1_000
     report.remarks.append(f"body.forward(q) of the panda from Python: {python * 1e6:.2f} us")
-    print(report)
-    report.save(folder)
-    print("saved", *save_figure(_plot(report), folder, "ofkt"))
-    return report
+    return report.publish(folder, lambda: _plot(report))
 
 
 def _many_tips() -> list[tuple[str, Body, int]]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.bench.fitness import fitness
-from memetik.bench.harness import Report, progress, pyplot, save_figure, solved
+from memetik.bench.harness import Report, progress, pyplot, solved
 from memetik.bench.judge import Judge
 from memetik.bench.own import pose_of
 from memetik.bench.peers import Task
@@ -56,10 +56,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, grid: Gr
     for joints in grid.joints:
         report.rows += _measure(joints, grid, count)
     report.remarks += verdict(report.rows)
-    print(report)
-    report.save(folder)
-    print("saved", *save_figure(_plot(report, grid), folder, "population"))
-    return report
+    return report.publish(folder, lambda: _plot(report, grid))
 
 
 def _measure(joints: int, grid: Grid, count: int) -> list[dict[str, Any]]:

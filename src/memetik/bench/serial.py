@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.bench.arms import ARMS
-from memetik.bench.harness import Report, progress, pyplot, save_figure, solved, wilson
+from memetik.bench.harness import Report, progress, pyplot, solved, wilson
 from memetik.bench.judge import Judge
 from memetik.bench.own import pose_of
 from memetik.bench.peers import Task
@@ -129,10 +129,7 @@ def run(
     for arm in arms:
         report.rows += _measure(arm, count, columns)
     report.remarks += verdict(report.rows)
-    print(report)
-    report.save(folder)
-    print("saved", *save_figure(_plot(report), folder, "serial"))
-    return report
+    return report.publish(folder, lambda: _plot(report))
 
 
 def _measure(label: str, count: int, columns: Sequence[Column]) -> list[dict[str, Any]]:

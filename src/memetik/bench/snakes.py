@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.bench.contest import contest
-from memetik.bench.harness import BLOCK, Report, pyplot, save_figure
+from memetik.bench.harness import BLOCK, Report, pyplot
 from memetik.bench.own import Memetik
 from memetik.bench.peers import Task
 from memetik.read.chains import snake
@@ -41,10 +41,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, joints: 
             law = f"{growth[1]:.3g} us * joints^{growth[0]:.2f}"
             report.remarks.append(f"Up to {ends} joints, least squares on the logarithms: median = {law}.")
     report.remarks.append("Published (Fig. 5.7): slightly sublinear up to 120 joints; the figure gives no numbers.")
-    print(report)
-    report.save(folder)
-    print("saved", *save_figure(_plot(report), folder, "snakes"))
-    return report
+    return report.publish(folder, lambda: _plot(report))
 
 
 def _measure(joints: int, count: int) -> dict[str, Any]:

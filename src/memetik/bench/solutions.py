@@ -43,9 +43,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, peers: S
     )
     for arm in ARMS:
         report.rows.append(_measure(arm, found, count))
-    print(report)
-    report.save(folder)
-    return report
+    return report.publish(folder)
 
 
 def _measure(arm: str, found: Peers, count: int) -> dict[str, Any]:

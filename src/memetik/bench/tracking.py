@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.bench.harness import Report, progress, pyplot, save_figure
+from memetik.bench.harness import Report, progress, pyplot
 from memetik.bench.judge import Judge
 from memetik.bench.own import Memetik
 from memetik.bench.peers import FAST, Peer, Task, find, serial_chain
@@ -87,10 +87,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, peers: S
     rolls = {method: path[:, -1] for method, path in paths[ROLLING].items()}
     ends = ", ".join(f"{method} {math.degrees(roll[-1]):.0f}" for method, roll in rolls.items())
     report.remarks.append(f"{ROLLING}: the continuous wrist joint ends at, in degrees: {ends}.")
-    print(report)
-    report.save(folder)
-    print("saved", *save_figure(_plot(paths[EIGHT], rolls), folder, "tracking"))
-    return report
+    return report.publish(folder, lambda: _plot(paths[EIGHT], rolls))
 
 
 def _panda_courses(steps: int) -> list[Course]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.bench.clearance import clearance
-from memetik.bench.harness import Report, progress, pyplot, save_figure
+from memetik.bench.harness import Report, progress, pyplot
 from memetik.bench.judge import SLACK
 from memetik.body import Body
 from memetik.geometry import pose_error
@@ -91,10 +91,7 @@ def run(folder: Path, *, quick: bool = False, steps: int | None = None) -> Repor
         f"{LOCAL}, stays in the valley that it is in, and so does track until it finds a posture within tolerance, near or far. "
         f"Largest step around the ball: {_steps(report.rows)}.",
     ]
-    print(report)
-    report.save(folder)
-    print("saved", *save_figure(_plot(scenes, outcomes), folder, "trajectories"))
-    return report
+    return report.publish(folder, lambda: _plot(scenes, outcomes))
 
 
 def _mannequin(steps: int, *, beyond: bool) -> Scene:

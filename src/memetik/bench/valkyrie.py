@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.bench.harness import BLOCK, Report, progress, pyplot, save_figure, solved, spread
+from memetik.bench.harness import BLOCK, Report, progress, pyplot, solved, spread
 from memetik.body import Body, Poses
 from memetik.geometry import angle_between
 from memetik.objectives import LookAt, Orientation, Pose, Position
@@ -76,10 +76,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None) -> Repor
     )
     for setup in SETUPS:
         report.rows.append(_measure(setup, count, report.remarks))
-    print(report)
-    report.save(folder)
-    print("saved", *save_figure(_plot(report), folder, "valkyrie"))
-    return report
+    return report.publish(folder, lambda: _plot(report))
 
 
 def _measure(setup: Setup, count: int, remarks: list[str]) -> dict[str, Any]:

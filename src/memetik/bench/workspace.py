@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.bench.harness import Report, progress, pyplot, save_figure, solved, spread
+from memetik.bench.harness import Report, progress, pyplot, solved, spread
 from memetik.bench.judge import Judge
 from memetik.bench.own import pose_of
 from memetik.bench.peers import Task
@@ -84,10 +84,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, across: 
     report.remarks.append(
         f"Of the box {out} of {across**3} goals were never solved: out of reach as far as is known, which is no proof."
     )
-    print(report)
-    report.save(folder)
-    print("saved", *save_figure(_plot(clouds, outcomes), folder, "workspace"))
-    return report
+    return report.publish(folder, lambda: _plot(clouds, outcomes))
 
 
 def _box(body: Body, across: int) -> Cloud:
