@@ -369,7 +369,7 @@ def test_an_error_ends_all_threads(reach, panda, rng):
 
     with pytest.raises(KeyboardInterrupt):
         mk.solve_batch(problem, {pose: targets}, starts, threads=3, progress=interrupt)
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("memetik")]
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("memetik batch")]
 
 
 # ---- Mistakes ----------------------------------------------------------------------------------------------

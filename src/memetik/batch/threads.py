@@ -50,7 +50,7 @@ def solve_on_threads(
     if workers == 1:
         work.run()
     else:
-        with ThreadPoolExecutor(workers - 1, thread_name_prefix="memetik") as pool:
+        with ThreadPoolExecutor(workers - 1, thread_name_prefix="memetik batch") as pool:
             others = [pool.submit(work.run) for _ in range(workers - 1)]
             work.run()  # this thread, too
         for other in others:
