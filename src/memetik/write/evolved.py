@@ -37,6 +37,23 @@ def draw_evolved(
 
     Elites stand in a frame in the colour of their niche, as in `draw_landscape`. `targets` are points (n, 3) to mark [m].
     """
+    return save(
+        evolved_figure(body, history, generation=generation, count=count, targets=targets, view=view, title=title), path
+    )
+
+
+def evolved_figure(
+    body: Body,
+    history: History,
+    *,
+    generation: int | None = None,
+    count: int = 24,
+    targets: ArrayLike = (),
+    view: tuple[float, float] = VIEW,
+    across: int = ACROSS,
+    title: str = "",
+) -> Any:
+    """The same picture as a figure that is not saved yet, with so many postures in a row."""
     plt = pyplot("drawing an evolution")
     if generation is None:
         generation = history.last_whole
@@ -47,7 +64,7 @@ def draw_evolved(
     every = np.concatenate([*(p.reshape(-1, 3) for p in points), goals])
     camera = look(every, np.zeros(len(every)), view, (PAGE, PAGE), np.full(4, 4.0))
     colors, family = link_colors(body), history.families()
-    across = min(ACROSS, len(rows))
+    across = min(across, len(rows))
     down = math.ceil(len(rows) / across)
     figure, plots = plt.subplots(
         down, across, figsize=(1.45 * across, 1.75 * down + 0.4), squeeze=False, layout="constrained"
@@ -61,7 +78,7 @@ def draw_evolved(
             _mark(plot, f"C{family[row] % 7}")
     about = f"the {len(rows)} fittest of generation {generation}, with their fitness; elites framed by niche"
     figure.suptitle(f"{title}: {about}" if title else about, fontsize=10)
-    return save(figure, path)
+    return figure
 
 
 def _points(body: Body, q: Array) -> Array:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,15 @@ Array = NDArray[np.float64]
 
 COLUMNS = 4  # joints that are shown, unless they are named
 COLORS = "viridis"  # dark for the fit; even in lightness, and distinct for colour-blind readers
-ROWS = ("all individuals", "procreation", "elites, by niche")
 LEAST = 1e-6  # fitness below this is drawn as this
+
+
+class Row(NamedTuple):
+    """A row of a landscape: a history, and what of it is drawn into the plot of a joint."""
+
+    label: str
+    history: History
+    draw: Callable[[Any, History, int, Any], Any]
 
 
 def draw_landscape(history: History, path: str | Path, *, joints: Sequence[str] = (), title: str = "") -> Path:
@@ -27,37 +34,42 @@ def draw_landscape(history: History, path: str | Path, *, joints: Sequence[str] 
     The first row shows all individuals, coloured by fitness, the second the way from parents to offspring, the third the
     elites, whose colour is the niche they come to. Unless named, `joints` are those in which the elites differ most.
     """
-    plt = pyplot("drawing an evolution")
-    columns = _columns(history, joints)
-    figure, plots = plt.subplots(
-        len(ROWS),
-        len(columns),
-        figsize=(2.6 * len(columns) + 1.2, 6.6),
-        sharex=True,
-        squeeze=False,
-        layout="constrained",
-    )
-    norm = _scale(history)
-    shades = None
-    for column, k in enumerate(columns):
-        top, middle, bottom = plots[:, column]
-        shades = _individuals(top, history, k, norm)
-        _procreation(middle, history, k, norm)
-        _elites(bottom, history, k)
-        top.set_title(history.joints[k], fontsize=9)
-        bottom.set_xlabel("generation")
-        for plot in (top, middle, bottom):
-            _frame(plot, history, k)
-    for row, name in enumerate(ROWS):
-        plots[row, 0].set_ylabel(f"{name}\n[rad or m]", fontsize=9)
-    figure.colorbar(shades, ax=plots, label="fitness (eq. 4.3), 0 is best", aspect=50, pad=0.01)
+    rows = [
+        Row("all individuals", history, individuals),
+        Row("procreation", history, procreation),
+        Row("elites, by niche", history, elites),
+    ]
     count = len(history.founders())
     found = f"{count} niche{'s' if count != 1 else ''} alive in the end"
-    figure.suptitle(f"{title}: {found}" if title else found, fontsize=11)
-    return save(figure, path)
+    return save(landscape_figure(rows, columns(history, joints), f"{title}: {found}" if title else found), path)
 
 
-def _columns(history: History, joints: Sequence[str]) -> list[int]:
+def landscape_figure(rows: Sequence[Row], genes: Sequence[int], title: str) -> Any:
+    """Rows of histories of the same joints, of which `genes` are shown, with one scale of fitness."""
+    plt = pyplot("drawing an evolution")
+    from matplotlib.cm import ScalarMappable
+
+    figure, plots = plt.subplots(
+        len(rows), len(genes), figsize=(2.6 * len(genes) + 1.2, 2.0 * len(rows) + 0.6), sharex="row", squeeze=False,
+        layout="constrained",
+    )  # fmt: skip
+    norm = _scale(np.concatenate([row.history.fitness for row in rows]))
+    for line, row in zip(plots, rows, strict=True):
+        for plot, k in zip(line, genes, strict=True):
+            row.draw(plot, row.history, k, norm)
+            _frame(plot, row.history, k)
+        line[0].set_ylabel(f"{row.label}\n[rad or m]", fontsize=9)
+    for plot, k in zip(plots[0], genes, strict=True):
+        plot.set_title(rows[0].history.joints[k], fontsize=9)
+    for plot in plots[-1]:
+        plot.set_xlabel("generation")
+    shades = ScalarMappable(norm, COLORS)
+    figure.colorbar(shades, ax=plots, label="fitness (eq. 4.3), 0 is best", aspect=50, pad=0.01)
+    figure.suptitle(title, fontsize=11)
+    return figure
+
+
+def columns(history: History, joints: Sequence[str]) -> list[int]:
     """The genes to show: those named, else those in which elites are spread most, in the order of the body."""
     unknown = [name for name in joints if name not in history.joints]
     if unknown:
@@ -72,24 +84,24 @@ def _columns(history: History, joints: Sequence[str]) -> list[int]:
     return sorted(np.argsort(-spread, kind="stable")[:COLUMNS].tolist())
 
 
-def _scale(history: History) -> Any:
+def _scale(fitness: Array) -> Any:
     from matplotlib.colors import LogNorm
 
-    shown = np.maximum(history.fitness[np.isfinite(history.fitness)], LEAST)
+    shown = np.maximum(fitness[np.isfinite(fitness)], LEAST)
     return LogNorm(shown.min(), max(shown.max(), 2.0 * shown.min())) if len(shown) else LogNorm(LEAST, 1.0)
 
 
-def _individuals(plot: Any, history: History, k: int, norm: Any) -> Any:
+def individuals(plot: Any, history: History, k: int, norm: Any) -> None:
     """Dots; the fitter are larger and lie above."""
     order = np.argsort(-history.fitness, kind="stable")
     shown = np.maximum(history.fitness[order], LEAST)
-    return plot.scatter(
+    plot.scatter(
         history.generation[order], history.genes[order, k], c=shown, norm=norm, cmap=COLORS, s=4.0 + 14.0 * _merit(shown, norm),
         linewidths=0, rasterized=True,
     )  # fmt: skip
 
 
-def _procreation(plot: Any, history: History, k: int, norm: Any) -> None:
+def procreation(plot: Any, history: History, k: int, norm: Any) -> None:
     """A line from each parent to each child, in the colour of the child; those to the fitter are wider and lie above."""
     from matplotlib.collections import LineCollection
 
@@ -116,7 +128,7 @@ def _merit(fitness: Array, norm: Any) -> Array:
     return np.clip(1.0 - 1.6 * np.asarray(norm(fitness), dtype=np.float64), 0.0, 1.0)
 
 
-def _elites(plot: Any, history: History, k: int) -> None:
+def elites(plot: Any, history: History, k: int, norm: Any) -> None:
     """The way of each elite, from what it was before its exploitation, in the colour of its niche."""
     founders, family = history.founders(), history.families()
     rows = np.flatnonzero(history.elite)
