@@ -29,6 +29,12 @@ def row(text, name):
 
 
 @quick
+def test_a_status_prints_its_name():
+    assert [str(status) for status in Status] == ["REACHED", "CLOSEST", "INVALID"]
+    assert f"{Status.CLOSEST}" == "CLOSEST" and Status.CLOSEST == 1
+
+
+@quick
 def test_the_status_line_and_the_objectives(arm):
     problem = Problem(arm, [Position("tip", (0.7, 0.5, 0.0)), Displacement()])
     text = str(solve(problem))

@@ -27,6 +27,11 @@ class Status(enum.IntEnum):
     CLOSEST = 1  # within the limits, but not all objectives are satisfied
     INVALID = 2  # no usable vector came out
 
+    def __str__(self) -> str:
+        return self.name
+
+    __format__ = enum.Enum.__format__  # the name in f-strings too
+
 
 class Solution:
     """The answer to a problem: `solution.q`, or by name `solution["panda_joint4"]`.
