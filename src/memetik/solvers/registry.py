@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memetik.errors import UnknownNameError
+from memetik.errors import ProblemError, UnknownNameError
 from memetik.problem import Problem
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget
@@ -101,14 +101,23 @@ def solve(
     problem: Problem,
     start: ArrayLike | None = None,
     *,
-    method: str = "memetic",
+    method: str | Solver = "memetic",
     budget: Budget = DEFAULT,
     seed: int = 0,
 ) -> Solution:
     """Find a posture that satisfies the objectives, from `start` (the body's home unless given).
 
+    method: a name from mk.methods(), or a solver with parameters of your own, such as mk.BioIK(elites=3).
     The same call gives the same answer, unless the budget's seconds ended it, which the solution says.
     """
     if method == "memetic" and seed == 0:
         return _FLAGSHIP.solve(problem, start, budget)
-    return solver(method, seed=seed).solve(problem, start, budget)
+    if isinstance(method, str):
+        return solver(method, seed=seed).solve(problem, start, budget)
+    if isinstance(method, type) or not hasattr(method, "solve"):
+        raise ProblemError(
+            f"solve: method is {method!r}; give a name from mk.methods(), or a solver such as mk.BioIK()."
+        )
+    if seed != 0:
+        raise ProblemError(f"solve: {method!r} has a seed of its own; give it there instead of seed={seed} here.")
+    return method.solve(problem, start, budget)

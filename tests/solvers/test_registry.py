@@ -1,0 +1,39 @@
+"""Methods by name, and solvers in place of a name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import memetik as mk
+from memetik.errors import ProblemError, UnknownNameError
+from memetik.solvers import Memetic, solve
+from memetik.solvers.dls import DampedLeastSquares
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.fixture
+def reach():
+    return mk.Problem(mk.planar_chain([0.5, 0.4, 0.3]), mk.Position("tip", (0.7, 0.5, 0.0)))
+
+
+@pytest.mark.parametrize("start", [None, np.array([0.3, -0.2, 0.9])])
+def test_a_solver_in_place_of_its_name(reach, start):
+    budget = mk.Budget(evaluations=60)
+    for name, solver in (("memetic", Memetic(seed=3)), ("dls", DampedLeastSquares(seed=3))):
+        by_name = solve(reach, start, method=name, seed=3, budget=budget)
+        by_solver = solve(reach, start, method=solver, budget=budget)
+        assert_array_equal(by_solver.q, by_name.q)
+        assert by_solver.method == name and by_solver.evaluations == by_name.evaluations <= 60
+
+
+def test_what_is_no_method_is_refused(reach):
+    with pytest.raises(UnknownNameError, match=r"no method named 'dsl'. Did you mean 'dls'"):
+        solve(reach, method="dsl")
+    for wrong in (DampedLeastSquares, 7, None):
+        with pytest.raises(ProblemError, match=r"give a name from mk.methods\(\), or a solver such as mk.BioIK\(\)"):
+            solve(reach, method=wrong)
+    with pytest.raises(ProblemError, match=r"Memetic\(.* has a seed of its own"):
+        solve(reach, method=Memetic(), seed=4)
