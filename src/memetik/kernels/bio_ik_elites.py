@@ -6,7 +6,7 @@ it do not, as if they had never been looked at: so the answer does not depend on
 
 Most searches end with the fittest of their first generation, so nobody is called for that one: work on the others would be
 for nothing, and two busy cores are each a little slower than one. Whether to call others later depends on what else the
-machine does. Both ways are timed, by the evaluations that count, and the faster is taken; the other is tried now and then.
+machine does. Both ways are timed, by the evaluations that count, and the faster is taken; the other is tried from time to time.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from memetik.kernels.bio_ik_room import (
     EXPLOITATION,
     HANDS,
     NEXT,
+    OWN,
     REACHED,
     SATISFIED,
     SIZE,
@@ -40,7 +41,8 @@ from memetik.kernels.ofkt import clear
 from memetik.kernels.rest import rest
 
 PAYS = 0.95  # of the time alone: what takes more is not worth calling others
-TURNS, AGAIN = 8, 32  # generations that try both ways in turns, and after how many the slower is tried again
+TURNS = 6  # generations that try both ways in turns; then the slower is tried in each 2^k-th, ...
+OFTEN = 512  # ... and in each of so many
 FADE = 0.95  # what times of a way still count when the next is known
 OUTLIER = 2.0  # times the mean is the most that a time counts
 
@@ -73,7 +75,7 @@ def exploit_elites(problem, parameters, places, room, colony, hand, generation, 
     return count
 
 
-@jit
+@jit_part
 def keep_elites(colony):
     """The offspring of elites that are not exploited are they themselves."""
     population, offspring = colony.population, colony.offspring
@@ -99,7 +101,7 @@ def exploit_alone(problem, parameters, places, room, first, end, state):
     """One elite after the other, from the first up to the end, until one satisfies all."""
     for e in range(first, end):
         if e <= read_shared(places, REACHED):
-            exploit_elite(problem, parameters, places, room, 0, e, state)
+            exploit_elite(problem, parameters, places, room, OWN, e, state)
 
 
 @jit_part
@@ -109,7 +111,7 @@ def exploit_together(problem, parameters, places, room, first, end, state):
     write_shared(places, NEXT, first)
     for h in range(1, min(int(parameters[HANDS]), end - first)):
         ring(places[hand_place(int(parameters[SIZE]), end, problem[4].shape[1], h)])
-    take_elites(problem, parameters, places, room, 0, end, state)
+    take_elites(problem, parameters, places, room, OWN, end, state)
     while read_shared(places, DONE) < end:
         rest()
 
@@ -140,7 +142,7 @@ def take_elites(problem, parameters, places, room, h, kappa, state):
         e = count_shared(places, NEXT, 1)
 
 
-@jit
+@jit_part
 def clear_hand(hand):
     """Let a hand remember nothing."""
     clear(hand.tree)
@@ -152,13 +154,13 @@ def clear_hand(hand):
 
 @jit
 def choose(task):
-    """What took less time for an evaluation; both in turns at first, and the other one now and then."""
+    """What took less time for an evaluation; both in turns at first, and the other one ever more rarely."""
     trials = int(task[TRIALS])
     task[TRIALS] = trials + 1.0
     pays = task[TOGETHER] * task[ALONE + 1] < PAYS * task[ALONE] * task[TOGETHER + 1]
     if trials < TURNS:
         pays = trials % 2 == 1
-    elif trials % AGAIN == 0:
+    elif trials & (trials - 1) == 0 or trials % OFTEN == 0:
         pays = not pays
     return TOGETHER if pays else ALONE
 
