@@ -11,6 +11,7 @@ import pytest
 
 import memetik
 from memetik.kernels import jit
+from tests.conftest import COMPILED
 
 PACKAGE = Path(memetik.__file__).parent
 
@@ -96,6 +97,25 @@ def test_a_kernel_is_compiled_without_cache_if_need_be(decorate, monkeypatch):
     assert decorate(abs) is abs
     first, second = asked
     assert first == {"cache": True, **second} and "cache" not in second
+
+
+@pytest.mark.skipif(not COMPILED, reason="plain kernels can be called from anywhere")
+def test_a_part_that_python_calls_complains_instead_of_crashing():
+    with pytest.raises(TypeError, match="_inside is for kernels to call"):
+        _inside(2.0)
+    assert _outside(2.0) == 5.0
+    with pytest.raises(TypeError, match="_inside is for kernels to call"):
+        _inside(2.0)  # nor when it has been compiled
+
+
+@jit.jit_part
+def _inside(x):
+    return 2.0 * x
+
+
+@jit.jit
+def _outside(x):
+    return _inside(x) + 1.0
 
 
 def test_what_an_older_version_left_is_compiled_anew(tmp_path):

@@ -12,7 +12,7 @@ from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_
 from memetik.kernels.clock import now
 from memetik.kernels.crossing import counters_at, flags_at, floats_at, frames_at, integers_at, nodes_at, terms_at
 from memetik.kernels.finish import CLOSEST, REACHED, judge
-from memetik.kernels.jit import COMPILED, jit
+from memetik.kernels.jit import COMPILED, jit, jit_part
 from memetik.kernels.late import call_act
 from memetik.kernels.memetic import solve
 from memetik.kernels.polish import FAINT, polish
@@ -134,7 +134,7 @@ def yield_at(table, q, outcome, seed, most, seconds):
     return CLOSEST
 
 
-@jit
+@jit_part
 def left_of(seconds, begin, clock):
     """What is left of the seconds since `begin`; never zero, which means no deadline, unless there was none."""
     return max(seconds - (now(clock) - begin), 1e-9) if seconds > 0.0 else 0.0

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.sincos import sincos
 
 SCREW_STEPS = 8
@@ -52,7 +52,7 @@ def best_slide(along, weight, low, high):
     return min(max(along / weight, low), high) if weight > 0.0 else 0.0
 
 
-@jit
+@jit_part
 def screw_loss(t, a, b, along, weight, pitch):
     """What a turn by t leaves of a wave and a parabola: -2 (a cos t + b sin t) + w (h t)^2 - 2 h t `along`."""
     slide = pitch * t

@@ -24,6 +24,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from memetik.kernels.bio_ik_breed import breed, populate, survey
 from memetik.kernels.bio_ik_elites import clear_hand, exploit_elites
 from memetik.kernels.bio_ik_history import record
@@ -38,6 +40,7 @@ from memetik.kernels.bio_ik_room import (
     INTERPOLATION,
     LIVING,
     LOOK,
+    OWN,
     PARAMETERS,
     SATISFIED,
     SEED,
@@ -59,6 +62,7 @@ from memetik.kernels.evaluate import count_residuals
 from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.random import seed_stream
 
+OLDEST = np.int64(0)  # generation; as OWN (bio_ik_room.py)
 STANDING = 0.01  # a fitness that improves by less than this share stands still
 
 
@@ -130,7 +134,7 @@ def begin(problem, parameters, places, room, history):
         blocks = blocks or not terms[t].soft
         yields = yields or parameters[PARAMETERS + t] != 0.0
     given_weights(terms, colony.ease, colony.given)
-    clear_hand(carve_hand(problem, parameters, places, room, 0))
+    clear_hand(carve_hand(problem, parameters, places, room, OWN))
     if parameters[HISTORY] != 0.0:
         history[0] = 0.0
     return blocks, yields and blocks
@@ -145,9 +149,9 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
     history = room[
         search_size(psi, kappa, hands, nodes.size, frames.size, x.size, count_residuals(terms), terms.size) :
     ]
-    hand = carve_hand(problem, parameters, places, room, 0)
+    hand = carve_hand(problem, parameters, places, room, OWN)
     blocks, yields = begin(problem, parameters, places, room, history)
-    generation, best = 0, math.inf  # best: the fitness of the solution x*
+    generation, best = OLDEST, math.inf  # best: the fitness of the solution x*
     anew, count = True, 0
     while True:
         colony = carve_colony(problem, parameters, places, room)

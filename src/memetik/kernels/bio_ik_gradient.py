@@ -41,7 +41,7 @@ def moves(parameters, terms, n, k, t):
     return parameters[PARAMETERS + terms + n + t * n + k] != 0.0
 
 
-@jit
+@jit_part
 def write_slopes(terms, parameters, weights, fitness, losses, slopes):
     """d phi / d L for every term. The two terms of a projection have one loss between them, and half its slope each."""
     count = terms.size
@@ -63,7 +63,7 @@ def write_slopes(terms, parameters, weights, fitness, losses, slopes):
 # ---- By the chain rule ---------------------------------------------------------------------------------------
 
 
-@jit
+@jit_part
 def spread_slope(term, slope, data, world, residual, by_residual):
     """Turn the slope by the loss of a term into slopes by its residuals. A projection loses as a position does (4.11)."""
     if term.kind == DISTANCE:
@@ -80,7 +80,7 @@ def spread_slope(term, slope, data, world, residual, by_residual):
         by_residual[i] = slope * residual[i] / length if length > 0.0 else 0.0
 
 
-@jit
+@jit_part
 def put_extent(term, slope, frames, world, residual, wrenches):
     """The part of the loss of a projection that grows with lambda, the distance of its frame from the root."""
     px, py, pz = world[term.frame, 4], world[term.frame, 5], world[term.frame, 6]
@@ -90,7 +90,7 @@ def put_extent(term, slope, frames, world, residual, wrenches):
         put(wrenches, frames[term.frame].node, outward * px, outward * py, outward * pz, 0.0, 0.0, 0.0)
 
 
-@jit
+@jit_part
 def add_springs(term, data, x, slope, gradient):
     """Springs have no Jacobian: the derivative of the mean of stiffness times stretch."""
     for s in range(term.count):
@@ -128,7 +128,7 @@ def by_chain_rule(problem, parameters, places, room, h, weights, x, fitness):
     hand_down(nodes, hand.poses, hand.axes, wrenches, gradient)
 
 
-@jit
+@jit_part
 def add_by_jacobian(problem, parameters, t, x, hand):
     """Add the slopes by the residuals of a term times their Jacobian."""
     nodes, frames, terms, data, bounds, spans = problem
@@ -181,7 +181,7 @@ def by_differences(problem, parameters, places, room, h, weights, x, fitness):
         copy_frames(hand.world, hand.moved)
 
 
-@jit
+@jit_part
 def copy_frames(world, moved):
     for f in range(world.shape[0]):
         for i in range(7):

@@ -7,11 +7,11 @@ import math
 from memetik.kernels.bio_ik_place import place_body
 from memetik.kernels.bio_ik_room import LOSS, RMSE, SPENT
 from memetik.kernels.evaluate import term_error
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.losses import average, write_losses
 
 
-@jit
+@jit_part
 def combine(terms, parameters, weights, losses):
     """The fitness phi of losses, eq. 4.3 or the mean error; what is not a number is as bad as can be."""
     phi = average(terms, losses, weights, parameters[LOSS] == RMSE)
@@ -28,7 +28,7 @@ def evaluate(problem, parameters, weights, x, hand):
     return combine(terms, parameters, weights, hand.losses)
 
 
-@jit
+@jit_part
 def terminates(terms, data, x, residual):
     """Whether the posture that was just evaluated satisfies every term that can block, each by its own tolerance.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from memetik.kernels.bio_ik_room import OFKT
 from memetik.kernels.forward import frame_pose
-from memetik.kernels.jit import jit, jit_part
+from memetik.kernels.jit import jit_part
 from memetik.kernels.ofkt import clear, update_poses
 from memetik.kernels.pose import store
 
@@ -22,7 +22,7 @@ def place_changes(nodes, frames, x, tree, poses, world):
         store(frame_pose(frames[f], poses), world, f, 0)
 
 
-@jit
+@jit_part
 def place_body(nodes, frames, parameters, x, tree, poses, world):
     """Place all that x moves, or all there is."""
     if parameters[OFKT] == 0.0:

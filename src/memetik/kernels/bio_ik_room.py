@@ -87,6 +87,7 @@ class Hand(NamedTuple):
     clock: np.ndarray  # (2,)
 
 
+OWN = np.int64(0)  # the hand of the thread that evolves; whatever is given a plain 0, Numba compiles once more for it
 SPENT, SATISFIED, TALLY = 0, 1, 2  # of a hand
 # Of the elites. The two ways to exploit them have seconds there, and evaluations behind it.
 ALLOWANCE, DEADLINE, ALONE, TOGETHER, TRIALS, TASK = 0, 1, 2, 4, 6, 7

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.losses import residual_length
 from memetik.kernels.pose import turn
 from memetik.kernels.records import SCREW, SLIDE
@@ -21,7 +21,7 @@ from memetik.kernels.term_pose import target_pose
 from memetik.kernels.terms import MASK, ORIENTATION, POSITION
 
 
-@jit
+@jit_part
 def is_wrench(term, data):
     """Whether the loss of a term is a wrench: a position, or an orientation that is asked for in full."""
     if term.kind == ORIENTATION:
@@ -30,7 +30,7 @@ def is_wrench(term, data):
     return term.kind == POSITION
 
 
-@jit
+@jit_part
 def position_slopes(distance, length, extent):
     """Derivatives of eq. 4.4 by the distance d and by the extent lambda, for d > 0."""
     far, out = length + distance, extent + distance
@@ -51,7 +51,7 @@ def put(wrenches, node, fx, fy, fz, mx, my, mz):
         wrenches[node, 5] += mz
 
 
-@jit
+@jit_part
 def put_loss(term, slope, frames, data, world, residual, wrenches):
     """The wrench of a position or orientation whose loss counts `slope`; its opposite on what carries the target."""
     length = residual_length(term, residual)
@@ -79,7 +79,7 @@ def put_loss(term, slope, frames, data, world, residual, wrenches):
         put(wrenches, frames[term.other].node, -fx, -fy, -fz, -mx, -my, -mz)
 
 
-@jit
+@jit_part
 def hand_down(nodes, poses, axes, wrenches, gradient):
     """From the tips to the root: add to the gradient what every joint feels. Leaves the wrenches zero."""
     for back in range(nodes.size):

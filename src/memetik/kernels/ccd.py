@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from memetik.kernels.align import best_screw, best_slide, best_turn, circle, play
 from memetik.kernels.coupled import link_variables, move_coupled, place_rows
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.pose import axis, load
 from memetik.kernels.pull import carries, misturn, move_frame, pair, split, weight
 from memetik.kernels.records import SLIDE, TURN
@@ -33,7 +33,7 @@ def room(frames: int) -> int:
     return MEMORY + 7 * frames
 
 
-@jit
+@jit_part
 def best_alone(problem, softness, i, low, high, poses, world):
     """The change of the motion of node i, from `low` to `high`, that is best while all others rest."""
     nodes, frames, terms, data, bounds, spans = problem
@@ -69,7 +69,7 @@ def best_alone(problem, softness, i, low, high, poses, world):
     return best_screw(a, b, size, along, total, nodes[i].pitch, low, high)
 
 
-@jit
+@jit_part
 def move_alone(problem, x, softness, longest, i, work):
     """Give the variable that drives node i and no other its best value; the frames move along, the node does not."""
     nodes, frames, terms, data, bounds, spans = problem

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 
 POINT = 1e-24  # squared half length [m^2] below which a segment is a point
 PARALLEL = 1e-14  # squared sine of the angle below which segments are parallel
@@ -80,7 +80,7 @@ def slope(c, u, h, t):
     return total
 
 
-@jit
+@jit_part
 def closest_to_box(c, u, h):
     """The t for which c + t u is closest to the box: where the slope vanishes, else at an end.
 

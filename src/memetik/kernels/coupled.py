@@ -7,7 +7,7 @@ moves the frames exactly as forward kinematics would, without placing what lies 
 
 from __future__ import annotations
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.pose import axis, compose, load, local, store
 from memetik.kernels.pull import carries, misturn, move_frame, pair, split, total_loss, weight
 from memetik.kernels.terms import ORIENTATION
@@ -27,7 +27,7 @@ def link_variables(nodes, deepest, above):
         deepest[k] = i
 
 
-@jit
+@jit_part
 def place_rows(nodes, x, poses, first, last):
     """Forward kinematics of some rows, whose parents are placed."""
     for i in range(first, last + 1):
@@ -81,7 +81,7 @@ def move_driven(nodes, frames, i, above, change, poses, world, moved):
         i = above[i]
 
 
-@jit
+@jit_part
 def move_coupled(problem, x, softness, longest, i, above, work, moved):
     """Improve the variable whose deepest node is i; frames and the rows down to i stand where it leads."""
     nodes, frames, terms, data, bounds, spans = problem

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.svd import decompose
 
 
@@ -72,7 +72,7 @@ def directions(room, work):
     return Directions(sigma, wrong, left, right)
 
 
-@jit
+@jit_part
 def combine(directions, work):
     """Write work.step = -sum_i wrong_i right_i, once `wrong` has been multiplied by f."""
     for k in range(work.step.size):

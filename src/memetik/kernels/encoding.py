@@ -7,14 +7,14 @@ smoothly with it, as no set of four or fewer does (q and -q are one rotation, an
 from __future__ import annotations
 
 from memetik.kernels.evaluate import place
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.pose import compose, inverse, load
 from memetik.kernels.terms import ORIENTATION, POSITION
 
 POSITION_INPUTS, ORIENTATION_INPUTS = 3, 6
 
 
-@jit
+@jit_part
 def write_inputs(kind, pose, out, at):
     """Write the position or orientation of a pose from `at` on; where the next one goes."""
     if kind == POSITION:
@@ -41,7 +41,7 @@ def write_wanted(terms, data, out):
             at = write_inputs(terms[t].kind, pose, out, at)
 
 
-@jit
+@jit_part
 def write_shown(terms, world, out):
     """The targets that the frames would satisfy where they are."""
     at = 0
@@ -61,14 +61,14 @@ def show_all(nodes, frames, terms, postures, poses, world, inputs):
         write_shown(terms, world, inputs[r])
 
 
-@jit
+@jit_part
 def scale_in(low, gain, inputs):
     """Bring inputs of the range of the training set between 0 and 1, in place."""
     for i in range(low.size):
         inputs[i] = (inputs[i] - low[i]) * gain[i]
 
 
-@jit
+@jit_part
 def scale_out(outputs, first, lower, span, x):
     """Joint values from outputs between 0 and 1, which stand from `first` on."""
     for k in range(x.size):

@@ -9,7 +9,7 @@ from memetik.kernels.fabrik_backward import sweep_backward
 from memetik.kernels.fabrik_forward import sweep_forward
 from memetik.kernels.fabrik_tips import SWEPT
 from memetik.kernels.forward import frame_pose
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.moments import MOMENTS
 from memetik.kernels.pose import store
 from memetik.kernels.retry import MEMORY, SOFTNESS, begin, beyond_reach, over
@@ -31,7 +31,7 @@ def room(nodes: int, frames: int) -> int:
     return MEMORY + 7 * frames + (SWEPT + MOMENTS) * nodes
 
 
-@jit
+@jit_part
 def improve_coupled(problem, x, softness, deepest, above, work, moved):
     """Variables with several motions have no link of their own to follow: they take a step of coordinate descent."""
     nodes, frames = problem[0], problem[1]

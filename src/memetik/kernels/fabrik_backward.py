@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from memetik.kernels.align import play
 from memetik.kernels.fabrik_tips import BOUND, LOAD, ONE_POINT, strength, stretched
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.moments import add_all, add_point, add_product, best_for_all, clear
 from memetik.kernels.pose import axis, compose, load, local, store, turn
 from memetik.kernels.pull import split
@@ -22,7 +22,7 @@ BEYOND = 0.02  # what a link with a target of its own leaves of the wishes of br
 LEVER = 0.2  # an orientation counts as points about the tip, this share of the longest reach away
 
 
-@jit
+@jit_part
 def add_orientation(moments, i, w, frame, wanted):
     """The three axes of a frame on link i as directions, with where they should point."""
     for k in range(3):
@@ -32,7 +32,7 @@ def add_orientation(moments, i, w, frame, wanted):
         add_product(moments, i, rx, ry, rz, dx, dy, dz)
 
 
-@jit
+@jit_part
 def gather_tips(problem, softness, far, poses, world, swept, moments):
     """For each node the tips on its link, in the axes of the link, with their targets, seen from where it was swept to."""
     nodes, frames, terms, data, bounds, spans = problem
@@ -61,7 +61,7 @@ def gather_tips(problem, softness, far, poses, world, swept, moments):
             add_product(moments, i, rx, ry, rz, weight * dx, weight * dy, weight * dz)
 
 
-@jit
+@jit_part
 def gather_carried(nodes, x, ahead, swept, moments):
     """Add the nodes that each node carries: the next counts in full, the one after it `ahead` times, and so on.
 
@@ -82,7 +82,7 @@ def gather_carried(nodes, x, ahead, swept, moments):
                 add_point(moments, p, share * swept[i, LOAD], tx, ty, tz, sx, sy, sz)
 
 
-@jit
+@jit_part
 def moved_on(node, pose, change):
     """The pose of a node after a change of its motion: turned about its own z axis and moved along it."""
     angle, slide = split(node, change)

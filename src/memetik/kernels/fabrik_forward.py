@@ -23,14 +23,14 @@ from memetik.kernels.fabrik_tips import (
     place_tip,
     swing,
 )
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.moments import add_all_unturned, add_point, best_for_all, clear
 from memetik.kernels.pose import axis, load, local, turn
 from memetik.kernels.pull import split
 from memetik.kernels.wanted import product
 
 
-@jit
+@jit_part
 def gather_way_home(nodes, ahead, poses, moments):
     """For each node the points on the way to the root: the next counts in full, the one after it `ahead` times, and so on."""
     clear(moments)
@@ -44,7 +44,7 @@ def gather_way_home(nodes, ahead, poses, moments):
                 add_point(moments, i, 1.0, x, y, z, x, y, z)
 
 
-@jit
+@jit_part
 def settle_link(swept, i, old):
     """Turn the sums of row i into a pose: the mean rotation, with what is attached to the link at its centroid.
 

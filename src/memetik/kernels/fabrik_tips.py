@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.pose import load
 from memetik.kernels.terms import ORIENTATION, POSITION
 from memetik.kernels.wanted import product, wanted_direction, wanted_point, wanted_turn
@@ -66,7 +66,7 @@ def stretched(x, y, z, far, poses):
     return rx + far * (x - rx), ry + far * (y - ry), rz + far * (z - rz)
 
 
-@jit
+@jit_part
 def wish_for_place(problem, f, softness, far, pose, poses, world):
     """The weighted mean of the points where terms want frame f, and its weight; where it is if none does."""
     terms, data = problem[2], problem[3]
@@ -82,7 +82,7 @@ def wish_for_place(problem, f, softness, far, pose, poses, world):
     return total, x / total, y / total, z / total
 
 
-@jit
+@jit_part
 def wish_for_turn(problem, f, softness, pose, world):
     """The mean of the rotations that terms want of frame f, as a quaternion, and its weight; 0 if none does."""
     terms, data = problem[2], problem[3]
@@ -104,7 +104,7 @@ def wish_for_turn(problem, f, softness, pose, world):
     return total, (a / length, b / length, c / length, d / length)
 
 
-@jit
+@jit_part
 def place_tip(problem, f, softness, far, poses, world, swept):
     """Ask the link of frame f to bring it where its terms want it.
 

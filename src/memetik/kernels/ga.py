@@ -16,7 +16,7 @@ from memetik.kernels.appraise import (
     populate,
     wait,
 )
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.random import uniform
 from memetik.kernels.turns import bring_within
 
@@ -57,7 +57,7 @@ def beget(first, second, blend, mutation, reach, bounds, state, child):
         child[k] = bring_within(gene, bounds, k)
 
 
-@jit
+@jit_part
 def breed(setting, parameters, genes, fitness, best, ease, offspring, offspring_fitness):
     """The next generation: the fittest as it is, and children. Whether the search is over."""
     bounds, state = setting.problem[4], setting.state

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.late import call_residual
 from memetik.kernels.term_aim import directions
 from memetik.kernels.term_pose import target_pose
@@ -12,7 +12,7 @@ from memetik.kernels.term_springs import springs_cost
 from memetik.kernels.terms import AIM, AIM_FREE, MASK, ORIENTATION, POSITION, SPRINGS
 
 
-@jit
+@jit_part
 def unmasked(term, data):
     """Whether all three axes of a POSITION or ORIENTATION count in full."""
     m = term.numbers + MASK

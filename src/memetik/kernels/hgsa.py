@@ -29,7 +29,7 @@ from memetik.kernels.appraise import (
 )
 from memetik.kernels.bio_ik_reproduce import adopt, constrain, extinguish, mutate, recombine
 from memetik.kernels.bio_ik_select import niche, select, sort_by_fitness
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.ofkt import REFERENCE, WIDTH, clear, move_frames, update
 from memetik.kernels.pose import compose, constant, load, store
 from memetik.kernels.random import uniform
@@ -69,7 +69,7 @@ def places_size(size: int, n: int) -> int:
     return 2 * size + n
 
 
-@jit
+@jit_part
 def carve_generation(room, size, n):
     """Cut a Generation out of `room`."""
     at = size * n
@@ -177,7 +177,7 @@ def exploit(setting, ease, bench, genes, momentum, fitness, x, g):
     return fitness, False
 
 
-@jit
+@jit_part
 def breed(setting, ease, elites, last, order, pool, young):
     """Offspring of parents chosen by rank, from place `elites` on. Whether the search is over."""
     bounds, state = setting.problem[4], setting.state

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core.registry import CPUDispatcher
 
 # Numba runs everything as plain Python when told so, for debugging and coverage.
 COMPILED: bool = not getattr(numba.config, "DISABLE_JIT", False)
@@ -29,8 +30,18 @@ def jit(function: Kernel) -> Any:
 
 
 def jit_part(function: Kernel) -> Any:
-    """As `jit`, without a way in from Python, which takes long to compile for tuples of many arrays."""
-    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    """As `jit`, for kernels that only kernels call: the way in from Python, which takes time to compile, is left out."""
+    kernel = _compile(function, no_cpython_wrapper=True)
+    if COMPILED:
+        kernel.__class__ = _Part
+    return kernel
+
+
+class _Part(CPUDispatcher):
+    """A kernel that crashes if Python calls it, kept from that."""
+
+    def __call__(self, *_: Any) -> Any:
+        raise TypeError(f"{self.py_func.__name__} is for kernels to call. Let `jit` compile it to call it from Python.")
 
 
 def jit_fast(function: Kernel) -> Any:
@@ -49,7 +60,10 @@ def jit_allocating(function: Kernel) -> Any:
 
 
 def _compile(function: Kernel, **options: Any) -> Any:
-    options = {"error_model": "numpy", "_nrt": False, "fastmath": {"contract"}, "forceinline": True, **options}
+    options = {
+        "error_model": "numpy", "_nrt": False, "fastmath": {"contract"}, "forceinline": True, "no_cfunc_wrapper": True,
+        **options,
+    }  # fmt: skip
     try:
         kernel = numba.njit(cache=True, **options)(function)
         _depend_on_all_kernels(kernel)

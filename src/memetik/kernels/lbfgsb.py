@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.lbfgsb_late import call_minimum
 from memetik.kernels.lbfgsb_memory import store_pair
 from memetik.kernels.lbfgsb_room import (
@@ -169,7 +169,7 @@ def projected_gradient(x, lower, upper, gradient):
     return largest
 
 
-@jit
+@jit_part
 def take_trial(x, lower, upper, step, line):
     """Write the next trial of the line search into x; rounding must not take it over a bound."""
     line.scalars[STEP] = step
@@ -178,7 +178,7 @@ def take_trial(x, lower, upper, step, line):
         x[k] = min(max(there, lower[k]), upper[k])
 
 
-@jit
+@jit_part
 def go_back(x, places, line):
     """The model has led astray: forget it, and start again where the line search did. STUCK if there was no model."""
     for k in range(x.size):
@@ -244,7 +244,7 @@ def aim(f, x, lower, upper, memory, places, line, model):
     return RUNNING
 
 
-@jit
+@jit_part
 def first_step(lower, upper, direction):
     """How far to go, at first and at most, where nothing is known about lengths.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 
 ENOUGH, FLAT = 1e-3, 0.9  # as in L-BFGS-B 3.0
 NARROW = 0.1  # the search is over when the interval is narrower than this, relative to its upper end
@@ -77,13 +77,13 @@ def next_trial(state, step, value, slope):
     return step, False
 
 
-@jit
+@jit_part
 def _is_exhausted(state, step):
     """Whether an interval holds no trial worth the while."""
     return step <= state[LOW] or step >= state[HIGH] or state[HIGH] - state[LOW] <= NARROW * state[HIGH]
 
 
-@jit
+@jit_part
 def _is_over(state, step, value, slope, line, least):
     """Whether a trial satisfies both conditions, or the search has nowhere to go from it."""
     if value <= line and abs(slope) <= -FLAT * state[START_SLOPE]:
@@ -93,7 +93,7 @@ def _is_over(state, step, value, slope, line, least):
     return (step >= state[LIMIT] and value <= line and slope <= least) or step <= 0.0
 
 
-@jit
+@jit_part
 def _cubic(a, value_a, slope_a, b, value_b, slope_b):
     """Where the cubic through two points with slopes has its minimum, as a share of the way from a to b; and its root."""
     bend = 3.0 * (value_a - value_b) / (b - a) + slope_a + slope_b
@@ -110,7 +110,7 @@ def _cubic(a, value_a, slope_a, b, value_b, slope_b):
     return (root - slope_a + bend) / below, root
 
 
-@jit
+@jit_part
 def _secant(a, slope_a, b, slope_b):
     """Where the slope is zero if it changes evenly."""
     return a + slope_a / (slope_a - slope_b) * (b - a)

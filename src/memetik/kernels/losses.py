@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.late import call_residual
 from memetik.kernels.term_springs import springs_error
 from memetik.kernels.terms import DISTANCE, DISTANCE_MARGIN, POSITION, PROJECTION, SPRINGS
 
 
-@jit
+@jit_part
 def residual_length(term, residual):
     """Length of a term's residual [m or rad]."""
     total = 0.0

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.align import best_screw, best_slide, best_turn
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.pose import turn
 from memetik.kernels.records import SLIDE, TURN
 
@@ -127,7 +127,7 @@ def attraction_along(moments, i, spin, ox, oy, oz, ux, uy, uz):
     return ux * (k[4] + k[0] * ox - x) + uy * (k[5] + k[0] * oy - y) + uz * (k[6] + k[0] * oz - z)
 
 
-@jit
+@jit_part
 def best_for_all(node, moments, i, spin, ox, oy, oz, ux, uy, uz, low, high):
     """The change of a node's motion, from `low` to `high`, that brings the points of row i nearest to their places."""
     if node.motion == SLIDE:

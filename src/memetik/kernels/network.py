@@ -13,7 +13,7 @@ import math
 from memetik.kernels.crossing import floats_at, integers_at, terms_at
 from memetik.kernels.encoding import scale_in, scale_out, write_wanted
 from memetik.kernels.finish import wrap_towards
-from memetik.kernels.jit import COMPILED, jit, jit_fast
+from memetik.kernels.jit import COMPILED, jit, jit_fast, jit_part
 
 # RPROP (Riedmiller and Braun 1993): a step grows while the sign of its derivative stays, and shrinks when it changes.
 GROW, SHRINK = 1.2, 0.5
@@ -59,7 +59,7 @@ def infer_batch(places, rows, terms, data, low, gain, lower, span, sizes, weight
         answer(terms, data, low, gain, lower, span, sizes, weights, units, postures[r])
 
 
-@jit
+@jit_part
 def infer(terms, data, bounds, active, low, gain, lower, span, sizes, weights, units, x, start, q):
     """Replace the active joints of q by the network's answer, brought near to what they were by whole turns."""
     for k in range(x.size):

@@ -12,7 +12,7 @@ from memetik.kernels.budget import EVALUATIONS, OUTCOME, deadline_after, spent
 from memetik.kernels.descent import LEAST_DAMPING, LONGEST_STEP, newton_step
 from memetik.kernels.evaluate import count_residuals, measure, place
 from memetik.kernels.finish import verify
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.workspace import carve
 
 STEPS = 100  # evaluations that it is worth; arms out of reach take 20 to 80
@@ -31,7 +31,7 @@ def look(problem, x, softness, outcome, work):
     return measure(terms, data, work.world, x, softness, work.residual)[0]
 
 
-@jit
+@jit_part
 def conjugate(x, falling, work):
     """Turn work.step into the next direction, in work.trial, and keep the gradient in work.start.
 

@@ -7,13 +7,13 @@ import math
 from memetik.kernels.budget import ERROR, EVALUATIONS, spent
 from memetik.kernels.descent import DAMPING, LEAST_DAMPING, LONGEST_STEP, STALL, STALLS, STEPS
 from memetik.kernels.forward import forward, frame_pose
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.pose import store, turn
 from memetik.kernels.pose_step import pose_step
 from memetik.kernels.term_pose import rotation_vector, target_pose
 
 
-@jit
+@jit_part
 def descend_pose(
     nodes, frame, target, position, orientation, bounds, x, most, deadline, clock, outcome, best, poses, columns, step
 ):  # fmt: skip

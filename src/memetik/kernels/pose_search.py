@@ -14,7 +14,7 @@ from memetik.kernels.crossing import counters_at, floats_at, frames_at, integers
 from memetik.kernels.crowd import add_angles, add_distances, take_best
 from memetik.kernels.finish import CLOSEST, INVALID, REACHED, wrap_towards
 from memetik.kernels.forward import forward, frame_pose
-from memetik.kernels.jit import COMPILED, jit
+from memetik.kernels.jit import COMPILED, jit, jit_part
 from memetik.kernels.memetic import FRESH, SHARE, move_inside
 from memetik.kernels.pose_descent import descend_pose
 from memetik.kernels.random import seed_stream, uniform
@@ -26,7 +26,7 @@ def room_for_pose(nodes: int, n: int, population: int) -> int:
     return 7 * nodes + 11 * n + population
 
 
-@jit
+@jit_part
 def draw_pose(nodes, frame, target, by_position, by_rotation, bounds, x, trial, most, state, outcome, poses):
     """The best of a few fresh postures, in x."""
     least = math.inf
@@ -48,7 +48,7 @@ def draw_pose(nodes, frame, target, by_position, by_rotation, bounds, x, trial, 
                 x[k] = trial[k]
 
 
-@jit
+@jit_part
 def verify_pose(nodes, frame, target, position, orientation, bounds, x, start, poses, outcome):
     """Wrap and clamp x, then measure it by the plain path (finish.verify for two terms). Returns the status."""
     wrap_towards(x, start, bounds)
@@ -68,7 +68,7 @@ def verify_pose(nodes, frame, target, position, orientation, bounds, x, start, p
     return CLOSEST if math.isfinite(distance + angle) else INVALID
 
 
-@jit
+@jit_part
 def solve_pose(
     nodes, frames, terms, data, bounds, active, limits, population, crowd, clock, state, room, q, outcome, seed, most,
     seconds,

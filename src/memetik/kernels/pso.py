@@ -17,7 +17,7 @@ from memetik.kernels.appraise import (
     populate,
     wait,
 )
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.random import uniform
 
 INERTIA, MEMORY, COMPANY, NEIGHBOURS = OWN, OWN + 1, OWN + 2, OWN + 3
@@ -55,7 +55,7 @@ def fly(x, speed, own, led, parameters, bounds, state):
         x[k] = inside
 
 
-@jit
+@jit_part
 def start_flight(setting, best, genes, speed):
     """Particles set out from where they were drawn, half way towards a posture that is drawn for each."""
     for i in range(genes.shape[0]):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.pose import load, store, turn
 from memetik.kernels.records import SCREW, SLIDE
 from memetik.kernels.sincos import sincos
@@ -49,7 +49,7 @@ def pair(term, data, world):
     )  # fmt: skip
 
 
-@jit
+@jit_part
 def misturn(term, data, world):
     """Of an ORIENTATION: the quaternion R A^-1 that leads from the target to the frame, in world axes, with w >= 0."""
     pose = load(world, term.frame, 0)
@@ -81,7 +81,7 @@ def split(node, change):
     return change, node.pitch * change if node.motion == SCREW else 0.0
 
 
-@jit
+@jit_part
 def move_frame(world, f, ux, uy, uz, cx, cy, cz, angle, slide):
     """Turn a frame by `angle` about the axis u through c and slide it along u."""
     pose = load(world, f, 0)

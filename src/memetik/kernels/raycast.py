@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.triangles import EDGE, INSET, beside_triangles, cast_on_triangles
 
 GROUND, HEIGHT_FIELD, TRIANGLES = 0, 1, 2
@@ -61,7 +61,7 @@ def beside(data, surface, px, py, pz):
     return beside_triangles(data, surface, px, py, pz)
 
 
-@jit
+@jit_part
 def _slab(origin, direction, low, high, near, far):
     """Narrow [near, far] to where origin + t direction lies in [low, high]; empty (near > far) if nowhere."""
     if direction == 0.0:
@@ -70,7 +70,7 @@ def _slab(origin, direction, low, high, near, far):
     return max(near, min(a, b)), min(far, max(a, b))
 
 
-@jit
+@jit_part
 def _facet(data, surface, i, j, first):
     """Height of the corner of cell (i, j), and the slopes per cell in x and y of its first (x >= y) or second facet."""
     ny = int(data[surface + FIELD_NY])
@@ -81,7 +81,7 @@ def _facet(data, surface, i, j, first):
     return h00, h11 - h01, h01 - h00
 
 
-@jit
+@jit_part
 def _field_normal(data, surface, a, b):
     """The unit normal of a facet with slopes a and b per cell."""
     x, y = -a / data[surface + FIELD_DX], -b / data[surface + FIELD_DY]
@@ -89,7 +89,7 @@ def _field_normal(data, surface, a, b):
     return x / length, y / length, 1.0 / length
 
 
-@jit
+@jit_part
 def _cast_on_field(data, surface, ox, oy, oz, dx, dy, dz):
     """Walk from cell to cell and watch the height above the field: linear over each facet, continuous between them."""
     nx, ny = int(data[surface + FIELD_NX]), int(data[surface + FIELD_NY])
@@ -139,7 +139,7 @@ def _cast_on_field(data, surface, ox, oy, oz, dx, dy, dz):
     return math.inf, 0.0, 0.0, 1.0
 
 
-@jit
+@jit_part
 def _beside_field(data, surface, px, py, pz):
     nx, ny = int(data[surface + FIELD_NX]), int(data[surface + FIELD_NY])
     x0, width = data[surface + FIELD_X], data[surface + FIELD_DX]

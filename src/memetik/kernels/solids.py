@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.closest import along, closest_on_segments, direction_apart, dot, overlap, segment_to_box
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.pose import axis, turn
 from memetik.kernels.term_pose import turn_back
 from memetik.kernels.terms import SOLID_BALL, SOLID_BOX, SOLID_DISC
@@ -34,14 +34,14 @@ def middle(pose):
     return pose[4], pose[5], pose[6]
 
 
-@jit
+@jit_part
 def half_vector(pose, h):
     """From the middle of a segment along z to its end."""
     x, y, z = axis(pose)
     return h[2] * x, h[2] * y, h[2] * z
 
 
-@jit
+@jit_part
 def from_segment(a, u, b, v):
     """From a segment to a segment, both in the world."""
     s, t = closest_on_segments(a, u, b, v)
@@ -53,7 +53,7 @@ def from_segment(a, u, b, v):
     return d, p, q, (n[0] / d, n[1] / d, n[2] / d)
 
 
-@jit
+@jit_part
 def from_box(a, u, box, h):
     """From a segment in the world to a box at a pose."""
     c = turn_back(box, a[0] - box[4], a[1] - box[5], a[2] - box[6])
@@ -61,7 +61,7 @@ def from_box(a, u, box, h):
     return d, moved(box, p), moved(box, b), turn(box, n[0], n[1], n[2])
 
 
-@jit
+@jit_part
 def edge_of_box(box, h, k):
     """Middle and half vector of edge k of 12: four along x, four along y, four along z."""
     one, two = (h[1], h[2]) if k < 4 else (h[0], h[2]) if k < 8 else (h[0], h[1])
@@ -74,7 +74,7 @@ def edge_of_box(box, h, k):
     return moved(box, c), turn(box, u[0], u[1], u[2])
 
 
-@jit
+@jit_part
 def from_edges(p, g, q, h):
     """From the nearest edge of a box at p to a box at q."""
     best = math.inf, NOWHERE, NOWHERE, NOWHERE
@@ -86,7 +86,7 @@ def from_edges(p, g, q, h):
     return best
 
 
-@jit
+@jit_part
 def between_boxes(p, g, q, h, enough):
     """From a box to a box: the shortest way out or, since boxes are nearest at an edge of one, from all their edges."""
     c = turn_back(q, p[4] - q[4], p[5] - q[5], p[6] - q[6])
@@ -100,7 +100,7 @@ def between_boxes(p, g, q, h, enough):
     return one if one[0] < d else (d, a, b, (-n[0], -n[1], -n[2]))
 
 
-@jit
+@jit_part
 def separation(p, g, q, h, enough):
     """From a box or segment to another, with poses p, q and half sizes g, h; inexact if it is more than `enough`."""
     thin, lean = g[0] + g[1] == 0.0, h[0] + h[1] == 0.0

@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.evaluate import linearise
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.linear import step_by_residuals, step_by_variables
 
 
-@jit
+@jit_part
 def linear_model(problem, x, softness, work):
     """The linear model at a posture that was just measured, in the workspace, and which variables are free to move."""
     nodes, frames, terms, data, bounds, spans = problem

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.iterate import LAST, LONGEST, MEMORY, OWN
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.step import curvature, damped_step, linear_model, shorten, step_from
 
 FIRST = OWN  # first damping, as a share of the largest diagonal entry of J^T J + D
@@ -18,7 +18,7 @@ ORIGIN = MEMORY + 3  # the posture that stands, n numbers, and the residuals the
 LEAST, MOST = 1e-12, 1e12  # of the damping
 
 
-@jit
+@jit_part
 def largest_curvature(work):
     """The largest diagonal entry of J^T J + D."""
     most = 0.0

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 
 OK, NOT_FINITE, NOT_A_ROTATION, BAD_LAST_ROW = 0, 1, 2, 3
 SLACK = 1e-6  # how far from orthonormal an input may be; it is normalised then
 
 
-@jit
+@jit_part
 def write_rotation(m, data, at):
     """Quaternion of the upper left 3x3 of m, by the largest of its four components; OK or what is wrong."""
     for i in range(3):

@@ -19,7 +19,7 @@ import numba
 import numpy as np
 
 from memetik.kernels.callback import call_back, call_guarded
-from memetik.kernels.jit import jit, jit_allocating
+from memetik.kernels.jit import jit, jit_allocating, jit_part
 from memetik.kernels.pose import load, store
 from memetik.kernels.terms import (
     CUSTOM_COMPILED,
@@ -117,7 +117,7 @@ def custom_residual(term, data, world, x, out):
         )
 
 
-@jit
+@jit_part
 def first_time(data, at, k, width):
     """Whether item k of a list of `width` numbers each does not stand in the list before: each is varied once."""
     for other in range(k):  # noqa: SIM110 - kernels have no generators

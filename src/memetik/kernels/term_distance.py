@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.pose import compose, load
 from memetik.kernels.solids import NOWHERE, apart, moved, radius, three
 from memetik.kernels.terms import (
@@ -32,7 +32,7 @@ from memetik.kernels.terms import (
 from memetik.kernels.twist import twist
 
 
-@jit
+@jit_part
 def group_pose(data, world, g):
     """Where the frame of a group is."""
     frame = int(data[g + GROUP_FRAME])
@@ -41,7 +41,7 @@ def group_pose(data, world, g):
     return load(world, frame, 0)
 
 
-@jit
+@jit_part
 def solid_pose(data, group, s):
     """Where a solid of a group at this pose is."""
     return compose(group, (data[s], data[s + 1], data[s + 2], data[s + 3], data[s + 4], data[s + 5], data[s + 6]))
@@ -105,7 +105,7 @@ def distance_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, j
         add_row(data, of, a, b, n, last, nodes, frames, poses, axes, scale, jacobian)
 
 
-@jit
+@jit_part
 def add_row(data, k, a, b, n, row, nodes, frames, poses, axes, scale, jacobian):
     """Add -n·(v_a - v_b) times the scale, for the pair of groups that data[k] and data[k + 1] name."""
     p, pull = a, -scale

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.pose import compose, load, turn
 from memetik.kernels.terms import AXIS_TOLERANCE, MASK
 from memetik.kernels.twist import twist
 
 
-@jit
+@jit_part
 def target_pose(term, data, world):
     """The target in the world."""
     k = term.target

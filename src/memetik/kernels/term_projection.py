@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.pose import load, turn
 from memetik.kernels.raycast import beside, cast
 from memetik.kernels.term_aim import bend
@@ -57,7 +57,7 @@ def project(term, data, world):
     return SLIDES if slides else STAYS, px - cx, py - cy, pz - cz, nx, ny, nz, vx, vy, vz
 
 
-@jit
+@jit_part
 def free_angle(term, data, goal):
     """The angle that V may have to -n: where the orientation does not matter, any that hits."""
     free = data[term.numbers + PROJECTION_FREE]

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.pose import compose, load, turn
 from memetik.kernels.term_pose import turn_back
 from memetik.kernels.terms import (
@@ -33,7 +33,7 @@ from memetik.kernels.terms import (
 from memetik.kernels.twist import twist
 
 
-@jit
+@jit_part
 def target_point(term, data, world):
     """The point of the target in the world."""
     k = term.target
@@ -45,7 +45,7 @@ def target_point(term, data, world):
     return x, y, z
 
 
-@jit
+@jit_part
 def target_normal(term, data, world):
     """The normal of the plane in the world."""
     k = term.target + PLANE_NORMAL
@@ -54,7 +54,7 @@ def target_normal(term, data, world):
     return turn(load(world, term.other, 0), data[k], data[k + 1], data[k + 2])
 
 
-@jit
+@jit_part
 def from_point(term, data, world):
     """The point, the distance of the frame from it and the direction in which the frame lies."""
     x, y, z = target_point(term, data, world)
@@ -107,7 +107,7 @@ def lowest(term, data, world):
     return height, (lx, ly, lz), (nx, ny, nz)
 
 
-@jit
+@jit_part
 def toward(direction, size):
     """`size` with the sign of the direction; the middle if it lies flat."""
     if abs(direction) < 1e-12:
@@ -131,7 +131,7 @@ def plane_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jaco
     add_along(term, normal, point, point, nodes, frames, poses, axes, scale, jacobian)
 
 
-@jit
+@jit_part
 def add_along(term, n, p, y, nodes, frames, poses, axes, scale, jacobian):
     """Add n·(v_p - v_y) times the scale, with p fixed to the term's frame and y to the frame of its target."""
     i = frames[term.frame].node

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit_part
 
 BOX_COUNT, BOXES = 1, 2
 # A box: lower and upper corner, the box to go on with if it is skipped, first triangle and how many (0: boxes inside).
@@ -20,19 +20,19 @@ EDGE = 1e-9  # share of a facet by which its edges overlap, so that no ray slips
 INSET = 0.01  # share of a facet by which the point beside something stays off the rim
 
 
-@jit
+@jit_part
 def _cross(ax, ay, az, bx, by, bz):
     return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
 
 
-@jit
+@jit_part
 def _triangle_normal(data, k):
     x, y, z = _cross(data[k + 3], data[k + 4], data[k + 5], data[k + 6], data[k + 7], data[k + 8])
     length = math.sqrt(x * x + y * y + z * z)
     return x / length, y / length, z / length
 
 
-@jit
+@jit_part
 def _cast_on_triangle(data, k, ox, oy, oz, dx, dy, dz):
     """Möller and Trumbore: solve o + t d = corner + u e + v f; infinite unless the front is hit inside the edges."""
     ex, ey, ez, fx, fy, fz = data[k + 3], data[k + 4], data[k + 5], data[k + 6], data[k + 7], data[k + 8]
@@ -52,13 +52,13 @@ def _cast_on_triangle(data, k, ox, oy, oz, dx, dy, dz):
     return t if t >= 0.0 else math.inf
 
 
-@jit
+@jit_part
 def _inverse(d):
     """1 / d, finite where a ray runs along a face of a box, so that 0 times it is 0."""
     return 1.0 / d if abs(d) > 1e-30 else math.copysign(1e30, d)
 
 
-@jit
+@jit_part
 def cast_on_triangles(data, surface, ox, oy, oz, dx, dy, dz):
     count = int(data[surface + BOX_COUNT])
     triangles = surface + BOXES + count * BOX_DATA
@@ -87,13 +87,13 @@ def cast_on_triangles(data, surface, ox, oy, oz, dx, dy, dz):
     return best, nx, ny, nz
 
 
-@jit
+@jit_part
 def _share(dot, square):
     """The parameter of the nearest point of an edge."""
     return min(max(dot / square, 0.0), 1.0)
 
 
-@jit
+@jit_part
 def _on_triangle(data, k, px, py, pz):
     """Parameters (u, v) of the point corner + u e + v f of a triangle that is nearest to p."""
     ex, ey, ez, fx, fy, fz = data[k + 3], data[k + 4], data[k + 5], data[k + 6], data[k + 7], data[k + 8]
@@ -117,7 +117,7 @@ def _on_triangle(data, k, px, py, pz):
     return u, v
 
 
-@jit
+@jit_part
 def _gap(data, k, px, py, pz):
     """Squared distance from p to the box at k."""
     x = max(max(data[k] - px, px - data[k + 3]), 0.0)
@@ -126,7 +126,7 @@ def _gap(data, k, px, py, pz):
     return x * x + y * y + z * z
 
 
-@jit
+@jit_part
 def _nearest_inside(data, k, triangles, px, py, pz, best, at, u, v):
     """The better of what is known and the triangles in the box at k: squared distance, triangle, its parameters."""
     first = triangles + int(data[k + BOX_FIRST]) * TRIANGLE_DATA
@@ -142,7 +142,7 @@ def _nearest_inside(data, k, triangles, px, py, pz, best, at, u, v):
     return best, at, u, v
 
 
-@jit
+@jit_part
 def beside_triangles(data, surface, px, py, pz):
     """The nearest point, off the rim of its triangle, the normal there, and whether the rim was far enough away."""
     count = int(data[surface + BOX_COUNT])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.pose import axis, load
 from memetik.kernels.records import SCREW, SLIDE
 
 
-@jit
+@jit_part
 def write_axes(nodes, poses, axes):
     """World direction of every motion, times its ratio to the variable: what a unit of the variable does."""
     for i in range(nodes.size):

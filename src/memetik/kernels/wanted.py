@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.pose import turn
 from memetik.kernels.term_aim import directions
 from memetik.kernels.term_pose import rotation_vector, target_pose, turn_back
@@ -35,7 +35,7 @@ def rotation(x, y, z):
     return math.cos(half), s * x, s * y, s * z
 
 
-@jit
+@jit_part
 def free_axes(term, data):
     """1 for each axis of a target that does not count, whatever its pull; 0 for the others."""
     k = term.numbers + MASK
