@@ -1,7 +1,8 @@
 """What each phase of Bio IK is worth: Fig. 5.3 of the thesis, which leaves out one at a time.
 
 The figure has bars without numbers; its text says that exploitation contributes most. Here exploitation runs until an elite
-gains nothing, so that little is left for the others to do. The same is measured with exploitation cut to a few iterations.
+gains nothing, so that on the bodies of the figure little is left for the others to do. The same is measured with exploitation
+cut to a few iterations, and on two arms.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from memetik.bench.grasps import TIPS, shadow_hand
 from memetik.bench.harness import Report, progress, pyplot, solved
 from memetik.bench.valkyrie import ORIENTATION, POSITION, SETUPS, Query, body_of, draw, objectives_of, right
 from memetik.body import Body
-from memetik.objectives import Position
+from memetik.objectives import Pose, Position
 from memetik.problem import Problem
+from memetik.read.load import load
 from memetik.solvers import Budget
 from memetik.solvers.bio_ik import BioIK
 
@@ -25,6 +27,7 @@ FULL = "all phases"
 PHASES = ("exploitation", "adoption", "wipe_out", "weight_interpolation")
 SHORT = 10  # iterations
 EVALUATIONS = 10_000
+ARM_TIMES = 10
 
 
 class Case(NamedTuple):
@@ -33,15 +36,24 @@ class Case(NamedTuple):
     label: str
     body: Body
     objectives: list[Any]
+    times: int = 1  # as many queries as the others get
 
 
 def cases() -> list[Case]:
-    """The hand and the humanoid of the figure."""
+    """The hand and the humanoid of the figure, and two arms, which are quick to solve but have minima to be caught in."""
     hand = [Position(tip, (0.0, 0.0, 0.0), tolerance=POSITION) for tip in TIPS]
     return [
         Case("Shadow hand", shadow_hand(), hand),
         Case("Valkyrie", body_of(SETUPS[-1]), list(objectives_of(SETUPS[-1]))),
+        *(
+            Case(label, load(label.lower()), [_pose(tip)], times=ARM_TIMES)
+            for label, tip in (("Panda", "panda_hand"), ("KR120", "tool0"))
+        ),
     ]
+
+
+def _pose(tip: str) -> Pose:
+    return Pose(tip, np.eye(4), position_tolerance=POSITION, orientation_tolerance=ORIENTATION)
 
 
 def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Sequence[Case] | None = None) -> Report:
@@ -49,9 +61,10 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Se
     count = count or (15 if quick else 300)
     report = Report(
         "ablation",
-        f"Five fingertips of the Shadow hand by position; wrists, feet and gaze of Valkyrie as in Table 5.4. {count} targets "
-        f"each, from postures drawn uniformly within the limits, starts drawn the same way. {POSITION:g} m and {ORIENTATION:g} "
-        f"rad, {EVALUATIONS} evaluations a solve. Default parameters, and again with {SHORT} iterations of exploitation at most "
+        "Five fingertips of the Shadow hand by position; wrists, feet and gaze of Valkyrie as in Table 5.4; the pose of the hand "
+        f"of two arms. {count} targets each, {ARM_TIMES} times as many for the arms, from postures drawn uniformly within the "
+        f"limits, starts drawn the same way. {POSITION:g} m and {ORIENTATION:g} rad, {EVALUATIONS} "
+        f"evaluations a solve. Default parameters, and again with {SHORT} iterations of exploitation at most "
         "in a generation; one phase left out at a time. Every variant gets the same queries. Solved: forward kinematics finds "
         "every objective within tolerance and every joint within its limits. Evaluations: the mean over all queries, those "
         "unsolved with all they were given. Contribution: by how many evaluations more it takes without the phase, as a "
@@ -59,7 +72,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Se
     )
     for case in only or cases():
         for steps in (BioIK.steps, SHORT):
-            report.rows += _measure(case, steps, count)
+            report.rows += _measure(case, steps, count * case.times)
     report.remarks += verdict(report.rows)
     return report.publish(folder, lambda: _plot(report))
 

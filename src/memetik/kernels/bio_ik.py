@@ -64,6 +64,9 @@ from memetik.kernels.random import seed_stream
 
 OLDEST = np.int64(0)  # generation; as OWN (bio_ik_room.py)
 STANDING = 0.01  # a fitness that improves by less than this share stands still
+# Generations that the solution may stand before all is drawn anew. Eq. 4.23 waits until no elite gains any more; but where
+# each is exploited to its end at once, a new one always gains, if only to end where others have.
+PATIENCE = 4
 
 
 @jit
@@ -103,6 +106,15 @@ def any_elite_gains(terms, parameters, colony, count):
         if gains(combine(terms, parameters, colony.given, colony.offspring.losses[e]), before):
             return True
     return False
+
+
+@jit_part
+def every_elite_ended(colony):
+    """Whether all elites were exploited until they gained no more."""
+    ended = True
+    for e in range(colony.ended.size):
+        ended = ended and colony.ended[e] != 0.0
+    return ended
 
 
 @jit_part
@@ -152,7 +164,7 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
     hand = carve_hand(problem, parameters, places, room, OWN)
     blocks, yields = begin(problem, parameters, places, room, history)
     generation, best = OLDEST, math.inf  # best: the fitness of the solution x*
-    anew, count = True, 0
+    anew, count, stood = True, 0, 0  # stood: generations in which the solution was not replaced
     while True:
         colony = carve_colony(problem, parameters, places, room)
         stream = generation * (psi + kappa + 1)
@@ -196,4 +208,8 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
             let_yield(terms, data, x, hand.residual, parameters[PARAMETERS:], colony.ease)
             given_weights(terms, colony.ease, colony.given)
             best = combine(terms, parameters, colony.given, hand.losses)
-        anew = stands and not gained and parameters[WIPE_OUT] != 0.0  # eq. 4.23
+        if anew or not stands:
+            stood = 0
+        elif every_elite_ended(colony):
+            stood += 1
+        anew = ((stands and not gained) or stood == PATIENCE) and parameters[WIPE_OUT] != 0.0  # eq. 4.23

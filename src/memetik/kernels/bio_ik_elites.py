@@ -53,7 +53,7 @@ def exploit_elites(problem, parameters, places, room, colony, hand, generation, 
     kappa, parents = colony.elites.size, colony.parents
     for e in range(kappa):
         parents[e, 0] = parents[e, 1] = colony.elites[e]
-        colony.spent[e] = colony.satisfied[e] = 0.0
+        colony.spent[e] = colony.satisfied[e] = colony.ended[e] = 0.0
     if parameters[EXPLOITATION] == 0.0 or allowance < 2.0:
         keep_elites(colony)
         return kappa

@@ -58,6 +58,7 @@ class Colony(NamedTuple):
     task: np.ndarray  # (TASK,) what an elite may spend, until when, and what threads have been worth
     spent: np.ndarray  # (kappa,) evaluations of each elite
     satisfied: np.ndarray  # (kappa,) 1 if it has come to satisfy all terms
+    ended: np.ndarray  # (kappa,) 1 if it was exploited until it gained no more
     order: np.ndarray  # (psi,) individuals by rank
     pool: np.ndarray  # (psi,) the mating pool
     parents: np.ndarray  # (psi, 2) of the offspring, -1 for none
@@ -102,13 +103,7 @@ def population_size(psi, n, terms):
 @jit
 def colony_size(psi, kappa, n, terms):
     """How many floats a colony needs."""
-    return 2 * population_size(psi, n, terms) + 3 * terms + 3 * n + TASK + 2 * kappa
-
-
-@jit
-def task_place(psi, n, terms):
-    """Where the task of the elites stands among the floats."""
-    return 2 * population_size(psi, n, terms) + 3 * terms + 3 * n
+    return 2 * population_size(psi, n, terms) + 3 * terms + 3 * n + TASK + 3 * kappa
 
 
 @jit
@@ -159,7 +154,7 @@ def carve_colony(problem, parameters, places, room):
     whole = population_size(psi, n, t)
     weights = 2 * whole
     strides = weights + 3 * t
-    task = task_place(psi, n, t)
+    task = strides + 3 * n
     told = task + TASK
     ranks = FIRST_PLACE
     return Colony(
@@ -172,6 +167,7 @@ def carve_colony(problem, parameters, places, room):
         cut_vector(room, task, TASK),
         cut_vector(room, told, kappa),
         cut_vector(room, told + kappa, kappa),
+        cut_vector(room, told + 2 * kappa, kappa),
         cut_vector(places, ranks, psi),
         cut_vector(places, ranks + psi, psi),
         cut_matrix(places, ranks + 2 * psi, psi, 2),
