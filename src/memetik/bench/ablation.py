@@ -130,18 +130,30 @@ def verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _plot(report: Report) -> Any:
+    """Exploitation apart from the others, whose shares would be lost beside it; pale where it is cut."""
     plt = pyplot()
     groups = list(dict.fromkeys((row["body"], row["steps"]) for row in report.rows))
-    figure, plot = plt.subplots(figsize=(7, 4))
+    bodies = list(dict.fromkeys(body for body, _ in groups))
+    figure, panels = plt.subplots(1, 2, figsize=(9, 4), width_ratios=(1, 2.4))
     width = 0.8 / len(groups)
-    for number, (body, steps) in enumerate(groups):
-        mine = [row for row in report.rows if (row["body"], row["steps"]) == (body, steps)][1:]
-        place = np.arange(len(mine)) + (number - 0.5 * (len(groups) - 1)) * width
-        plot.bar(place, [row["times as many"] for row in mine], width, label=f"{body}, {steps} iterations")
-    plot.axhline(1.0, color="black", lw=0.8)
-    plot.set_xticks(range(len(PHASES)), [f"without\n{phase.replace('_', ' ')}" for phase in PHASES])
-    plot.set(ylabel="evaluations / with all phases", yscale="log")
-    plot.grid(visible=False, axis="x")
-    plot.legend(fontsize=8)
+    for plot, phases in zip(panels, (PHASES[:1], PHASES[1:]), strict=True):
+        for number, (body, steps) in enumerate(groups):
+            mine = {
+                row["without"]: row["times as many"]
+                for row in report.rows
+                if (row["body"], row["steps"]) == (body, steps)
+            }
+            place = np.arange(len(phases)) + (number - 0.5 * (len(groups) - 1)) * width
+            more = [mine[phase] if plot is panels[0] else 100.0 * (mine[phase] - 1.0) for phase in phases]
+            plot.bar(
+                place, more, width, color=f"C{bodies.index(body)}", alpha=1.0 if steps > SHORT else 0.45,
+                label=f"{body}, {steps} iterations",
+            )  # fmt: skip
+        plot.set_xticks(range(len(phases)), [f"without\n{phase.replace('_', ' ')}" for phase in phases])
+        plot.grid(visible=False, axis="x")
+    panels[0].set(ylabel="evaluations / with all phases", yscale="log", ylim=(1.0, None))
+    panels[1].set(ylabel="evaluations more than with all phases [%]")
+    panels[1].axhline(0.0, color="black", lw=0.8)
+    panels[1].legend(fontsize=8)
     figure.tight_layout()
     return figure
