@@ -241,6 +241,13 @@ def test_half_a_file_is_never_seen(problem, panda, tmp_path, monkeypatch):
     assert not list((tmp_path / "out/solutions").iterdir())
 
 
+def test_what_a_lost_machine_had_half_written_goes_in_the_end(problem, panda, tmp_path):
+    path = write(tmp_path / "t.parquet", targets(panda, 4)[0])
+    left = tmp_path / "out/solutions/.000001.parquet.ab.tmp"
+    mk.solve_files(problem, path, tmp_path / "out", rows_per_shard=2, progress=lambda *_: left.touch())
+    assert sorted(file.name for file in left.parent.iterdir()) == ["000000.parquet", "000001.parquet"]
+
+
 def test_a_changed_problem_is_refused_or_solved_anew(problem, pose, panda, tmp_path):
     path, out = write(tmp_path / "t.parquet", targets(panda, 20)[0]), tmp_path / "out"
     mk.solve_files(problem, path, out)

@@ -121,6 +121,7 @@ def solve_files(
         for tally in _solve(job, missing, cluster, threads, total.rows, tell):
             solved = solved.plus(tally)
             tell(total.rows + solved.rows)
+    clean(folder)  # of what a machine that was lost had half written
     columns = tuple(unread(files.schema, layout))
     return FilesReport(folder, total.plus(solved), solved, len(pieces), columns, time.perf_counter() - begin)
 

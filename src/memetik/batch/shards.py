@@ -124,7 +124,7 @@ def clean(folder: Path, *, everything: bool = False) -> None:
     """Remove what a stopped run left half written, or all answers."""
     for part in (ANSWERS, REJECTS):
         for path in (folder / part).glob("*.parquet" if everything else ".*.tmp"):
-            path.unlink()
+            path.unlink(missing_ok=True)  # a machine that was thought lost may end its work
 
 
 # ---- Tables ------------------------------------------------------------------------------------------------
