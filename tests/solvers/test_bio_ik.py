@@ -15,6 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import memetik as mk
 from memetik.errors import ProblemError
+from memetik.kernels import bio_ik as kernel
 from memetik.kernels import bio_ik_room
 from memetik.objectives import CenterJoints, Custom, Displacement, LookAt, Pose, Position
 from memetik.problem import Problem
@@ -344,6 +345,22 @@ def test_each_phase_can_be_left_out(phase):
     first, second = full.genes[full.generation <= 2], without.genes[without.generation <= 2]
     assert first.shape == second.shape
     assert (first != second).any()
+
+
+def test_all_is_drawn_anew_when_the_solution_stands_for_long():
+    """Elites that end where others have do not keep a search in its minimum."""
+    problem, objective, targets = arm_problem()
+    objective.target = targets[0]  # out of reach
+    solver = BioIK(weight_interpolation=False)
+    _, history = solver.evolve(problem, budget=Budget(evaluations=20_000))
+    best, stood, longest, drawn = math.inf, 0, 0, 0
+    for generation in range(history.generations):
+        rows = history.rows(generation)
+        anew = history.parents[rows[0], 0] < 0
+        fittest = history.fitness[rows].min()
+        stood = 0 if anew or fittest < (1.0 - kernel.STANDING) * best else stood + 1
+        best, longest, drawn = min(best, fittest), max(longest, stood), drawn + anew
+    assert longest == kernel.PATIENCE and drawn > 5
 
 
 def test_when_all_are_stuck_the_population_is_drawn_anew_around_the_solution():
