@@ -27,7 +27,7 @@ import math
 import numpy as np
 
 from memetik.kernels.bio_ik_breed import breed, populate, survey
-from memetik.kernels.bio_ik_elites import clear_hand, exploit_elites
+from memetik.kernels.bio_ik_elites import exploit_elites
 from memetik.kernels.bio_ik_history import record
 from memetik.kernels.bio_ik_late import call_look
 from memetik.kernels.bio_ik_objective import combine
@@ -50,6 +50,7 @@ from memetik.kernels.bio_ik_room import (
     WIPE_OUT,
     carve_colony,
     carve_hand,
+    clear_hand,
     colony_places,
     colony_size,
     hand_places,

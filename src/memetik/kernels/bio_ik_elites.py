@@ -33,11 +33,11 @@ from memetik.kernels.bio_ik_room import (
     TRIALS,
     carve_colony,
     carve_hand,
+    clear_hand,
     hand_place,
 )  # fmt: skip
 from memetik.kernels.clock import now
 from memetik.kernels.jit import jit, jit_free, jit_part
-from memetik.kernels.ofkt import clear
 from memetik.kernels.rest import rest
 
 PAYS = 0.95  # of the time alone: what takes more is not worth calling others
@@ -140,16 +140,6 @@ def take_elites(problem, parameters, places, room, h, kappa, state):
             exploit_elite(problem, parameters, places, room, h, e, state)
         count_shared(places, DONE, 1)
         e = count_shared(places, NEXT, 1)
-
-
-@jit_part
-def clear_hand(hand):
-    """Let a hand remember nothing."""
-    clear(hand.tree)
-    for i in range(hand.wrenches.shape[0]):
-        for k in range(6):
-            hand.wrenches[i, k] = 0.0
-    hand.tally[SPENT] = hand.tally[SATISFIED] = 0.0
 
 
 @jit

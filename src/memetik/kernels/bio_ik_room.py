@@ -8,9 +8,9 @@ import numpy as np
 
 from memetik.kernels.cut import cut_matrix, cut_vector
 from memetik.kernels.evaluate import count_residuals
-from memetik.kernels.jit import jit
+from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.lbfgsb import places_size, room_size
-from memetik.kernels.ofkt import REFERENCE
+from memetik.kernels.ofkt import REFERENCE, clear
 
 # The parameters, by their place. SIZE is psi and ELITES kappa of the thesis, STEPS the most iterations of L-BFGS-B that an
 # elite gets in a generation, HISTORY how many individuals can be recorded. The phases are 1, or 0 to leave one out.
@@ -213,3 +213,13 @@ def carve_hand(problem, parameters, places, room, h):
         cut_vector(places, k + 2, places_size(n, MEMORY)),
         cut_vector(places, k, 2),
     )
+
+
+@jit_part
+def clear_hand(hand):
+    """Let a hand remember nothing."""
+    clear(hand.tree)
+    for i in range(hand.wrenches.shape[0]):
+        for k in range(6):
+            hand.wrenches[i, k] = 0.0
+    hand.tally[SPENT] = hand.tally[SATISFIED] = 0.0
