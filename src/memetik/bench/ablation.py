@@ -15,9 +15,18 @@ import numpy as np
 
 from memetik.bench.grasps import TIPS, shadow_hand
 from memetik.bench.harness import Report, progress, pyplot, solved
-from memetik.bench.valkyrie import ORIENTATION, POSITION, SETUPS, Query, body_of, draw, objectives_of, right
+from memetik.bench.valkyrie import (
+    ORIENTATION,
+    POSITION,
+    SETUPS,
+    Query,
+    body_of,
+    draw,
+    objective_of,
+    objectives_of,
+    right,
+)
 from memetik.body import Body
-from memetik.objectives import Pose, Position
 from memetik.problem import Problem
 from memetik.read.load import load
 from memetik.solvers import Budget
@@ -41,19 +50,14 @@ class Case(NamedTuple):
 
 def cases() -> list[Case]:
     """The hand and the humanoid of the figure, and two arms, which are quick to solve but have minima to be caught in."""
-    hand = [Position(tip, (0.0, 0.0, 0.0), tolerance=POSITION) for tip in TIPS]
     return [
-        Case("Shadow hand", shadow_hand(), hand),
+        Case("Shadow hand", shadow_hand(), [objective_of("position", tip) for tip in TIPS]),
         Case("Valkyrie", body_of(SETUPS[-1]), list(objectives_of(SETUPS[-1]))),
         *(
-            Case(label, load(label.lower()), [_pose(tip)], times=ARM_TIMES)
+            Case(label, load(label.lower()), [objective_of("pose", tip)], times=ARM_TIMES)
             for label, tip in (("Panda", "panda_hand"), ("KR120", "tool0"))
         ),
     ]
-
-
-def _pose(tip: str) -> Pose:
-    return Pose(tip, np.eye(4), position_tolerance=POSITION, orientation_tolerance=ORIENTATION)
 
 
 def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Sequence[Case] | None = None) -> Report:
@@ -134,20 +138,16 @@ def _plot(report: Report) -> Any:
     plt = pyplot()
     groups = list(dict.fromkeys((row["body"], row["steps"]) for row in report.rows))
     bodies = list(dict.fromkeys(body for body, _ in groups))
+    ratios = {(row["body"], row["steps"], row["without"]): row["times as many"] for row in report.rows}
     figure, panels = plt.subplots(1, 2, figsize=(9, 4), width_ratios=(1, 2.4))
     width = 0.8 / len(groups)
     for plot, phases in zip(panels, (PHASES[:1], PHASES[1:]), strict=True):
         for number, (body, steps) in enumerate(groups):
-            mine = {
-                row["without"]: row["times as many"]
-                for row in report.rows
-                if (row["body"], row["steps"]) == (body, steps)
-            }
-            place = np.arange(len(phases)) + (number - 0.5 * (len(groups) - 1)) * width
-            more = [mine[phase] if plot is panels[0] else 100.0 * (mine[phase] - 1.0) for phase in phases]
+            found = np.array([ratios[body, steps, phase] for phase in phases])
             plot.bar(
-                place, more, width, color=f"C{bodies.index(body)}", alpha=1.0 if steps > SHORT else 0.45,
-                label=f"{body}, {steps} iterations",
+                np.arange(len(phases)) + (number - 0.5 * (len(groups) - 1)) * width,
+                found if plot is panels[0] else 100.0 * (found - 1.0), width,
+                color=f"C{bodies.index(body)}", alpha=1.0 if steps > SHORT else 0.45, label=f"{body}, {steps} iterations",
             )  # fmt: skip
         plot.set_xticks(range(len(phases)), [f"without\n{phase.replace('_', ' ')}" for phase in phases])
         plot.grid(visible=False, axis="x")

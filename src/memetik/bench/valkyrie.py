@@ -132,10 +132,10 @@ def body_of(setup: Setup) -> Body:
 
 def objectives_of(setup: Setup) -> list[Wanted]:
     """What a set-up wants, without the targets."""
-    return [_objective(kind, link) for kind, link in setup.wanted]
+    return [objective_of(kind, link) for kind, link in setup.wanted]
 
 
-def _objective(kind: str, link: str) -> Wanted:
+def objective_of(kind: str, link: str) -> Wanted:
     """An objective without its target, which comes with every query."""
     match kind:
         case "pose":
