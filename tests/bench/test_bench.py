@@ -34,6 +34,14 @@ def saved(folder, name):
     return content["rows"]
 
 
+def test_a_figure_that_cannot_be_drawn_costs_no_results(tmp_path, capsys):
+    report = harness.Report("tried", "A protocol.", [{"joints": 3}])
+    with pytest.raises(ZeroDivisionError):
+        report.publish(tmp_path, lambda: 1 / 0)
+    assert json.loads((tmp_path / "tried.json").read_text())["rows"] == [{"joints": 3}]
+    assert "A protocol." in capsys.readouterr().out
+
+
 def test_arms_solves_every_arm_and_saves(tmp_path, monkeypatch):
     monkeypatch.setattr(arms, "TASK", arms.TASK._replace(seconds=10.0))  # no deadline that a busy machine could miss
     arms.run(tmp_path, count=5, peers=())

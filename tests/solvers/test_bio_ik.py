@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
+import threading
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -176,6 +177,9 @@ def test_threads_give_the_same_bits(threads):
         start = problem.body.sample(rng)
         alone, together = (bits(way.solve(problem, start, Budget(evaluations=5_000))) for way in ways)
         assert alone == together
+    alone, together = (way.evolve(problem, start, Budget(evaluations=5_000))[1] for way in ways)
+    assert_array_equal(alone.genes, together.genes)
+    assert_array_equal(alone.parents, together.parents)
 
 
 def ways_tried(problem, solver):
@@ -198,8 +202,9 @@ def test_the_fittest_of_the_first_generation_goes_alone():
     """A search that ends with it calls nobody, and so takes no longer."""
     problem, solver = humanoid(), BioIK(elites=4, threads=2)
     rng, alone = np.random.default_rng(5), 0
+    solver.solve(problem)
     for _ in range(5):
-        before = ways_tried(problem, solver) if alone else (0.0, 0.0)
+        before = ways_tried(problem, solver)
         solution = solver.solve(problem, problem.body.sample(rng))
         if solution.attempts == 1 and bio_ik._desks[problem.compiled][solver].places[bio_ik_room.REACHED] == 0:
             assert ways_tried(problem, solver) == before
@@ -235,7 +240,9 @@ def test_a_forked_process_starts_threads_of_its_own():
         warnings.simplefilter("ignore")  # Python warns of threads, which is the point
         child = os.fork()
     if child == 0:
-        os._exit(0 if bits(solver.solve(problem, budget=budget)) == expected else 1)
+        same = bits(solver.solve(problem, budget=budget)) == expected
+        engaged = any(thread.name.startswith("memetik elites") for thread in threading.enumerate())
+        os._exit(0 if same and engaged == COMPILED else 1)
     assert os.waitpid(child, 0)[1] == 0
 
 
