@@ -1,4 +1,4 @@
-"""What all tests share: a profile for property tests and a seeded generator."""
+"""What all tests share: a profile for property tests, a seeded generator, and what becomes of tests that cannot run here."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests import skips
 
 # Without the compiler each example is a hundred times slower, so fewer have to do.
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
@@ -22,11 +24,12 @@ settings.load_profile("memetik")
 
 
 def pytest_configure(config):
-    """Warnings of memetik are errors.
+    """Skips are handled by skips.py, and warnings of memetik are errors.
 
     The filter stands here and not in the settings of the project, where it would import memetik before the
     measurement of coverage starts.
     """
+    config.pluginmanager.register(skips, "memetik-skips")
     config.addinivalue_line("filterwarnings", "error::memetik.errors.MemetikWarning")
     # Without the compiler numpy says that the integers of random.py overflow, which is what they are meant to do.
     config.addinivalue_line("filterwarnings", "ignore:overflow encountered in scalar:RuntimeWarning")

@@ -1,4 +1,7 @@
-"""The code for graphics cards, in Numba's simulator: device functions as plain Python, one thread after the other."""
+"""The code for graphics cards, in Numba's simulator: device functions as plain Python, one thread after the other.
+
+Where there is a card, it is compared with the processor.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numba import cuda
 
 import memetik as mk
 from memetik.batch.cuda import require_cuda
+
+CARD = cuda.is_available()
 
 
 def test_batches_in_the_simulator():
@@ -30,6 +37,23 @@ def test_batches_in_the_simulator():
     assert [line for line in lines if not line.startswith("ok ")] == []
 
 
+@pytest.mark.only_if(not CARD, "machines without a graphics card")
 def test_without_a_card_the_error_says_what_to_do():
     with pytest.raises(mk.ProblemError, match=r"nvidia-smi.*device='cpu'"):
         require_cuda()
+
+
+@pytest.mark.only_if(CARD, "machines with a graphics card")
+def test_a_card_judges_as_the_processor_does(rng):
+    body = mk.load("panda")
+    pose = mk.Pose("panda_hand", np.eye(4))
+    problem = mk.Problem(body, pose)
+    targets = np.array([body.forward(body.sample(rng))["panda_hand"] for _ in range(200)])
+    targets[::20, 0, 3] += 3.0  # out of reach
+    starts = np.array([body.sample(rng) for _ in targets])
+    card, processor = (mk.solve_batch(problem, {pose: targets}, starts, device=device) for device in ("cuda", "cpu"))
+    assert card.device == "a graphics card"
+    assert (card.status == processor.status).all() and card.success.sum() == 190
+    assert ((card.q >= body.lower) & (card.q <= body.upper)).all()
+    for q, target in zip(card.q[card.success], targets[card.success], strict=True):
+        np.testing.assert_allclose(body.forward(q)["panda_hand"], target, atol=2e-3)

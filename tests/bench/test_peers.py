@@ -51,11 +51,12 @@ def test_whole_turns_are_taken_off_and_broken_limits_are_no_answer():
     np.testing.assert_allclose(peer.solve(np.eye(4), np.zeros(2)), [0.5, 0.5], atol=1e-12)
 
 
+@pytest.mark.timed
 def test_it_gives_up_when_time_is_up():
-    peer = Lucky(planar_chain(2), [], TASK._replace(seconds=0.02))
+    peer = Lucky(planar_chain(2), [], TASK)
     begin = time.perf_counter()
     assert peer.solve(np.eye(4), np.zeros(2)) is None
-    assert time.perf_counter() - begin >= 0.02 and len(peer.starts) > 1
+    assert time.perf_counter() - begin >= TASK.seconds and len(peer.starts) > 1
 
 
 def test_a_contest_hands_slow_solvers_a_share():

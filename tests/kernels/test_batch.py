@@ -112,13 +112,14 @@ def test_a_pause_ends_it_after_a_row(rng):
     assert statuses[0] != -1 and (statuses[1:] == -1).all() and np.isnan(numbers[1:]).all()
 
 
+@pytest.mark.timed
 def test_each_row_has_its_own_time(rng):
     body = mk.planar_chain([0.5, 0.4, 0.3])
     place = mk.Position("tip", (0, 0, 0))
     targets = np.array([[2.0, 0.0, 0.0], [0.7, 0.2, 0.0], [0.0, 2.0, 0.0]])
     _, _, numbers, statuses, lasted = rows_of(
-        mk.Problem(body, place), {place: targets}, np.zeros((3, 3)), most=10**9, seconds=0.02
+        mk.Problem(body, place), {place: targets}, np.zeros((3, 3)), most=10**9, seconds=0.2
     )
     assert statuses.tolist() == [Status.CLOSEST, Status.REACHED, Status.CLOSEST]
     assert numbers[:, TIMED_OUT].tolist() == [1.0, 0.0, 1.0]
-    assert (lasted[[0, 2]] > 0.01).all()
+    assert (lasted[[0, 2]] > 0.1).all()

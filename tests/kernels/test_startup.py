@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import memetik
@@ -21,8 +22,10 @@ TIMED = """
 import sys, time
 sys.modules["coverage"] = None
 start = time.process_time()
+import numpy
+halfway = time.process_time()
 import memetik
-print(time.process_time() - start)
+print(time.process_time() - halfway, halfway - start)
 """
 
 WORK = """
@@ -53,11 +56,13 @@ def python(code, **environment):
     return done.stdout
 
 
-def test_import_takes_less_than_half_a_second(tmp_path):
+@pytest.mark.timed
+def test_import_takes_less_than_that_of_numpy(tmp_path):
     """As for an installed package: bytecode at hand, best of several runs."""
     bytecode = {"PYTHONPYCACHEPREFIX": str(tmp_path)}
     python("import memetik", **bytecode)
-    assert any(float(python(TIMED, **bytecode)) < 0.5 for _ in range(6))
+    ours, theirs = np.min([np.fromstring(python(TIMED, **bytecode), sep=" ") for _ in range(6)], axis=0)
+    assert ours < theirs, (ours, theirs)
 
 
 def test_works_where_nothing_can_be_written(tmp_path):
@@ -99,7 +104,7 @@ def test_a_kernel_is_compiled_without_cache_if_need_be(decorate, monkeypatch):
     assert first == {"cache": True, **second} and "cache" not in second
 
 
-@pytest.mark.skipif(not COMPILED, reason="plain kernels can be called from anywhere")
+@pytest.mark.only_if(COMPILED, "compiled kernels; plain ones can be called from anywhere")
 def test_a_part_that_python_calls_complains_instead_of_crashing():
     with pytest.raises(TypeError, match="_inside is for kernels to call"):
         _inside(2.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numba
 import numpy as np
@@ -25,6 +24,7 @@ from memetik.read.chains import planar_chain, serial_chain
 from memetik.solution import Status
 from memetik.solvers import Budget, Memetic
 from tests.objectives.finite_differences import Evaluated, check_jacobian, posture
+from tests.timing import ratio
 
 quick = pytest.mark.quick
 
@@ -165,8 +165,9 @@ def test_no_solver_is_compiled_again(arm):
     assert len(memetic.solve.signatures) == before
 
 
+@pytest.mark.timed
 def test_a_call_costs_little_more_than_the_function():
-    """At most 0.5 microseconds from the call by address to the residual in its place."""
+    """From the call by address to the residual in its place."""
     arm = planar_chain(3)
     table = Custom(lambda tip: max(0.0, 0.75 - tip.position[2]), reads=["tip"])
     c = Problem(arm, table).compiled
@@ -182,17 +183,11 @@ def test_a_call_costs_little_more_than_the_function():
         for _ in range(calls):
             call_guarded(address_at(data, term.numbers + CUSTOM_COMPILED), term, data, world, x, out)
 
-    def seconds(kernel, calls=20_000):
-        kernel(1, c.terms[0], c.data, world, x, out)
-        times = []
-        for _ in range(5):
-            start = time.perf_counter()
-            kernel(calls, c.terms[0], c.data, world, x, out)
-            times.append(time.perf_counter() - start)
-        return min(times) / calls
+    def many(kernel, calls=20_000):
+        kernel(calls, c.terms[0], c.data, world, x, out)
 
-    assert seconds(by_address) - seconds(bare) < 0.5e-6
-    assert seconds(by_address) < 0.6e-6
+    many(by_address), many(bare)  # compiled before the clock runs
+    assert ratio(lambda: many(by_address), lambda: many(bare)) < 4.0
     assert_allclose(out, [0.45])
 
 

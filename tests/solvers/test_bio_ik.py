@@ -6,7 +6,6 @@ import dataclasses
 import math
 import os
 import threading
-import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -29,6 +28,7 @@ from tests.naive.bodies import random_body, random_shape, serial_arm
 from tests.stress import honesty
 from tests.stress.batch import Postures, Setting
 from tests.stress.wishes import FACTORIES
+from tests.timing import overrun
 
 
 def arm_problem(seed=0, count=8):
@@ -230,7 +230,7 @@ def test_searches_of_several_threads_share_the_crew():
         assert [future.result() for future in found] == [expected, expected]
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.only_if(hasattr(os, "fork"), "systems that fork")
 def test_a_forked_process_starts_threads_of_its_own():
     problem, objective, targets = arm_problem()
     objective.target = targets[0]
@@ -279,17 +279,13 @@ def test_the_budget_is_kept_and_used(evaluations):
         assert evaluations - 9 <= solution.evaluations <= evaluations
 
 
-def test_the_deadline_is_kept():
+@pytest.mark.timed
+def test_deadlines_are_kept():
     problem, objective, targets = arm_problem()
     objective.target = targets[0]
-    BioIK().solve(problem, budget=Budget(evaluations=100))
-    spent = []
-    for _ in range(10):
-        begin = time.perf_counter()
-        solution = BioIK().solve(problem, budget=Budget(evaluations=10**9, seconds=0.005))
-        spent.append(time.perf_counter() - begin)
-        assert solution.timed_out
-    assert min(spent) < 0.02  # a busy machine adds some; without a deadline it would take hours
+    BioIK().solve(problem, budget=Budget(evaluations=1000))  # compiled, or loaded, before the clock runs
+    budget = Budget(evaluations=10**9, seconds=0.005)
+    assert overrun(lambda: BioIK().solve(problem, budget=budget), budget.seconds) < 1e-3
 
 
 @pytest.mark.quick

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -22,6 +21,7 @@ from memetik.solvers.pso import PSO
 from tests.naive import kinematics
 from tests.naive.bodies import serial_arm
 from tests.stress import honesty
+from tests.timing import overrun
 
 METHODS = [GA, DE, PSO, HGSA]
 AMPLE = Budget(evaluations=200_000)
@@ -111,14 +111,12 @@ def test_evaluations_are_kept(method, most, arm):
     assert solution.status is Status.CLOSEST
 
 
+@pytest.mark.timed
 @methods
-def test_time_is_kept(method, arm):
-    problem = Problem(arm, Position("link5", (9.0, 0.0, 0.0)))
-    method().solve(problem, None, Budget(evaluations=10))
-    begin = time.perf_counter()
-    solution = method().solve(problem, None, Budget(evaluations=10**12, seconds=0.02))
-    assert solution.timed_out and solution.evaluations > 100
-    assert time.perf_counter() - begin < 2.0  # a busy machine may take its time
+def test_deadlines_are_kept(method, arm):
+    problem, budget = Problem(arm, Position("link5", (9.0, 0.0, 0.0))), Budget(evaluations=10**12, seconds=0.005)
+    method().solve(problem, None, Budget(evaluations=1000))  # compiled, or loaded, before the clock runs
+    assert overrun(lambda: method().solve(problem, None, budget), budget.seconds) < 1e-3
 
 
 @methods

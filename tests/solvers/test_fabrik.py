@@ -20,6 +20,7 @@ from memetik.solvers import Budget
 from memetik.solvers.ccd import CCD
 from memetik.solvers.fabrik import FABRIK
 from tests.solvers.sweeps import BODIES, aim, growth, honest, reach
+from tests.timing import overrun
 
 
 @pytest.mark.parametrize("name", list(BODIES))
@@ -101,10 +102,11 @@ def test_the_budget_is_kept(evaluations):
     assert not solution.timed_out
 
 
-def test_a_deadline_is_kept():
-    solution = FABRIK().solve(hard(), budget=Budget(evaluations=10**9, seconds=0.02))
-    assert solution.timed_out
-    assert solution.seconds < 0.5
+@pytest.mark.timed
+def test_deadlines_are_kept():
+    problem, budget = hard(), Budget(evaluations=10**9, seconds=0.001)
+    FABRIK().solve(problem, budget=Budget(evaluations=300))  # compiled, or loaded, before the clock runs
+    assert overrun(lambda: FABRIK().solve(problem, budget=budget), budget.seconds) < 2e-4
 
 
 # ---- Where it gets stuck ------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import time
 import types
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from memetik.studio.server import Studio, scene_from
 from memetik.studio.session import Session
 from tests.studio.browser import chromium, on_screen, until, visit
 from tests.studio.patience import patient
+from tests.timing import processor_seconds, yardstick
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +38,7 @@ def new_tab():
 
 
 @pytest.fixture(scope="module")
-def visited(studio, new_tab):
+def visited(new_tab, studio):
     tab, page = visit(studio, new_tab)
     page.act(
         lambda: page.stage.seen.update({"body": False, "skeleton": True})
@@ -224,20 +226,20 @@ def test_settings_of_the_solver_come_from_the_page(tab, page):
     until(lambda: seed.input_value() == "0")
 
 
+@pytest.mark.timed
 def test_a_target_out_of_reach_is_explained_while_the_page_lives(tab, page):
+    """The explanation takes seconds, but not the page's: what a drag needs is free most of the time."""
     page.session.move("hand", (3.0, 0.0, 0.4))
     page._frame()
     tab.get_by_role("tab", name="Solver").click()
-    slowest = 0.0
-    end = time.monotonic() + 300.0
-    while not page.session.explanation and time.monotonic() < end:
-        begin = time.monotonic()
-        with page.session.lock:  # what a drag needs
-            pass
-        slowest = max(slowest, time.monotonic() - begin)
+    waited, begin = 0.0, time.monotonic()
+    while not page.session.explanation and time.monotonic() < begin + 300.0:
+        asked = time.monotonic()
+        with page.session.lock:
+            waited += time.monotonic() - asked
         time.sleep(0.01)
     assert "the chain from there reaches at most" in page.session.explanation
-    assert slowest < 1.0, "the explanation takes seconds, but not the page's"
+    assert waited < 0.5 * (time.monotonic() - begin)
     tab.get_by_text("the chain from there reaches at most").first.wait_for()
 
 
@@ -266,22 +268,24 @@ def test_a_mouse_that_runs_ahead_of_slow_frames_is_caught_up_with(page):
         page.session.move = slow
 
 
-def test_frames_of_the_humanoid_take_less_than_two_milliseconds(page):
+@pytest.mark.timed
+def test_frames_of_the_humanoid_take_about_a_millisecond(page):
+    """From the drag to the posture that is sent, against a piece of plain Python that takes about a millisecond."""
     page.stage.seen.update({"body": True, "skeleton": False})
     page.act(lambda: page.session.open(patient("humanoid")))
     position, wxyz = page.session.gizmo("rightPalm")
-    spent = []
-    for k in range(200):
-        shift = 0.05 * np.sin(0.1 * k)
-        begin = time.thread_time()  # of this thread alone: other work of the machine is not the studio's
+    shifts = 0.05 * np.sin(0.1 * np.arange(200))
+
+    def drag(shift):
         with page.session.lock:
             page.session.move("rightPalm", position + shift, wxyz)
             page._frame()
-        spent.append(time.thread_time() - begin)
         assert page.session.reached
+
+    spent = [(processor_seconds(partial(drag, shift)), processor_seconds(yardstick)) for shift in shifts]
     page.stage.seen.update({"body": False, "skeleton": True})
-    print(f"humanoid, from drag to posture sent: median {1e3 * np.median(spent):.2f} ms of 200 frames")
-    assert np.median(spent) < 2e-3, f"{1e3 * np.median(spent):.2f} ms"
+    frame, measure = np.median(spent, axis=0)
+    assert frame < 2.0 * measure, f"{1e3 * frame:.2f} ms, {1e3 * measure:.2f} ms"
 
 
 def test_tabs_do_not_disturb_each_other(studio, new_tab, page):

@@ -121,7 +121,12 @@ def test_every_bundled_body_has_a_first_scene(name):
     assert mk.solve(scenes.problem(scene, scenes.load_body(source))).success
 
 
+@pytest.mark.timed
 def test_it_starts_soon_and_ends_with_ctrl_c():
+    """Nothing it does takes long beside the import of what it is made of."""
+    begin = time.monotonic()
+    subprocess.run([sys.executable, "-c", "import viser, trimesh, numba, memetik.studio.server"], check=True)
+    imports = time.monotonic() - begin
     command = [sys.executable, "-c", "from memetik.cli import main; raise SystemExit(main())"]
     begin = time.monotonic()
     process = subprocess.Popen(
@@ -138,7 +143,7 @@ def test_it_starts_soon_and_ends_with_ctrl_c():
     finally:
         process.kill()
     assert process.returncode == 0 and "Traceback" not in err
-    assert spent < 30.0, "three seconds on an idle machine with a warm cache"
+    assert spent < 5.0 * imports, "twice as long on an idle machine with a warm cache"
 
 
 @pytest.mark.parametrize(

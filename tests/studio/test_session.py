@@ -1,7 +1,7 @@
 """The session behind a page: everything a person can do, without a page."""
 
 import json
-import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from memetik.studio.session import Session
 from memetik.studio.upload import MOST_BYTES
 from memetik.studio.widgets import METHODS
 from tests.studio.patience import patient
+from tests.timing import processor_seconds
 
 FAR = (3.0, 0.0, 0.4)
 ARM = """<robot name="arm"><link name="base"/><link name="tip"/>
@@ -43,16 +44,19 @@ def test_a_dragged_target_is_reached(session):
     assert not session.move("hand", target, (0, 1, 0, 0)), "a drag that moves nothing costs nothing"
 
 
-def test_a_target_out_of_reach_is_told_and_does_not_block(session):
+@pytest.mark.timed
+def test_a_frame_out_of_reach_takes_what_it_may(session):
     session.move("hand", FAR)  # a first failure also loads machine code
-    session.set_solving(seconds=0.01)
-    session.move("hand", (0.5, 0.1, 0.4))
-    begin = time.perf_counter()
+    session.set_solving(seconds=0.01, evaluations=10**9)
+    spent = [processor_seconds(partial(session.move, "hand", (3.0, 0.01 * k, 0.4))) for k in range(1, 10)]
+    assert np.median(spent) < 0.02
+    assert not session.reached
+
+
+def test_a_target_out_of_reach_is_told(session):
     session.move("hand", FAR)
-    assert time.perf_counter() - begin < 1.0, "ten milliseconds of budget, and a busy machine"
     assert not session.reached and session.marks()["hand"].good is False
     assert "mm" in session.marks()["hand"].text
-    session.set_solving(seconds=20.0)
     session.move("hand", (0.5, 0.1, 0.4))
     assert session.reached
 
