@@ -40,9 +40,15 @@ def objective(
 ) -> Callable[[Callable[..., Any]], Custom]:
     """Turn a function into an objective, ready for a Problem:
 
-        @mk.objective(reads=[hand], tolerance=1e-3)
-        def above_table(hand):
-            return max(0.0, 0.75 - hand.position[2])
+    ```python
+    import memetik as mk
+
+    hand = mk.load("panda").frame("panda_hand")
+
+    @mk.objective(reads=[hand], tolerance=1e-3)
+    def above_table(hand):
+        return max(0.0, 0.75 - hand.position[2])
+    ```
 
     See Custom for what the function gets and returns.
     """

@@ -21,10 +21,12 @@ class BodyBuilder:
 
     So it is a tree at every step, and a mistake shows at the line that makes it.
 
-        crane = BodyBuilder("crane", root="mast")
-        crane.add("mast", "slew", "revolute", "boom", origin=(0, 0, 2), shapes=[rod((0, 0, 0), (3, 0, 0), 0.1)])
-        crane.add("boom", "hoist", "prismatic", "hook", origin=(3, 0, 0), axis=(0, 0, -1), lower=0, upper=1.8)
-        body = crane.build()
+    ```python
+    crane = BodyBuilder("crane", root="mast")
+    crane.add("mast", "slew", "revolute", "boom", origin=(0, 0, 2), shapes=[rod((0, 0, 0), (3, 0, 0), 0.1)])
+    crane.add("boom", "hoist", "prismatic", "hook", origin=(3, 0, 0), axis=(0, 0, -1), lower=0, upper=1.8)
+    body = crane.build()
+    ```
     """
 
     def __init__(
