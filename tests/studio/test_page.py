@@ -285,7 +285,7 @@ def test_frames_of_the_humanoid_take_about_a_millisecond(page):
     spent = [(processor_seconds(partial(drag, shift)), processor_seconds(yardstick)) for shift in shifts]
     page.stage.seen.update({"body": False, "skeleton": True})
     frame, measure = np.median(spent, axis=0)
-    assert frame < 2.0 * measure, f"{1e3 * frame:.2f} ms, {1e3 * measure:.2f} ms"
+    assert frame < 2.5 * measure, f"{1e3 * frame:.2f} ms, {1e3 * measure:.2f} ms"
 
 
 def test_tabs_do_not_disturb_each_other(studio, new_tab, page):
