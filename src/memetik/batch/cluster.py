@@ -81,6 +81,13 @@ def _answer(ray: Any, job: Job, ready: Any, piece: Piece) -> Tally:
     return tally
 
 
+def require_cluster(address: Any) -> None:
+    """Raise if Ray is not installed or this cannot be an address."""
+    if not isinstance(address, str) or not address:
+        raise ProblemError(f"cluster: the address is {address!r}. Give host:port as text, or 'auto'.")
+    _ray()
+
+
 def _connect(ray: Any, address: str) -> None:
     try:
         _knock(address)

@@ -1,39 +1,32 @@
-"""solve_files: targets in Parquet files, answers in Parquet files, on this machine or on a cluster."""
+"""solve_files: targets in Parquet or CSV files, answers in Parquet files, on this machine or on a cluster."""
 
 from __future__ import annotations
 
-import json
-import os
 import time
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
-from memetik.batch.cluster import solve_on_cluster
-from memetik.batch.manifest import NAME, describe, read_manifest, require_same
-from memetik.batch.shards import (
-    ANSWERS,
-    REJECTS,
-    Job,
-    Tally,
-    clean,
-    columns_of_answers,
-    make_folders,
-    solve_shard,
-    tally_of,
-)
-from memetik.batch.source import Piece, open_source, read
+from memetik.batch.checks import budget_of, path_of, require_report, seed_of, threads_of, whole
+from memetik.batch.cluster import require_cluster, solve_on_cluster
+from memetik.batch.manifest import NAME, Found, describe, read_manifest, require_ours, require_same, write_manifest
+from memetik.batch.restart import State, survey
+from memetik.batch.shards import ANSWERS, REJECTS, Job, Tally, clean, columns_of_answers, make_folders, solve_shard
+from memetik.batch.source import Piece, Source, open_files, read
 from memetik.batch.tables import answer_names, layout_of, target_of, unread
-from memetik.errors import ProblemError
+from memetik.errors import MemetikWarning, ProblemError
 from memetik.objectives import Objective
 from memetik.problem import Problem
 from memetik.progress import Report, teller
-from memetik.solution.words import duration, listed
+from memetik.solution.words import count, duration, listed
 from memetik.solvers import Budget
 from memetik.solvers.budget import DEFAULT
 
 ROWS_PER_SHARD = 100_000
+_NAMED = 8  # files that a warning names
 
 
 @dataclass(frozen=True)
@@ -46,6 +39,8 @@ class FilesReport:
     shards: int
     unread: tuple[str, ...]  # columns that were not read
     seconds: float
+    distrusted: tuple[str, ...] = ()  # files of an earlier run that did not verify and were solved again, and why
+    strays: tuple[str, ...] = ()  # files among the answers that the job did not write, which nobody touched
 
     @property
     def rate(self) -> float:
@@ -64,6 +59,10 @@ class FilesReport:
             lines.append(f"  columns that were not read: {listed(self.unread)}")
         if before:
             lines.append(f"  {before:,} rows were solved before")
+        if self.distrusted:
+            lines.append(f"  {count(len(self.distrusted), 'file')} did not verify, so their rows were solved again")
+        if self.strays:
+            lines.append(f"  not part of the answers: {_some(self.strays)}")
         if self.solved.rows:
             lines.append(f"  {self.solved.rows:,} rows in {duration(self.seconds)}, {self.rate:,.0f} a second")
         return "\n".join(lines)
@@ -83,12 +82,13 @@ def solve_files(
     anew: bool = False,
     progress: Report = None,
 ) -> FilesReport:
-    """Solve a problem for every row of a Parquet file and write the answers as Parquet files into a folder.
+    """Solve a problem for every row of a Parquet or CSV file and write the answers as Parquet files into a folder.
 
     source: a file, or a folder of files; batch/tables.py says which columns are read.
     out: a folder. `out/solutions` gets a file for each `rows_per_shard` rows, with a column for each joint, status and
-    errors; `out/rejects` the rows that cannot be solved, with the reason. Files that are there are not solved again, so a
-    job that was stopped goes on where it was. Answers to another problem are refused, or deleted with `anew`.
+    errors; `out/rejects` the rows that cannot be solved, with the reason. Files that are there and verify as those of this job
+    are not solved again, so a job that was stopped goes on where it was; a MemetikWarning names the others. Answers to
+    another problem are refused, or deleted with `anew`.
     objective: whose target the rows are; the problem's only Pose or Position unless given.
     cluster: the address of a Ray cluster, whose machines must all see the files; this machine alone unless given.
     threads: of this machine; on a cluster every core takes a shard of its own.
@@ -96,40 +96,86 @@ def solve_files(
     progress: as in `solve_batch`.
     """
     begin = time.perf_counter()
-    if rows_per_shard < 1:
-        raise ProblemError(f"files: rows_per_shard is {rows_per_shard}; at least one is needed.")
-    wanted, folder = target_of(problem, objective), Path(out).resolve()
-    files = open_source(source)
+    size = whole(rows_per_shard, "files: rows_per_shard", 1)
+    seed, budget, threads = seed_of(seed, "files"), budget_of(budget, "files"), threads_of(threads, "files")
+    require_report(progress, "files")
+    if not isinstance(anew, bool):
+        raise ProblemError(f"files: anew is {anew!r}. Give True to delete the answers that are there, or False.")
+    wanted, folder = target_of(problem, objective), path_of(out, "files: out")
+    if cluster is not None:
+        require_cluster(cluster)
+    files = open_files(source)
     layout = layout_of(files.schema, problem, wanted, source)
     answer_names(problem.body, columns_of_answers(problem, wanted))
-    pieces = files.pieces(rows_per_shard)
-    known = {} if anew else read_manifest(folder)
-    options = {"seed": seed, "rows_per_shard": rows_per_shard, "budget": budget}
-    manifest = describe(problem, wanted, files, known, **options)
-    job = Job(problem, wanted, layout, folder, seed, budget)
+    _require_apart(files.paths, folder)
     make_folders(folder)
-    if known:
-        require_same(folder, known, manifest)
-    elif not anew and any((folder / ANSWERS).glob("*.parquet")):
-        raise ProblemError(f"files: {folder} has answers but no {NAME} that says what to. Choose another folder.")
-    clean(folder, everything=anew)
-    _write_manifest(folder, manifest)
-    total, missing = _done(job, pieces)
+    found = Found({}, "") if anew else read_manifest(folder)
+    rows = files.counted(layout.columns)
+    manifest = describe(problem, wanted, rows, found.manifest, seed=seed, rows_per_shard=size, budget=budget)
+    job = Job(problem, wanted, layout, folder, seed, budget, manifest["job"])
+    pieces, state = _resume(job, rows, size, found, manifest, anew)
     solved = Tally()
-    with teller(progress, sum(files.rows), "solving") as tell:
-        tell(total.rows)
-        for tally in _solve(job, missing, cluster, threads, total.rows, tell):
+    with teller(progress, sum(rows.rows), "solving") as tell:
+        tell(state.done.rows)
+        for tally in _solve(job, state.missing, cluster, threads, state.done.rows, tell):
             solved = solved.plus(tally)
-            tell(total.rows + solved.rows)
+            tell(state.done.rows + solved.rows)
     clean(folder)  # of what a machine that was lost had half written
-    columns = tuple(unread(files.schema, layout))
-    return FilesReport(folder, total.plus(solved), solved, len(pieces), columns, time.perf_counter() - begin)
+    return FilesReport(
+        folder,
+        state.done.plus(solved),
+        solved,
+        len(pieces),
+        tuple(unread(files.schema, layout)),
+        time.perf_counter() - begin,
+        tuple(state.distrusted),
+        tuple(state.strays),
+    )
+
+
+def _resume(
+    job: Job, source: Source, size: int, found: Found, manifest: dict[str, Any], anew: bool
+) -> tuple[list[Piece], State]:
+    """Make the folder one of this job, and say what is left to solve."""
+    folder = job.out
+    if found.manifest:
+        require_same(folder, found.manifest, manifest)
+    elif not anew and require_ours(folder, job.identity, found.fault):
+        _warn(f"files: {folder / NAME}: {found.fault}. It is written again; what its shards hold is verified.")
+    clean(folder, everything=anew)
+    write_manifest(folder, manifest)
+    pieces = source.pieces(size)
+    state = survey(job, pieces)
+    if state.distrusted:
+        _warn(f"files: {folder}: solved again, because {_some(state.distrusted)}.")
+    if state.strays:
+        _warn(f"files: {folder}: this job did not write {_some(state.strays)}. They are not counted; move them away.")
+    return pieces, state
+
+
+def _require_apart(paths: Sequence[Path], out: Path) -> None:
+    """Raise if the answers would be written over the targets."""
+    for path in paths:
+        if path.parent in (out / ANSWERS, out / REJECTS):
+            raise ProblemError(
+                f"files: the targets {path} lie where the answers go. Choose another folder for the answers."
+            )
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, MemetikWarning, stacklevel=4)
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first names of a list that may be long."""
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _solve(
     job: Job, pieces: list[Piece], cluster: str | None, threads: int | None, done: int, tell: Callable[[int], None]
 ) -> Iterator[Tally]:
-    """Solve all pieces; on this machine `tell` hears of every row, whoever takes the tallies hears of whole pieces."""
+    """Solve all pieces. `tell` is called for rows on this machine; on a cluster there is a tally for each shard."""
     if cluster is not None:
         yield from solve_on_cluster(job, pieces, cluster)
         return
@@ -141,21 +187,3 @@ def _solve(
 
 def _after(before: int, tell: Callable[[int], None]) -> Report:
     return lambda done, _: tell(before + done)
-
-
-def _done(job: Job, pieces: list[Piece]) -> tuple[Tally, list[Piece]]:
-    """What is there already, and what is missing."""
-    total, missing = Tally(), []
-    for piece in pieces:
-        tally = tally_of(job.answers(piece.shard))
-        if tally is None:
-            missing.append(piece)
-        else:
-            total = total.plus(tally)
-    return total, missing
-
-
-def _write_manifest(folder: Path, manifest: dict[str, object]) -> None:
-    half = folder / f".{NAME}.{os.getpid()}.tmp"
-    half.write_text(json.dumps(manifest, indent=1) + "\n")
-    half.replace(folder / NAME)

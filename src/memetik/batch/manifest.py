@@ -6,11 +6,14 @@ import hashlib
 import inspect
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from memetik._version import __version__
+from memetik.batch.atomic import write_whole
+from memetik.batch.checksum import digest_of, read_seal
+from memetik.batch.shards import ANSWERS, numbered
 from memetik.batch.source import Source
 from memetik.errors import FormatError, ProblemError
 from memetik.kernels.terms import (
@@ -27,7 +30,8 @@ from memetik.problem import Problem
 from memetik.solvers import Budget
 
 NAME = "manifest.json"
-FORMAT = 1
+HOW_TO_MEND = "Choose another folder, or ask to solve everything anew (anew=True, --anew), which deletes them."
+FORMAT = 2
 _NOTHING = 1e-14  # below it a number counts as zero, which is how machines differ in the sine of a half turn
 _WORDS = {
     "problem": "the problem (body, objectives, tolerances, locks or limits)",
@@ -46,7 +50,7 @@ def describe(
 ) -> dict[str, Any]:
     """All that decides the answers; `known` is the manifest that is there already, if one is."""
     budget: Budget = options.pop("budget")
-    return {
+    manifest = {
         "format": FORMAT,
         "memetik": __version__,
         "body": problem.body.name,
@@ -57,6 +61,7 @@ def describe(
         "seconds": str(budget.seconds),
         **options,
     }
+    return {**manifest, "job": digest_of([_essence(manifest[key]) for key in _WORDS])}
 
 
 def fingerprint(problem: Problem, objective: Objective) -> str:
@@ -88,16 +93,63 @@ def fingerprint(problem: Problem, objective: Objective) -> str:
     return digest.hexdigest()
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a folder, empty if there is none."""
+class Found(NamedTuple):
+    """The manifest of a folder."""
+
+    manifest: dict[str, Any]  # empty if there is none that can be trusted
+    fault: str  # why it cannot; empty if it can
+
+
+def read_manifest(folder: Path) -> Found:
+    """The manifest of a folder, if it is as it was written."""
     path = folder / NAME
     try:
-        found: dict[str, Any] = json.loads(path.read_text())
+        text = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except (OSError, ValueError) as error:
-        raise FormatError(f"{path}: it cannot be read: {error}. Choose another folder, or solve anew.") from error
-    return found
+        return Found({}, "it is missing")
+    except OSError as error:
+        raise FormatError(f"{path}: it cannot be read: {error.strerror}. Choose another folder.") from error
+    try:
+        manifest = json.loads(text)
+        sealed = {key: value for key, value in manifest.items() if key != "checksum"}
+        sound = manifest.get("checksum") == digest_of(sealed)
+    except (ValueError, RecursionError):  # no JSON, no UTF-8, nested too deeply
+        return Found({}, "it is cut off or garbled")
+    except AttributeError:
+        return Found({}, "it is no manifest")
+    if manifest.get("format") == 1 and "checksum" not in manifest:
+        raise ProblemError(f"files: {folder} holds answers of an earlier version of memetik. {HOW_TO_MEND}")
+    return Found(sealed, "") if sound else Found({}, "it was changed")
+
+
+def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
+    """Write the manifest of a folder, with a checksum of itself."""
+    text = json.dumps({**manifest, "checksum": digest_of(manifest)}, indent=1)
+    write_whole(folder / NAME, text.encode() + b"\n")
+
+
+def require_ours(folder: Path, job: str, fault: str) -> bool:
+    """Whether a folder without a sound manifest has been used before; raise if it was used by another job."""
+    shards = list(numbered(folder / ANSWERS))
+    owners = {_owner(path) for path in shards}
+    if owners - {""} and job not in owners:
+        raise ProblemError(
+            f"files: {folder / NAME}: {fault}, and the shards beside it are those of another job. {HOW_TO_MEND}"
+        )
+    there = (folder / NAME).exists()
+    if owners == {""} and not there:
+        raise ProblemError(
+            f"files: {folder} has no {NAME}, and nothing says what the files in {ANSWERS} are answers to. {HOW_TO_MEND}"
+        )
+    return there or bool(shards)
+
+
+def _owner(path: Path) -> str:
+    """The job that a shard says it belongs to; empty if it says nothing."""
+    try:
+        return str(read_seal(path.read_bytes()).note.get("job", ""))
+    except OSError as error:
+        raise FormatError(f"{path}: it cannot be read: {error.strerror}. Move it out of the way.") from error
 
 
 def require_same(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
@@ -105,8 +157,8 @@ def require_same(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> N
     changed = [words for key, words in _WORDS.items() if _essence(before.get(key)) != _essence(now[key])]
     if changed:
         raise ProblemError(
-            f"files: {folder} holds answers to something else: {' and '.join(dict.fromkeys(changed))} changed. Choose "
-            "another folder, or ask to solve everything anew (anew=True, --anew), which deletes them."
+            f"files: {folder} holds answers to something else: {' and '.join(dict.fromkeys(changed))} changed. "
+            f"{HOW_TO_MEND}"
         )
 
 

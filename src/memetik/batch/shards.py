@@ -1,15 +1,14 @@
 """One piece of a file of targets: solve it and write its answers, whole or not at all.
 
-A file of answers is written under another name and renamed when it is complete, so a name that exists means work that is
-done. Whoever is stopped in the middle, or does the same piece a second time, leaves nothing wrong behind.
+A file of answers carries a note of what it is (batch/checksum.py), by which a later run knows it again (batch/restart.py).
+Whoever is stopped in the middle, or does the same piece a second time, leaves nothing wrong behind.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import uuid
-from collections.abc import Sequence
+import io
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memetik.batch.atomic import write_whole
+from memetik.batch.checks import require_writable
+from memetik.batch.checksum import KEY, seal, unsealed_note
 from memetik.batch.solution import BatchSolution
 from memetik.batch.solve import solve_batch
 from memetik.batch.source import Piece
@@ -32,7 +34,8 @@ ANSWERS, REJECTS = "solutions", "rejects"  # folders of the output
 ROW, STATUS, EVALUATIONS, REASON = "row", "status", "evaluations", "reason"
 POSITION_ERROR, ORIENTATION_ERROR = "position_error", "orientation_error"
 REJECTED = "REJECTED"
-_NOTE = b"memetik"  # the key of the tally in the metadata of a file
+_SHARD = re.compile(r"\d{6,}\.parquet")
+_HALF = re.compile(r"\.(\d{6,}\.parquet|manifest\.json)\.[0-9a-f]+\.tmp")  # as batch/atomic.py names them
 
 
 class Tally(NamedTuple):
@@ -60,6 +63,7 @@ class Job:
     out: Path
     seed: int
     budget: Budget
+    identity: str  # a digest of all that decides the answers
 
     def answers(self, shard: int) -> Path:
         """Where the answers of a piece are."""
@@ -68,6 +72,10 @@ class Job:
     def rejects(self, shard: int) -> Path:
         """Where the rows of a piece are that cannot be solved, if there are any."""
         return self.out / REJECTS / f"{shard:06d}.parquet"
+
+    def note(self, piece: Piece, part: str) -> dict[str, Any]:
+        """What the file of a piece says of itself, beside its tally; `part` is the folder that it is in."""
+        return {"job": self.identity, "part": part, "shard": piece.shard, "first": piece.first, "rows": piece.rows}
 
 
 def error_columns(problem: Problem, objective: Objective) -> dict[Objective, tuple[str, ...]]:
@@ -101,30 +109,25 @@ def solve_shard(job: Job, piece: Piece, table: Any, threads: int | None, progres
     evaluations = int(batch.evaluations.sum())
     tally = Tally(len(rows.good), reached, closest, invalid, len(rows.reasons), evaluations)
     if rows.reasons:  # first, so that answers that are there mean that all is there
-        _write(_rejected(job, piece, table, rows), job.rejects(piece.shard), tally)
-    _write(_answered(job, piece, table, rows, batch), job.answers(piece.shard), tally)
+        _write(job, piece, _rejected(job, piece, table, rows), job.rejects(piece.shard), tally)
+    _write(job, piece, _answered(job, piece, table, rows, batch), job.answers(piece.shard), tally)
     return tally
 
 
-def tally_of(path: Path) -> Tally | None:
-    """What a file of answers says of itself; None if it is not there."""
-    pa = arrow()
-    try:
-        note = pa.parquet.read_schema(path).metadata[_NOTE]
-    except FileNotFoundError:
-        return None
-    except (pa.ArrowException, OSError, KeyError, TypeError) as error:
-        raise FormatError(
-            f"{path}: these are no answers of memetik ({error}). Delete the file or solve anew."
-        ) from error
-    return Tally(**json.loads(note))
-
-
 def clean(folder: Path, *, everything: bool = False) -> None:
-    """Remove what a stopped run left half written, or all answers."""
-    for part in (ANSWERS, REJECTS):
-        for path in (folder / part).glob("*.parquet" if everything else ".*.tmp"):
-            path.unlink(missing_ok=True)  # a machine that was thought lost may end its work
+    """Remove what a stopped run left half written, or all answers. Files that no job writes stay."""
+    for parent in (folder, folder / ANSWERS, folder / REJECTS):
+        for path in parent.iterdir():
+            if _HALF.fullmatch(path.name) and path.is_file():
+                path.unlink(missing_ok=True)  # a machine that was thought lost may end its work
+    if everything:
+        for path in (*numbered(folder / ANSWERS), *numbered(folder / REJECTS)):
+            path.unlink(missing_ok=True)
+
+
+def numbered(folder: Path) -> Iterator[Path]:
+    """The files of a folder that are named as shards are."""
+    return (path for path in sorted(folder.glob("*.parquet")) if _SHARD.fullmatch(path.name) and not path.is_dir())
 
 
 # ---- Tables ------------------------------------------------------------------------------------------------
@@ -172,29 +175,24 @@ def _labels(piece: Piece, table: Any, which: Any, layout: Layout) -> dict[str, A
     return columns
 
 
-def _write(table: Any, path: Path, tally: Tally) -> None:
-    pa = arrow()
-    noted = table.replace_schema_metadata({_NOTE: json.dumps(tally._asdict()).encode()})
-    half = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+def _write(job: Job, piece: Piece, table: Any, path: Path, tally: Tally) -> None:
+    note = unsealed_note({**job.note(piece, path.parent.name), **tally._asdict()})
+    file = io.BytesIO()
     try:
-        with half.open("wb") as file:
-            pa.parquet.write_table(noted, file, compression="zstd")
-            file.flush()
-            os.fsync(file.fileno())
-        half.replace(path)
-    except OSError as error:
-        raise FormatError(f"{path}: the answers cannot be written: {error.strerror}.") from error
-    finally:
-        half.unlink(missing_ok=True)
+        arrow().parquet.write_table(table.replace_schema_metadata({KEY: note}), file, compression="zstd")
+    except arrow().ArrowException as error:  # a type of id that Parquet does not have
+        raise FormatError(f"{path}: the answers cannot be written: {error}. Leave the column {ID!r} out.") from error
+    write_whole(path, seal(file.getvalue()))
 
 
 def make_folders(out: Path) -> None:
-    """The folders of the output."""
-    for folder in (out / ANSWERS, out / REJECTS):
+    """The folders of the output, to which files can be written."""
+    for folder in (out, out / ANSWERS, out / REJECTS):
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise FormatError(f"the folder {str(folder)!r} cannot be made: {error.strerror}.") from error
+        require_writable(folder)
 
 
 def columns_of_answers(problem: Problem, objective: Objective) -> Sequence[str]:

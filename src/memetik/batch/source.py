@@ -1,17 +1,23 @@
-"""Parquet files as rows that are numbered through, cut into pieces that are read one at a time."""
+"""Files of targets as rows that are numbered through, cut into pieces that are read one at a time."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
+from memetik.batch import csv_file, parquet_file
+from memetik.batch.checks import path_of
+from memetik.batch.checksum import DIGEST_SIZE
+from memetik.batch.sniff import CSV, PARQUET, TAKEN, kind_of
 from memetik.batch.tables import arrow
 from memetik.errors import FormatError
 
-AT_A_TIME = 65_536  # rows that are decoded before a piece is put together
-_BLOCK = 1 << 20
+_READERS = {PARQUET: parquet_file, CSV: csv_file}
+_BLOCK = 1 << 20  # bytes
 
 
 class Piece(NamedTuple):
@@ -24,12 +30,22 @@ class Piece(NamedTuple):
     rows: int
 
 
+class Files(NamedTuple):
+    """All files, in the order of their rows, which nobody counted yet."""
+
+    paths: tuple[Path, ...]
+    schema: Any  # of Arrow, the same for all
+
+    def counted(self, columns: Sequence[str]) -> Source:
+        """The rows of the files. Where counting means to read them all, wrong ones in these columns are found."""
+        return Source(self.paths, tuple(_reader(path).count(path, columns) for path in self.paths))
+
+
 class Source(NamedTuple):
     """All files, in the order of their rows."""
 
     paths: tuple[Path, ...]
     rows: tuple[int, ...]
-    schema: Any
 
     def pieces(self, size: int) -> list[Piece]:
         """Cut every file into pieces of `size` rows; the last of a file may be smaller."""
@@ -45,7 +61,7 @@ class Source(NamedTuple):
         """Name, size, time and digest of each file. A file as old and as large as it is `known` is not read again."""
         found = []
         for k, (path, rows) in enumerate(zip(self.paths, self.rows, strict=True)):
-            state = path.stat()
+            state = _stat(path)
             card = {"name": path.name, "rows": rows, "bytes": state.st_size, "modified": state.st_mtime_ns}
             before = known[k] if k < len(known) else {}
             same = all(before.get(key) == value for key, value in card.items())
@@ -53,30 +69,32 @@ class Source(NamedTuple):
         return found
 
 
-def open_source(path: str | Path) -> Source:
-    """A Parquet file, or a folder of them with the same columns in the order of their names."""
-    whole = Path(path).resolve()
-    paths = sorted(whole.glob("*.parquet")) if whole.is_dir() else [whole]
-    if not paths:
-        raise FormatError(f"{path}: there are no .parquet files in this folder.")
-    files = [_open(file) for file in paths]
-    schema = files[0].schema_arrow
-    for file, opened in zip(paths, files, strict=True):
-        if not opened.schema_arrow.equals(schema):
+def open_files(path: str | Path) -> Files:
+    """A file, or a folder of files with the same columns in the order of their names."""
+    arrow()
+    whole = path_of(path, "files: source")
+    paths = _listed(whole) if whole.is_dir() else [whole]
+    schemas = [_reader(file).schema(file) for file in paths]
+    for file, schema in zip(paths, schemas, strict=True):
+        if not schema.equals(schemas[0]):
             raise FormatError(
                 f"{file}: its columns differ from those of {paths[0].name}. Give all files the same columns."
             )
-    return Source(tuple(paths), tuple(file.metadata.num_rows for file in files), schema)
+    return Files(tuple(paths), schemas[0])
 
 
 def read(pieces: Sequence[Piece], columns: Sequence[str]) -> Iterator[tuple[Piece, Any]]:
-    """The tables of pieces of one file, in its order. What lies between them is skipped, as far as row groups allow."""
+    """The tables of pieces of one file, in its order. What lies between them is skipped, as far as the file allows."""
     if not pieces:
         return
-    pa = arrow()
+    pa, path = arrow(), Path(pieces[0].path)
+
+    def wanted(first: int, end: int) -> bool:
+        return any(piece.offset < end and first < piece.offset + piece.rows for piece in pieces)
+
     waiting = iter(pieces)
     piece, parts = next(waiting), []
-    for position, batch in _batches(pieces, columns):
+    for position, batch in _reader(path).batches(path, columns, wanted):
         begin = 0
         while True:
             begin = max(begin, piece.offset - position)
@@ -90,43 +108,38 @@ def read(pieces: Sequence[Piece], columns: Sequence[str]) -> Iterator[tuple[Piec
             if following is None:
                 return
             piece, parts = following, []
+    raise FormatError(
+        f"{path}: it has become shorter since its rows were counted. Start again when nobody writes to it."
+    )
 
 
-def _batches(pieces: Sequence[Piece], columns: Sequence[str]) -> Iterator[tuple[int, Any]]:
-    """What is decoded of a file, a batch at a time, with the number of its first row."""
-    path = pieces[0].path
-    file = _open(Path(path))
-    position = 0
-    for group in range(file.metadata.num_row_groups):
-        end = position + file.metadata.row_group(group).num_rows
-        if any(piece.offset < end and position < piece.offset + piece.rows for piece in pieces):
-            at = position
-            try:
-                for batch in file.iter_batches(AT_A_TIME, row_groups=[group], columns=list(columns)):
-                    yield at, batch
-                    at += batch.num_rows
-            except (arrow().ArrowException, OSError) as error:
-                raise FormatError(
-                    f"{path}: the rows from {at} on cannot be read: {error}. Write the file again."
-                ) from error
-        position = end
+def _listed(folder: Path) -> list[Path]:
+    """The files of targets in a folder, which are all of one kind."""
+    parquet, csv = sorted(folder.glob("*.parquet")), sorted(folder.glob("*.csv"))
+    if parquet and csv:
+        raise FormatError(f"{folder}: there are .parquet and .csv files in this folder. Leave one kind there.")
+    if not parquet and not csv:
+        raise FormatError(f"{folder}: there are no .parquet and no .csv files in this folder. {TAKEN}")
+    return parquet or csv
 
 
-def _open(path: Path) -> Any:
-    pa = arrow()
+def _reader(path: Path) -> ModuleType:
+    return _READERS[kind_of(path)]
+
+
+def _stat(path: Path) -> os.stat_result:
     try:
-        return pa.parquet.ParquetFile(path)
-    except FileNotFoundError as error:
-        raise FormatError(f"{path}: there is no such file.") from error
-    except (pa.ArrowException, OSError) as error:
-        raise FormatError(
-            f"{path}: this is not a complete Parquet file ({error}). It may have been cut off; copy or write it again."
-        ) from error
+        return path.stat()
+    except OSError as error:
+        raise FormatError(f"{path}: it cannot be read: {error.strerror}.") from error
 
 
 def _digest(path: Path) -> str:
-    digest = hashlib.blake2b(digest_size=16)
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
+    digest = hashlib.blake2b(digest_size=DIGEST_SIZE)
+    try:
+        with path.open("rb") as file:
+            while block := file.read(_BLOCK):
+                digest.update(block)
+    except OSError as error:
+        raise FormatError(f"{path}: it cannot be read: {error.strerror}.") from error
     return digest.hexdigest()

@@ -29,9 +29,11 @@ POSITION, QUATERNION, ID = ("x", "y", "z"), ("qw", "qx", "qy", "qz"), "id"
 
 
 def arrow() -> Any:
-    """pyarrow with what reads and writes Parquet, or an error that says how to get it."""
+    """pyarrow with what reads and writes Parquet and CSV, or an error that says how to get it."""
     try:
         import pyarrow
+        import pyarrow.compute
+        import pyarrow.csv
         import pyarrow.parquet
     except ImportError:
         raise MissingExtraError("pyarrow", "solving files of targets", extra="cluster") from None
@@ -120,6 +122,8 @@ def unread(schema: Any, layout: Layout) -> list[str]:
 
 def target_of(problem: Problem, objective: Objective | None) -> Objective:
     """The objective whose target the rows are: the only pose or position of the problem, unless one is named."""
+    if not isinstance(problem, Problem):
+        raise ProblemError(f"files: problem is {problem!r}. Give mk.Problem(body, objectives).")
     able = [other for other in problem.objectives if isinstance(other, (Pose, Position))]
     if objective is None:
         if len(able) != 1:
@@ -128,7 +132,7 @@ def target_of(problem: Problem, objective: Objective | None) -> Objective:
                 "are: objective=..."
             )
         return able[0]
-    if objective not in able:
+    if not any(objective is other for other in able):
         raise ProblemError(f"files: {objective!r} is not a Pose or Position of this problem.")
     return objective
 
@@ -143,8 +147,8 @@ def answer_names(body: Body, taken: Iterable[str]) -> None:
 
 
 def _floats(column: Any) -> Array:
-    """A column as float64, NaN where a value is missing."""
-    return np.asarray(column.cast("float64").to_numpy(), dtype=np.float64)
+    """A column as float64, NaN where a value is missing. Integers beyond 2**53 are rounded."""
+    return np.asarray(column.cast("float64", safe=False).to_numpy(), dtype=np.float64)
 
 
 def _transforms(points: Array, quaternions: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 import memetik as mk
 from memetik.batch.files import ROWS_PER_SHARD
-from memetik.batch.source import open_source
+from memetik.batch.source import open_files
 from memetik.batch.tables import QUATERNION
 from memetik.cli.show import add_body, load_body
 from memetik.cli.targets import assignments
@@ -20,13 +20,14 @@ def add_commands(commands: Any) -> None:
     """Add `batch`."""
     command = commands.add_parser(
         "batch",
-        help="solve a Parquet file of targets",
-        description="Solve a Parquet file of targets and write Parquet files of answers. Columns: x y z [m], qw qx qy qz (a "
-        "unit quaternion; leave all four out for positions only), a start for every column named as a joint, and id, which "
-        "goes along. Run it again after a stop: what is finished is not solved again. Exit code 0: finished, 2: wrong input.",
+        help="solve a Parquet or CSV file of targets",
+        description="Solve a Parquet or CSV file of targets and write Parquet files of answers. Columns: x y z [m], qw qx qy qz "
+        "(a unit quaternion; leave all four out for positions only), a start for every column named as a joint, and id, which "
+        "goes along. Run it again after a stop: what is finished is verified and not solved again. Exit code 0: finished, "
+        "2: wrong input.",
     )
     add_body(command)
-    command.add_argument("targets", type=Path, help="a .parquet file, or a folder of them")
+    command.add_argument("targets", type=Path, help="a .parquet or .csv file, or a folder of them")
     command.add_argument("out", type=Path, help="folder for the answers")
     command.add_argument("--tip", required=True, metavar="LINK", help="the link that the targets are for")
     for flag, default, unit, text in (
@@ -54,7 +55,7 @@ def add_commands(commands: Any) -> None:
 
 
 def _batch(options: argparse.Namespace) -> int:
-    names = open_source(options.targets).schema.names
+    names = open_files(options.targets).schema.names
     problem = mk.Problem(load_body(options), _objective(options, names), lock=assignments(options.lock, "--lock"))
     report = mk.solve_files(
         problem,

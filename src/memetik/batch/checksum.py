@@ -1,0 +1,66 @@
+"""A note in the footer of a Parquet file that says what the file is, with a checksum of the whole file.
+
+The note is JSON in the file's key-value metadata, under the key `memetik`:
+
+    {"checksum": "32 hexadecimal digits", "job": ..., "part": ..., "shard": ..., "first": ..., "rows": ..., ...}
+
+The checksum is BLAKE2b (16 bytes) of all bytes of the file, with zeros in place of its own digits. A footer holds its strings
+as they are, so the note is found and the file verified without decoding anything: a damaged file never reaches a decoder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import Any, NamedTuple
+
+KEY = b"memetik"
+DIGEST_SIZE = 16  # bytes
+_ZEROS = b"0" * (2 * DIGEST_SIZE)
+_BEGIN = b'{"checksum": "'
+_NOTE = re.compile(re.escape(_BEGIN) + rb'([0-9a-f]{32})"[^{}]*\}')
+
+
+class Sealed(NamedTuple):
+    """What a file says of itself."""
+
+    note: dict[str, Any]  # empty where there is none
+    intact: bool  # whether the checksum is that of the contents
+
+
+def digest_of(value: Any) -> str:
+    """A digest of plain data, the same on every machine."""
+    text = json.dumps(value, sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=DIGEST_SIZE).hexdigest()
+
+
+def unsealed_note(fields: dict[str, Any]) -> bytes:
+    """The note to write into a file, with zeros for the checksum; the fields are numbers and plain names."""
+    return json.dumps({"checksum": _ZEROS.decode(), **fields}).encode()
+
+
+def seal(data: bytes) -> bytes:
+    """The same file with its checksum."""
+    begin = data.rindex(_BEGIN + _ZEROS) + len(_BEGIN)
+    return data[:begin] + _checksum(data, begin) + data[begin + len(_ZEROS) :]
+
+
+def read_seal(data: bytes) -> Sealed:
+    """The note of a file and whether the file is as it was written."""
+    found = _NOTE.match(data, max(data.rfind(_BEGIN), 0))
+    if found is None:
+        return Sealed({}, False)
+    try:
+        note = json.loads(found[0])
+    except ValueError:
+        return Sealed({}, False)
+    return Sealed(note, _checksum(data, found.start(1)) == found[1])
+
+
+def _checksum(data: bytes, begin: int) -> bytes:
+    """The digest of all bytes, with zeros where the digits of the checksum begin."""
+    digest, view = hashlib.blake2b(digest_size=DIGEST_SIZE), memoryview(data)
+    for part in (view[:begin], _ZEROS, view[begin + len(_ZEROS) :]):
+        digest.update(part)
+    return digest.hexdigest().encode()
