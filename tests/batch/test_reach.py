@@ -158,9 +158,9 @@ def test_drawing_needs_matplotlib(small, tmp_path, monkeypatch):
 
 def test_wrong_questions():
     body = mk.load("ur5")
-    with pytest.raises(ProblemError, match=r"voxel \(0.0\) must be above 0"):
+    with pytest.raises(ProblemError, match=r"voxel is 0.0; it must be a finite number above 0"):
         mk.reachability(body, "tool0", voxel=0.0)
-    with pytest.raises(ProblemError, match=r"orientations \(0\) at least 1"):
+    with pytest.raises(ProblemError, match=r"orientations is 0; it must be at least 1"):
         mk.reachability(body, "tool0", orientations=0)
     with pytest.raises(ProblemError, match=r"voxels of 0.001 m are more than 4,000,000. Give larger ones"):
         mk.reachability(body, "tool0", voxel=0.001)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.batch.answers import Array, Tell
+from memetik.batch.checks import budget_of, positive, real, require_report, seed_of, threads_of, whole
 from memetik.batch.reachability import Reachability
 from memetik.batch.solution import BatchSolution
 from memetik.batch.solve import solve_batch
@@ -25,6 +26,7 @@ from memetik.solvers import Budget
 
 ENOUGH = Budget(evaluations=1_000)  # of 3,814 poses all over the panda's workspace that 5,000 find, these find 3,813
 MOST_VOXELS = 4_000_000
+MOST_ORIENTATIONS = 100_000
 AT_A_TIME = 200_000  # poses in memory at once
 FAR = 1e3  # lengths of the chain: so far away, the nearest posture is the outermost in that direction
 FLAT = 1e-3  # voxels; a workspace that is thinner has no extent in that direction
@@ -52,17 +54,28 @@ def reachability(
     voxel: the edge of a voxel [m].
     orientations: how many are tried, the same everywhere, spread evenly over all rotations.
     position_tolerance [m], orientation_tolerance [rad]: when a pose counts as reached.
-    lock, limits: as in Problem. also: objectives that must hold as well, for example mk.SelfDistance().
+    lock, limits: as in Problem. also: objectives that must hold as well, for example mk.SelfDistance(body).
     budget: for each pose. What is not found within it counts as out of reach, so the shares are lower bounds.
     threads, progress: as in solve_batch.
     """
-    if not (voxel > 0.0 and orientations >= 1):
-        raise ProblemError(
-            f"reachability: voxel ({voxel}) must be above 0 and orientations ({orientations}) at least 1."
-        )
+    if not isinstance(body, Body):
+        raise ProblemError(f"reachability: body is {body!r}. Give a Body, for example mk.load('panda').")
+    if not isinstance(tip, (str, Frame)):
+        raise ProblemError(f"reachability: tip is {tip!r}. Give the name of a link, or a Frame.")
+    require_report(progress, "reachability")
+    voxel = positive(voxel, "reachability: voxel", "[m]")
+    position_tolerance = positive(position_tolerance, "reachability: position_tolerance", "[m]")
+    orientation_tolerance = positive(orientation_tolerance, "reachability: orientation_tolerance", "[rad]")
+    orientations = whole(orientations, "reachability: orientations", 1, MOST_ORIENTATIONS)
+    settings = {
+        "budget": budget_of(budget, "reachability"),
+        "seed": seed_of(seed, "reachability"),
+        "threads": threads_of(threads, "reachability"),
+    }
+    also = _objectives(also)
     place = Position(tip, np.zeros(3), tolerance=position_tolerance)
     pose = Pose(tip, np.eye(4), position_tolerance=position_tolerance, orientation_tolerance=orientation_tolerance)
-    survey = _Survey(body, dict(lock or {}), dict(limits or {}), {"budget": budget, "seed": seed, "threads": threads})
+    survey = _Survey(body, _locks(lock), _limits(limits), settings)
     corner, shape = _grid(*survey.box(place), voxel)
     points = corner + voxel * (np.stack(np.unravel_index(np.arange(math.prod(shape)), shape), axis=1) + 0.5)
     with teller(progress, len(points), "positions") as tell:
@@ -148,13 +161,49 @@ def even_rotations(count: int) -> Array:
 def _grid(low: Array, high: Array, voxel: float) -> tuple[Array, tuple[int, int, int]]:
     """The corner and the size of a grid around the box: voxels that meet at the origin, one layer around what is flat."""
     flat = high - low < FLAT * voxel
-    first = np.where(flat, low / voxel - 0.5, np.floor(low / voxel))
-    nx, ny, nz = np.where(flat, 1.0, np.ceil(high / voxel) - first).astype(np.int64).tolist()
-    if nx * ny * nz > MOST_VOXELS:
+    with np.errstate(over="ignore", invalid="ignore"):  # of voxels that are smaller by far than allowed
+        first = np.where(flat, low / voxel - 0.5, np.floor(low / voxel))
+        sizes = np.where(flat, 1.0, np.ceil(high / voxel) - first)
+        number = sizes.prod()
+    if not number <= MOST_VOXELS:
+        nx, ny, nz = sizes
         raise ProblemError(
-            f"reachability: {nx} x {ny} x {nz} voxels of {voxel:g} m are more than {MOST_VOXELS:,}. Give larger ones."
+            f"reachability: {nx:.9g} x {ny:.9g} x {nz:.9g} voxels of {voxel:g} m are more than {MOST_VOXELS:,}. Give larger "
+            "ones."
         )
+    nx, ny, nz = sizes.astype(np.int64).tolist()
     return first * voxel, (nx, ny, nz)
+
+
+def _objectives(also: object) -> Sequence[Objective]:
+    given = (also,) if isinstance(also, Objective) else also
+    if not isinstance(given, (list, tuple)) or not all(isinstance(each, Objective) for each in given):
+        raise ProblemError(
+            f"reachability: also is {also!r}. Give a list of objectives, such as [mk.SelfDistance(body)]."
+        )
+    return given
+
+
+def _locks(given: object) -> dict[str, float]:
+    return {joint: real(value, f"reachability: lock of {joint!r}") for joint, value in _table(given, "lock").items()}
+
+
+def _limits(given: object) -> dict[str, tuple[float, float]]:
+    found = {}
+    for joint, pair in _table(given, "limits").items():
+        where = f"reachability: limits of {joint!r}"
+        if not isinstance(pair, (tuple, list, np.ndarray)) or len(pair) != 2:
+            raise ProblemError(f"{where} are {pair!r}. Give two numbers, (lower, upper).")
+        found[joint] = real(pair[0], where), real(pair[1], where)
+    return found
+
+
+def _table(given: object, name: str) -> dict[str, Any]:
+    """A table by the names of joints, which Problem knows."""
+    table = {} if given is None else given
+    if not isinstance(table, Mapping) or not all(isinstance(joint, str) for joint in table):
+        raise ProblemError(f"reachability: {name} is {given!r}. Give a dictionary by the names of joints.")
+    return dict(table)
 
 
 def _parts(count: int, size: int) -> Iterator[slice]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
-import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.batch.answers import Array
-from memetik.errors import FormatError
+from memetik.batch.atomic import write_whole
+from memetik.batch.checks import path_of, positive, whole
+from memetik.errors import FormatError, MemetikError, ProblemError
 
 _FORMAT = 1
+_EXPECTED = {
+    "corner": "it must be three finite numbers [m]",
+    "position": "it must be an array of bool with three dimensions",
+    "fraction": "it must be an array of numbers from 0 to 1, of the shape of position",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +37,20 @@ class Reachability:
     fraction: Array  # (nx, ny, nz) share of the orientations that it can take there
     orientations: int  # how many were tried
 
+    def __post_init__(self) -> None:
+        for name in ("body", "tip"):
+            if not isinstance(getattr(self, name), str):
+                raise ProblemError(f"reachability: {name} is {getattr(self, name)!r}, not a name.")
+        positive(self.voxel, "reachability: voxel", "[m]")
+        whole(self.orientations, "reachability: orientations", 1)
+        _require(self.corner, "corner", "f", lambda array: array.shape == (3,) and np.isfinite(array).all())
+        _require(self.position, "position", "b", lambda array: array.ndim == 3)
+        _require(self.fraction, "fraction", "f", lambda array: array.shape == self.position.shape)
+        _require(self.fraction, "fraction", "f", lambda array: ((array >= 0.0) & (array <= 1.0)).all())
+
     def centers(self, axis: int) -> Array:
         """The centres of the voxels along x (0), y (1) or z (2) [m]."""
+        axis = whole(axis, "reachability: axis", 0, 2)
         return np.asarray(self.corner[axis] + self.voxel * (np.arange(self.fraction.shape[axis]) + 0.5))
 
     @property
@@ -53,25 +73,46 @@ class Reachability:
 
     def save(self, path: str | Path) -> Path:
         """Write a NumPy .npz file, which `load_reachability` reads."""
-        target = Path(path)
-        about = {"format": _FORMAT, "body": self.body, "tip": self.tip, "orientations": self.orientations}
+        path_of(path, "reachability: path")
+        target, file = Path(path), io.BytesIO()
+        about = {"format": _FORMAT, "body": self.body, "tip": self.tip, "orientations": int(self.orientations)}
         arrays: dict[str, Any] = {name: getattr(self, name) for name in ("voxel", "corner", "position", "fraction")}
-        try:
-            with target.open("wb") as file:
-                np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)
-        except OSError as error:
-            raise FormatError(f"{target}: it cannot be written: {error.strerror}.") from error
+        np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)
+        write_whole(target, file.getvalue())
         return target
 
 
 def load_reachability(path: str | Path) -> Reachability:
     """Read what Reachability.save wrote."""
+    place = path_of(path, "load_reachability: path")
     try:
-        with np.load(path) as saved:
+        data = place.read_bytes()
+    except OSError as error:
+        raise FormatError(f"{path}: this is no saved reachability: {error.strerror}.") from error
+    try:
+        with np.load(io.BytesIO(data)) as saved:
             about = json.loads(str(saved["about"]))
             return Reachability(
                 about["body"], about["tip"], float(saved["voxel"]), saved["corner"], saved["position"],
-                saved["fraction"], int(about["orientations"]),
+                saved["fraction"], about["orientations"],
             )  # fmt: skip
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise FormatError(f"{path}: this is no saved reachability: {error}.") from error
+    except Exception as error:  # zipfile, zlib, numpy and json fail in ways of their own where a file is damaged
+        raise FormatError(
+            f"{path}: this is no saved reachability: {_reason(error)}. Compute and save it again."
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    return str(error).rstrip(".") if isinstance(error, MemetikError) else "it is damaged, or a file of another kind"
+
+
+def _require(value: object, name: str, kind: str, holds: Callable[[Any], Any]) -> None:
+    """Raise unless a field is an array of a kind of numbers for which something holds."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind != kind or not holds(value):
+        raise ProblemError(f"reachability: {name} is {_short(value)}; {_EXPECTED[name]}.")
+
+
+def _short(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} with shape {value.shape}"
+    return f"{value!r}"

@@ -10,6 +10,7 @@ import memetik as mk
 from memetik.cli.files import OUT, ready
 from memetik.cli.show import add_body, load_body
 from memetik.cli.targets import assignments
+from memetik.write.plots import pyplot
 
 
 def add_commands(commands: Any) -> None:
@@ -34,9 +35,13 @@ def add_commands(commands: Any) -> None:
 
 def _reach(options: argparse.Namespace) -> int:
     body = load_body(options)
-    path = ready(options.out or OUT / f"{body.name}_reach.npz")
+    path = options.out or OUT / f"{body.name}_reach.npz"
     if path.suffix != ".npz":
         raise mk.FormatError(f"{path}: the numbers are written as .npz.")
+    picture = path.with_suffix(".png")
+    pyplot("drawing a reachability")
+    for file in (path, picture):
+        ready(file)
     found = mk.reachability(
         body,
         options.tip,
@@ -47,5 +52,5 @@ def _reach(options: argparse.Namespace) -> int:
     )
     print(found)
     print("saved:", found.save(path))
-    print("drawn:", mk.draw_reachability(found, path.with_suffix(".png")))
+    print("drawn:", mk.draw_reachability(found, picture))
     return 0
