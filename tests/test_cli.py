@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import warnings
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -266,6 +267,26 @@ def test_batch_solves_a_file_and_goes_on(run, targets):
     code, out, _ = run(*ask, "--lock", "panda_joint3=0", "--anew")
     assert code == 0 and "solved before" not in out
     assert set(pq.read_table(targets / "out/solutions")["panda_joint3"].to_pylist()) == {0.0, None}
+
+
+def test_batch_says_in_a_line_what_it_does_not_trust(run, targets):
+    ask = ["batch", "panda", targets / "points.parquet", targets / "out", "--tip", "panda_hand", "--rows-per-shard", 20]
+    run(*ask)
+    (targets / "out/solutions/000001.parquet").write_bytes(b"")
+    (targets / "out/solutions/notes.txt").touch()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", mk.MemetikWarning)
+        code, out, err = run(*ask)
+    assert code == 0 and "20 rows were solved before" in out and "1 file did not verify" in out
+    again, stray = err.splitlines()
+    assert again.startswith("memetik: files: ") and again.endswith("000001.parquet is cut off or no shard of memetik.")
+    assert stray.startswith("memetik: files: ") and "not counted: solutions/notes.txt. Move it away." in stray
+
+
+def test_batch_of_a_csv_file(run, tmp_path):
+    (tmp_path / "t.csv").write_text("x,y,z\n0.5,0.1,0.4\n0.4,,0.5\n")
+    code, out, _ = run("batch", "panda", tmp_path / "t.csv", tmp_path / "out", "--tip", "panda_hand")
+    assert code == 0 and "REACHED               1" in out and "REJECTED              1" in out
 
 
 def test_batch_of_points(run, targets):

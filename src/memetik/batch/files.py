@@ -60,7 +60,7 @@ class FilesReport:
         if before:
             lines.append(f"  {before:,} rows were solved before")
         if self.distrusted:
-            lines.append(f"  {count(len(self.distrusted), 'file')} did not verify, so their rows were solved again")
+            lines.append(f"  {count(len(self.distrusted), 'file')} did not verify; the rows were solved again")
         if self.strays:
             lines.append(f"  not part of the answers: {_some(self.strays)}")
         if self.solved.rows:
@@ -149,7 +149,7 @@ def _resume(
     if state.distrusted:
         _warn(f"files: {folder}: solved again, because {_some(state.distrusted)}.")
     if state.strays:
-        _warn(f"files: {folder}: this job did not write {_some(state.strays)}. They are not counted; move them away.")
+        _warn(f"files: {folder}: not written by this job, so not counted: {_some(state.strays)}. Move it away.")
     return pieces, state
 
 

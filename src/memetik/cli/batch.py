@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -57,19 +59,26 @@ def add_commands(commands: Any) -> None:
 def _batch(options: argparse.Namespace) -> int:
     names = open_files(options.targets).schema.names
     problem = mk.Problem(load_body(options), _objective(options, names), lock=assignments(options.lock, "--lock"))
-    report = mk.solve_files(
-        problem,
-        options.targets,
-        options.out,
-        cluster=options.cluster,
-        threads=options.threads,
-        seed=options.seed,
-        budget=mk.Budget(evaluations=options.evaluations),
-        rows_per_shard=options.rows_per_shard,
-        anew=options.anew,
-    )
+    with warnings.catch_warnings():
+        warnings.showwarning = _say
+        report = mk.solve_files(
+            problem,
+            options.targets,
+            options.out,
+            cluster=options.cluster,
+            threads=options.threads,
+            seed=options.seed,
+            budget=mk.Budget(evaluations=options.evaluations),
+            rows_per_shard=options.rows_per_shard,
+            anew=options.anew,
+        )
     print(report)
     return 0
+
+
+def _say(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning as one line, without the place in the code that Python adds."""
+    print(f"memetik: {message}", file=sys.stderr)
 
 
 def _objective(options: argparse.Namespace, names: list[str]) -> mk.Objective:
