@@ -311,7 +311,13 @@ class Vandal:
         ]  # fmt: skip
 
     def damage(self):
-        self.ways[self.rng.integers(len(self.ways))]()
+        """Damage it once; ways that happen to change nothing, such as a file exchanged with itself, do not count."""
+        before = self.contents()
+        while self.contents() == before:
+            self.ways[self.rng.integers(len(self.ways))]()
+
+    def contents(self):
+        return {file: file.read_bytes() for file in self.out.rglob("*") if file.is_file()}
 
     def file(self):
         """One of the files that the job wrote and nobody deleted; a manifest survives them all."""
