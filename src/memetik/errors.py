@@ -58,6 +58,15 @@ class MemetikWarning(UserWarning):
     """Input that memetik could mend by itself; the message says what it did."""
 
 
+def shown(value: object, most: int = 60) -> str:
+    """What a user gave, as a message repeats it: its repr, cut to `most` characters."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a whole number of thousands of digits, lists nested without end
+        return f"a {type(value).__name__} that is too large to show"
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
 def suggest(name: object, known: Iterable[str], most: int = 12) -> str:
     """One sentence that helps to find the right name: the nearest ones, or all of a short list."""
     names = list(known)

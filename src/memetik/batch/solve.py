@@ -15,9 +15,10 @@ from memetik.errors import ProblemError
 from memetik.objectives import Objective
 from memetik.problem import Problem
 from memetik.problem.columns import Columns, target_columns
+from memetik.problem.seed import checked_seed
 from memetik.progress import Report, teller
 from memetik.solvers import Budget
-from memetik.solvers.budget import DEFAULT
+from memetik.solvers.budget import DEFAULT, checked_budget
 
 _PATIENCE = 1.0  # s; shorter batches draw no progress
 
@@ -45,6 +46,7 @@ def solve_batch(
     progress: a function that is told (rows done, rows in all); None draws a line on the terminal if it takes long, False
     keeps it silent.
     """
+    seed, budget = checked_seed(seed), checked_budget(budget)
     columns = _columns(problem, targets or {}, starts)
     vectors = _starts(problem, starts, len(columns.rows))
     solver = solver_for(device, problem, budget)

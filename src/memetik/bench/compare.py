@@ -18,6 +18,7 @@ from memetik.body import Body
 from memetik.errors import ProblemError, RefusedError
 from memetik.objectives import Pose, Position
 from memetik.problem import Problem
+from memetik.problem.seed import checked_seed
 from memetik.solution import Solution
 from memetik.solvers import Budget, Solver, methods, solver
 
@@ -110,7 +111,7 @@ def compare(question: Question, solvers: Mapping[str, Solver], *, count: int = 1
     wishes = question.wishes()
     problem = Problem(question.body, wishes)
     judge = StatusJudge(problem, question.tips, question.task, position_only=question.position_only)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(checked_seed(seed))
     entrants, refused = _admit(problem, wishes, solvers, _draw(question, rng))
     turns = [(begin, k) for begin in range(0, count, TURN) for k in range(len(entrants))]
     queries: list[Query] = []

@@ -11,6 +11,7 @@ import numpy as np
 import memetik as mk
 from memetik.cli.files import OUT, ready
 from memetik.cli.show import add_body, load_body
+from memetik.problem.seed import checked_seed
 from memetik.write.plots import pyplot
 
 STEPS = 8  # of L-BFGS-B; at full length, a few generations are all there is to see
@@ -52,7 +53,7 @@ def _evolve(options: argparse.Namespace) -> int:
     pyplot("drawing an evolution")  # said before the search, not after it
     body = load_body(options)
     tips = options.tip or _ends(body)
-    there = body.forward(body.sample(np.random.default_rng(options.seed)))
+    there = body.forward(body.sample(np.random.default_rng(checked_seed(options.seed))))
     if options.position:
         wanted: list[mk.Objective] = [mk.Position(tip, there[tip][:3, 3]) for tip in tips]
     else:

@@ -16,6 +16,7 @@ from memetik import scenes
 from memetik.cli.files import ready
 from memetik.cli.show import add_body, load_body
 from memetik.cli.targets import Tip, add_targets, assignments, objectives, points
+from memetik.problem.seed import checked_seed
 from memetik.solution.measures import Measure, measures, title
 from memetik.solution.report import columns
 from memetik.solution.words import count
@@ -114,7 +115,7 @@ def _start(body: mk.Body, text: str, seed: int) -> Array:
     if text == "home":
         return body.home.copy()
     if text == "random":
-        return body.sample(np.random.default_rng(seed))
+        return body.sample(np.random.default_rng(checked_seed(seed)))
     return body.vector(assignments(text.split(","), "--start"))
 
 

@@ -22,6 +22,7 @@ from memetik.learn.through_time import ElmanError, first_weights, weight_count
 from memetik.learn.training import Lesson, train
 from memetik.objectives import Objective
 from memetik.problem import Problem
+from memetik.problem.seed import checked_seed
 
 Array = NDArray[np.float64]
 
@@ -51,7 +52,7 @@ class Elman:
         """Learn from `paths` motions of so many `steps`, and judge by as many others; the rest as FeedForward.train."""
         if hidden < 1 or epochs < 0 or patience < 1:
             raise ProblemError(f"hidden {hidden}, patience {patience} and epochs {epochs} must be at least 1, 1 and 0.")
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(checked_seed(seed))
         drawn = draw_paths(problem, paths, steps, rng)
         weights = first_weights(drawn.inputs.shape[2], hidden, drawn.outputs.shape[2], rng)
         learn = ElmanError(hidden, drawn.inputs, drawn.outputs)

@@ -30,6 +30,7 @@ from memetik.learn.training import Lesson, train
 from memetik.objectives import Objective
 from memetik.problem import Problem
 from memetik.problem.compile import Compiled
+from memetik.problem.seed import checked_seed
 
 Array = NDArray[np.float64]
 
@@ -73,7 +74,7 @@ class FeedForward:
         layers = [hidden] if isinstance(hidden, int) else list(hidden)
         if not layers or min(layers) < 1 or epochs < 0 or patience < 1:
             raise ProblemError(f"hidden {hidden}, patience {patience} and epochs {epochs} must be at least 1, 1 and 0.")
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(checked_seed(seed))
         drawn = draw_samples(problem, samples, rng, teacher)
         sizes = [drawn.inputs.shape[1], *layers, drawn.outputs.shape[1]]
         weights = first_weights(sizes, rng)

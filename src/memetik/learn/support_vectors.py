@@ -23,6 +23,7 @@ from memetik.learn.samples import Teacher, draw_samples
 from memetik.learn.training import Lesson
 from memetik.objectives import Objective
 from memetik.problem import Problem
+from memetik.problem.seed import checked_seed
 
 Array = NDArray[np.float64]
 
@@ -64,7 +65,7 @@ class SupportVectors:
             raise ProblemError(
                 f"penalty is {penalty} and epsilon {epsilon}; they must be above zero and at least zero."
             )
-        drawn = draw_samples(problem, samples, np.random.default_rng(seed), teacher)
+        drawn = draw_samples(problem, samples, np.random.default_rng(checked_seed(seed)), teacher)
         gamma = 1.0 / (drawn.inputs.shape[1] * max(float(drawn.inputs.var()), 1e-12))
         weights, offsets = np.zeros(drawn.outputs.shape), np.zeros(drawn.outputs.shape[1])
         for k, wanted in enumerate(drawn.outputs.T):

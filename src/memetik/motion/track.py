@@ -17,7 +17,8 @@ from memetik.kernels.follow import JUMPED, follow
 from memetik.objectives import Objective
 from memetik.problem import Problem
 from memetik.problem.columns import target_columns
-from memetik.solvers.budget import Budget
+from memetik.problem.seed import checked_seed
+from memetik.solvers.budget import Budget, checked_budget
 
 Array = NDArray[np.float64]
 
@@ -80,6 +81,7 @@ def track(
     """
     if not (rate > 0.0 and jump > 0.0):
         raise ProblemError(f"track: rate ({rate}) and jump ({jump}) must be above zero.")
+    seed, budget = checked_seed(seed), checked_budget(budget)
     begin = time.perf_counter()
     q = problem.start(start)
     c = problem.compiled

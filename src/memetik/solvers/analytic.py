@@ -38,12 +38,13 @@ from memetik.solvers.arm import arm_of
 from memetik.solvers.budget import DEFAULT, Budget
 from memetik.solvers.closed_forms import ClosedForm, closed_form
 from memetik.solvers.decomposition import by_decomposition
+from memetik.solvers.seeded import Seeded
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Analytic:
+class Analytic(Seeded):
     """Closed-form solutions of one tip of an arm: a Pose, or the Position of a planar arm of two links.
 
     Draws nothing at random, so the seed changes nothing. One evaluation is one posture verified.

@@ -32,6 +32,7 @@ from memetik.solvers.budget import DEFAULT, Budget
 from memetik.solvers.elite_threads import EliteThreads
 from memetik.solvers.history import History
 from memetik.solvers.method import run
+from memetik.solvers.seeded import Seeded
 
 LOSSES = ("rmse", "mean")
 GRADIENTS = ("analytic", "ofkt", "differences")
@@ -55,7 +56,7 @@ _desks: WeakKeyDictionary[Compiled, dict[BioIK, Desk]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
-class BioIK:
+class BioIK(Seeded):
     """Memetic evolution: a population of postures, recombined, mutated and drawn to the fit ones, the elites among them
     exploited by L-BFGS-B, until one satisfies every objective.
 
@@ -90,6 +91,7 @@ class BioIK:
     niching: bool = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name, known in (("loss", LOSSES), ("gradient", GRADIENTS)):
             if getattr(self, name) not in known:
                 raise ProblemError(f"BioIK: {name} is {getattr(self, name)!r}; choose one of {', '.join(known)}.")

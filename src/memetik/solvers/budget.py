@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass
+from numbers import Real
+from typing import Any
 
-from memetik.errors import ProblemError
+from memetik.errors import ProblemError, shown
+
+MOST_EVALUATIONS = 2**62  # kernels count in 64 bits, and add to what they may spend
 
 
 @dataclass(frozen=True)
@@ -19,10 +24,49 @@ class Budget:
     seconds: float = math.inf
 
     def __post_init__(self) -> None:
-        if not self.evaluations >= 1:
-            raise ProblemError(f"budget: evaluations is {self.evaluations}; at least one is needed.")
-        if not self.seconds > 0.0:
-            raise ProblemError(f"budget: seconds is {self.seconds}; it must be above zero, or infinite.")
+        object.__setattr__(self, "evaluations", _evaluations(self.evaluations))
+        object.__setattr__(self, "seconds", _seconds(self.seconds))
+
+
+def checked_budget(budget: object) -> Budget:
+    """The budget, if it is one."""
+    if isinstance(budget, Budget):
+        return budget
+    raise ProblemError(
+        f"budget is {shown(budget)}; write mk.Budget(evaluations=20_000), mk.Budget(seconds=0.01) or one with both."
+    )
+
+
+def _evaluations(given: Any) -> int:
+    try:
+        number = operator.index(given)
+    except TypeError:
+        number = 0
+    if isinstance(given, bool) or not 1 <= number <= MOST_EVALUATIONS:
+        raise ProblemError(
+            f"budget: evaluations is {shown(given)}; write a whole number from 1 to 2**62, for example 20_000. For time "
+            "alone as the limit write 10**12 and give seconds."
+        )
+    return number
+
+
+def _seconds(given: Any) -> float:
+    number = _as_float(given)
+    if not number > 0.0:  # NaN is not above zero either
+        raise ProblemError(
+            f"budget: seconds is {shown(given)}; write a number above zero, or leave it out for no limit of time."
+        )
+    return number
+
+
+def _as_float(given: Any) -> float:
+    is_number = isinstance(given, Real) and not isinstance(given, bool)
+    if not is_number:
+        return math.nan
+    try:
+        return float(given)
+    except OverflowError:  # a whole number beyond all floats
+        return math.inf if given > 0 else -math.inf
 
 
 DEFAULT = Budget()

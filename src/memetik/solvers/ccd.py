@@ -36,13 +36,14 @@ from memetik.problem import Problem
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget
 from memetik.solvers.method import run
+from memetik.solvers.seeded import Seeded
 from memetik.solvers.sweeping import require_tips
 
 DIRECTIONS = ("tip_to_root", "root_to_tip")
 
 
 @dataclass(frozen=True, kw_only=True)
-class CCD:
+class CCD(Seeded):
     """Cyclic coordinate descent on real joints: hinges, slides, screws, and mimic joints with what they follow.
 
     Takes positions, orientations and poses, directions, gazes and cones of any number of frames, with masks; targets in
@@ -60,6 +61,7 @@ class CCD:
     restarts: bool = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.direction not in DIRECTIONS:
             raise ProblemError(
                 f"ccd: direction is {self.direction!r}; it must be {' or '.join(map(repr, DIRECTIONS))}."

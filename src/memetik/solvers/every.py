@@ -13,8 +13,9 @@ from memetik.kernels.budget import OUTCOME
 from memetik.kernels.finish import REACHED
 from memetik.kernels.gather import gather
 from memetik.problem import Problem
+from memetik.problem.seed import checked_seed
 from memetik.solution import Solution
-from memetik.solvers.budget import Budget
+from memetik.solvers.budget import Budget, checked_budget
 
 ENOUGH = Budget(evaluations=200_000)
 CROWD = 64  # how many solutions are gathered before the nearest are picked
@@ -38,6 +39,7 @@ def solve_all(
     """
     if count < 1 or patience < 1 or not distinct > 0.0:
         raise ProblemError("solve_all: count and patience must be at least 1 and distinct above 0.")
+    seed, budget = checked_seed(seed), checked_budget(budget)
     begin = time.perf_counter()
     c = problem.compiled
     q = problem.start(start)

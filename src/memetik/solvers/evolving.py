@@ -14,10 +14,11 @@ from memetik.problem.compile import Compiled
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget
 from memetik.solvers.method import run
+from memetik.solvers.seeded import Seeded
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evolving:
+class Evolving(Seeded):
     """A population of postures that only compares them: no derivatives, so that any objective will do, even one that jumps.
 
     Takes every objective, any number of tips, any joint. The start is one of the first population. Limits hold in every
@@ -38,6 +39,7 @@ class Evolving:
     search: ClassVar[Any]  # the kernel that makes the method (SEARCH in kernels/late.py)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.population is not None and self.population < self.fewest:
             raise ProblemError(f"{self.name}: population is {self.population}; it must be at least {self.fewest}.")
         if not self.patience > 0:

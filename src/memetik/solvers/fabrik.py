@@ -43,11 +43,12 @@ from memetik.problem import Problem
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget
 from memetik.solvers.method import run
+from memetik.solvers.seeded import Seeded
 from memetik.solvers.sweeping import require_tips
 
 
 @dataclass(frozen=True, kw_only=True)
-class FABRIK:
+class FABRIK(Seeded):
     """Forward and backward reaching on real joints: hinges, slides, screws; trees; limits within the sweeps.
 
     Takes positions, orientations and poses, directions, gazes and cones of any number of frames, with masks; targets in
@@ -65,6 +66,7 @@ class FABRIK:
     restarts: bool = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0.0 <= self.ahead <= 1.0:
             raise ProblemError(
                 f"fabrik: ahead is {self.ahead}; it must be from 0 (the next point alone) to 1 (all alike)."

@@ -30,12 +30,13 @@ from memetik.problem import Problem
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget
 from memetik.solvers.method import run
+from memetik.solvers.seeded import Seeded
 
 MOST_MEMORY = 10
 
 
 @dataclass(frozen=True)
-class LBFGSB:
+class LBFGSB(Seeded):
     """Descents by limited-memory quasi-Newton steps within the limits, from the start and then from random postures.
 
     Takes every objective, any number of tips, any joint. The same seed gives the same answer. memory: how many steps the
@@ -47,6 +48,7 @@ class LBFGSB:
     restarts: bool = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 1 <= self.memory <= MOST_MEMORY:
             raise ProblemError(f"LBFGSB: memory is {self.memory}; it must be from 1 to {MOST_MEMORY}.")
 

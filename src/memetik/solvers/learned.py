@@ -24,6 +24,7 @@ from memetik.problem import Problem
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget
 from memetik.solvers.memetic import Memetic
+from memetik.solvers.seeded import Seeded
 
 Array = NDArray[np.float64]
 
@@ -38,7 +39,7 @@ class Predictor(Protocol):
 
 
 @dataclass(frozen=True)
-class Learned:
+class Learned(Seeded):
     """A guess by a network, then memetic from there.
 
     Takes what memetic takes, if there is a position, orientation or pose among it and nothing that is about the start. The

@@ -18,10 +18,11 @@ from memetik.problem import Problem
 from memetik.problem.compile import Compiled
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget
+from memetik.solvers.seeded import Seeded
 
 
 @dataclass(frozen=True)
-class Memetic:
+class Memetic(Seeded):
     """A population of postures, the most promising exploited by damped Gauss-Newton steps within the limits.
 
     Takes every objective, any number of tips, any joint. The same seed gives the same answer, bit for bit. When nothing

@@ -33,6 +33,7 @@ from memetik.problem import Problem
 from memetik.solution import Solution, Status
 from memetik.solvers.budget import DEFAULT, Budget
 from memetik.solvers.registry import Solver, solver
+from memetik.solvers.seeded import Seeded
 
 NUDGE = 2e-4  # s between two requests to stop; one can be lost while a search is just beginning
 
@@ -64,7 +65,7 @@ class _Entry(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Portfolio:
+class Portfolio(Seeded):
     """Several methods, one after another or in a race.
 
     methods: names (see mk.methods()) or solvers with parameters of their own. One that cannot take the problem is passed
@@ -83,6 +84,7 @@ class Portfolio:
     deterministic: bool = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.methods:
             raise ProblemError("portfolio: there is no method on the list. Name one at least; mk.methods() lists all.")
         if self.shares is not None and (len(self.shares) != len(self.methods) or not min(self.shares) > 0.0):

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError, UnknownNameError
 from memetik.problem import Problem
+from memetik.problem.seed import checked_seed
 from memetik.solution import Solution
-from memetik.solvers.budget import DEFAULT, Budget
+from memetik.solvers.budget import DEFAULT, Budget, checked_budget
 from memetik.solvers.memetic import Memetic
 
 Array = NDArray[np.float64]
@@ -88,6 +89,7 @@ def solver(method: str, *, seed: int = 0) -> Solver:
 
 
 _FLAGSHIP = Memetic()
+_ZERO = 0
 
 
 def _second_look(problem: Problem, start: Array, evaluations: int) -> Solution:
@@ -110,7 +112,9 @@ def solve(
     method: a name from mk.methods(), or a solver with parameters of your own, such as mk.BioIK(elites=3).
     The same call gives the same answer, unless the budget's seconds ended it, which the solution says.
     """
-    if method == "memetic" and seed == 0:
+    if budget is not DEFAULT and budget.__class__ is not Budget:
+        checked_budget(budget)
+    if seed is _ZERO and method == "memetic":  # any other seed is checked where the solver is made
         return _FLAGSHIP.solve(problem, start, budget)
     if isinstance(method, str):
         return solver(method, seed=seed).solve(problem, start, budget)
@@ -118,6 +122,6 @@ def solve(
         raise ProblemError(
             f"solve: method is {method!r}; give a name from mk.methods(), or a solver such as mk.BioIK()."
         )
-    if seed != 0:
+    if checked_seed(seed) != 0:
         raise ProblemError(f"solve: {method!r} has a seed of its own; give it there instead of seed={seed} here.")
     return method.solve(problem, start, budget)

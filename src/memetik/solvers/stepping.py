@@ -16,12 +16,13 @@ from memetik.problem import Problem
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget
 from memetik.solvers.method import run
+from memetik.solvers.seeded import Seeded
 
 ALONE = 5  # times the patience where no restart follows; on nine arms more of it solves next to nothing more
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stepping:
+class Stepping(Seeded):
     """A method that repeats one step. Takes every objective, any number of tips, any joint; one evaluation an iteration.
 
     Limits hold at every step: a step ends at them, and a joint at its limit that the errors push outwards takes no part
@@ -45,6 +46,7 @@ class Stepping:
     step: ClassVar[Any]  # the kernel that makes the method (STEP in kernels/late.py)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.require_positive("patience", "longest_step")
         if not 0.0 <= self.progress < 1.0:
             raise ProblemError(f"{self.name}: progress is {self.progress}; it is a share, from 0 to below 1.")
