@@ -36,6 +36,8 @@ from memetik.solvers.registry import Solver, solver
 from memetik.solvers.seeded import Seeded
 
 NUDGE = 2e-4  # s between two requests to stop; one can be lost while a search is just beginning
+LEAST = 1e-9  # s, for the method that runs though the time is over
+NO_TIME = "no time was left"
 
 
 class Run(NamedTuple):
@@ -126,18 +128,21 @@ Outcome = tuple[Run, Solution | None]
 def _take_turns(
     problem: Problem, entries: Sequence[_Entry], start: ArrayLike | None, budget: Budget, begin: float
 ) -> list[Outcome]:
-    """One method after another until one reaches its target."""
+    """One method after another until one reaches its target. The first that can take the problem runs in any case."""
     outcomes: list[Outcome] = []
     left = budget.evaluations
     for k, entry in enumerate(entries):
         share = entry.share / sum(later.share for later in entries[k:])
         seconds = budget.seconds - (time.perf_counter() - begin)
-        if any(solution is not None and solution.success for _, solution in outcomes):
+        answers = [solution for _, solution in outcomes if solution is not None]
+        if any(answer.success for answer in answers):
             outcomes.append((Run(entry.name, None, 0.0, 0, "not needed"), None))
-        elif left < 1 or seconds <= 0.0:
-            outcomes.append((Run(entry.name, None, 0.0, 0, "nothing was left of the budget"), None))
+        elif answers and left < 1:
+            outcomes.append((Run(entry.name, None, 0.0, 0, "no evaluations were left"), None))
+        elif answers and seconds <= 0.0:
+            outcomes.append((Run(entry.name, None, 0.0, 0, NO_TIME), None))
         else:
-            part = Budget(evaluations=max(round(left * share), 1), seconds=seconds * share)
+            part = Budget(evaluations=max(round(left * share), 1), seconds=max(seconds * share, LEAST))
             outcomes.append(_run(entry, problem, start, part))
             left -= outcomes[-1][0].evaluations
     return outcomes
@@ -213,7 +218,8 @@ def _answer(
     head = np.zeros(OUTCOME)
     head[EVALUATIONS] = sum(run.evaluations for run in runs)
     head[ATTEMPTS] = sum(answer.attempts for answer in answers)
-    head[TIMED_OUT] = any(answer.timed_out for answer in answers)  # then the answer may be another one next time
+    # Where time ended a method, or kept one from its turn, the answer may be another one next time.
+    head[TIMED_OUT] = any(answer.timed_out for answer in answers) or any(run.note == NO_TIME for run in runs)
     head[MOVED] = winner.start_moved
     numbers = np.concatenate([head, winner.term_errors, winner.term_satisfied])
     answer = PortfolioSolution(problem, winner.q, winner.status, numbers, seconds, f"portfolio ({winner.method})")
