@@ -1,7 +1,8 @@
-"""One line on the terminal that says how far a long job is, and how fast it goes."""
+"""One line on the terminal that says what takes long, how far it is, and how fast it goes."""
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -10,8 +11,16 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+QUIET = "MEMETIK_QUIET"  # set to 1, this variable of the environment silences `announce`
+
 EVERY = 0.2  # s between two looks at the line
 CLEAR = "\r\033[K"
+
+
+def announce(text: str) -> None:
+    """One line on stderr about what takes long, so that nobody takes the wait for a hang."""
+    if os.environ.get(QUIET, "0") in ("", "0"):
+        print(f"memetik: {text}", file=sys.stderr, flush=True)
 
 
 class Progress:

@@ -6,13 +6,11 @@ is not mentioned. MEMETIK_QUIET=1 keeps it silent.
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import Any
 
 from numba.core import event
 
-QUIET = "MEMETIK_QUIET"
+from memetik.progress import announce
 
 _ROOM = "memetik.kernels."
 # Bodies use these without a problem, and they compile within some seconds.
@@ -31,8 +29,7 @@ class _Notice(event.Listener):
         kernel = happening.data["dispatcher"]
         if not self.told and _solves(kernel.py_func):
             self.told = True
-            if os.environ.get(QUIET, "0") in ("", "0"):
-                print(f"memetik: compiling kernels, {_how_often(kernel)} ...", file=sys.stderr, flush=True)
+            announce(f"compiling kernels, {_how_often(kernel)} ...")
 
     def on_end(self, happening: Any) -> None:
         pass

@@ -11,7 +11,9 @@ where evaluations are dear, and method 'memetic' from the last solution remains 
 
 from __future__ import annotations
 
+import math
 import time
+import warnings
 from dataclasses import dataclass
 from typing import Protocol
 from weakref import WeakKeyDictionary
@@ -19,8 +21,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memetik.errors import MemetikWarning
 from memetik.learn import FeedForward
+from memetik.learn.domain import require_targets
 from memetik.problem import Problem
+from memetik.progress import announce
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget
 from memetik.solvers.memetic import Memetic
@@ -29,6 +34,7 @@ from memetik.solvers.seeded import Seeded
 Array = NDArray[np.float64]
 
 EPOCHS = 1_000  # of a network that is trained at need
+UNTRAINED = "learned (untrained: memetic)"
 
 
 class Predictor(Protocol):
@@ -45,8 +51,10 @@ class Learned(Seeded):
     Takes what memetic takes, if there is a position, orientation or pose among it and nothing that is about the start. The
     start matters for joints that no target concerns, and for whole turns.
 
-    network: what guesses. Without one, a network of 40 hidden units is trained at the first solve of a problem, taught by
-    memetic, which takes some ten seconds, and kept as long as the problem.
+    network: what guesses. Without one, a network of 40 hidden units is trained for each problem, taught by memetic, and
+    kept as long as the problem. That takes some ten seconds and happens in `train`, or in the first solve whose budget
+    has no limit of seconds. A solve within seconds does not train: without a network it is memetic from the start, and
+    `solution.method` says so.
     """
 
     seed: int = 0
@@ -54,18 +62,44 @@ class Learned(Seeded):
 
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
         """The solution nearest to hand from the network's guess."""
-        network = self.network or self._trained(problem)
+        network = self._known(problem)
+        if network is None and budget.seconds < math.inf:
+            return self._without_network(problem, start, budget)
+        if network is None:
+            network = self.train(problem)
         begin = time.perf_counter()
         solution = Memetic(self.seed).solve(problem, network.predict(problem, start), budget)
         solution.method, solution.seconds = "learned", time.perf_counter() - begin
         return solution
 
-    def _trained(self, problem: Problem) -> Predictor:
-        known = _networks.setdefault(problem, {})
-        if self.seed not in known:
-            teacher = Memetic(self.seed)
-            known[self.seed] = FeedForward.train(problem, epochs=EPOCHS, seed=self.seed, teacher=teacher)
-        return known[self.seed]
+    def train(self, problem: Problem) -> Predictor:
+        """The network for a problem, trained now unless there is one; solves of the problem with this seed use it."""
+        network = self._known(problem)
+        if network is not None:
+            return network
+        require_targets(problem)
+        announce(f"training a network for body {problem.body.name!r} (some ten seconds, once for this problem) ...")
+        begin = time.perf_counter()
+        trained = FeedForward.train(problem, epochs=EPOCHS, seed=self.seed, teacher=Memetic(self.seed))
+        announce(f"trained in {time.perf_counter() - begin:.1f} s")
+        _networks.setdefault(problem, {})[self.seed] = trained
+        return trained
+
+    def _known(self, problem: Problem) -> Predictor | None:
+        """The network that was given, or trained for this problem before."""
+        return self.network or _networks.get(problem, {}).get(self.seed)
+
+    def _without_network(self, problem: Problem, start: ArrayLike | None, budget: Budget) -> Solution:
+        require_targets(problem)  # what could never be learned is refused in any case
+        warnings.warn(
+            f"method 'learned' has no network for this problem and does not train within {budget.seconds:g} s: it solves "
+            f"as 'memetic'. Call mk.Learned(seed={self.seed}).train(problem) first, or give no seconds.",
+            MemetikWarning,
+            stacklevel=3,
+        )
+        solution = Memetic(self.seed).solve(problem, start, budget)
+        solution.method = UNTRAINED
+        return solution
 
 
 _networks: WeakKeyDictionary[Problem, dict[int, FeedForward]] = WeakKeyDictionary()
