@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 import ipaddress
+import signal
 import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -121,16 +122,37 @@ def serve(
     source: str | None = None, *, host: str = "127.0.0.1", port: int = 8080, browser: bool = True,
     roots: Sequence[str | PathLike[str]] = (),
 ) -> None:  # fmt: skip
-    """Run the studio until Ctrl-C."""
+    """Run the studio until Ctrl-C, or until the process is told to end (SIGTERM)."""
     try:
-        scene, folders = scene_from(source)
-        with Studio(scene, host=host, port=port, roots=[*folders, *roots]) as studio:
-            print(f"memetik studio: {studio.url} (Ctrl-C ends it)", flush=True)
-            if browser:
-                webbrowser.open(studio.url)
-            threading.Event().wait()
+        with _ended_by_signals():
+            scene, folders = scene_from(source)
+            with Studio(scene, host=host, port=port, roots=[*folders, *roots]) as studio:
+                print(f"memetik studio: {studio.url} (Ctrl-C ends it)", flush=True)
+                if browser:
+                    webbrowser.open(studio.url)
+                threading.Event().wait()
     except KeyboardInterrupt:
         print()
+
+
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Both signals that ask a process to end interrupt the block, so that it can end its worker; a second one kills."""
+    here = threading.current_thread() is threading.main_thread()  # no other thread may handle signals
+    # What was started to ignore a signal, as a shell does in the background, goes on ignoring it.
+    asks = [ask for ask in (signal.SIGINT, signal.SIGTERM) if here and signal.getsignal(ask) is not signal.SIG_IGN]
+
+    def interrupt(number: int, frame: object) -> None:
+        for ask in asks:
+            signal.signal(ask, signal.SIG_DFL)
+        raise KeyboardInterrupt
+
+    before = {ask: signal.signal(ask, interrupt) for ask in asks}
+    try:
+        yield
+    finally:
+        for ask, handler in before.items():
+            signal.signal(ask, handler)
 
 
 def _is_loopback(host: str) -> bool:

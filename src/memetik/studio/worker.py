@@ -1,15 +1,19 @@
 """The worker: a process for what takes longer than a frame.
 
 A kernel holds Python's lock while it runs; a search of seconds in a thread of the server would stop every page. Jobs are
-functions of a module (studio/jobs.py) that get the scene as text, so the worker shares nothing with the pages.
+functions of a module (studio/jobs.py) that get the scene as text, so the worker shares nothing with the pages. It ends
+with the server, also where that is killed and cannot say so.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from multiprocessing.connection import wait
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -39,7 +43,7 @@ class Worker:
     def _start(self) -> ProcessPoolExecutor:
         if self._pool is None:
             context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=_leave_interrupts_to_the_server)
+            self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=_belong_to_the_server)
         return self._pool
 
     def close(self) -> None:
@@ -52,5 +56,14 @@ class Worker:
             self._pool = None
 
 
-def _leave_interrupts_to_the_server() -> None:
+def _belong_to_the_server() -> None:
+    """Leave interrupts to the server, and end when it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_the_server, daemon=True).start()
+
+
+def _end_with_the_server() -> None:
+    server = multiprocessing.parent_process()
+    if server is not None:
+        wait([server.sentinel])  # a pipe that the system closes, however the server ends
+        os._exit(1)
