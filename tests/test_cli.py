@@ -88,14 +88,14 @@ def test_bench_all_goes_on_past_what_is_missing(run, tmp_path, monkeypatch):
     assert "not run: lonely. company needs the package 'friend'" in out and "not run: carded. no usable" in out
 
 
-def test_bench_all_tells_of_a_failure(run, monkeypatch):
+def test_bench_all_tells_of_a_failure(run, monkeypatch, tmp_path):
     def measure(name, folder, **options):
         if name == "broken":
             raise ZeroDivisionError("of the experiment")
 
     monkeypatch.setattr(bench, "experiments", lambda: {"broken": "", "fine": ""})
     monkeypatch.setattr(bench, "run", measure)
-    code, out, err = run("bench", "all")
+    code, out, err = run("bench", "all", "--out", tmp_path)
     assert code == 1
     assert "1 of 2 experiments" in out and "memetik: broken failed. ZeroDivisionError: of the experiment" in err
 
@@ -337,8 +337,14 @@ def test_evolve_draws_the_landscape_and_the_postures(run, tmp_path, elites, nich
         ([*REACH, "--method", "foo"], "no method named 'foo'"),
         ([*REACH, "--seconds", "0"], "seconds is 0.0"),
         ([*REACH, "--tolerance", "-1"], "tolerance is -1.0"),
-        ([*REACH, "--draw", "x.png"], "a picture is written as .svg"),
+        ([*REACH, "--draw", "x.png"], "'x.png' has to end in .svg. Name it 'x.svg'"),
         ([*REACH, "--base", "wheels"], "unknown base 'wheels'"),
+        ([*REACH, "--seed", "-1"], "seed is -1; write a whole number"),
+        ([*REACH, "--seed", str(2**70), "--start", "random"], "seed is 1180591620717411303424; write a whole number"),
+        ([*REACH, "--evaluations", "0"], "evaluations is 0; write a whole number"),
+        ([*REACH, "--seconds", "nan"], "seconds is nan; write a number above zero"),
+        (["evolve", "ur5", "--tip", "tool0", "--seed", "-1"], "seed is -1; write a whole number"),
+        (["compare", "ur5", "--tip", "tool0", "--seed", "-1"], "seed is -1; write a whole number"),
         (["show", "panda", "--chain", "foo"], "no chain named 'foo'"),
         (["batch", "panda", "nowhere.parquet", "out", "--tip", "panda_hand"], "there is no such file"),
         (["evolve", "ur5", "--tip", "tool1"], "Did you mean 'tool0'"),
@@ -360,10 +366,29 @@ def test_all_goes_with_one_method_only(run):
     assert code == 2 and "--all goes with the method memetic only" in err
 
 
-def test_a_folder_that_cannot_be_made(run, tmp_path):
+def idle(*given, **named):
+    """Stands for what would be work."""
+    pytest.fail("it works")
+
+
+@pytest.mark.parametrize("path", ["file/x.svg", "folder.svg", "x.png"])
+@pytest.mark.parametrize("command", [["show", "panda", "--out"], [*REACH, "--draw"], [*REACH, "--all", "2", "--draw"]])
+def test_a_picture_that_cannot_be_written_is_told_before_the_work(run, tmp_path, monkeypatch, command, path):
+    monkeypatch.setattr(mk, "solve", idle)
+    monkeypatch.setattr(mk, "solve_all", idle)
     (tmp_path / "file").touch()
-    code, _, err = run("show", "panda", "--out", tmp_path / "file" / "x.svg")
-    assert code == 2 and "cannot be made" in err
+    (tmp_path / "folder.svg").mkdir()
+    code, out, err = run(*command, tmp_path / path)
+    assert code == 2 and out == "" and err.startswith("memetik: ") and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [["evolve", "ur5"], ["demo"]])
+def test_a_folder_of_pictures_that_cannot_be_written_is_told_before_the_work(run, tmp_path, monkeypatch, command):
+    monkeypatch.setattr(mk.BioIK, "evolve", idle)
+    monkeypatch.setattr(mk, "solve", idle)
+    (tmp_path / "file").touch()
+    code, out, err = run(*command, "--out", tmp_path / "file")
+    assert code == 2 and out == "" and "nothing can be written to the folder" in err
 
 
 @pytest.mark.parametrize(

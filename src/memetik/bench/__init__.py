@@ -9,6 +9,7 @@ from typing import Any
 
 from memetik.bench.harness import Report as Report
 from memetik.bench.harness import UnavailableError as UnavailableError
+from memetik.bench.harness import prepare
 from memetik.errors import ProblemError
 
 _EXPERIMENTS = {
@@ -40,6 +41,8 @@ _EXPERIMENTS = {
     "forms": "quaternion-vector against matrix form inside the forward kinematics kernel",
 }
 
+_WITHOUT_FIGURES = ("cuda", "forms", "learned", "solutions")  # all others need matplotlib
+
 
 def experiments() -> dict[str, str]:
     """Name and purpose of every experiment."""
@@ -61,5 +64,6 @@ def run(name: str, folder: Path, *, quick: bool = False, peers: bool = True, dat
         if "data" not in taken:
             raise ProblemError(f"bench: the experiment {name!r} takes no data.")
         more["data"] = data
+    prepare(folder, figures=name not in _WITHOUT_FIGURES)
     report: Report = module.run(folder, quick=quick, **more)
     return report

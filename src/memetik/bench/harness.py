@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from memetik._version import __version__
 from memetik.errors import MemetikError
 from memetik.progress import progress as progress
+from memetik.write.files import writable_folder
 from memetik.write.plots import pyplot as pyplot
 
 # Solves in a row before anything else runs: short against changes of the machine's speed, long against its caches.
@@ -29,6 +30,13 @@ CONFIDENT = 1.959964  # standard deviations to either side that hold 95 % of a n
 
 class UnavailableError(MemetikError):
     """This machine lacks what an experiment needs, such as a graphics card."""
+
+
+def prepare(folder: Path, *, figures: bool) -> None:
+    """Raise now what would stop an experiment in the end: a folder that cannot be written, or no package for figures."""
+    writable_folder(folder)
+    if figures:
+        pyplot()
 
 
 def environment() -> dict[str, str]:
@@ -140,6 +148,8 @@ def save_figure(figure: Any, folder: Path, name: str) -> list[Path]:
 
 
 def _cell(value: object) -> str:
+    if value is None:
+        return "-"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from memetik import bench
 from memetik.cli.files import OUT
 from memetik.errors import MissingExtraError
+from memetik.write.files import writable_folder
 
 FAILED = 1
 
@@ -54,6 +55,7 @@ def _bench(options: argparse.Namespace) -> int:
 
 def _all(options: argparse.Namespace) -> int:
     """Every experiment in turn. What this machine lacks stops none of the others, and neither does a failure."""
+    writable_folder(options.out)
     names = list(bench.experiments())
     unavailable: dict[str, str] = {}
     failed: dict[str, str] = {}

@@ -34,6 +34,7 @@ def add_commands(commands: Any) -> None:
 
 
 def _demo(options: argparse.Namespace) -> int:
+    pictures = ready(options.out / "demo_start.svg"), ready(options.out / "demo_solution.svg")
     begin = time.perf_counter()
     body = mk.load("valkyrie", base="xyz")
     print(STORY.format(name=body.name, dof=body.dof, links=len(body.links)), flush=True)
@@ -45,7 +46,7 @@ def _demo(options: argparse.Namespace) -> int:
     print(f"The second one took {duration(solution.seconds)}:\n")
     print(summary(solution))
     print(f"\n{solution.explain()}\n")
-    _draw(body, solution.q, poses, options.out)
+    _draw(body, solution.q, poses, *pictures)
     print("\nNext: memetik bodies, memetik show wolf, memetik solve panda --tip panda_hand --position 0.5 0.1 0.4")
     return 0 if solution.success else 1
 
@@ -62,9 +63,8 @@ def _poses(body: mk.Body) -> list[mk.Pose]:
     ]
 
 
-def _draw(body: mk.Body, q: NDArray[np.float64], poses: list[mk.Pose], out: Path) -> None:
+def _draw(body: mk.Body, q: NDArray[np.float64], poses: list[mk.Pose], before: Path, after: Path) -> None:
     targets = [*(pose.target for pose in poses), np.array(EYES_ON)]
-    before, after = ready(out / "demo_start.svg"), ready(out / "demo_solution.svg")
     mk.draw(body, body.home, before, view=VIEW, targets=targets, title="where it starts, and what is wanted")
     mk.draw_many(body, [body.home, q], after, view=VIEW, targets=targets, title="solved; the start as a ghost")
     print("drawn:", before)

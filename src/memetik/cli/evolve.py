@@ -60,16 +60,19 @@ def _evolve(options: argparse.Namespace) -> int:
         wanted = [mk.Pose(tip, there[tip]) for tip in tips]
     solver = mk.BioIK(population=options.population, elites=options.elites, steps=options.steps, seed=options.seed)
     budget = mk.Budget(evaluations=options.evaluations)
-    solution, history = solver.evolve(mk.Problem(body, wanted), budget=budget)
+    problem = mk.Problem(body, wanted)
+    pictures = [
+        (ready(options.out / f"{body.name}_landscape{suffix}"), ready(options.out / f"{body.name}_postures{suffix}"))
+        for suffix in (".png", ".svg")
+    ]
+    solution, history = solver.evolve(problem, budget=budget)
     elites = f"{options.elites} elite{'s' if options.elites != 1 else ''}"
     title, goals = f"{body.name}, {elites}", [there[tip][:3, 3] for tip in tips]
     joints = [name for name in options.joints.split(",") if name]
     drawn = []
-    for suffix in (".png", ".svg"):
-        path = ready(options.out / f"{body.name}_landscape{suffix}")
-        drawn.append(mk.draw_landscape(history, path, joints=joints, title=title))
-        path = path.with_name(f"{body.name}_postures{suffix}")
-        drawn.append(mk.draw_evolved(body, history, path, targets=goals, title=title))
+    for landscape, postures in pictures:
+        drawn.append(mk.draw_landscape(history, landscape, joints=joints, title=title))
+        drawn.append(mk.draw_evolved(body, history, postures, targets=goals, title=title))
     alive = len(history.founders())
     niches = f"{alive} niche{'s' if alive != 1 else ''}"
     print(

@@ -57,8 +57,8 @@ def _show(options: argparse.Namespace) -> int:
     body = load_body(options)
     if options.chain:
         body = body.chain(options.chain)
+    path = ready(options.out or OUT / f"{body.name}.svg", ".svg")
     print(body, "\n")
-    path = ready(options.out or OUT / f"{body.name}.svg")
     mk.draw(body, body.home, path)
     print("drawn:", path)
     return 0

@@ -54,11 +54,13 @@ def add_commands(commands: Any) -> None:
 
 
 def _solve(options: argparse.Namespace) -> int:
+    if options.draw:
+        ready(options.draw, ".svg")  # a picture that cannot be written is told before the search
     problem, start, targets = _asked(options) if options.scene is None else _scene(options)
     solutions = _solutions(problem, start, options)
     if options.draw:
         postures = [solution.q for solution in solutions[::-1]]
-        mk.draw_many(problem.body, postures, ready(options.draw), targets=targets)
+        mk.draw_many(problem.body, postures, options.draw, targets=targets)
     if options.json:
         print(json.dumps(_machine(solutions, options.all), allow_nan=False))
     else:
