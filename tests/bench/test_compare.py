@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from memetik.bench.compare import Question, compare, named
 from memetik.bench.peers import Task
+from memetik.cli import compare as command
+from memetik.cli import main
 from memetik.errors import ProblemError
 from memetik.read.chains import planar_chain, snake
 from memetik.read.load import load
 from memetik.solvers import methods
+from memetik.solvers.analytic import Analytic
 
 FINGERS = ("rh_fftip", "rh_mftip", "rh_rftip", "rh_lftip", "rh_thtip")
 LIMBS = ("rightPalm", "leftPalm", "rightFoot", "leftFoot")
@@ -57,3 +62,65 @@ def test_what_is_not_so_is_said(tmp_path):
     assert "forward kinematics finds it" in comparison.complaints[0]
     assert comparison.report.rows[0]["contradicted"] == 2 and comparison.report.rows[0]["solved [%]"] == 0.0
     assert {path.suffix for path in comparison.save(tmp_path)} == {".json", ".png", ".svg"}
+
+
+@pytest.fixture
+def without_eaik(monkeypatch):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "eaik"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "eaik", None)  # as if it were not installed
+
+
+def test_a_missing_package_is_noticed_before_the_work(without_eaik, monkeypatch):
+    solved = []
+
+    class Watched:
+        def solve(self, problem, start=None, budget=None):
+            solved.append(start)
+            return named(["dls"])["dls"].solve(problem, start, budget)
+
+    checked = []
+    check = Analytic.check
+    monkeypatch.setattr(Analytic, "check", lambda self, problem: (checked.append(len(solved)), check(self, problem)))
+    solvers = {"watched": Watched(), **named(["analytic"])}
+    comparison = compare(QUESTIONS["ur5"](), solvers, count=2)
+    assert checked == [0] and len(solved) == 3
+    watched, lacking = comparison.report.rows
+    assert (watched["method"], lacking["method"]) == ("watched", "analytic")
+    assert watched["note"] == "" and 'pip install "memetik[analytic]"' in lacking["note"]
+    assert list(watched) == list(lacking) and lacking["solved [%]"] is None
+    assert list(comparison.missing) == ["analytic"] and comparison.refused == {}
+    table = str(comparison.report)
+    assert "memetik[analytic]" in table and "None" not in table
+
+
+def test_the_command_prints_the_table_without_what_is_missing(without_eaik, tmp_path, capsys):
+    arguments = ["compare", "ur5", "--tip", "tool0", "--methods", "memetic,analytic,dls", "--count", "2"]
+    assert main([*arguments, "--out", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    rows = [line for line in out.splitlines() if line.split()[:1] in (["memetic"], ["analytic"], ["dls"])]
+    assert len(rows) == 3 and 'pip install "memetik[analytic]"' in rows[-1]
+    assert (tmp_path / "compare_ur5.json").exists() and (tmp_path / "compare_ur5.svg").exists()
+
+
+def test_a_method_alone_that_lacks_its_package(without_eaik, tmp_path):
+    comparison = compare(QUESTIONS["ur5"](), named(["analytic"]), count=2)
+    assert [list(row) for row in comparison.report.rows] == [["method", "note"]]
+    assert comparison.save(tmp_path)
+
+
+def test_the_plot_is_given_up_before_the_work(monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    said = []
+    monkeypatch.setattr(command, "compare", lambda *given, **named: said.append(capsys.readouterr().err) or made)
+    made = compare(QUESTIONS["planar"](), named(["dls"]), count=1)
+    assert main(["compare", "planar:2", "--tip", "tip", "--out", str(tmp_path)]) == 0
+    assert "there will be no plot" in said[0] and "memetik[bench]" in said[0]
+    assert [path.suffix for path in tmp_path.iterdir()] == [".json"]
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_the_work(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(command, "compare", lambda *given, **named: pytest.fail("it works"))
+    (tmp_path / "file").write_text("")
+    assert main(["compare", "planar:2", "--tip", "tip", "--out", str(tmp_path / "file")]) == 2
+    assert "nothing can be written to the folder" in capsys.readouterr().err

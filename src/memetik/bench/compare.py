@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from memetik.bench.harness import Report, progress, pyplot, save_figure, spread
 from memetik.bench.judge import StatusJudge, Verdict
 from memetik.bench.peers import Task
 from memetik.body import Body
-from memetik.errors import ProblemError, RefusedError
+from memetik.errors import MissingExtraError, ProblemError, RefusedError
 from memetik.objectives import Pose, Position
 from memetik.problem import Problem
 from memetik.problem.seed import checked_seed
@@ -49,6 +49,14 @@ class Query(NamedTuple):
 
     targets: tuple[Array, ...]
     start: Array
+
+
+@runtime_checkable
+class Choosy(Protocol):
+    """A method that can tell whether it takes a problem without solving it."""
+
+    def check(self, problem: Problem) -> None:
+        """Raise RefusedError, or MissingExtraError if a package is needed."""
 
 
 @dataclass
@@ -92,11 +100,13 @@ class Comparison:
 
     report: Report
     refused: dict[str, str]  # methods that cannot take the problem, and why
+    missing: dict[str, str]  # methods that need a package, and what to install
     complaints: list[str]
 
-    def save(self, folder: Path) -> list[Path]:
+    def save(self, folder: Path, *, plot: bool = True) -> list[Path]:
         """Write the JSON and the plot; the plot needs matplotlib."""
-        return [self.report.save(folder), *save_figure(_plot(self.report), folder, self.report.name)]
+        figures = save_figure(_plot(self.report), folder, self.report.name) if plot else []
+        return [self.report.save(folder), *figures]
 
 
 def named(names: Sequence[str] | None = None, *, seed: int = 0) -> dict[str, Solver]:
@@ -112,16 +122,16 @@ def compare(question: Question, solvers: Mapping[str, Solver], *, count: int = 1
     problem = Problem(question.body, wishes)
     judge = StatusJudge(problem, question.tips, question.task, position_only=question.position_only)
     rng = np.random.default_rng(checked_seed(seed))
-    entrants, refused = _admit(problem, wishes, solvers, _draw(question, rng))
+    able, refused, missing = _ask_who_can(problem, solvers)
+    entrants = _warm_up(problem, wishes, able, _draw(question, rng), refused)
     turns = [(begin, k) for begin in range(0, count, TURN) for k in range(len(entrants))]
     queries: list[Query] = []
     for begin, k in progress(turns, len(turns), "comparing"):
         if k == 0:
             queries = [_draw(question, rng) for _ in range(min(TURN, count - begin))]
         _take_turn(entrants[(k + begin // TURN) % len(entrants)], problem, wishes, question.task, queries, judge)
-    report = Report(
-        f"compare_{question.body.name}", _protocol(question, count), [e.row(question.task) for e in entrants]
-    )
+    rows = _with_missing([entrant.row(question.task) for entrant in entrants], missing)
+    report = Report(f"compare_{question.body.name}", _protocol(question, count), rows)
     complaints = [complaint for entrant in entrants for complaint in entrant.complaints()]
     report.remarks += [f"{name} does not take part: {reason}" for name, reason in refused.items()]
     report.remarks += [f"CONTRADICTION, {complaint}" for complaint in complaints]
@@ -130,14 +140,34 @@ def compare(question: Question, solvers: Mapping[str, Solver], *, count: int = 1
         report.remarks.append(
             f"{answers} answers checked by a forward kinematics of their own: no limit broken, no status contradicted."
         )
-    return Comparison(report, refused, complaints)
+    return Comparison(report, refused, missing, complaints)
 
 
-def _admit(
-    problem: Problem, wishes: Sequence[Pose | Position], solvers: Mapping[str, Solver], query: Query
-) -> tuple[list[Entrant], dict[str, str]]:
-    """Who can take the problem, compiled by a first solve that does not count, and who cannot."""
-    entrants, refused = [], {}
+def _ask_who_can(
+    problem: Problem, solvers: Mapping[str, Solver]
+) -> tuple[dict[str, Solver], dict[str, str], dict[str, str]]:
+    """Who may take part, as far as can be told without solving; who cannot, and who lacks a package, with the reasons."""
+    able: dict[str, Solver] = {}
+    refused: dict[str, str] = {}
+    missing: dict[str, str] = {}
+    for name, method in solvers.items():
+        try:
+            if isinstance(method, Choosy):
+                method.check(problem)
+            able[name] = method
+        except RefusedError as refusal:
+            refused[name] = str(refusal)
+        except MissingExtraError as lack:
+            missing[name] = str(lack)
+    return able, refused, missing
+
+
+def _warm_up(
+    problem: Problem, wishes: Sequence[Pose | Position], solvers: Mapping[str, Solver], query: Query,
+    refused: dict[str, str],
+) -> list[Entrant]:  # fmt: skip
+    """Compile the methods by a first solve that does not count; those that cannot take the problem are added to `refused`."""
+    entrants = []
     for name, method in solvers.items():
         try:
             _ask(method, problem, wishes, query, Budget(evaluations=100))
@@ -145,7 +175,16 @@ def _admit(
             refused[name] = str(refusal)
         else:
             entrants.append(Entrant(name, method))
-    return entrants, refused
+    return entrants
+
+
+def _with_missing(rows: list[dict[str, Any]], missing: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The rows, and after them one for each method that lacks a package, which says what to install."""
+    if not missing:
+        return rows
+    columns = [column for column in (rows[0] if rows else {"method": ""}) if column != "method"]
+    lacking = [{"method": name, **dict.fromkeys(columns), "note": lack} for name, lack in missing.items()]
+    return [*({**row, "note": ""} for row in rows), *lacking]
 
 
 def _draw(question: Question, rng: np.random.Generator) -> Query:
@@ -193,19 +232,20 @@ def _protocol(question: Question, count: int) -> str:
 
 def _plot(report: Report) -> Any:
     plt = pyplot()
-    figure, (left, right) = plt.subplots(1, 2, sharey=True, figsize=(10, 1.2 + 0.4 * len(report.rows)))
-    places = np.arange(len(report.rows))
-    solved = [row["solved [%]"] for row in report.rows]
+    rows = [row for row in report.rows if row.get("solved [%]") is not None]
+    figure, (left, right) = plt.subplots(1, 2, sharey=True, figsize=(10, 1.2 + 0.4 * len(rows)))
+    places = np.arange(len(rows))
+    solved = [row["solved [%]"] for row in rows]
     left.barh(places, solved, 0.6)
     for place, share in zip(places, solved, strict=True):
         left.text(share, place, f" {share:.1f} %", va="center", fontsize=8)
-    left.set_yticks(places, [row["method"] for row in report.rows])
+    left.set_yticks(places, [row["method"] for row in rows])
     left.set(xlim=(0.0, 118.0), xlabel="solved [%]")
     left.invert_yaxis()
     for column, marker in (("median [us]", "o"), ("mean [us]", "D"), ("p99 [us]", "|")):
-        right.plot([1e-3 * row[column] for row in report.rows], places, marker, label=column.split()[0])
+        right.plot([1e-3 * row[column] for row in rows], places, marker, label=column.split()[0])
     right.hlines(
-        places, [1e-3 * row["median [us]"] for row in report.rows], [1e-3 * row["p99 [us]"] for row in report.rows],
+        places, [1e-3 * row["median [us]"] for row in rows], [1e-3 * row["p99 [us]"] for row in rows],
         alpha=0.4,
     )  # fmt: skip
     right.set(xscale="log", xlabel="time of a solve [ms]")

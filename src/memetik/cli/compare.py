@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import memetik as mk
-from memetik.bench.compare import Comparison, Question, compare, named
+from memetik.bench.compare import Question, compare, named
 from memetik.bench.peers import Task
 from memetik.cli.files import OUT
 from memetik.cli.show import add_body, load_body
+from memetik.write.files import writable_folder
+from memetik.write.plots import pyplot
 
 CONTRADICTED = 1
 
@@ -51,9 +53,11 @@ def _compare(options: argparse.Namespace) -> int:
     task = Task(options.tolerance, options.angle_tolerance, options.seconds)
     question = Question(body, _tips(body, tips), task, options.position_only)
     names = options.methods.split(",") if options.methods else None
+    writable_folder(options.out)
+    plot = _can_plot()
     comparison = compare(question, named(names, seed=options.seed), count=options.count, seed=options.seed)
     print(comparison.report)
-    _save(comparison, options.out)
+    print("saved", *comparison.save(options.out, plot=plot))
     for complaint in comparison.complaints:
         print(f"memetik: CONTRADICTION, {complaint}.", file=sys.stderr)
     return CONTRADICTED if comparison.complaints else 0
@@ -75,8 +79,11 @@ def _tips(body: mk.Body, given: list[str] | None) -> tuple[str, ...]:
     )
 
 
-def _save(comparison: Comparison, folder: Path) -> None:
+def _can_plot() -> bool:
+    """Whether there is what a plot needs; without, the table is still worth the work."""
     try:
-        print("saved", *comparison.save(folder))
+        pyplot("the plot")
     except mk.MissingExtraError as missing:
-        print(f"saved without a plot: {missing}")
+        print(f"memetik: there will be no plot. {missing}", file=sys.stderr, flush=True)
+        return False
+    return True

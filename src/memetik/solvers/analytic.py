@@ -63,6 +63,10 @@ class Analytic(Seeded):
         """All solutions, nearest to `start` first; an empty list if there is none."""
         return [solution for solution in self._find(problem, start, budget, first=False) if solution.success]
 
+    def check(self, problem: Problem) -> None:
+        """Raise what `solve` would if there is no closed form, or no package that knows it, without solving."""
+        _form(problem)
+
     def _find(self, problem: Problem, start: ArrayLike | None, budget: Budget, *, first: bool) -> list[Solution]:
         """Sift what the closed form offers, up to the `first` solution or all of it; what is nearest comes first."""
         begin = time.perf_counter()
