@@ -118,7 +118,7 @@ def wish(**entries):
         (changed(format="other 1"), "this version reads 'memetik scene 1'"),
         (changed(colour=3), "'colour' is unknown"),
         (changed(body={"bundled": "panda", "file": "x.urdf"}), "exactly one of"),
-        (changed(body={"bundled": 3}), "not a text"),
+        (changed(body={"bundled": 3}), "write a text"),
         (wish(kind="Positon"), "Write one of Position"),
         (wish(target=[1, 2]), "list of 3 numbers"),
         (wish(target=[1, 2, "3"]), "'3', not a number"),

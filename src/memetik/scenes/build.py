@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import memetik as mk
-from memetik.errors import FormatError, ProblemError, UnknownNameError
+from memetik.errors import FormatError, ProblemError, UnknownNameError, shown
 from memetik.read import parse_urdf
 from memetik.scenes.kinds import KINDS
 from memetik.scenes.scene import BodySource, Scene, Solving
@@ -105,14 +105,28 @@ def solver(solving: Solving) -> Solver:
     """The method with its parameters."""
     for row in mk.methods():
         if row.name == solving.method:
-            known = {field.name for field in dataclasses.fields(row.solver)}
-            for name in solving.parameters:
-                if name not in known:
-                    raise UnknownNameError("parameter", name, known, f"method {row.name!r}")
-            seed = {"seed": solving.seed} if "seed" in known else {}
+            fields = {field.name: str(field.type) for field in dataclasses.fields(row.solver)}
+            seed = {"seed": solving.seed} if fields.pop("seed", None) else {}
+            for name, value in solving.parameters.items():
+                if name not in fields:
+                    raise UnknownNameError("parameter", name, fields, f"method {row.name!r}")
+                _require_type(value, fields[name], f"solving, parameter {name!r}")
             made: Solver = row.solver(**seed, **solving.parameters)
             return made
     raise UnknownNameError("method", solving.method, [row.name for row in mk.methods()])
+
+
+def _require_type(value: Any, wanted: str, where: str) -> None:
+    """Raise if a parameter is not of its type, as the class of the method writes it: "int", "float | None", "bool"."""
+    kind = wanted.partition(" | ")[0]
+    if kind == "bool" and not isinstance(value, bool):
+        raise FormatError(f"{where} is {shown(value)}; write true or false.")
+    if kind == "int" and type(value) is not int:
+        raise FormatError(f"{where} is {shown(value)}; write a whole number.")
+    if kind == "float" and type(value) not in (int, float):
+        raise FormatError(f"{where} is {shown(value)}; write a number.")
+    if kind not in ("bool", "int", "float", "str") and not kind.startswith("Literal"):
+        raise FormatError(f"{where} cannot be set in a scene. Leave it out.")
 
 
 def _five_bar() -> mk.Body:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import memetik as mk
-from memetik.errors import FormatError
+from memetik.errors import FormatError, shown
 
 MOST_NUMBERS = 200_000  # in one list; a terrain of 400 x 400 corners
 LARGEST = 1e6  # m or rad; anything beyond is a slip
@@ -36,8 +36,8 @@ def check(field: Field, value: Any, where: str) -> Any:
         if field.optional:
             return None
         raise FormatError(f"{where}: {field.name} is missing.")
-    if field.choices and value not in field.choices:
-        raise FormatError(f"{where}: {field.name} is {value!r}. Write one of {', '.join(field.choices)}.")
+    if field.choices and not (isinstance(value, str) and value in field.choices):
+        raise FormatError(f"{where}: {field.name} is {shown(value)}. Write one of {', '.join(field.choices)}.")
     return TYPES[field.type][0](value, f"{where}: {field.name}")
 
 
@@ -53,9 +53,9 @@ def argument(field: Field, value: Any, body: mk.Body) -> Any:
 def number(value: Any, where: str) -> float:
     """One finite number of a sensible size."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise FormatError(f"{where} is {_short(value)}, not a number.")
-    if not (math.isfinite(value) and abs(value) <= LARGEST):
-        raise FormatError(f"{where} is {_short(value)}; write a finite number up to {LARGEST:g}.")
+        raise FormatError(f"{where} is {shown(value)}, not a number.")
+    if not abs(value) <= LARGEST:  # NaN is not either
+        raise FormatError(f"{where} is {shown(value)}; write a finite number up to {LARGEST:g}.")
     return float(value)
 
 
@@ -63,44 +63,46 @@ def numbers(value: Any, where: str, count: int | None = None) -> list[float]:
     """A list of numbers, `count` of them if given."""
     if not isinstance(value, (list, tuple)) or (count is not None and len(value) != count):
         wanted = "numbers" if count is None else f"{count} numbers"
-        raise FormatError(f"{where} is {_short(value)}; write a list of {wanted}.")
+        raise FormatError(f"{where} is {shown(value)}; write a list of {wanted}.")
     if len(value) > MOST_NUMBERS:
         raise FormatError(f"{where} has {len(value)} entries, more than {MOST_NUMBERS}.")
-    return [number(each, where) for each in value]
+    return [number(each, f"{where}, entry {k + 1},") for k, each in enumerate(value)]
 
 
 def text(value: Any, where: str) -> str:
     """A text of at most 200 characters."""
     if not isinstance(value, str) or not value.strip() or len(value) > 200:
-        raise FormatError(f"{where} is {_short(value)}; write a text of 1 to 200 characters.")
+        raise FormatError(f"{where} is {shown(value)}; write a text of 1 to 200 characters.")
+    if any("\ud800" <= letter <= "\udfff" for letter in value):  # halves of characters, which no terminal can show
+        raise FormatError(f"{where} is {shown(value)}, which has half a character in it. Write it anew.")
     return value
 
 
 def texts(value: Any, where: str) -> list[str]:
     """A list of texts."""
     if not isinstance(value, (list, tuple)) or len(value) > 10_000:
-        raise FormatError(f"{where} is {_short(value)}; write a list of names.")
-    return [text(each, where) for each in value]
+        raise FormatError(f"{where} is {shown(value)}; write a list of names.")
+    return [text(each, f"{where}, entry {k + 1},") for k, each in enumerate(value)]
 
 
 def flag(value: Any, where: str) -> bool:
     """True or false."""
     if not isinstance(value, bool):
-        raise FormatError(f"{where} is {_short(value)}; write true or false.")
+        raise FormatError(f"{where} is {shown(value)}; write true or false.")
     return value
 
 
 def by_name(value: Any, where: str) -> dict[str, float]:
     """Numbers by name, for example {"elbow": 0.5}."""
     if not isinstance(value, Mapping) or len(value) > 10_000:
-        raise FormatError(f'{where} is {_short(value)}; write {{"joint": number, ...}}.')
+        raise FormatError(f'{where} is {shown(value)}; write {{"joint": number, ...}}.')
     return {text(name, where): number(each, f"{where} of {name!r}") for name, each in value.items()}
 
 
 def keys(value: Any, where: str, known: Sequence[str]) -> dict[str, Any]:
     """A JSON object with no other keys than these."""
     if not isinstance(value, Mapping):
-        raise FormatError(f"{where} is {_short(value)}; write an object with {', '.join(known)}.")
+        raise FormatError(f"{where} is {shown(value)}; write an object with {', '.join(known)}.")
     for key in value:
         if key not in known:
             raise FormatError(f"{where}: {key!r} is unknown. It can have: {', '.join(known)}.")
@@ -139,7 +141,7 @@ def _direction(value: Any, where: str) -> list[float]:
 def _rows(*widths: int) -> Callable[[Any, str], list[list[float]]]:
     def check_rows(value: Any, where: str) -> list[list[float]]:
         if not isinstance(value, (list, tuple)) or len(value) > 10_000:
-            raise FormatError(f"{where} is {_short(value)}; write a list of rows of {widths[-1]} numbers.")
+            raise FormatError(f"{where} is {shown(value)}; write a list of rows of {widths[-1]} numbers.")
         rows = [numbers(row, f"{where}, row {k + 1}") for k, row in enumerate(value)]
         for k, row in enumerate(rows):
             if len(row) not in widths:
@@ -155,26 +157,21 @@ _SURFACES = {"ground": ("point", "normal"), "height field": ("heights", "spacing
 def _surface(value: Any, where: str) -> dict[str, Any]:
     given = keys(value, where, ("kind", "point", "normal", "heights", "spacing", "origin"))
     kind = given.get("kind")
-    if kind not in _SURFACES:
-        raise FormatError(f"{where}: kind is {_short(kind)}. Write one of {', '.join(_SURFACES)}.")
+    if not isinstance(kind, str) or kind not in _SURFACES:
+        raise FormatError(f"{where}: kind is {shown(kind)}. Write one of {', '.join(_SURFACES)}.")
     keys(given, where, ("kind", *_SURFACES[kind]))
     if kind == "ground":
         point = numbers(given.get("point", (0.0, 0.0, 0.0)), f"{where}, point", 3)
         return {"kind": kind, "point": point, "normal": _direction(given.get("normal", (0, 0, 1)), f"{where}, normal")}
     heights = given.get("heights")
     if not isinstance(heights, (list, tuple)) or len(heights) > 1_000:
-        raise FormatError(f"{where}: heights is {_short(heights)}; write a list of rows of numbers.")
-    rows = [numbers(row, f"{where}, heights") for row in heights]
+        raise FormatError(f"{where}: heights is {shown(heights)}; write a list of rows of numbers.")
+    rows = [numbers(row, f"{where}, heights, row {k + 1}") for k, row in enumerate(heights)]
     if len({len(row) for row in rows}) != 1 or sum(map(len, rows)) > MOST_NUMBERS:
         raise FormatError(f"{where}: the rows of heights must be equally long, with {MOST_NUMBERS} numbers at most.")
     spacing = number(given.get("spacing", 1.0), f"{where}, spacing")
     origin = numbers(given.get("origin", (0.0, 0.0)), f"{where}, origin", 2)
     return {"kind": kind, "heights": rows, "spacing": spacing, "origin": origin}
-
-
-def _short(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 60 else shown[:57] + "..."
 
 
 # ---- What an objective takes ---------------------------------------------------------------------------------

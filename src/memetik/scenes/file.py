@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from memetik.errors import FormatError
+from memetik.errors import FormatError, shown
 from memetik.scenes.fields import by_name, flag, keys, number, text
 from memetik.scenes.kinds import KINDS
 from memetik.scenes.scene import BodySource, Motion, Scene, Solving, Wish
@@ -57,8 +57,9 @@ def read_scene(path: str | Path) -> Scene:
     try:
         with Path(path).open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise FormatError(f"the scene {str(path)!r} cannot be read: {error.strerror}.") from error
+    except (OSError, ValueError) as error:  # ValueError: a null byte in the name
+        reason = getattr(error, "strerror", None) or error
+        raise FormatError(f"the scene {str(path)!r} cannot be read: {reason}.") from error
     return loads(data, Path(path).name)
 
 
@@ -68,10 +69,10 @@ def read_scene(path: str | Path) -> Scene:
 def _scene(plain: Any) -> Scene:
     given = keys(plain, "a scene", ("format", "title", "body", "objectives", "lock", "start", "solving", "motion"))
     if given.get("format") != FORMAT:
-        raise FormatError(f'"format" is {given.get("format")!r}; this version reads {FORMAT!r}.')
+        raise FormatError(f'"format" is {shown(given.get("format"))}; this version reads {FORMAT!r}.')
     wishes = given.get("objectives", [])
     if not isinstance(wishes, list) or len(wishes) > MOST_WISHES:
-        raise FormatError(f"objectives must be a list of at most {MOST_WISHES}.")
+        raise FormatError(f"objectives is {shown(wishes)}; write a list of at most {MOST_WISHES}.")
     made = tuple(_wish(wish, k + 1) for k, wish in enumerate(wishes))
     names = [wish.name for wish in made]
     for name in names:
@@ -95,7 +96,7 @@ def _body(plain: Any) -> BodySource:
         raise FormatError(f"body must have exactly one of {', '.join(BODY_KINDS)}.")
     value = given[kinds[0]]
     if not isinstance(value, str):
-        raise FormatError(f"body: {kinds[0]} is {type(value).__name__}, not a text.")
+        raise FormatError(f"body: {kinds[0]} is {shown(value)}; write a text.")
     limit = given.get("base_limit")
     return BodySource(
         kinds[0],
@@ -106,11 +107,15 @@ def _body(plain: Any) -> BodySource:
 
 
 def _wish(plain: Any, place: int) -> Wish:
-    if not isinstance(plain, dict) or plain.get("kind") not in KINDS:
-        kind = plain.get("kind") if isinstance(plain, dict) else plain
-        raise FormatError(f"objective {place}: kind is {str(kind)[:60]!r}. Write one of {', '.join(KINDS)}.")
+    if not isinstance(plain, dict):
+        raise FormatError(
+            f'objective {place} is {shown(plain)}; write an object with "kind" and the fields of that kind.'
+        )
     given = dict(plain)
-    kind = KINDS[given.pop("kind")]
+    wanted = given.pop("kind", None)
+    if not isinstance(wanted, str) or wanted not in KINDS:
+        raise FormatError(f"objective {place}: kind is {shown(wanted)}. Write one of {', '.join(KINDS)}.")
+    kind = KINDS[wanted]
     name = text(given.pop("name", f"{kind.name} {place}"), f"objective {place}, name")
     enabled = flag(given.pop("enabled", True), f"objective {name!r}, enabled")
     return kind.check(Wish(kind.name, name, given, enabled))
@@ -119,9 +124,9 @@ def _wish(plain: Any, place: int) -> Wish:
 def _solving(plain: Any) -> Solving:
     given = keys(plain, "solving", [field.name for field in dataclasses.fields(Solving)])
     usual = Solving()
-    parameters = given.get("parameters", {})
+    parameters = given.get("parameters", {})  # scenes/build.py knows which a method has
     if not isinstance(parameters, dict):
-        raise FormatError("solving: parameters must be an object.")
+        raise FormatError(f'solving: parameters is {shown(parameters)}; write {{"parameter": number, ...}}.')
     for name, value in parameters.items():
         most = MOST_THREADS if name == "threads" else MOST_PARAMETER
         if not isinstance(value, bool) and abs(number(value, f"solving, parameter {name!r}")) > most:
@@ -154,7 +159,7 @@ def _motion(plain: Any) -> Motion:
 
 def _whole(value: Any, where: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > 2**31:
-        raise FormatError(f"{where} is {value!r}, not a whole number.")
+        raise FormatError(f"{where} is {shown(value)}; write a whole number up to 2**31.")
     return value
 
 
