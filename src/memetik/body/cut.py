@@ -40,10 +40,11 @@ def chain(body: Body, base: str, tips: Sequence[str], only: Sequence[str] | None
     part = _part(body, base, kept)
     if only is None:
         return part
-    unknown = [name for name in only if name not in part.joint_names]
+    known, freed = set(part.joint_names), set(only)
+    unknown = [name for name in only if name not in known]
     if unknown:
         raise UnknownNameError("free joint", unknown[0], part.joint_names, f"the chain from {base!r}")
-    rest = {name: part.home[k] for k, name in enumerate(part.joint_names) if name not in only}
+    rest = {name: part.home[k] for k, name in enumerate(part.joint_names) if name not in freed}
     return fix(part, rest)
 
 
@@ -60,6 +61,8 @@ def subtree(body: Body, link: str) -> Body:
 
 def fix(body: Body, values: Mapping[str, float]) -> Body:
     """Weld the joints whose variables are given, and the mimic joints that follow them."""
+    if not values:
+        return body
     for name, value in values.items():
         k = body.index(name)
         if not body.lower[k] <= value <= body.upper[k]:
@@ -106,8 +109,9 @@ def with_base(body: Body, kind: str, lower: float | Sequence[float], upper: floa
 
 def _part(body: Body, root: str, kept: set[str]) -> Body:
     """The links `root` and `kept`, with mimic joints re-tied where their source is gone."""
-    joints = [joint for joint in body.joints.values() if joint.child in kept and joint.parent in kept | {root}]
-    links = [link for link in body.links.values() if link.name in kept or link.name == root]
+    inside = kept | {root}
+    joints = [joint for joint in body.joints.values() if joint.child in kept and joint.parent in inside]
+    links = [link for link in body.links.values() if link.name in inside]
     free = {v for joint in joints if joint.mimic is None for v in joint.variables}
     leader: dict[str, tuple[str, float, float]] = {}  # lost variable -> joint that stands in for it, its ratio, offset
     home = {name: float(body.home[k]) for k, name in enumerate(body.joint_names) if name in free}

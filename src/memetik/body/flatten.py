@@ -36,12 +36,12 @@ class Flat(NamedTuple):
     def frames(self, frames: Iterable[Frame]) -> NDArray[np.void]:
         """Pack frames into FRAME records."""
         wanted = list(frames)
-        packed = np.zeros(len(wanted), dtype=FRAME)
-        for row, frame in zip(packed, wanted, strict=True):
-            carrier = self.carriers[frame.link]
-            row["node"] = carrier.node
-            _write_pose(row, carrier.node_from_link @ frame.link_from_frame)
-        return packed
+        carriers = [self.carriers[frame.link] for frame in wanted]
+        rows = [
+            (carrier.node, 0, *_pose(carrier.node_from_link @ frame.link_from_frame))
+            for carrier, frame in zip(carriers, wanted, strict=True)
+        ]
+        return np.array(rows, dtype=FRAME)
 
 
 def flatten(root: str, joints: Sequence[Joint], variables: Variables, only: Iterable[str] | None = None) -> Flat:
@@ -59,19 +59,25 @@ def flatten(root: str, joints: Sequence[Joint], variables: Variables, only: Iter
             rows.append((node, motion, offset @ along_z, drive))
             node, offset = len(rows) - 1, along_z.T
         carriers[joint.child] = Carrier(node, offset)
-    nodes = np.zeros(len(rows), dtype=NODE)
-    for row, (parent, motion, static, drive) in zip(nodes, rows, strict=True):
-        row["parent"] = parent
-        row["variable"], row["ratio"], row["offset"] = drive
-        row["motion"] = SLIDE if not motion.turns else SCREW if motion.pitch else TURN
-        row["pitch"] = motion.pitch
-        _write_pose(row, static)
-    nodes["last"] = np.arange(len(rows))
-    for i in range(len(rows) - 1, 0, -1):
-        parent = nodes["parent"][i]
-        if parent >= 0:
-            nodes["last"][parent] = max(nodes["last"][parent], nodes["last"][i])
-    return Flat(nodes, carriers)
+    last = _last_rows([parent for parent, _, _, _ in rows])
+    nodes = [
+        (parent, last[i], _kind(motion), *drive, motion.pitch, *_pose(static))
+        for i, (parent, motion, static, drive) in enumerate(rows)
+    ]
+    return Flat(np.array(nodes, dtype=NODE), carriers)
+
+
+def _last_rows(parents: Sequence[int]) -> list[int]:
+    """The last row of the subtree below each row; parents stand before their children."""
+    last = list(range(len(parents)))
+    for i in range(len(parents) - 1, 0, -1):
+        if parents[i] >= 0:
+            last[parents[i]] = max(last[parents[i]], last[i])
+    return last
+
+
+def _kind(motion: Motion) -> int:
+    return SLIDE if not motion.turns else SCREW if motion.pitch else TURN
 
 
 @lru_cache(maxsize=256)
@@ -92,6 +98,6 @@ def _leading_to(joints: Sequence[Joint], links: set[str]) -> list[Joint]:
     return kept[::-1]
 
 
-def _write_pose(row: np.void, matrix: Array) -> None:
-    row["w"], row["x"], row["y"], row["z"] = quaternion_of_matrix(matrix)
-    row["px"], row["py"], row["pz"] = matrix[:3, 3]
+def _pose(matrix: Array) -> tuple[float, ...]:
+    """The fields w, x, y, z, px, py, pz of a record."""
+    return *quaternion_of_matrix(matrix).tolist(), *matrix[:3, 3].tolist()

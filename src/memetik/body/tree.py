@@ -47,7 +47,8 @@ def walk(links: Sequence[Link], joints: Sequence[Joint]) -> tuple[str, list[Join
         else:
             stack.pop()
     if len(order) < len(joints):
-        lost = next(joint for joint in joints if joint not in order)
+        reached = {joint.name for joint in order}
+        lost = next(joint for joint in joints if joint.name not in reached)
         raise BodyError(f"joint {lost.name!r} is part of a circle that the root {roots[0]!r} does not reach.")
     return roots[0], order
 

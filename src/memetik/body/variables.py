@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.body.frozen import frozen
-from memetik.body.joint import Joint
+from memetik.body.joint import Joint, Mimic
 from memetik.errors import BodyError, MemetikWarning, UnknownNameError
 
 Array = NDArray[np.float64]
@@ -73,12 +73,12 @@ def resolve(joints: Sequence[Joint]) -> Variables:
         turns.extend(motion.turns for motion in joint.motions())
     index = {name: k for k, name in enumerate(names)}
     if len(index) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = next(name for k, name in enumerate(names) if index[name] > k)  # the index holds the last place
         raise BodyError(f"two variables are named {twice!r}. Rename one of the joints.")
-    by_name = {joint.name: joint for joint in joints}
+    followed = _follow(joints, index)
     for joint in joints:
         if joint.mimic is not None:
-            drive = _follow(joint, by_name, index)
+            drive = followed[joint.name]
             drives[joint.name] = (drive,)
             _tighten(limits[drive.variable], drive, joint, names[drive.variable])
     lower, upper, velocity, acceleration = np.array(limits, dtype=np.float64).reshape(-1, 4).T + 0.0  # no -0.0
@@ -93,29 +93,44 @@ def resolve(joints: Sequence[Joint]) -> Variables:
     )
 
 
-def _follow(joint: Joint, by_name: dict[str, Joint], index: dict[str, int]) -> Drive:
-    """Walk a chain of mimic joints to its free variable: v = m1 (m2 (... q + o2) + o1)."""
-    ratio, offset, seen = 1.0, 0.0, [joint.name]
+def _follow(joints: Sequence[Joint], index: dict[str, int]) -> dict[str, Drive]:
+    """What drives each mimic joint; every joint is visited once, however long the chains of mimic joints are."""
+    by_name = {joint.name: joint for joint in joints}
+    followed: dict[str, Drive] = {}
+    for joint in joints:
+        waiting = _unresolved(joint, by_name, index, followed)
+        for follower, (source, multiplier, offset) in reversed(waiting):
+            k, ratio, shift = Drive(index[source], 1.0, 0.0) if source in index else followed[source]
+            drive = Drive(k, multiplier * ratio, multiplier * shift + offset)
+            if not (math.isfinite(drive.ratio) and math.isfinite(drive.offset)):
+                raise BodyError(f"mimic joint {follower!r} follows {source!r} with multipliers too large to compute.")
+            followed[follower] = drive
+    return followed
+
+
+def _unresolved(
+    joint: Joint, by_name: dict[str, Joint], index: dict[str, int], followed: dict[str, Drive]
+) -> list[tuple[str, Mimic]]:
+    """The mimic joints from this one towards the free variable behind it, up to the first whose drive is known."""
+    path: dict[str, Mimic] = {}
     follower = joint
-    while follower.mimic is not None:
-        source, multiplier, shift = follower.mimic
-        offset += ratio * shift
-        ratio *= multiplier
-        if not (math.isfinite(ratio) and math.isfinite(offset)):
-            raise BodyError(f"mimic joint {joint.name!r} follows {source!r} with multipliers too large to compute.")
+    while follower.mimic is not None and follower.name not in followed:
+        source = follower.mimic[0]
+        path[follower.name] = follower.mimic
         if source in index:
-            return Drive(index[source], ratio, offset)
-        if source in seen:
-            raise BodyError(f"mimic joints follow each other in a circle: {' -> '.join([*seen, source])}.")
+            return list(path.items())
+        if source in path:
+            raise BodyError(f"mimic joints follow each other in a circle: {' -> '.join([*path, source])}.")
         if source not in by_name:
             known = [*index, *(name for name, other in by_name.items() if other.mimic is not None)]
             raise UnknownNameError("joint", source, known, f"the body, but {follower.name!r} mimics it")
         follower = by_name[source]
-        seen.append(source)
-    raise BodyError(
-        f"joint {joint.name!r} mimics {follower.name!r}, a {follower.kind} joint without a variable of that name. "
-        f"{'Name one of ' + ', '.join(follower.variables) + '.' if follower.dof else 'Mimic a joint that moves.'}"
-    )
+    if path and follower.mimic is None:
+        raise BodyError(
+            f"joint {joint.name!r} mimics {follower.name!r}, a {follower.kind} joint without a variable of that name. "
+            f"{'Name one of ' + ', '.join(follower.variables) + '.' if follower.dof else 'Mimic a joint that moves.'}"
+        )
+    return list(path.items())
 
 
 def _tighten(limits: list[float], drive: Drive, joint: Joint, source: str) -> None:

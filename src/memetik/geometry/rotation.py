@@ -190,19 +190,19 @@ def to_quaternion(R: RotationLike) -> Array:
 
 def quaternion_of_matrix(m: Array) -> Array:
     """As `to_quaternion`, for a matrix that is known to be a rotation."""
-    trace = float(m[0, 0] + m[1, 1] + m[2, 2])
-    i = max(range(3), key=lambda axis: m[axis, axis])
+    rows = m[:3, :3].tolist()  # plain numbers: a body has thousands of these to read
+    trace = rows[0][0] + rows[1][1] + rows[2][2]
+    i = max(range(3), key=lambda axis: rows[axis][axis])
     j, k = (i + 1) % 3, (i + 2) % 3
-    if trace >= m[i, i]:
-        q = np.array([1.0 + trace, m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]])
+    if trace >= rows[i][i]:
+        q = [1.0 + trace, rows[2][1] - rows[1][2], rows[0][2] - rows[2][0], rows[1][0] - rows[0][1]]
     else:
-        q = np.empty(4)
-        q[0] = m[k, j] - m[j, k]
-        q[1 + i] = 1.0 + m[i, i] - m[j, j] - m[k, k]
-        q[1 + j] = m[j, i] + m[i, j]
-        q[1 + k] = m[k, i] + m[i, k]
-    sign = math.copysign(1.0, q[np.flatnonzero(q)[0]])
-    return sign * q / math.hypot(*q) + 0.0  # + 0.0 turns -0.0 into 0.0
+        q = [rows[k][j] - rows[j][k], 0.0, 0.0, 0.0]
+        q[1 + i] = 1.0 + rows[i][i] - rows[j][j] - rows[k][k]
+        q[1 + j] = rows[j][i] + rows[i][j]
+        q[1 + k] = rows[k][i] + rows[i][k]
+    length = math.copysign(math.hypot(*q), next(filter(None, q)))
+    return np.array([component / length + 0.0 for component in q])  # + 0.0 turns -0.0 into 0.0
 
 
 def to_euler(R: RotationLike, order: str = "xyz", *, degrees: bool = False) -> Array:
