@@ -11,8 +11,8 @@ so the number of calls grows with what the function reads and not with the numbe
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numba
@@ -177,23 +177,12 @@ def custom_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jac
 # ---- Kernels made for one function ------------------------------------------------------------------------
 
 
-def compile_freely(function: Callable[..., Any]) -> Any:
-    """Compile what a user wrote, which may create arrays. Code that exists only in memory cannot be kept on disk."""
-    if hasattr(function, "py_func"):
-        return function  # by the user's own @numba.njit
-    return numba.njit(error_model="numpy")(function)
-
-
-def residual_kernel(function: Any, frames: int, joints: int, rows: int | None) -> Any:
-    """A kernel with the signature of a residual that calls a compiled function and passes on what it raises.
+def residual_function(function: Any, frames: int, joints: int, rows: int | None) -> Any:
+    """What is to be compiled to call a compiled function as a residual; it passes on what the function raises.
 
     rows: how many residuals a tuple has, 0 for a single number, None for an array, whose length is checked.
     """
-    reads = [f"frame_view(*load(world, int(data[at + {CUSTOM_FRAMES + k}]), 0))" for k in range(frames)]
-    reads += [f"joint_value(data, at + {CUSTOM_FRAMES + frames + READ_JOINT * k}, x)" for k in range(joints)]
-    arguments = _written(f"lambda data, at, world, x: ({', '.join(reads)},)")
-    form = {None: "value", 0: "(float(value),)"}.get(rows, f"({'float(value[{}]), ' * (rows or 0)})")
-    numbers = _written(f"lambda value: {form.format(*range(rows or 0))}")
+    arguments, numbers = _arguments(frames, joints), _numbers(rows)
 
     def residual(term, data, world, x, out):
         values = numbers(function(*arguments(data, term.numbers, world, x)))
@@ -202,10 +191,25 @@ def residual_kernel(function: Any, frames: int, joints: int, rows: int | None) -
         for i in range(term.rows):
             out[term.row + i] = values[i]
 
-    return compile_freely(residual)
+    return residual
+
+
+@functools.cache
+def _arguments(frames: int, joints: int) -> Any:
+    """A kernel that reads what functions of so many frames and joints get."""
+    reads = [f"frame_view(*load(world, int(data[at + {CUSTOM_FRAMES + k}]), 0))" for k in range(frames)]
+    reads += [f"joint_value(data, at + {CUSTOM_FRAMES + frames + READ_JOINT * k}, x)" for k in range(joints)]
+    return _written(f"lambda data, at, world, x: ({', '.join(reads)},)")
+
+
+@functools.cache
+def _numbers(rows: int | None) -> Any:
+    """A kernel that turns what a function returns into something with a length."""
+    form = {None: "value", 0: "(float(value),)"}.get(rows, f"({'float(value[{}]), ' * (rows or 0)})")
+    return _written(f"lambda value: {form.format(*range(rows or 0))}")
 
 
 def _written(text: str) -> Any:
     """A kernel from the text of a lambda."""
     known = {"__name__": "memetik", "frame_view": frame_view, "joint_value": joint_value, "load": load}
-    return compile_freely(eval(text, known))
+    return numba.njit(error_model="numpy")(eval(text, known))

@@ -15,15 +15,9 @@ from memetik.body import Body, Frame
 from memetik.errors import MemetikWarning, ProblemError
 from memetik.geometry import to_quaternion
 from memetik.kernels.callback import CALLBACK
-from memetik.kernels.late import RESIDUAL, address
-from memetik.kernels.term_custom import (
-    compile_freely,
-    custom_jacobian,
-    custom_residual,
-    frame_view,
-    residual_kernel,
-)
+from memetik.kernels.term_custom import custom_jacobian, custom_residual, frame_view
 from memetik.kernels.terms import CUSTOM, CUSTOM_FRAMES, JOINT_OFFSET, JOINT_RATIO, JOINT_VARIABLE, READ_JOINT
+from memetik.objectives.machine_code import MachineCode, machine_code
 from memetik.objectives.objective import Objective, Packer
 
 _NUMBER = ctypes.sizeof(ctypes.c_double)
@@ -95,7 +89,7 @@ class Custom(Objective):
         """Make what holds for this process only."""
         self._in_python = CALLBACK(self._answer)
         self._fault: BaseException | None = None
-        self._kernels: dict[int | None, Any] = {}  # of each form of result; machine code lives as long as they do
+        self._kernels: dict[int | None, MachineCode | None] = {}  # of each form of result
 
     def __getstate__(self) -> dict[str, Any]:
         here = ("_in_python", "_fault", "_kernels")
@@ -151,24 +145,19 @@ class Custom(Objective):
 
     # Compilation
 
-    def _compiled(self) -> Any:
-        """The function as Numba sees it."""
-        return compile_freely(self.function)
-
     def _compile(self, form: int | None, arguments: Sequence[Any]) -> int:
-        """Where the kernel for a form of result (see residual_kernel) is; -1 if Numba cannot compile it."""
+        """Where the kernel for a form of result (see residual_function) is; -1 if Numba cannot compile it."""
         if form not in self._kernels:
-            kernel = None
             try:
-                function = self._compiled()
-                function(*arguments)  # alone first: what Numba says of it reads better so
-                kernel = residual_kernel(function, len(self._frames), len(self._joints), form)
-                address(kernel, RESIDUAL)
+                self._kernels[form] = self._machine_code(arguments, len(self._frames), len(self._joints), form)
             except Exception as error:  # whatever the passes of the compiler ran into
                 self._warn(error)
-            self._kernels[form] = kernel
+                self._kernels[form] = None
         kernel = self._kernels[form]
-        return -1 if kernel is None else address(kernel, RESIDUAL)
+        return -1 if kernel is None else kernel.address
+
+    def _machine_code(self, arguments: Sequence[Any], *form: Any) -> MachineCode:
+        return machine_code(self.function, arguments, *form)
 
     def _warn(self, error: Exception) -> None:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
@@ -275,9 +264,12 @@ class FunctionalRelation(Custom):
     def _difference(self, value: float, *others: float) -> float:
         return value - self.relation(*others)
 
-    def _compiled(self) -> Any:
-        relation = compile_freely(self.relation)
-        return compile_freely(lambda value, *others: value - relation(*others))
+    def _machine_code(self, arguments: Sequence[Any], *form: Any) -> MachineCode:
+        return machine_code(self.relation, arguments, *form, wrap=_relation)
+
+
+def _relation(relation: Any) -> Any:
+    return lambda value, *others: value - relation(*others)
 
 
 def _floats(value: Any) -> list[float]:

@@ -1,0 +1,70 @@
+"""Users' functions as machine code: shared by functions that are alike, freed with the last objective that uses it."""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numba
+
+from memetik.kernels.jit import COMPILED
+from memetik.kernels.late import RESIDUAL, address
+from memetik.kernels.term_custom import residual_function
+from memetik.objectives.alike import fingerprint
+from memetik.objectives.engine import Engine
+
+# How many stay after their last objective is gone: a loop often makes the same objective again.
+RECENT = 8
+
+Wrap = Callable[[Any], Callable[..., Any]]
+
+
+class MachineCode:
+    """A residual kernel for one function; what stands at its `address` lives as long as this object."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        arguments: Sequence[Any],
+        frames: int,
+        joints: int,
+        rows: int | None,
+        wrap: Wrap | None,
+    ) -> None:
+        engine = Engine()
+        compiled = function if hasattr(function, "py_func") else engine.jit(function)
+        compiled = compiled if wrap is None else engine.jit(wrap(compiled))
+        if hasattr(compiled, "py_func"):  # alone first: what Numba says of it reads better so
+            compiled.get_call_template(tuple(map(numba.typeof, arguments)), {})
+        self._kernel = engine.jit(residual_function(compiled, frames, joints, rows))
+        self._function = function  # its fingerprint holds while it lives
+        self.address = address(self._kernel, RESIDUAL)
+        if COMPILED:
+            engine.finish(self._kernel)
+
+
+_known: weakref.WeakValueDictionary[Hashable, MachineCode] = weakref.WeakValueDictionary()
+_recent: deque[MachineCode] = deque(maxlen=RECENT)
+
+
+def machine_code(
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    frames: int,
+    joints: int,
+    rows: int | None,
+    wrap: Wrap | None = None,
+) -> MachineCode:
+    """The machine code for a function that gets such arguments from frames and joints (see residual_function for `rows`);
+    with `wrap` for what it makes of the compiled function. Raises whatever the compiler says."""
+    seen = fingerprint(function)
+    key = (seen, wrap, frames, joints, rows)
+    code = None if seen is None else _known.get(key)
+    if code is None:
+        code = MachineCode(function, arguments, frames, joints, rows, wrap)
+        if seen is not None:
+            _known[key] = code
+            _recent.append(code)
+    return code

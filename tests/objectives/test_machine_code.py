@@ -1,0 +1,136 @@
+"""Machine code of users' functions: alike functions share it, and it goes with the last objective that uses it."""
+
+import gc
+import os
+import subprocess
+import sys
+import types
+import weakref
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+from memetik.objectives import Custom, FunctionalRelation
+from memetik.objectives.alike import fingerprint
+from memetik.objectives.machine_code import RECENT
+from memetik.problem import Problem
+from memetik.read.chains import planar_chain
+from memetik.solvers import Memetic
+
+quick = pytest.mark.quick
+HEIGHT = 0.2
+SETTINGS = types.ModuleType("settings")
+SETTINGS.height = 0.2
+
+
+def level(height, scale=1.0):
+    return lambda tip: scale * (tip.position[1] - height)
+
+
+def code_of(function):
+    """The machine code that a problem with the function runs."""
+    objective = Custom(function, reads=["tip"])
+    Problem(planar_chain(3), objective)
+    (code,) = objective._kernels.values()
+    return code
+
+
+@quick
+def test_functions_are_alike_if_they_see_the_same():
+    assert fingerprint(level(0.2)) == fingerprint(level(0.2)) is not None
+    seen = [level(0.2), level(0.3), level(1), level(1.0), level(True), level(0.0), level(-0.0), level(0.2, (1.0, 2))]
+    assert len({fingerprint(function) for function in seen}) == len(seen)
+
+
+@quick
+def test_a_global_that_changes_makes_another_function(monkeypatch):
+    def above(tip):
+        return tip.position[1] - HEIGHT
+
+    before = fingerprint(above)
+    assert fingerprint(above) == before
+    monkeypatch.setitem(above.__globals__, "HEIGHT", 0.3)
+    assert fingerprint(above) != before
+
+
+@quick
+def test_what_may_change_unseen_is_not_shared():
+    table = np.zeros(3)
+    assert fingerprint(lambda tip: tip.position[0] - table[0]) is None
+    assert fingerprint(lambda tip: tip.position[0] - SETTINGS.height) is None
+    assert fingerprint(planar_chain) is None  # it calls functions whose own globals are not looked at
+
+
+def test_alike_functions_share_their_machine_code():
+    assert code_of(level(0.2)) is code_of(level(0.2))
+    assert code_of(level(0.2)) is not code_of(level(0.3))
+
+
+def test_a_relation_and_a_function_of_the_same_code_do_not_share():
+    arm = planar_chain(3)
+    first, second, *_ = arm.joint_names
+    double = lambda a: 2.0 * a  # noqa: E731
+    relation, plain = FunctionalRelation(first, double, of=[second]), Custom(double, joints=[second])
+    Problem(arm, [relation, plain])
+    assert relation._kernels[0] is not plain._kernels[0]
+
+
+def test_machine_code_is_freed_with_its_last_objective():
+    codes = weakref.WeakSet(code_of(level(10.0 + k)) for k in range(RECENT + 4))
+    gc.collect()
+    assert len(codes) <= RECENT
+
+
+def test_functions_of_numba_print_and_raise_from_there(capfd):
+    """Their machine code is copied into the engine of the objective, with all that they need."""
+
+    @numba.njit
+    def checked(x):
+        if x > 0.5:
+            raise ValueError("too far:", x)
+        return x
+
+    @numba.njit
+    def loud(x):
+        print("at", x)
+        return checked(x)
+
+    watched = Custom(lambda a: loud(a) - 0.25, joints=["joint_1"], tolerance=0.01)
+    assert Memetic().solve(Problem(planar_chain(3), watched)).success
+    assert "at 0.24" in capfd.readouterr().out
+
+
+PROGRAM = """
+import gc
+import memetik as mk
+
+def resident():
+    gc.collect()
+    line = next(line for line in open("/proc/self/status") if line.startswith("VmRSS"))
+    return int(line.split()[1]) / 1024
+
+body = mk.load("ur5")
+for k in range(40):
+    if k == 12:
+        warm = resident()
+    values = {}
+    exec(f"def wish(tip):\\n    return {k + 1} * (tip.position[2] - 0.3)", values)
+    mk.solve(mk.Problem(body, mk.objective(reads=["tool0"])(values["wish"])))
+print(resident() - warm)
+"""
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="the memory of a process is read from /proc, as on Linux"
+)
+def test_objectives_that_are_dropped_leave_no_memory_behind():
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "MEMETIK_QUIET": "1"},
+    )
+    assert float(run.stdout) < 15.0  # MB for 28 objectives
