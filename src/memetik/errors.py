@@ -7,6 +7,8 @@ inherit from the built-in error that a Python programmer would expect, so `excep
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable
 
 
@@ -55,7 +57,20 @@ class MissingExtraError(MemetikError, ImportError):
 
 
 class MemetikWarning(UserWarning):
-    """Input that memetik could mend by itself; the message says what it did."""
+    """Input that memetik could mend by itself, or that is likely a mistake; the message says what it did or doubts."""
+
+
+def warn(message: str) -> None:
+    """Give a MemetikWarning at the line of the caller's program."""
+    warnings.warn(message, MemetikWarning, stacklevel=_outside())
+
+
+def _outside() -> int:
+    """The stack level, counted as `warnings.warn` counts it, of the first caller outside this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "memetik":
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def shown(value: object, most: int = 60) -> str:

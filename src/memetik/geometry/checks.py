@@ -1,12 +1,13 @@
 """What every input of the geometry goes through: numbers, directions, rotations, or an error that says how to mend it."""
 
 import math
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from memetik.errors import GeometryError
+from memetik.errors import GeometryError, warn
 
 Array: TypeAlias = npt.NDArray[np.float64]
 
@@ -33,6 +34,13 @@ def finite_array(value: object, name: str, expected: str, *shapes: tuple[int, ..
         entry = name + "".join(f"[{i}]" for i in index)
         raise GeometryError(f"{entry} is {array[index]}; give a finite number there")
     return array
+
+
+def doubt_degrees(angles: Sequence[float]) -> None:
+    """Warn if angles in radians look like degrees: whole numbers, as one types them, and one beyond a full turn."""
+    if max(map(abs, angles)) > math.tau and all(angle.is_integer() for angle in angles):
+        given = ", ".join(f"{angle:g}" for angle in angles)
+        warn(f"the angles ({given}) are taken as radians, but look like degrees. If they are, add degrees=True.")
 
 
 def finite_number(value: float, name: str) -> float:

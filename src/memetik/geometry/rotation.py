@@ -18,6 +18,7 @@ from memetik.geometry.checks import (
     check_bottom_row,
     checked_matrix,
     direction,
+    doubt_degrees,
     finite_array,
     finite_number,
     unit_quaternion,
@@ -113,6 +114,8 @@ def euler(*angles: float, order: str = "xyz", degrees: bool = False) -> Array:
     axes, fixed = _euler_axes(order)
     expected = f"one number for each letter of order={order!r} (order and degrees are keywords)"
     turns = finite_array(angles, "angles", expected, (len(axes),))
+    if not degrees:
+        doubt_degrees(turns.tolist())
     R = np.eye(3)
     for axis, angle in zip(axes, np.radians(turns) if degrees else turns, strict=True):
         turn = axis_angle(np.eye(3)[axis], angle)

@@ -17,7 +17,7 @@ from memetik.geometry import to_quaternion
 from memetik.kernels.callback import CALLBACK
 from memetik.kernels.term_custom import custom_jacobian, custom_residual, frame_view
 from memetik.kernels.terms import CUSTOM, CUSTOM_FRAMES, JOINT_OFFSET, JOINT_RATIO, JOINT_VARIABLE, READ_JOINT
-from memetik.objectives.machine_code import MachineCode, machine_code
+from memetik.objectives.machine_code import MachineCode, Wrap, machine_code
 from memetik.objectives.objective import Objective, Packer
 
 _NUMBER = ctypes.sizeof(ctypes.c_double)
@@ -148,16 +148,20 @@ class Custom(Objective):
     def _compile(self, form: int | None, arguments: Sequence[Any]) -> int:
         """Where the kernel for a form of result (see residual_function) is; -1 if Numba cannot compile it."""
         if form not in self._kernels:
+            function, wrap = self._source()
             try:
-                self._kernels[form] = self._machine_code(arguments, len(self._frames), len(self._joints), form)
+                self._kernels[form] = machine_code(
+                    function, arguments, len(self._frames), len(self._joints), form, wrap
+                )
             except Exception as error:  # whatever the passes of the compiler ran into
                 self._warn(error)
                 self._kernels[form] = None
         kernel = self._kernels[form]
         return -1 if kernel is None else kernel.address
 
-    def _machine_code(self, arguments: Sequence[Any], *form: Any) -> MachineCode:
-        return machine_code(self.function, arguments, *form)
+    def _source(self) -> tuple[Callable[..., Any], Wrap | None]:
+        """What the user wrote, and what makes the whole function of it once it is compiled."""
+        return self.function, None
 
     def _warn(self, error: Exception) -> None:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
@@ -264,11 +268,11 @@ class FunctionalRelation(Custom):
     def _difference(self, value: float, *others: float) -> float:
         return value - self.relation(*others)
 
-    def _machine_code(self, arguments: Sequence[Any], *form: Any) -> MachineCode:
-        return machine_code(self.relation, arguments, *form, wrap=_relation)
+    def _source(self) -> tuple[Callable[..., Any], Wrap | None]:
+        return self.relation, _difference_to
 
 
-def _relation(relation: Any) -> Any:
+def _difference_to(relation: Any) -> Any:
     return lambda value, *others: value - relation(*others)
 
 

@@ -21,12 +21,21 @@ _ENVIRONMENT = "_ZN08NumbaEnv"  # so begins the name of each variable that point
 
 
 class Engine(CPUTarget):
-    """A target of Numba's compiler beside its own, with the same types and functions and machine code of its own."""
+    """A target of Numba's compiler beside its own, with the same types and functions and machine code of its own.
+
+    Compile inside a `with` block: what only the compiler needs is freed at its end.
+    """
 
     def __init__(self) -> None:
         super().__init__("cpu")
         self._codegen = _Codegen("memetik.exec")
         self._context = cpu_target.target_context.subtarget(_internal_codegen=self._codegen)
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._codegen.dispose_passes()
 
     @property
     def target_context(self) -> Any:
@@ -42,11 +51,10 @@ class Engine(CPUTarget):
 
     def finish(self, kernel: Any) -> None:
         """Make a compiled kernel ready to be called by address."""
-        for result in kernel.overloads.values():
+        for result in kernel.overloads.values() if COMPILED else ():
             for variable in result.library._final_module.global_variables:
                 if variable.name.startswith(_ENVIRONMENT):
                     self._set_environment(variable.name)
-        self._codegen.dispose_passes()
 
     def _set_environment(self, name: str) -> None:
         """Functions of Numba's engine were copied into this one, but what they print or raise with was not."""
@@ -56,7 +64,7 @@ class Engine(CPUTarget):
             _pointer(here).value = _pointer(there).value
 
 
-class _Dispatcher(CPUDispatcher):  # type: ignore[misc]
+class _Dispatcher(CPUDispatcher):
     """A function that is compiled into an engine."""
 
     def __init__(self, function: Callable[..., Any], engine: Engine) -> None:
@@ -64,7 +72,7 @@ class _Dispatcher(CPUDispatcher):  # type: ignore[misc]
         super().__init__(function, targetoptions=dict(_OPTIONS))
 
 
-class _Codegen(JITCPUCodegen):  # type: ignore[misc]
+class _Codegen(JITCPUCodegen):
     """Disposes of the passes of the optimiser, which llvmlite forgets to: half a megabyte for each function."""
 
     def __init__(self, name: str) -> None:

@@ -14,6 +14,7 @@ from memetik.body import Body
 from memetik.errors import ProblemError
 from memetik.objectives import Objective
 from memetik.problem.compile import Compiled, compile_problem
+from memetik.problem.doubts import degrees_hint, doubt_problem, doubt_start, usual_size
 
 Array = NDArray[np.float64]
 _FLOAT = np.dtype(np.float64)
@@ -52,14 +53,17 @@ class Problem:
             if not (math.isfinite(value) and self.lower[k] <= value <= self.upper[k]):
                 raise ProblemError(
                     f"joint {joint!r} is locked at {value:g}, outside its limits {self.lower[k]:g} to {self.upper[k]:g}."
+                    f"{degrees_hint(body, k, value)}"
                 )
         self._fallible = [o for o in self.objectives if type(o).raise_fault is not Objective.raise_fault]
         self._shape = (body.dof,)
         self._locked = [(body.index(joint), value) for joint, value in self.lock.items()]
+        self._usual = usual_size(body)
         self._compiled: Compiled | None = None
         self.compiled  # noqa: B018 - compile now, so that mistakes are said now
         for objective in self.objectives:
             objective._problems.add(self)
+        doubt_problem(body, self.objectives, self.compiled, limits or {}, self.lock)
 
     @property
     def compiled(self) -> Compiled:
@@ -91,11 +95,19 @@ class Problem:
                 f"the start has shape {vector.shape}, but body {self.body.name!r} has {self.body.dof} free joints. Give "
                 "one number for each of body.joint_names."
             )
-        if not math.isfinite(vector.dot(vector)):  # the quickest look at all entries
-            raise ProblemError("the start has an entry that is NaN or infinite.")
+        size = vector.dot(vector)  # the quickest look at all entries
+        if not size < self._usual:
+            self._look_at(vector, size)
         for k, value in self._locked:
             vector[k] = value
         return vector
+
+    def _look_at(self, vector: Array, size: float) -> None:
+        """Raise or warn if a large start is no posture; one that may be meant is not looked at again."""
+        if not math.isfinite(size):
+            raise ProblemError("the start has an entry that is NaN or infinite.")
+        doubt_start(self.body, vector)
+        self._usual = max(self._usual, 2.0 * size)
 
     @property
     def has_functions(self) -> bool:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import sys
-import warnings
 from collections.abc import Sequence
 
-from memetik.errors import MemetikWarning
+from memetik.errors import warn
 from memetik.read.xml import Element
 
 MOST_PLACES = 6
@@ -37,12 +35,4 @@ class Notes:
             named = [f"{element.owner} (line {element.line})" for element in elements[:MOST_PLACES]]
             more = len(elements) - len(named)
             places = ", ".join(named) + (f" and {more} more" if more else "")
-            warnings.warn(f"{elements[0].file}, {places}: {remark}", MemetikWarning, stacklevel=_outside())
-
-
-def _outside() -> int:
-    """The stack level, counted as `warnings.warn` counts it, of the first caller outside this package."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("memetik."):
-        level, frame = level + 1, frame.f_back
-    return level
+            warn(f"{elements[0].file}, {places}: {remark}")
