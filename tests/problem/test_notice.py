@@ -8,6 +8,7 @@ import numba
 import pytest
 from numba.core import event
 
+from memetik.kernels.cache import TROUBLE
 from memetik.kernels.forward import forward
 from memetik.kernels.targets import write_point_target
 from memetik.problem import notice
@@ -65,3 +66,16 @@ def abs_of_a_user(x):
 @pytest.mark.parametrize(("cached", "says"), [(True, "once on this machine"), (False, "in every process because")])
 def test_how_often(cached, says):
     assert notice._how_often(numba.njit(cache=cached)(abs_of_a_user)).startswith(says)
+
+
+@pytest.mark.parametrize(("quiet", "lines"), [("0", 2), ("1", 0)])
+def test_a_cache_in_trouble_is_told_once_for_reading_and_once_for_writing(quiet, lines, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("MEMETIK_QUIET", quiet)
+    listener = notice._CacheNotice()
+    for what in ("read", "written", "read", "written"):
+        listener.notify(event.Event(TROUBLE, event.EventStatus.START, data=(what, tmp_path, "No space left on device")))
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == lines
+    for line, what in zip(said, ("read", "written"), strict=False):
+        assert line.startswith(f"memetik: the cache of compiled kernels could not be {what}")
+        assert line.endswith(f"{tmp_path}: No space left on device")

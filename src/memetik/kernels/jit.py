@@ -1,4 +1,4 @@
-"""The ways kernels are compiled: Numba with a disk cache, and without it where no cache can be written.
+"""The ways kernels are compiled: Numba with a disk cache (cache.py), and without it where none can be written.
 
 Kernels allocate nothing, so they are compiled without Numba's reference counting, whose atomic counters cost more than
 the arithmetic between them. A kernel may therefore not create or return arrays, except to another kernel.
@@ -11,12 +11,14 @@ answer with it.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core.registry import CPUDispatcher
+
+from memetik.kernels.cache import KernelCache
 
 # Numba runs everything as plain Python when told so, for debugging and coverage.
 COMPILED: bool = not getattr(numba.config, "DISABLE_JIT", False)
@@ -64,45 +66,10 @@ def _compile(function: Kernel, **options: Any) -> Any:
         "error_model": "numpy", "_nrt": False, "fastmath": {"contract"}, "forceinline": True, "no_cfunc_wrapper": True,
         **options,
     }  # fmt: skip
-    try:
-        kernel = numba.njit(cache=True, **options)(function)
-        _depend_on_all_kernels(kernel)
-        _forgive_old_versions(kernel)
-        return kernel
-    except RuntimeError:
-        # Neither the package folder nor the user's cache folder can be written (a read-only container, say). The
+    kernel = numba.njit(**options)(function)
+    if COMPILED:
+        # Where neither the package folder nor the user's cache folder can be written (a read-only container, say), the
         # kernel still works, it is only compiled anew in each process.
-        return numba.njit(**options)(function)
-
-
-# Numba keeps machine code until the file of the function itself changes; a kernel contains the kernels that it calls.
-_STAMP = tuple(
-    (file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in sorted(Path(__file__).parent.glob("*.py"))
-)
-
-
-def _depend_on_all_kernels(kernel: Any) -> None:
-    """Let a change in any kernel's file make the cached code stale, not only one in its own."""
-    cache: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
-    if cache is not None and hasattr(cache, "_source_stamp"):
-        cache._source_stamp = (cache._source_stamp, _STAMP)
-
-
-def _forgive_old_versions(kernel: Any) -> None:
-    """Let an index that cannot be read be an empty one.
-
-    Numba reads an index before it knows if it is stale, and fails where an older version of memetik left one that speaks
-    of something that this one does not have.
-    """
-    cache: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
-    load = getattr(cache, "_load_index", None)
-    if load is None:
-        return
-
-    def load_index() -> Any:
-        try:
-            return load()
-        except Exception:  # whatever unpickling strange bytes may raise
-            return {}
-
-    cache._load_index = load_index
+        with contextlib.suppress(RuntimeError):
+            kernel._cache = KernelCache(function)
+    return kernel

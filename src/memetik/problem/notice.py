@@ -1,4 +1,5 @@
-"""One line on the terminal while the solving kernels compile, so that nobody takes the wait for a hang.
+"""One line on the terminal while the solving kernels compile, so that nobody takes the wait for a hang, and one if their
+machine code on disk cannot be read or written, so that nobody wonders why they compile again.
 
 Numba tells when it really compiles, which takes it far longer than to tell; machine code that comes from its disk cache
 is not mentioned. MEMETIK_QUIET=1 keeps it silent.
@@ -10,6 +11,7 @@ from typing import Any
 
 from numba.core import event
 
+from memetik.kernels.cache import TROUBLE
 from memetik.progress import announce
 
 _ROOM = "memetik.kernels."
@@ -18,8 +20,9 @@ _SMALL = ("forward", "jacobian", "ofkt", "pose", "jit")
 
 
 def announce_compilation() -> None:
-    """From now on, print one line when Numba first compiles a kernel that solves."""
+    """From now on, print one line when Numba first compiles a kernel that solves, and one for a cache in trouble."""
     event.register("numba:compile", _Notice())
+    event.register(TROUBLE, _CacheNotice())
 
 
 class _Notice(event.Listener):
@@ -30,6 +33,20 @@ class _Notice(event.Listener):
         if not self.told and _solves(kernel.py_func):
             self.told = True
             announce(f"compiling kernels, {_how_often(kernel)} ...")
+
+    def on_end(self, happening: Any) -> None:
+        pass
+
+
+class _CacheNotice(event.Listener):
+    def __init__(self) -> None:
+        self.told: set[str] = set()
+
+    def on_start(self, happening: Any) -> None:
+        what, path, why = happening.data
+        if what not in self.told:
+            self.told.add(what)
+            announce(f"the cache of compiled kernels could not be {what}, so some are compiled again: {path}: {why}")
 
     def on_end(self, happening: Any) -> None:
         pass
