@@ -33,11 +33,12 @@ class BatchSolution:
     q: Array  # (count, dof)
     status: NDArray[np.int8]  # (count,) as in Status
     numbers: Array  # (count, k) as a Solution has them, a row each
-    row_seconds: Array  # (count,) what each row took
-    seconds: float  # what all took together; of a part, its share of that
+    row_seconds: Array  # (count,) what each row took [s]
+    seconds: float  # what all took together [s], without what kernels took to compile; of a part, its share of that
     device: str
     targets: tuple[tuple[Target, Array], ...]  # whose numbers they are, and a row of numbers for each problem
     starts: Array  # (count, dof) where each began
+    compile_seconds: float = 0.0  # what it took besides to compile kernels or load them from disk [s], for all rows
 
     def __len__(self) -> int:
         return len(self.q)
@@ -114,6 +115,8 @@ class BatchSolution:
         if not len(self):
             return "no problems"
         lines = [f"{len(self):,} problems on {self.device} in {duration(self.seconds)}, {self.rate:,.0f} a second"]
+        if self.compile_seconds > 0.0:
+            lines.append(f"  besides, kernels took {duration(self.compile_seconds)} to compile or load")
         for status in Status:
             number = int((self.status == status).sum())
             if number:

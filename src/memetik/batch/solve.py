@@ -12,6 +12,7 @@ from memetik.batch.answers import Array
 from memetik.batch.devices import solver_for
 from memetik.batch.solution import BatchSolution
 from memetik.errors import ProblemError
+from memetik.kernels.compile_time import split_time
 from memetik.objectives import Objective
 from memetik.problem import Problem
 from memetik.problem.columns import Columns, target_columns
@@ -53,16 +54,18 @@ def solve_batch(
     begin = time.perf_counter()
     with teller(progress, len(columns.rows), "solving", patience=_PATIENCE) as tell:
         answers = solver(problem, columns, vectors.copy(), seed, budget, threads, tell)
+    took, compiling = split_time(begin)
     return BatchSolution(
         problem,
         answers.q,
         answers.status,
         answers.numbers,
         answers.seconds,
-        time.perf_counter() - begin,
+        took,
         answers.device,
         tuple((target, columns.rows[:, owned]) for target, owned in columns.targets),
         vectors,
+        compiling,
     )
 
 

@@ -177,6 +177,7 @@ def _plain(solution: mk.Solution) -> dict[str, Any]:
         "q": {name: _finite(value) for name, value in zip(names, solution.q.tolist(), strict=True)},
         "objectives": [_measure(row) for row in measures(solution)],
         "seconds": solution.seconds,
+        "compile_seconds": solution.compile_seconds,
         "evaluations": solution.evaluations,
         "attempts": solution.attempts,
         "timed_out": solution.timed_out,

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError
 from memetik.kernels.budget import EVALUATIONS
+from memetik.kernels.compile_time import split_time
 from memetik.kernels.finish import REACHED
 from memetik.kernels.follow import JUMPED, follow
 from memetik.objectives import Objective
@@ -36,7 +37,8 @@ class Track:
     errors: dict[Objective, Array]  # (steps,) for each objective, (steps, 2) for a pose
     rate: float  # steps per second
     evaluations: int
-    seconds: float  # what it took to compute
+    seconds: float  # what it took to compute [s], without what kernels took to compile
+    compile_seconds: float = 0.0  # what it took besides to compile kernels or load them from disk [s]
 
     @property
     def success(self) -> bool:
@@ -107,4 +109,5 @@ def track(
         objective: np.squeeze(path_errors[:, owner], axis=1) if owner.stop - owner.start == 1 else path_errors[:, owner]
         for objective, owner in zip(problem.objectives, c.owners, strict=True)
     }
-    return Track(problem, path, statuses, jumped, named, rate, int(c.outcome[EVALUATIONS]), time.perf_counter() - begin)
+    evaluations = int(c.outcome[EVALUATIONS])
+    return Track(problem, path, statuses, jumped, named, rate, evaluations, *split_time(begin))

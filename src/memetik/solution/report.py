@@ -53,6 +53,8 @@ def limit_mark(problem: Problem, k: int, value: float) -> str:
 def _status(solution: Solution) -> list[str]:
     spent = f"{count(solution.evaluations, 'evaluation')}, {count(solution.attempts, 'attempt')}"
     lines = [f"{solution.status.name} by {solution.method} in {duration(solution.seconds)} ({spent})"]
+    if solution.compile_seconds > 0.0:
+        lines.append(f"besides, kernels took {duration(solution.compile_seconds)} to compile or load")
     if solution.timed_out:
         lines.append("the time ran out")
     if solution.start_moved:

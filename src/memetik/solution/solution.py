@@ -37,19 +37,32 @@ class Solution:
     """The answer to a problem: `solution.q`, or by name `solution["panda_joint4"]`.
 
     `print(solution)` shows it as tables, `solution.explain()` says in sentences what was missed and why.
+
+    seconds: what the solve took [s], without what kernels took to compile.
+    compile_seconds: what it took besides to compile kernels or load them from disk [s]; 0.0 when they are in memory.
     """
 
-    __slots__ = ("_numbers", "_status", "method", "problem", "q", "seconds")
+    __slots__ = ("_numbers", "_status", "compile_seconds", "method", "problem", "q", "seconds")
 
     # The flagship method: solve a problem from a start with so many evaluations. An explanation takes a second look at
     # parts of the problem with it. The solvers, which stand above this room, put it here.
     second_look: ClassVar[Callable[[Problem, Array, int], Solution] | None] = None
 
-    def __init__(self, problem: Problem, q: Array, status: int, numbers: Array, seconds: float, method: str) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        q: Array,
+        status: int,
+        numbers: Array,
+        seconds: float,
+        method: str,
+        compile_seconds: float = 0.0,
+    ) -> None:
         """`numbers` is what the search reports (kernels/budget.py), then the error of every term and whether it is
         satisfied. Nothing is worked out here: a solve may take no longer than this would."""
         self.problem, self.q, self._status = problem, q, status
         self._numbers, self.seconds, self.method = numbers, seconds, method
+        self.compile_seconds = compile_seconds
 
     @property
     def status(self) -> Status:

@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import RefusedError
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
+from memetik.kernels.compile_time import split_time
 from memetik.kernels.finish import REACHED
 from memetik.kernels.memetic import move_inside
 from memetik.kernels.sift import sift
@@ -80,22 +81,17 @@ class Analytic(Seeded):
         offers = _Offers(c, q)
         for rows in form.offers(c.data[at : at + 7].copy(), q[c.active]):
             offers.add(rows)
-            late = time.perf_counter() - begin >= budget.seconds
+            late = split_time(begin)[0] >= budget.seconds
             if late or c.outcome[EVALUATIONS] >= budget.evaluations or (first and offers.reached.size):
                 numbers[TIMED_OUT] = late and not (first and offers.reached.size)
                 break
         numbers[EVALUATIONS] = c.outcome[EVALUATIONS]
         problem.raise_faults()
+        best = offers.best()
+        took, compiling = split_time(begin)
         return [
-            Solution(
-                problem,
-                offers.vector(row),
-                status,
-                np.append(numbers, verdict),
-                time.perf_counter() - begin,
-                "analytic",
-            )
-            for row, status, verdict in offers.best()
+            Solution(problem, offers.vector(row), status, np.append(numbers, verdict), took, "analytic", compiling)
+            for row, status, verdict in best
         ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -108,20 +109,22 @@ class BioIK(Seeded):
 
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
         """The first posture that satisfies every objective, evolved from `start` (the body's home unless given)."""
+        begin = time.perf_counter()
         desks = _desks.setdefault(problem.compiled, {})
         if self not in desks:
             desks[self] = self._prepare(problem)
-        return self._run(problem, start, budget, desks[self])
+        return self._run(problem, start, budget, desks[self], begin)
 
     def evolve(
         self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT
     ) -> tuple[Solution, History]:
         """The same solution, with every individual on the way to it."""
+        begin = time.perf_counter()
         c = problem.compiled
         psi, kappa = self.sizes(c)
         generations = 2 + budget.evaluations // max(psi - kappa, 1)
         desk = self._prepare(problem, rows=min(generations * psi, budget.evaluations + generations * kappa + psi))
-        solution = self._run(problem, start, budget, desk)
+        solution = self._run(problem, start, budget, desk, begin)
         return solution, _history(problem, problem.start(start), desk)
 
     def sizes(self, c: Compiled) -> tuple[int, int]:
@@ -131,11 +134,11 @@ class BioIK(Seeded):
         kappa = min(max(round(ELITES + ELITES_PER_OBJECTIVE * objectives), FEWEST_ELITES), MOST_ELITES, psi)
         return max(psi, self.elites or 0), self.elites or kappa
 
-    def _run(self, problem: Problem, start: ArrayLike | None, budget: Budget, desk: Desk) -> Solution:
+    def _run(self, problem: Problem, start: ArrayLike | None, budget: Budget, desk: Desk, begin: float) -> Solution:
         with desk.threads or nullcontext():
             return run(
                 problem, start, budget, "bioik", kernel.search, seed=self.seed, parameters=desk.parameters,
-                places=desk.places, room=desk.room,
+                places=desk.places, room=desk.room, begin=begin,
             )  # fmt: skip
 
     def _prepare(self, problem: Problem, rows: int = 0) -> Desk:

@@ -17,7 +17,8 @@ MOST_EVALUATIONS = 2**62  # kernels count in 64 bits, and add to what they may s
 class Budget:
     """Evaluations of the body first, because they are the same on every machine; wall time second.
 
-    A solve that ends because of `seconds` says so in its solution and may differ from run to run.
+    A solve that ends because of `seconds` [s] says so in its solution and may differ from run to run. The time that kernels
+    take to compile does not count.
     """
 
     evaluations: int = 20_000

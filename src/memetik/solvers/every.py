@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError
 from memetik.kernels.budget import OUTCOME
+from memetik.kernels.compile_time import split_time
 from memetik.kernels.finish import REACHED
 from memetik.kernels.gather import gather
 from memetik.problem import Problem
@@ -52,7 +53,7 @@ def solve_all(
         *c.scratch,
     )  # fmt: skip
     problem.raise_faults()
-    spent = time.perf_counter() - begin
+    took, compiling = split_time(begin)
     origin = q[c.active]
     order = np.argsort([np.abs(row - origin).max() for row in found[:number]], kind="stable")[:count]
     solutions = []
@@ -61,5 +62,5 @@ def solve_all(
         vector[c.active] = found[row]
         numbers = c.outcome.copy()
         numbers[OUTCOME : OUTCOME + c.terms.size] = found_errors[row]
-        solutions.append(Solution(problem, vector, REACHED, numbers, spent, "memetic"))
+        solutions.append(Solution(problem, vector, REACHED, numbers, took, "memetic", compiling))
     return solutions

@@ -16,6 +16,7 @@ evaluations more. Like every descent it ends in local minima; drawn restarts mak
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,10 +55,11 @@ class LBFGSB(Seeded):
 
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
         """The first posture found that satisfies all objectives, else the closest."""
+        begin = time.perf_counter()
         n = problem.compiled.active.size
         places = np.zeros(places_size(n, self.memory), dtype=np.int64)
         places[MINIMUM] = minimum_address()
         return run(
             problem, start, budget, "lbfgsb", search, seed=self.seed, parameters=(self.memory, self.restarts),
-            places=places, room=room_for_search(n, self.memory),
+            places=places, room=room_for_search(n, self.memory), begin=begin,
         )  # fmt: skip

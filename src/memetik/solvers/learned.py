@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import MemetikWarning
+from memetik.kernels.compile_time import split_time
 from memetik.learn import FeedForward
 from memetik.learn.domain import require_targets
 from memetik.problem import Problem
@@ -69,7 +70,8 @@ class Learned(Seeded):
             network = self.train(problem)
         begin = time.perf_counter()
         solution = Memetic(self.seed).solve(problem, network.predict(problem, start), budget)
-        solution.method, solution.seconds = "learned", time.perf_counter() - begin
+        solution.method = "learned"
+        solution.seconds, solution.compile_seconds = split_time(begin)
         return solution
 
     def train(self, problem: Problem) -> Predictor:

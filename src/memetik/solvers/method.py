@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import RefusedError
+from memetik.kernels.compile_time import split_time
 from memetik.kernels.drive import drive
 from memetik.kernels.late import search_address
 from memetik.problem import Problem
@@ -29,9 +30,13 @@ def run(
     parameters: ArrayLike = (),
     places: int | ArrayLike = 0,
     room: int | NDArray[np.float64] = 0,
+    begin: float | None = None,
 ) -> Solution:
-    """Solve by a search kernel (kernels/drive.py), with scratch of `places` integers and `room` floats, or in arrays."""
-    begin = time.perf_counter()
+    """Solve by a search kernel (kernels/drive.py), with scratch of `places` integers and `room` floats, or in arrays.
+
+    begin: when the solve began, on the clock of time.perf_counter [s], for a method that prepared something before.
+    """
+    begin = time.perf_counter() if begin is None else begin
     c = problem.compiled
     q = problem.start(start)
     seconds = budget.seconds if budget.seconds < math.inf else 0.0
@@ -41,7 +46,8 @@ def run(
         np.zeros(room) if isinstance(room, int) else room, *c.scratch,
     )  # fmt: skip
     problem.raise_faults()
-    return Solution(problem, q, status, c.outcome.copy(), time.perf_counter() - begin, method)
+    took, compiling = split_time(begin)
+    return Solution(problem, q, status, c.outcome.copy(), took, method, compiling)
 
 
 def require(problem: Problem, method: str, kinds: Collection[int], instead: str = "memetic") -> None:

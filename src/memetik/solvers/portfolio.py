@@ -29,6 +29,7 @@ from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError, RefusedError
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, STOP, TIMED_OUT
+from memetik.kernels.compile_time import split_time
 from memetik.problem import Problem
 from memetik.solution import Solution, Status
 from memetik.solvers.budget import DEFAULT, Budget
@@ -45,9 +46,10 @@ class Run(NamedTuple):
 
     method: str
     status: Status | None
-    seconds: float
+    seconds: float  # without what its kernels took to compile [s]
     evaluations: int
     note: str = ""
+    compile_seconds: float = 0.0  # what its kernels took besides to compile or load [s]
 
 
 class PortfolioSolution(Solution):
@@ -109,7 +111,12 @@ class Portfolio(Seeded):
             reasons = " ".join(run.note for run, _ in outcomes)
             raise RefusedError(f"no method of the portfolio can take the problem. {reasons}")
         winner = min(answers, key=_badness)  # of equals the earliest
-        return _answer(problem, winner, answers, [run for run, _ in outcomes], time.perf_counter() - begin)
+        runs = [run for run, _ in outcomes]
+        took, compiling = split_time(begin)
+        if self.race:  # in other threads, while this one waited
+            others = max(run.compile_seconds for run in runs)
+            took, compiling = took - others, compiling + others
+        return _answer(problem, winner, answers, runs, took, compiling)
 
     @cached_property
     def _entries(self) -> tuple[_Entry, ...]:
@@ -133,7 +140,7 @@ def _take_turns(
     left = budget.evaluations
     for k, entry in enumerate(entries):
         share = entry.share / sum(later.share for later in entries[k:])
-        seconds = budget.seconds - (time.perf_counter() - begin)
+        seconds = budget.seconds - split_time(begin)[0]
         answers = [solution for _, solution in outcomes if solution is not None]
         if any(answer.success for answer in answers):
             outcomes.append((Run(entry.name, None, 0.0, 0, "not needed"), None))
@@ -199,8 +206,16 @@ def _run(entry: _Entry, problem: Problem, start: ArrayLike | None, budget: Budge
     try:
         solution = entry.solver.solve(problem, start, budget)
     except RefusedError as refusal:
-        return Run(entry.name, None, time.perf_counter() - begin, 0, str(refusal)), None
-    return Run(entry.name, solution.status, solution.seconds, solution.evaluations), solution
+        took, compiling = split_time(begin)
+        return Run(entry.name, None, took, 0, str(refusal), compiling), None
+    run = Run(
+        entry.name,
+        solution.status,
+        solution.seconds,
+        solution.evaluations,
+        compile_seconds=solution.compile_seconds,
+    )
+    return run, solution
 
 
 def _badness(solution: Solution) -> tuple[int, float]:
@@ -213,7 +228,12 @@ def _badness(solution: Solution) -> tuple[int, float]:
 
 
 def _answer(
-    problem: Problem, winner: Solution, answers: Sequence[Solution], runs: Sequence[Run], seconds: float
+    problem: Problem,
+    winner: Solution,
+    answers: Sequence[Solution],
+    runs: Sequence[Run],
+    seconds: float,
+    compile_seconds: float,
 ) -> PortfolioSolution:
     head = np.zeros(OUTCOME)
     head[EVALUATIONS] = sum(run.evaluations for run in runs)
@@ -222,6 +242,7 @@ def _answer(
     head[TIMED_OUT] = any(answer.timed_out for answer in answers) or any(run.note == NO_TIME for run in runs)
     head[MOVED] = winner.start_moved
     numbers = np.concatenate([head, winner.term_errors, winner.term_satisfied])
-    answer = PortfolioSolution(problem, winner.q, winner.status, numbers, seconds, f"portfolio ({winner.method})")
+    method = f"portfolio ({winner.method})"
+    answer = PortfolioSolution(problem, winner.q, winner.status, numbers, seconds, method, compile_seconds)
     answer.runs = tuple(runs)
     return answer

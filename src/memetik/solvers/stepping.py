@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -72,6 +73,7 @@ class Stepping(Seeded):
 
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
         """The solution nearest to hand from `start` (the body's home unless given)."""
+        begin = time.perf_counter()
         c = problem.compiled
         springs = (None, None) in c.kernels  # they need none: their Jacobian is a diagonal
         return run(
@@ -84,4 +86,5 @@ class Stepping(Seeded):
             parameters=(self.restarts, self.steps_to_stall(), self.progress, self.longest_step, *self.own()),
             places=[step_address(type(self).step)],
             room=self.room(c.active.size, count_residuals(c.terms), springs),
+            begin=begin,
         )
