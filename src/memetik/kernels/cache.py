@@ -122,7 +122,7 @@ class CacheFiles(IndexDataCacheFile):
             return None
         checksum, content = whole[len(_MARK) : _HEAD], whole[_HEAD:]
         if not whole.startswith(_MARK) or checksum != _checksum(name, content):
-            raise DamagedFileError("the file is damaged")
+            raise _DamagedFileError("the file is damaged")
         return checksum, content
 
     def _write(self, name: str, content: bytes) -> bytes:
@@ -143,7 +143,7 @@ class CacheFiles(IndexDataCacheFile):
         return Path(self._cache_path, name)
 
 
-class DamagedFileError(Exception):
+class _DamagedFileError(Exception):
     """A file is not what was written under its name."""
 
 
