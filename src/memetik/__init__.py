@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         MemetikWarning,
         MissingExtraError,
         ProblemError,
+        RefusedError,
+        TruthError,
         UnknownNameError,
     )
     from memetik.geometry import (
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
         Orientation,
         Plane,
         Pose,
+        PoseError,
         Position,
         Projection,
         SelfDistance,
@@ -79,7 +82,7 @@ if TYPE_CHECKING:
     from memetik.read.hands import hand
     from memetik.read.load import load
     from memetik.solution import Solution, Status
-    from memetik.solvers import Budget, Memetic, methods, solve, solve_all
+    from memetik.solvers import Budget, Memetic, Method, Solver, methods, solve, solve_all, solver
     from memetik.solvers.analytic import Analytic
     from memetik.solvers.bio_ik import BioIK
     from memetik.solvers.ccd import CCD
@@ -131,6 +134,8 @@ _PLACES = {
     "MemetikWarning": "memetik.errors",
     "MissingExtraError": "memetik.errors",
     "ProblemError": "memetik.errors",
+    "RefusedError": "memetik.errors",
+    "TruthError": "memetik.errors",
     "UnknownNameError": "memetik.errors",
     "axis_angle": "memetik.geometry",
     "euler": "memetik.geometry",
@@ -165,6 +170,7 @@ _PLACES = {
     "Orientation": "memetik.objectives",
     "Plane": "memetik.objectives",
     "Pose": "memetik.objectives",
+    "PoseError": "memetik.objectives",
     "Position": "memetik.objectives",
     "Projection": "memetik.objectives",
     "SelfDistance": "memetik.objectives",
@@ -184,9 +190,12 @@ _PLACES = {
     "Status": "memetik.solution",
     "Budget": "memetik.solvers",
     "Memetic": "memetik.solvers",
+    "Method": "memetik.solvers",
+    "Solver": "memetik.solvers",
     "methods": "memetik.solvers",
     "solve": "memetik.solvers",
     "solve_all": "memetik.solvers",
+    "solver": "memetik.solvers",
     "Analytic": "memetik.solvers.analytic",
     "BioIK": "memetik.solvers.bio_ik",
     "CCD": "memetik.solvers.ccd",
@@ -265,6 +274,7 @@ __all__ = [
     "Memetic",
     "MemetikError",
     "MemetikWarning",
+    "Method",
     "Mimic",
     "MinDistance",
     "MissingExtraError",
@@ -273,6 +283,7 @@ __all__ = [
     "Plane",
     "Portfolio",
     "Pose",
+    "PoseError",
     "Poses",
     "Position",
     "Problem",
@@ -280,18 +291,21 @@ __all__ = [
     "Projection",
     "Pseudoinverse",
     "Reachability",
+    "RefusedError",
     "SVDDampedLeastSquares",
     "SelectivelyDampedLeastSquares",
     "SelfDistance",
     "Shape",
     "Side",
     "Solution",
+    "Solver",
     "Status",
     "SupportVectors",
     "Touch",
     "Track",
     "Transpose",
     "TriangleMesh",
+    "TruthError",
     "UnknownNameError",
     "__version__",
     "axis_angle",
@@ -320,6 +334,7 @@ __all__ = [
     "solve_all",
     "solve_batch",
     "solve_files",
+    "solver",
     "to_axis_angle",
     "to_euler",
     "to_quaternion",

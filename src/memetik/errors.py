@@ -36,12 +36,20 @@ class RefusedError(ProblemError):
     """A problem that the chosen method cannot take, though another one can."""
 
 
-class UnknownNameError(MemetikError, KeyError):
-    """A link, joint, chain or body asked for by a name that does not exist."""
+class TruthError(MemetikError, TypeError):
+    """Something used as a condition that is neither true nor false, such as a status in `if status:`."""
 
-    def __init__(self, what: str, name: object, known: Iterable[str], where: str = "") -> None:
+
+class UnknownNameError(MemetikError, KeyError):
+    """A link, joint, chain, body, method or parameter asked for by a name that does not exist.
+
+    The message suggests near names; with `every` it lists all that there are.
+    """
+
+    def __init__(self, what: str, name: object, known: Iterable[str], where: str = "", *, every: bool = False) -> None:
         self.what, self.name = what, name
-        super().__init__(f"no {what} named {name!r}{where and ' in ' + where}. {suggest(name, known)}")
+        hint = f"There are: {', '.join(known)}." if every else suggest(name, known)
+        super().__init__(f"no {what} named {name!r}{where and ' in ' + where}. {hint}")
 
     def __str__(self) -> str:
         # KeyError would show the repr of the message, quotes and all.

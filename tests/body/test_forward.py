@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from memetik import Body, Joint, Link, Mimic
+from memetik import Body, Frame, Joint, Link, Mimic
 from memetik.errors import BodyError, UnknownNameError
 from memetik.kernels.forward import frame_matrices
 from tests.naive import kinematics as naive
@@ -144,3 +144,15 @@ def test_threads_share_a_body(rng):
     with ThreadPoolExecutor(2) as pool:
         together = list(pool.map(lambda q: body.forward(q).array, postures))
     assert_array_equal(together, alone)
+
+
+def test_a_frame_is_found_among_the_poses(rng):
+    body = random_body(rng, 5)
+    q, link = body.sample(rng), list(body.links)[-1]
+    frame = body.frame(link, random_origin(rng))
+    poses = body.forward(q)
+    assert_allclose(poses[frame], poses[link] @ frame.link_from_frame, **EXACT)
+    with pytest.raises(UnknownNameError, match="no link named 'hnd'"):
+        poses[Frame("hnd")]
+    with pytest.raises(UnknownNameError, match=r"no link named \['hand'\]"):
+        poses[["hand"]]

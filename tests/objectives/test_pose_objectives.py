@@ -309,3 +309,14 @@ def test_frames_with_an_offset(arm):
 def test_names_and_representations():
     assert repr(Position("tip", (0, 0, 0))) == "<Position tip>"
     assert repr(Pose("tip", np.eye(4), name="grasp", relative_to="link_1")) == "<grasp tip link_1>"
+
+
+@pytest.mark.parametrize("point", [(0.5, 0.1, 0.4), [1, 2, 3], np.ones(3)])
+def test_a_pose_is_more_than_a_position(point):
+    message = r"Give a 4x4 transform, mk\.translation\(x, y, z\) .* or mk\.Position"
+    with pytest.raises(ProblemError, match=message):
+        Pose("hand", point)
+    pose = Pose("hand", (point, np.eye(3)))
+    with pytest.raises(ProblemError, match=message):
+        pose.target = point
+    assert_allclose(pose.target, transform(point))

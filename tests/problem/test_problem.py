@@ -306,3 +306,9 @@ def test_orientation_and_position_of_one_frame_are_a_pose(arm, rng):
 
 def test_a_problem_shows_what_it_is(arm, reach):
     assert repr(Problem(arm, reach, lock={"joint_1": 0.0})) == "<Problem: chain, 1 objectives, 5 joints to solve>"
+
+
+@pytest.mark.parametrize("lock", [["joint_1"], "joint_1", 0.5])
+def test_a_lock_needs_values(arm, lock):
+    with pytest.raises(ProblemError, match=r"Write lock=\{joint: value\}, for example lock=\{name: start\["):
+        Problem(arm, Position("tip", (0.5, 0.5, 0.0)), lock=lock)

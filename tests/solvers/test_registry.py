@@ -37,3 +37,17 @@ def test_what_is_no_method_is_refused(reach):
             solve(reach, method=wrong)
     with pytest.raises(ProblemError, match=r"Memetic\(.* has a seed of its own"):
         solve(reach, method=Memetic(), seed=4)
+
+
+def test_a_solver_by_name_has_parameters():
+    assert mk.solver("dls", damping=0.1, seed=3) == mk.DampedLeastSquares(damping=0.1, seed=3)
+    assert mk.solver("memetic") == mk.Memetic()
+    with pytest.raises(
+        UnknownNameError, match=r"no parameter named 'dampin' in method 'dls'. There are: seed, restarts, .*damping"
+    ):
+        mk.solver("dls", dampin=0.1)
+
+
+@pytest.mark.parametrize("row", mk.methods(), ids=lambda row: row.name)
+def test_every_method_is_built_by_name(row):
+    assert isinstance(mk.solver(row.name, seed=1), row.solver)

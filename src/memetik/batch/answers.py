@@ -21,3 +21,4 @@ class Answers(NamedTuple):
     numbers: Array  # (count, k) what the search reports (kernels/budget.py), the terms' errors, whether satisfied
     seconds: Array  # (count,) what each row took
     device: str  # who solved them, in words
+    method: str = "memetic"

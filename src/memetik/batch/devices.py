@@ -10,6 +10,7 @@ from memetik.batch.answers import Answers, Array, Tell
 from memetik.batch.cuda import CHUNK, CudaResult, require_cuda, solve_on_cuda
 from memetik.batch.threads import solve_on_threads
 from memetik.errors import MemetikError, ProblemError
+from memetik.geometry.checks import shown
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.finish import REACHED, judge
 from memetik.kernels.terms import ORIENTATION, POSITION
@@ -24,8 +25,8 @@ Solver = Callable[[Problem, Columns, Array, int, Budget, int | None, Tell], Answ
 
 def solver_for(device: str, problem: Problem, budget: Budget) -> Solver:
     """What solves rows on a device; "auto" is a card, if there is one that can take the problem."""
-    if device not in DEVICES:
-        raise ProblemError(f"batch: unknown device {device!r}. There are: {', '.join(DEVICES)}.")
+    if not isinstance(device, str) or device not in DEVICES:
+        raise ProblemError(f"batch: unknown device {shown(device)}. There are: {', '.join(DEVICES)}.")
     if device == "auto":
         device = "cuda" if _can_use_cuda(problem, budget) else "cpu"
     return _on_cuda if device == "cuda" else _on_cpu

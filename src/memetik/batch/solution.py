@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.batch.answers import Array
+from memetik.errors import TruthError
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.term_springs import rest_at_start
 from memetik.objectives import Objective
@@ -31,13 +32,14 @@ class BatchSolution:
 
     problem: Problem
     q: Array  # (count, dof)
-    status: NDArray[np.int8]  # (count,) as in Status
+    status: NDArray[np.int8]  # (count,) as in Status; REACHED is 0, so ask `success` instead
     numbers: Array  # (count, k) as a Solution has them, a row each
     row_seconds: Array  # (count,) what each row took [s]
     seconds: float  # what all took together [s], without what kernels took to compile; of a part, its share of that
     device: str
     targets: tuple[tuple[Target, Array], ...]  # whose numbers they are, and a row of numbers for each problem
     starts: Array  # (count, dof) where each began
+    method: str = "memetic"
     compile_seconds: float = 0.0  # what it took besides to compile kernels or load them from disk [s], for all rows
 
     def __len__(self) -> int:
@@ -47,6 +49,17 @@ class BatchSolution:
     def success(self) -> NDArray[np.bool_]:
         """(count,) Whether every objective with a tolerance is within it."""
         return np.asarray(self.status == Status.REACHED)
+
+    @property
+    def reached(self) -> NDArray[np.bool_]:
+        """(count,) The same as `success`, by the name that a Track has for it."""
+        return self.success
+
+    def __bool__(self) -> bool:
+        raise TruthError(
+            f"a batch is neither true nor false. Write `if batch.success.all():`, `.any()` or `if len(batch):`; of this one "
+            f"{int(self.success.sum())} of {len(self)} are reached."
+        )
 
     @property
     def evaluations(self) -> NDArray[np.int64]:
@@ -150,7 +163,7 @@ class RowSolution(Solution):
             int(batch.status[k]),
             batch.numbers[k].copy(),
             float(batch.row_seconds[k]),
-            "memetic",
+            batch.method,
         )
         self._start = batch.starts[k]
         self._targets = [(target, numbers[k]) for target, numbers in batch.targets]

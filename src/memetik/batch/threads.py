@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.batch.answers import Answers, Array, Tell
-from memetik.errors import MemetikWarning, ProblemError
+from memetik.errors import MemetikWarning
 from memetik.kernels.batch import solve_rows
 from memetik.kernels.terms import CUSTOM, CUSTOM_COMPILED
 from memetik.problem import Problem
@@ -137,8 +137,6 @@ class _Work:
 
 def _workers(problem: Problem, threads: int | None) -> int:
     """How many threads are of use."""
-    if threads is not None and threads < 1:
-        raise ProblemError(f"batch: threads is {threads}; at least one is needed. Leave it out to use every core.")
     slow = _in_python(problem)
     if slow:
         warnings.warn(

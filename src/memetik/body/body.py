@@ -20,6 +20,7 @@ from memetik.body.tree import walk
 from memetik.body.variables import resolve
 from memetik.errors import BodyError, UnknownNameError
 from memetik.geometry import TransformLike, as_transform
+from memetik.geometry.checks import real_array
 from memetik.kernels.forward import frame_matrices
 from memetik.kernels.jacobian import frame_jacobian
 
@@ -35,17 +36,22 @@ class Chain(NamedTuple):
 
 
 class Poses(Mapping[str, Array]):
-    """Where every link is: `poses["hand"]` is world_from_hand as a 4x4 array; `poses.array` holds all of them."""
+    """Where every link is: `poses["hand"]` is world_from_hand as a 4x4 array; `poses.array` holds all of them.
+
+    A frame of the body may be asked for, too: `poses[body.frame("hand", offset=(0, 0, 0.1))]`.
+    """
 
     __slots__ = ("_rows", "array")
 
     def __init__(self, rows: dict[str, int], array: Array) -> None:
         self._rows, self.array = rows, array
 
-    def __getitem__(self, link: str) -> Array:
+    def __getitem__(self, link: str | Frame) -> Array:
+        if isinstance(link, Frame):
+            return np.asarray(self[link.link] @ link.link_from_frame)
         try:
             pose: Array = self.array[self._rows[link]]
-        except KeyError:
+        except (KeyError, TypeError):
             raise UnknownNameError("link", link, self._rows) from None
         return pose
 
@@ -125,7 +131,7 @@ class Body:
         """The place of a variable in the joint vector."""
         try:
             return self._index[variable]
-        except KeyError:
+        except (KeyError, TypeError):
             raise UnknownNameError("free joint", variable, self._index, f"body {self.name!r}") from None
 
     def frame(self, link: str | Frame, offset: TransformLike | None = None) -> Frame:
@@ -228,11 +234,8 @@ class Body:
     # Checks
 
     def _vector(self, q: ArrayLike) -> Array:
-        try:
-            # Always a fresh array: Numba would compile the kernels once more for a read-only one such as home.
-            vector = np.array(q, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise BodyError(f"a joint vector of body {self.name!r} holds numbers: {error}.") from error
+        # Always a fresh array: Numba would compile the kernels once more for a read-only one such as home.
+        vector = np.array(real_array(q, BodyError, "a joint vector holds one number for each of body.joint_names"))
         if vector.shape != (self.dof,):
             raise BodyError(
                 f"body {self.name!r} has {self.dof} free joints, but the joint vector has shape {vector.shape}. "
@@ -245,7 +248,7 @@ class Body:
         return vector
 
     def _known_link(self, link: str) -> None:
-        if link not in self._link_rows:
+        if not isinstance(link, str) or link not in self._link_rows:
             raise UnknownNameError("link", link, self._link_rows, f"body {self.name!r}")
 
     def _home(self, wanted: Mapping[str, float]) -> Array:

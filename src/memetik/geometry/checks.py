@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from memetik.errors import GeometryError, warn
+from memetik.errors import GeometryError, MemetikError, warn
 
 Array: TypeAlias = npt.NDArray[np.float64]
 
@@ -17,12 +17,59 @@ CLEAN_TOLERANCE = 1e-12  # inputs closer than this are kept bit for bit
 THREE_NUMBERS = "three numbers (x, y, z)"
 
 
+def real_array(value: object, error: type[MemetikError], what: str) -> Array:
+    """`value` as float64 numbers of any shape, NaN and infinity among them; an error that begins with `what` otherwise.
+
+    It is `value` itself, not a copy, where that is such an array.
+    """
+    try:
+        raw = np.asarray(value)
+        if raw.dtype.kind == "c":
+            raise TypeError("complex numbers have no place here")
+        return np.asarray(raw, dtype=np.float64)
+    except Exception as reason:  # whatever the conversion of a stranger's object raises
+        raise error(f"{what}: {said(reason)}.") from reason
+
+
+def real_number(value: object, error: type[MemetikError], what: str) -> float:
+    """`value` as a Python float, perhaps NaN or infinite; a number is one number, not a list, a text or True."""
+    try:
+        raw = np.asarray(value)
+        if raw.ndim == 0 and raw.dtype.kind in "iufO":  # O: fractions and all that know how to be a float
+            return float(raw.item())
+    except Exception as reason:  # as above
+        raise error(f"{what} is {shown(value)}, which is not a number: {said(reason)}.") from reason
+    raise error(f"{what} is {shown(value)}, which is not a number.")
+
+
+def whole_number(value: object, error: type[MemetikError], what: str, *, least: int, most: int = 2**62) -> int:
+    """`value` as a Python int from `least` to `most`; the default is what a kernel can count."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and least <= value <= most:
+        return int(value)
+    within = f"from {least} to {most}" if most < 2**62 else f"of at least {least}"
+    raise error(f"{what} is {shown(value)}; it must be a whole number {within}.")
+
+
+def shown(value: object) -> str:
+    """A value as an error message quotes it: briefly, and whatever its `repr` does."""
+    try:
+        text = repr(value)
+    except Exception:  # a stranger's repr
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 100 else f"{text[:100]}..."
+
+
+def said(reason: Exception) -> str:
+    """What an exception says, or its name where it says nothing; without a full stop."""
+    return (str(reason) or type(reason).__name__).rstrip(".")
+
+
 def finite_array(value: object, name: str, expected: str, *shapes: tuple[int, ...]) -> Array:
     """A fresh float64 copy of `value` with one of `shapes` (any if none is named), all entries finite."""
     try:
         raw = np.asarray(value)
-    except (TypeError, ValueError) as error:
-        raise GeometryError(f"{name} must be {expected}; it cannot be read as an array: {error}") from error
+    except Exception as error:  # whatever the conversion of a stranger's object raises
+        raise GeometryError(f"{name} must be {expected}; it cannot be read as an array: {said(error)}") from error
     if raw.dtype.kind not in "iuf":
         kind = type(value).__name__
         raise GeometryError(f"{name} must be {expected}; got {kind}, which does not hold plain real numbers")

@@ -6,20 +6,26 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError
+from memetik.geometry.checks import real_number
 from memetik.kernels.budget import EVALUATIONS
 from memetik.kernels.compile_time import split_time
 from memetik.kernels.finish import REACHED
 from memetik.kernels.follow import JUMPED, follow
+from memetik.kernels.gather import apart
 from memetik.objectives import Objective
-from memetik.problem import Problem
-from memetik.problem.columns import target_columns
+from memetik.problem import Problem, require_problem
+from memetik.problem.columns import Columns, target_columns
 from memetik.problem.seed import checked_seed
+from memetik.solution import Status
+from memetik.solvers import Memetic, Solver
 from memetik.solvers.budget import Budget, checked_budget
+from memetik.solvers.registry import answer_of, chosen
 
 Array = NDArray[np.float64]
 
@@ -32,7 +38,7 @@ class Track:
 
     problem: Problem
     q: Array  # (steps, dof)
-    status: NDArray[np.int64]  # of each step, as in Status
+    status: NDArray[np.int64]  # of each step, as in Status; REACHED is 0, so ask `reached` instead
     jumped: NDArray[np.bool_]  # steps whose solution lies far from the one before because none nearer was found
     errors: dict[Objective, Array]  # (steps,) for each objective, (steps, 2) for a pose
     rate: float  # steps per second
@@ -41,9 +47,17 @@ class Track:
     compile_seconds: float = 0.0  # what it took besides to compile kernels or load them from disk [s]
 
     @property
+    def reached(self) -> NDArray[np.bool_]:
+        """(steps,) Whether every objective with a tolerance is within it."""
+        return np.asarray(self.status == REACHED)
+
+    @property
     def success(self) -> bool:
-        """Whether every step is within tolerance and none jumps."""
-        return bool((self.status == REACHED).all() and not self.jumped.any())
+        """Whether every step is within tolerance and none jumps; the track itself is true then, too."""
+        return bool(self.reached.all() and not self.jumped.any())
+
+    def __bool__(self) -> bool:
+        return self.success
 
     @property
     def times(self) -> Array:
@@ -56,7 +70,7 @@ class Track:
         return float(np.abs(np.diff(self.q, axis=0)).max(initial=0.0))
 
     def __repr__(self) -> str:
-        reached, jumps = int((self.status == REACHED).sum()), int(self.jumped.sum())
+        reached, jumps = int(self.reached.sum()), int(self.jumped.sum())
         return (
             f"<Track: {reached} of {len(self.q)} steps reached, {jumps} jumps, "
             f"{self.seconds / max(len(self.q), 1) * 1e6:.1f} us a step>"
@@ -66,48 +80,94 @@ class Track:
 def track(
     problem: Problem,
     targets: Mapping[Objective, ArrayLike],
-    *,
     start: ArrayLike | None = None,
-    rate: float = 100.0,
-    jump: float = 0.5,
+    *,
+    method: str | Solver = "memetic",
     budget: Budget = PER_STEP,
     seed: int = 0,
+    rate: float = 100.0,
+    jump: float = 0.5,
 ) -> Track:
     """Follow targets over time, each step from the solution of the last one.
 
     targets: for each moving objective an array with one target a step, as its `target` takes them.
+    method: as for `solve`. Only "memetic" looks for another solution near by before it jumps; any other one is taken at
+    its word, one solve a step.
+    budget: for each step.
     rate: steps per second, for the times of the result.
     jump: a joint may change by this from step to step [rad or m]. A solution farther away is taken only if none nearer is
     found, and `jumped` says so.
-    budget: for each step.
     """
+    require_problem(problem, "track")
+    rate, jump = (
+        real_number(value, ProblemError, f"track: {name}") for value, name in ((rate, "rate"), (jump, "jump"))
+    )
     if not (rate > 0.0 and jump > 0.0):
         raise ProblemError(f"track: rate ({rate}) and jump ({jump}) must be above zero.")
     seed, budget = checked_seed(seed), checked_budget(budget)
     begin = time.perf_counter()
     q = problem.start(start)
-    c = problem.compiled
-    if not targets:
+    solver = chosen(method, seed, "track")
+    if targets is None or (isinstance(targets, Mapping) and not targets):
         raise ProblemError("track: no targets. Give {objective: array with one target a step}.")
-    places, columns, _ = target_columns(problem, targets, "track")
-    steps = len(columns)
-    if steps == 0:
+    columns = target_columns(problem, targets, "track")
+    if len(columns.rows) == 0:
         raise ProblemError("track: every objective needs at least one target.")
-    path, path_errors = np.empty((steps, q.size)), np.zeros((steps, c.terms.size))
-    statuses = np.zeros(steps, dtype=np.int64)
+    if isinstance(solver, Memetic):
+        steps = _followed(problem, columns, q, solver, budget, jump)
+    else:
+        steps = _stepped(problem, columns, q, solver, budget, jump)
+    named = {
+        objective: np.squeeze(steps.errors[:, owner], axis=1)
+        if owner.stop - owner.start == 1
+        else steps.errors[:, owner]
+        for objective, owner in zip(problem.objectives, problem.compiled.owners, strict=True)
+    }
+    return Track(problem, steps.path, steps.statuses, steps.jumped, named, rate, steps.evaluations, *split_time(begin))
+
+
+class _Steps(NamedTuple):
+    """What following a path gives, a row for each step."""
+
+    path: Array  # (steps, dof)
+    errors: Array  # (steps, terms)
+    statuses: NDArray[np.int64]
+    jumped: NDArray[np.bool_]
+    evaluations: int
+
+
+def _followed(problem: Problem, columns: Columns, q: Array, solver: Memetic, budget: Budget, jump: float) -> _Steps:
+    """The whole path in one kernel (kernels/follow.py)."""
+    c, count = problem.compiled, len(columns.rows)
+    path, errors, statuses = np.empty((count, q.size)), np.zeros((count, c.terms.size)), np.zeros(count, dtype=np.int64)
     seconds = budget.seconds if budget.seconds < math.inf else 0.0
-    kept = c.data[places].copy()
+    kept = c.data[columns.places].copy()
     follow(
-        *c.record, q, c.attempt, seed, budget.evaluations, seconds, jump, places, columns, path, path_errors, statuses,
-        *c.scratch,
+        *c.record, q, c.attempt, solver.seed, budget.evaluations, seconds, jump, columns.places, columns.rows, path,
+        errors, statuses, *c.scratch,
     )  # fmt: skip
-    c.data[places] = kept  # the objectives keep the targets they had
+    c.data[columns.places] = kept  # the objectives keep the targets they had
     problem.raise_faults()
     jumped = statuses == JUMPED
     statuses[jumped] = REACHED
-    named = {
-        objective: np.squeeze(path_errors[:, owner], axis=1) if owner.stop - owner.start == 1 else path_errors[:, owner]
-        for objective, owner in zip(problem.objectives, c.owners, strict=True)
-    }
-    evaluations = int(c.outcome[EVALUATIONS])
-    return Track(problem, path, statuses, jumped, named, rate, evaluations, *split_time(begin))
+    return _Steps(path, errors, statuses, jumped, int(c.outcome[EVALUATIONS]))
+
+
+def _stepped(problem: Problem, columns: Columns, q: Array, solver: Solver, budget: Budget, jump: float) -> _Steps:
+    """One solve a step by any other method, from where the last step ended."""
+    c, solutions, jumped = problem.compiled, [], []
+    with columns.lent() as show:
+        for k in range(len(columns.rows)):
+            show(k)
+            solution = answer_of(solver, problem, q, budget)
+            far = apart(solution.q[c.active], q[c.active], c.bounds) > jump
+            jumped.append(k > 0 and solution.success and far)
+            solutions.append(solution)
+            q = solution.q if solution.status != Status.INVALID else q
+    return _Steps(
+        np.array([solution.q for solution in solutions]),
+        np.array([solution.term_errors for solution in solutions]),
+        np.array([int(solution.status) for solution in solutions]),
+        np.array(jumped),
+        sum(solution.evaluations for solution in solutions),
+    )

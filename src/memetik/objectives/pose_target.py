@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import GeometryError, ProblemError
 from memetik.geometry import RotationLike, TransformLike, as_transform, rotation_matrix
+from memetik.geometry.checks import real_array, shown
 from memetik.kernels.targets import (
     BAD_LAST_ROW,
     NOT_A_ROTATION,
@@ -30,9 +31,16 @@ def set_pose(target: Target, value: TransformLike, name: str) -> None:
     """Write a pose; a float64 4x4 array goes straight to the kernel, anything else through as_transform."""
     if not (type(value) is np.ndarray and value.shape == (4, 4) and value.dtype == np.float64):
         try:
-            value = as_transform(value, name="target")
+            matrix = as_transform(value, name="target")
         except GeometryError as error:
             raise ProblemError(f"{name}: {error}") from error
+        pair = isinstance(value, (tuple, list)) and len(value) == 2
+        if not pair and np.size(value) == 3:  # type: ignore[arg-type]
+            raise ProblemError(
+                f"{name}: the target is a position alone, which leaves the orientation open. Give a 4x4 transform, "
+                "mk.translation(x, y, z) for one that does not turn, or mk.Position where any orientation will do."
+            )
+        value = matrix
     complaint = target.write(write_pose_target, value)
     if complaint:
         raise ProblemError(f"{name}: {_COMPLAINTS[complaint]}. Give a 4x4 transform, for example mk.transform(p, R).")
@@ -51,14 +59,11 @@ def set_rotation(target: Target, value: RotationLike, name: str) -> None:
 
 def set_point(target: Target, value: ArrayLike, name: str, what: str = "target") -> None:
     """Write a point or direction of three numbers."""
-    try:
-        point = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        point = np.empty(0)
+    point = real_array(value, ProblemError, f"{name}: {what} must be three numbers")
     if point.shape != (3,):
-        raise ProblemError(f"{name}: {what} must be three numbers, not {value!r}.")
+        raise ProblemError(f"{name}: {what} must be three numbers, not {shown(value)}.")
     if target.write(write_point_target, point):
-        raise ProblemError(f"{name}: {what} has an entry that is NaN or infinite: {value!r}.")
+        raise ProblemError(f"{name}: {what} has an entry that is NaN or infinite: {shown(value)}.")
 
 
 def pose_rows(path: ArrayLike, name: str) -> Array:
@@ -82,10 +87,7 @@ def point_rows(path: ArrayLike, name: str) -> Array:
 
 def stack(path: ArrayLike, shape: tuple[int, ...], name: str) -> Array:
     """Many targets as one array of rows, each of this shape."""
-    try:
-        array = np.ascontiguousarray(path, dtype=np.float64)
-    except (TypeError, ValueError):
-        array = np.empty(0)
+    array = np.ascontiguousarray(real_array(path, ProblemError, f"{name}: many targets are an array of numbers"))
     if array.shape[1:] != shape or array.ndim != 1 + len(shape):
         wanted = " x ".join(map(str, shape))
         raise ProblemError(f"{name}: many targets must be an array of rows x {wanted}, not {array.shape}.")
@@ -94,12 +96,9 @@ def stack(path: ArrayLike, shape: tuple[int, ...], name: str) -> Array:
 
 def three(value: ArrayLike, name: str, what: str) -> Array:
     """Three finite or infinite numbers, not NaN."""
-    try:
-        numbers = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        numbers = np.empty(0)
+    numbers = real_array(value, ProblemError, f"{name}: {what} must be three numbers")
     if numbers.shape != (3,) or np.isnan(numbers).any():
-        raise ProblemError(f"{name}: {what} must be three numbers, not {value!r}.")
+        raise ProblemError(f"{name}: {what} must be three numbers, not {shown(value)}.")
     return numbers
 
 
@@ -108,5 +107,5 @@ def unit(value: ArrayLike, name: str, what: str) -> Array:
     vector = three(value, name, what)
     length = float(np.linalg.norm(vector))
     if not np.isfinite(length) or length < 1e-9:
-        raise ProblemError(f"{name}: {what} must be a direction of finite length above zero, not {value!r}.")
+        raise ProblemError(f"{name}: {what} must be a direction of finite length above zero, not {shown(value)}.")
     return vector / length

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError
+from memetik.geometry.checks import shown
 from memetik.objectives import Objective
 from memetik.objectives.objective import Target
 from memetik.problem.problem import Problem
@@ -23,16 +25,33 @@ class Columns(NamedTuple):
     rows: Array  # (count, places)
     targets: tuple[tuple[Target, slice], ...]  # the columns of each target
 
+    @contextmanager
+    def lent(self) -> Iterator[Callable[[int], None]]:
+        """A function that puts the targets of one row into force; afterwards the objectives have those of before."""
+        kept = [(target, target.numbers.copy()) for target, _ in self.targets]
+
+        def show(row: int) -> None:
+            for target, owned in self.targets:
+                target.assign(0, self.rows[row, owned])
+
+        try:
+            yield show
+        finally:
+            for target, numbers in kept:
+                target.assign(0, numbers)
+
 
 def target_columns(problem: Problem, targets: Mapping[Objective, ArrayLike], who: str) -> Columns:
     """Check and convert the targets of several objectives, one array each; `who` asks, for the message."""
     places: list[int] = []
     blocks: list[Array] = []
     owners: list[tuple[Target, slice]] = []
+    if not isinstance(targets, Mapping):
+        raise ProblemError(f"{who}: targets are {shown(targets)}. Give {{objective: array with one target a row}}.")
     for objective, many in targets.items():
-        if objective not in problem.objectives:
+        if not isinstance(objective, Objective) or objective not in problem.objectives:
             known = ", ".join(map(repr, problem.objectives))
-            raise ProblemError(f"{who}: {objective!r} is not an objective of this problem, which has {known}.")
+            raise ProblemError(f"{who}: {shown(objective)} is not an objective of this problem, which has {known}.")
         numbers, target = objective.target_rows(many)
         at = target.place(problem.compiled.data)
         owners.append((target, slice(len(places), len(places) + numbers.shape[1])))

@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.body import Body
 from memetik.errors import ProblemError
+from memetik.geometry.checks import real_array, real_number, shown
 from memetik.objectives import Objective
 from memetik.problem.compile import Compiled, compile_problem
 from memetik.problem.doubts import degrees_hint, doubt_problem, doubt_start, usual_size
 
 Array = NDArray[np.float64]
-_FLOAT = np.dtype(np.float64)
+_ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 
 
 class Problem:
@@ -35,19 +36,21 @@ class Problem:
         lock: Mapping[str, float] | None = None,
         limits: Mapping[str, tuple[float, float]] | None = None,
     ) -> None:
+        if not isinstance(body, Body):
+            raise ProblemError(f"a problem needs a body, not {shown(body)}. Give mk.load(...) and the like.")
         self.body = body
-        self.objectives = (objectives,) if isinstance(objectives, Objective) else tuple(objectives)
+        self.objectives = _several(objectives)
         if not self.objectives:
             raise ProblemError("a problem needs at least one objective, for example mk.Position(frame, target).")
         for objective in self.objectives:
             if not isinstance(objective, Objective):
                 raise ProblemError(
-                    f"{objective!r} is not an objective. Give mk.Position(...), mk.Pose(...) and the like."
+                    f"{shown(objective)} is not an objective. Give mk.Position(...), mk.Pose(...) and the like."
                 )
         if len(set(map(id, self.objectives))) < len(self.objectives):
             raise ProblemError("the same objective stands in the problem twice. Raise its weight instead.")
-        self.lower, self.upper = _narrow(body, limits or {})
-        self.lock = {joint: float(value) for joint, value in (lock or {}).items()}
+        self.lower, self.upper = _narrow(body, {} if limits is None else limits)
+        self.lock = _locked(body, {} if lock is None else lock)
         for joint, value in self.lock.items():
             k = body.index(joint)
             if not (math.isfinite(value) and self.lower[k] <= value <= self.upper[k]):
@@ -86,10 +89,9 @@ class Problem:
         """A fresh joint vector to solve from: `q` or the body's home, with locked joints at their values."""
         if q is None:
             q = self.body.home
-        try:
-            vector = np.array(q, _FLOAT)
-        except (TypeError, ValueError) as error:
-            raise ProblemError(f"the start is not a joint vector: {error}.") from error
+        if type(q) is not _ARRAY or q.dtype is not _FLOAT:  # most are, and are quick to take
+            q = real_array(q, ProblemError, "the start is not a joint vector")
+        vector = q.copy()
         if vector.shape != self._shape:
             raise ProblemError(
                 f"the start has shape {vector.shape}, but body {self.body.name!r} has {self.body.dof} free joints. Give "
@@ -132,6 +134,12 @@ class Problem:
         return f"<Problem: {self.body.name}, {len(self.objectives)} objectives, {len(self.compiled.active)} joints to solve>"
 
 
+def require_problem(problem: object, who: str) -> None:
+    """Raise unless it is a Problem; `who` asks, for the message."""
+    if not isinstance(problem, Problem):
+        raise ProblemError(f"{who}: {shown(problem)} is not a problem. Give mk.Problem(body, objectives).")
+
+
 def _made_of(
     body: Body,
     objectives: tuple[Objective, ...],
@@ -141,10 +149,34 @@ def _made_of(
     return Problem(body, objectives, lock=lock, limits=limits)
 
 
+def _several(objectives: Objective | Iterable[Objective]) -> tuple[Objective, ...]:
+    if isinstance(objectives, Objective):
+        return (objectives,)
+    if isinstance(objectives, (str, bytes, Mapping)) or not isinstance(objectives, Iterable):
+        raise ProblemError(f"objectives are {shown(objectives)}. Give one, mk.Position(...), or a list of them.")
+    return tuple(objectives)
+
+
+def _locked(body: Body, lock: Mapping[str, float]) -> dict[str, float]:
+    """Values by joint. A list of names would leave open which values are meant, home or start."""
+    if not isinstance(lock, Mapping):
+        raise ProblemError(
+            f"lock is {shown(lock)}; it gives a value to each joint that is held. Write lock={{joint: value}}, for example "
+            f"lock={{name: start[body.index(name)] for name in names}} to hold joints where a start has them."
+        )
+    return {joint: real_number(value, ProblemError, f"lock of joint {joint!r}") for joint, value in lock.items()}
+
+
 def _narrow(body: Body, limits: Mapping[str, tuple[float, float]]) -> tuple[Array, Array]:
+    if not isinstance(limits, Mapping):
+        raise ProblemError(f"limits are {shown(limits)}. Write limits={{joint: (lower, upper)}}.")
     lower, upper = body.lower.copy(), body.upper.copy()
-    for joint, (low, high) in limits.items():
+    for joint, pair in limits.items():
         k = body.index(joint)
+        ends = real_array(pair, ProblemError, f"limits of joint {joint!r} are not two numbers")
+        if ends.shape != (2,):
+            raise ProblemError(f"limits of joint {joint!r} are {shown(pair)}. Give two numbers, (lower, upper).")
+        low, high = ends.tolist()
         if not low <= high:
             raise ProblemError(f"limits of joint {joint!r}: {low} is above {high}, or one is not a number.")
         lower[k], upper[k] = max(lower[k], low), min(upper[k], high)

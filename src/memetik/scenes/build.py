@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 import memetik as mk
 from memetik.errors import FormatError, ProblemError, UnknownNameError, shown
@@ -21,13 +20,6 @@ from memetik.scenes.scene import BodySource, Scene, Solving
 
 Array = NDArray[np.float64]
 Roots = Iterable[str | PathLike[str]]
-
-
-class Solver(Protocol):
-    """What every method is."""
-
-    def solve(self, problem: mk.Problem, start: ArrayLike | None = None, budget: mk.Budget = ...) -> mk.Solution:
-        """A verified solution."""
 
 
 def load_body(source: BodySource, roots: Roots = ()) -> mk.Body:
@@ -65,7 +57,9 @@ def problem(scene: Scene, body: mk.Body) -> mk.Problem:
     return mk.Problem(body, wanted, lock=scene.lock)
 
 
-def problem_for(method: Solver, body: mk.Body, wanted: Sequence[mk.Objective], lock: Mapping[str, float]) -> mk.Problem:
+def problem_for(
+    method: mk.Solver, body: mk.Body, wanted: Sequence[mk.Objective], lock: Mapping[str, float]
+) -> mk.Problem:
     """The problem as far as a method can take it: one that refuses guides, which never block, gets it without them.
 
     Raises ProblemError where the rest is too much for it as well.
@@ -101,19 +95,15 @@ def marked(scene: Scene) -> list[Array]:
     return marks
 
 
-def solver(solving: Solving) -> Solver:
+def solver(solving: Solving) -> mk.Solver:
     """The method with its parameters."""
     for row in mk.methods():
         if row.name == solving.method:
-            fields = {field.name: str(field.type) for field in dataclasses.fields(row.solver)}
-            seed = {"seed": solving.seed} if fields.pop("seed", None) else {}
+            kinds = {field.name: str(field.type) for field in dataclasses.fields(row.solver)}
             for name, value in solving.parameters.items():
-                if name not in fields:
-                    raise UnknownNameError("parameter", name, fields, f"method {row.name!r}")
-                _require_type(value, fields[name], f"solving, parameter {name!r}")
-            made: Solver = row.solver(**seed, **solving.parameters)
-            return made
-    raise UnknownNameError("method", solving.method, [row.name for row in mk.methods()])
+                if name in kinds:
+                    _require_type(value, kinds[name], f"solving, parameter {name!r}")
+    return mk.solver(solving.method, **{"seed": solving.seed, **solving.parameters})
 
 
 def _require_type(value: Any, wanted: str, where: str) -> None:

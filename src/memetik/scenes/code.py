@@ -110,8 +110,7 @@ def _solve(scene: Scene) -> str:
         method = f"method={solving.method!r}, budget={budget}, seed={solving.seed}"
         return f"mk.solve(problem, start, {method})"
     parameters = ", ".join(f"{name}={value!r}" for name, value in {"seed": solving.seed, **solving.parameters}.items())
-    row = f"next(row for row in mk.methods() if row.name == {solving.method!r})"
-    return f"{row}.solver({parameters}).solve(problem, start, {budget})"
+    return f"mk.solve(problem, start, method=mk.solver({solving.method!r}, {parameters}), budget={budget})"
 
 
 def _plain(value: Any) -> Any:

@@ -73,13 +73,13 @@ def term_errors(compiled: Compiled, q: Array) -> Array:
     """The errors of all terms at a posture."""
     x, count = q[compiled.active], compiled.terms.size
     errors, satisfied = np.zeros(count), np.zeros(count)
-    verify(*compiled.record[:5], x, x.copy(), *_scratch(compiled), errors, satisfied)
+    verify(*compiled.record[:5], x, x.copy(), *scratch(compiled), errors, satisfied)
     return errors
 
 
 def cost(compiled: Compiled, x: Array) -> float:
     """What the search minimises, of the objectives that can block: the sum of squares of scaled residuals."""
-    poses, world, residual = _scratch(compiled)
+    poses, world, residual = scratch(compiled)
     nodes, frames, terms, data = compiled.record[:4]
     place(nodes, frames, x, poses, world)
     return float(measure(terms, data, world, x, 0.0, residual)[1])
@@ -94,7 +94,8 @@ def title(objective: Objective) -> str:
     return f"{objective.name} of {about}" if about else objective.name
 
 
-def _scratch(c: Compiled) -> tuple[Array, Array, Array]:
+def scratch(c: Compiled) -> tuple[Array, Array, Array]:
+    """Room for the poses of nodes and frames and for the residuals of one evaluation."""
     residuals = int((c.terms["row"] + c.terms["rows"]).max())
     return np.empty((c.nodes.size, 7)), np.empty((c.frames.size, 7)), np.empty(residuals)
 

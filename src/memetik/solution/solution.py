@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from memetik.errors import TruthError
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
+from memetik.solution.errors import Errors
 from memetik.solution.explain import explain
+from memetik.solution.judge import judge
 from memetik.solution.report import report
 
 if TYPE_CHECKING:
-    from memetik.objectives import Objective
     from memetik.problem import Problem
 
 Array = NDArray[np.float64]
@@ -30,13 +32,21 @@ class Status(enum.IntEnum):
     def __str__(self) -> str:
         return self.name
 
+    def __bool__(self) -> bool:
+        # REACHED is 0, so `if status:` would mean the opposite of what it says.
+        raise TruthError(
+            f"a status is neither true nor false. Instead of `if status:` write `if solution.success:` or "
+            f"`if status == mk.Status.REACHED:`; this one is {self.name}."
+        )
+
     __format__ = enum.Enum.__format__  # the name in f-strings too
 
 
 class Solution:
-    """The answer to a problem: `solution.q`, or by name `solution["panda_joint4"]`.
+    """The answer to a problem: `solution.q`, by name `solution["panda_joint4"]`, or all by name `dict(solution)`.
 
-    `print(solution)` shows it as tables, `solution.explain()` says in sentences what was missed and why.
+    A solution is true if it succeeded: `if solution:` is `if solution.success:`. `print(solution)` shows it as tables,
+    `solution.explain()` says in sentences what was missed and why. A solver of one's own ends with `Solution.of`.
 
     seconds: what the solve took [s], without what kernels took to compile.
     compile_seconds: what it took besides to compile kernels or load them from disk [s]; 0.0 when they are in memory.
@@ -64,6 +74,31 @@ class Solution:
         self._numbers, self.seconds, self.method = numbers, seconds, method
         self.compile_seconds = compile_seconds
 
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        q: ArrayLike,
+        *,
+        start: ArrayLike | None = None,
+        method: str = "own",
+        evaluations: int = 1,
+        attempts: int = 1,
+        timed_out: bool = False,
+        seconds: float = 0.0,
+    ) -> Solution:
+        """Verify a joint vector: what every solver ends with.
+
+        Angles are turned by whole turns towards `start`, values clamped to the limits, locked joints set; then every
+        objective is measured on what is left, which is `solution.q`. A vector with NaN or infinity is INVALID.
+
+        start: where the search began (the body's home unless given); displacements are measured from it.
+        method, evaluations, attempts, timed_out, seconds: what the solution tells of the search.
+        """
+        vector, status, numbers = judge(problem, q, start)
+        numbers[EVALUATIONS], numbers[ATTEMPTS], numbers[TIMED_OUT] = evaluations, attempts, timed_out
+        return cls(problem, vector, status, numbers, seconds, method)
+
     @property
     def status(self) -> Status:
         """What it is worth."""
@@ -73,6 +108,11 @@ class Solution:
     def success(self) -> bool:
         """Whether every objective with a tolerance is within it."""
         return self._status == Status.REACHED
+
+    @property
+    def numbers(self) -> Array:
+        """What the search reports (kernels/budget.py), then the error of every term and whether it is satisfied."""
+        return self._numbers
 
     @property
     def evaluations(self) -> int:
@@ -95,13 +135,13 @@ class Solution:
         return bool(self._numbers[MOVED])
 
     @property
-    def errors(self) -> dict[Objective, object]:
-        """The error of every objective in its own unit (m, rad); a pose has two."""
+    def errors(self) -> Errors:
+        """The error of every objective in its own unit (m, rad); a PoseError, which has both, for a pose."""
         owners, errors = self.problem.compiled.owners, self.term_errors
-        return {
-            objective: objective.error(errors[owner])
+        return Errors(
+            (objective, objective.error(errors[owner]))
             for objective, owner in zip(self.problem.objectives, owners, strict=True)
-        }
+        )
 
     @property
     def term_errors(self) -> Array:
@@ -121,8 +161,21 @@ class Solution:
         """
         return explain(self, type(self).second_look)
 
+    def __bool__(self) -> bool:
+        return self.success
+
     def __getitem__(self, joint: str) -> float:
         return float(self.q[self.problem.body.index(joint)])
+
+    def keys(self) -> tuple[str, ...]:
+        """The names of the joints, in the order of `q`; with them `dict(solution)` gives every value by name."""
+        return self.problem.body.joint_names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __contains__(self, joint: object) -> bool:
+        return joint in self.keys()
 
     def __str__(self) -> str:
         return report(self)

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError
+from memetik.geometry.checks import real_number, whole_number
 from memetik.kernels.budget import OUTCOME
 from memetik.kernels.compile_time import split_time
 from memetik.kernels.finish import REACHED
-from memetik.kernels.gather import gather
-from memetik.problem import Problem
+from memetik.kernels.gather import apart, gather
+from memetik.problem import Problem, require_problem
 from memetik.problem.seed import checked_seed
 from memetik.solution import Solution
-from memetik.solvers.budget import Budget, checked_budget
+from memetik.solvers.budget import DEFAULT, Budget, checked_budget
+from memetik.solvers.memetic import Memetic
+from memetik.solvers.registry import Solver, answer_of, chosen
+
+Array = NDArray[np.float64]
 
 ENOUGH = Budget(evaluations=200_000)
+MOST = 1_000_000  # solutions that can be asked for
 CROWD = 64  # how many solutions are gathered before the nearest are picked
 
 
@@ -26,24 +34,47 @@ def solve_all(
     problem: Problem,
     start: ArrayLike | None = None,
     *,
+    method: str | Solver = "memetic",
+    budget: Budget = ENOUGH,
+    seed: int = 0,
     count: int = 8,
     distinct: float = 0.05,
     patience: int = 300,
-    budget: Budget = ENOUGH,
-    seed: int = 0,
 ) -> list[Solution]:
     """Up to `count` distinct solutions, nearest to the start first; an empty list if none was found.
 
+    method: as for `solve`. "memetic" looks all over its population, one that has a `solve_all` of its own (such as
+    "analytic") is asked for it, any other one solves again and again, from the start and then from random postures, each
+    time with the next seed.
+    budget: for all together.
     distinct: two solutions differ if some joint differs by more than this [rad or m], whole turns apart.
     patience: give up after so many attempts in a row that bring nothing new. A redundant body has endlessly many
     solutions; its nearest ones are those of the first 64, or of `count` if that is more.
     """
-    if count < 1 or patience < 1 or not distinct > 0.0:
-        raise ProblemError("solve_all: count and patience must be at least 1 and distinct above 0.")
+    require_problem(problem, "solve_all")
+    count = whole_number(count, ProblemError, "solve_all: count", least=1, most=MOST)
+    patience = whole_number(patience, ProblemError, "solve_all: patience", least=1)
+    distinct = real_number(distinct, ProblemError, "solve_all: distinct")
+    if not distinct > 0.0:
+        raise ProblemError(f"solve_all: distinct is {distinct}; it must be above zero [rad or m].")
     seed, budget = checked_seed(seed), checked_budget(budget)
+    solver = chosen(method, seed, "solve_all")
+    origin = problem.start(start)
+    if isinstance(solver, Memetic):
+        return _gathered(problem, origin, solver.seed, budget, count, distinct, patience)
+    if callable(every := getattr(solver, "solve_all", None)):
+        found = _unlike(every(problem, origin, budget), distinct)
+    else:
+        found = _repeated(solver, problem, origin, budget, max(count, CROWD), distinct, patience)
+    return sorted(found, key=lambda solution: _distance(solution, origin))[:count]
+
+
+def _gathered(
+    problem: Problem, q: Array, seed: int, budget: Budget, count: int, distinct: float, patience: int
+) -> list[Solution]:
+    """Solutions by attempts from all over the population."""
     begin = time.perf_counter()
     c = problem.compiled
-    q = problem.start(start)
     most = max(count, CROWD)
     found = np.empty((most, c.active.size))
     found_errors = np.empty((most, c.terms.size))
@@ -64,3 +95,68 @@ def solve_all(
         numbers[OUTCOME : OUTCOME + c.terms.size] = found_errors[row]
         solutions.append(Solution(problem, vector, REACHED, numbers, took, "memetic", compiling))
     return solutions
+
+
+def _repeated(
+    solver: Solver, problem: Problem, origin: Array, budget: Budget, most: int, distinct: float, patience: int
+) -> list[Solution]:
+    """Solutions of another method: from the start first, then from postures drawn within the limits."""
+    begin = time.perf_counter()
+    found: list[Solution] = []
+    left, attempt, idle, q = budget.evaluations, 0, 0, origin
+    while len(found) < most and idle < patience and left > 0:
+        seconds = budget.seconds - split_time(begin)[0]
+        if seconds <= 0.0:
+            break
+        share = dataclasses.replace(budget, evaluations=min(left, DEFAULT.evaluations), seconds=seconds)
+        solution = _seen_from(origin, answer_of(_with_next_seed(solver, attempt), problem, q, share))
+        attempt, idle, left = attempt + 1, idle + 1, left - max(solution.evaluations, 1)
+        if solution.success and _is_new(solution, found, distinct):
+            found.append(solution)
+            idle = 0
+        q = _drawn(problem, origin, attempt)
+    return found
+
+
+def _seen_from(origin: Array, solution: Solution) -> Solution:
+    """The same vector, whole turns and displacements counted from where all began."""
+    return Solution.of(
+        solution.problem, solution.q, start=origin, method=solution.method, evaluations=solution.evaluations,
+        attempts=solution.attempts, timed_out=solution.timed_out, seconds=solution.seconds,
+    )  # fmt: skip
+
+
+def _with_next_seed(solver: Solver, attempt: int) -> Solver:
+    """The solver as attempt k has it, where it has a seed: some find the same again from every start."""
+    changed: Any = solver
+    seed = getattr(solver, "seed", None)
+    if isinstance(seed, int) and dataclasses.is_dataclass(changed):
+        changed = dataclasses.replace(changed, seed=seed + attempt)  # type: ignore[type-var]
+    made: Solver = changed
+    return made
+
+
+def _drawn(problem: Problem, origin: Array, attempt: int) -> Array:
+    """A start: the joints that the objectives read drawn within their limits, the others as they are."""
+    c, q = problem.compiled, origin.copy()
+    q[c.active] = np.random.default_rng(attempt).uniform(c.bounds[2], c.bounds[3])
+    return q
+
+
+def _unlike(solutions: list[Solution], distinct: float) -> list[Solution]:
+    """Those that differ from all before them."""
+    kept: list[Solution] = []
+    for solution in solutions:
+        if _is_new(solution, kept, distinct):
+            kept.append(solution)
+    return kept
+
+
+def _is_new(solution: Solution, known: list[Solution], distinct: float) -> bool:
+    c = solution.problem.compiled
+    return all(apart(solution.q[c.active], other.q[c.active], c.bounds) > distinct for other in known)
+
+
+def _distance(solution: Solution, origin: Array) -> float:
+    """The way of the joint that moves most [rad or m]."""
+    return float(np.abs(solution.q - origin)[solution.problem.compiled.active].max(initial=0.0))

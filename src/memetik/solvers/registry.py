@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError, UnknownNameError
-from memetik.problem import Problem
+from memetik.geometry.checks import shown
+from memetik.problem import Problem, require_problem
 from memetik.problem.seed import checked_seed
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget, checked_budget
@@ -19,10 +21,10 @@ Array = NDArray[np.float64]
 
 
 class Solver(Protocol):
-    """What every method is: parameters in its constructor, and this."""
+    """What every method is: parameters in its constructor, and this. Any object that has it can be a `method`."""
 
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
-        """The solution nearest to hand from `start`, verified."""
+        """The solution nearest to hand from `start` (the body's home if None), verified: see Solution.of."""
 
 
 class Method(NamedTuple):
@@ -79,13 +81,42 @@ def methods() -> tuple[Method, ...]:
     return _METHODS
 
 
-def solver(method: str, *, seed: int = 0) -> Solver:
-    """A method by name with its default parameters."""
+def solver(method: str, **parameters: Any) -> Solver:
+    """A method by name (mk.methods() lists all), with parameters of its class: mk.solver("dls", damping=0.1, seed=3)."""
     for row in _METHODS:
         if row.name == method:
-            made: Solver = row.solver(seed=seed)
+            known = [field.name for field in dataclasses.fields(row.solver) if field.init]
+            for name in parameters:
+                if name not in known:
+                    raise UnknownNameError("parameter", name, known, f"method {method!r}", every=True)
+            made: Solver = row.solver(**parameters)
             return made
     raise UnknownNameError("method", method, [row.name for row in _METHODS])
+
+
+def chosen(method: str | Solver, seed: int, who: str) -> Solver:
+    """The solver that `method` and `seed` mean where they are given together; `who` asks, for the message."""
+    if isinstance(method, str):
+        return solver(method, seed=seed)
+    if isinstance(method, type) or not callable(getattr(method, "solve", None)):
+        raise ProblemError(
+            f"{who}: method is {shown(method)}; give a name from mk.methods(), or a solver such as mk.BioIK()."
+        )
+    if checked_seed(seed) != 0:
+        raise ProblemError(f"{who}: {shown(method)} has a seed of its own; give it there instead of seed={seed} here.")
+    return method
+
+
+def answer_of(method: Solver, problem: Problem, start: ArrayLike | None, budget: Budget) -> Solution:
+    """What a solver answers, if it is a Solution of the problem."""
+    solution = method.solve(problem, start, budget)
+    if isinstance(solution, Solution) and solution.problem is problem:
+        return solution
+    found = "a Solution of another problem" if isinstance(solution, Solution) else f"a {type(solution).__name__}"
+    raise ProblemError(
+        f"{shown(method)}: solve returned {found}. Let it return a Solution of the problem that it was given, for example "
+        "mk.Solution.of(problem, q, start=start)."
+    )
 
 
 _FLAGSHIP = Memetic()
@@ -112,16 +143,10 @@ def solve(
     method: a name from mk.methods(), or a solver with parameters of your own, such as mk.BioIK(elites=3).
     The same call gives the same answer, unless the budget's seconds ended it, which the solution says.
     """
+    if type(problem) is not Problem:
+        require_problem(problem, "solve")
     if budget is not DEFAULT and budget.__class__ is not Budget:
         checked_budget(budget)
-    if seed is _ZERO and method == "memetic":  # any other seed is checked where the solver is made
+    if seed is _ZERO and type(method) is str and method == "memetic":  # any other seed is checked where the solver is made
         return _FLAGSHIP.solve(problem, start, budget)
-    if isinstance(method, str):
-        return solver(method, seed=seed).solve(problem, start, budget)
-    if isinstance(method, type) or not hasattr(method, "solve"):
-        raise ProblemError(
-            f"solve: method is {method!r}; give a name from mk.methods(), or a solver such as mk.BioIK()."
-        )
-    if checked_seed(seed) != 0:
-        raise ProblemError(f"solve: {method!r} has a seed of its own; give it there instead of seed={seed} here.")
-    return method.solve(problem, start, budget)
+    return answer_of(chosen(method, seed, "solve"), problem, start, budget)

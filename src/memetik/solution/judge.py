@@ -1,0 +1,53 @@
+"""A joint vector from anywhere, verified as the answer of every solver is (kernels/finish.py)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memetik.errors import ProblemError
+from memetik.geometry.checks import real_array
+from memetik.kernels.budget import MOVED, OUTCOME
+from memetik.kernels.finish import INVALID, verify
+from memetik.kernels.memetic import move_inside
+from memetik.kernels.term_springs import rest_at_start
+from memetik.solution.measures import scratch
+
+if TYPE_CHECKING:
+    from memetik.problem import Problem
+
+Array = NDArray[np.float64]
+
+
+def judge(problem: Problem, q: ArrayLike, start: ArrayLike | None) -> tuple[Array, int, Array]:
+    """The vector as it may be returned, its status, and the numbers of a Solution with the errors of all terms."""
+    origin = problem.start(start)
+    c = problem.compiled
+    vector = _vector(problem, q)
+    numbers = np.zeros(c.outcome.size)
+    numbers[MOVED] = move_inside(origin, c.limits)
+    finite = bool(np.isfinite(vector).all())
+    first, rest = origin[c.active], vector[c.active]
+    rest_at_start(c.terms, c.data, first)
+    errors, satisfied = numbers[OUTCOME : OUTCOME + c.terms.size], numbers[OUTCOME + c.terms.size :]
+    status = int(verify(*c.record[:5], rest, first, *scratch(c), errors, satisfied))
+    problem.raise_faults()
+    if finite:
+        move_inside(vector, c.limits)
+        vector[c.active] = rest
+    return vector, status if finite else INVALID, numbers
+
+
+def _vector(problem: Problem, q: ArrayLike) -> Array:
+    body = problem.body
+    vector = np.array(real_array(q, ProblemError, "q is not a joint vector"))
+    if vector.shape != (body.dof,):
+        raise ProblemError(
+            f"q has shape {vector.shape}, but body {body.name!r} has {body.dof} free joints. Give one number for each of "
+            "body.joint_names."
+        )
+    for joint, value in problem.lock.items():
+        vector[body.index(joint)] = value
+    return vector
