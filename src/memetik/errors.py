@@ -49,7 +49,7 @@ class UnknownNameError(MemetikError, KeyError):
     def __init__(self, what: str, name: object, known: Iterable[str], where: str = "", *, every: bool = False) -> None:
         self.what, self.name = what, name
         hint = f"There are: {', '.join(known)}." if every else suggest(name, known)
-        super().__init__(f"no {what} named {name!r}{where and ' in ' + where}. {hint}")
+        super().__init__(f"no {what} named {shown(name)}{where and ' in ' + where}. {hint}")
 
     def __str__(self) -> str:
         # KeyError would show the repr of the message, quotes and all.
@@ -81,22 +81,27 @@ def _outside() -> int:
     return level
 
 
-def shown(value: object, most: int = 60) -> str:
-    """What a user gave, as a message repeats it: its repr, cut to `most` characters."""
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):  # a whole number of thousands of digits, lists nested without end
-        return f"a {type(value).__name__} that is too large to show"
-    return text if len(text) <= most else text[: most - 3] + "..."
-
-
 def suggest(name: object, known: Iterable[str], most: int = 12) -> str:
     """One sentence that helps to find the right name: the nearest ones, or all of a short list."""
     names = list(known)
-    near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.6)
+    near = difflib.get_close_matches(name if isinstance(name, str) else "", names, n=3, cutoff=0.6)
     if near:
         return "Did you mean " + " or ".join(repr(n) for n in near) + "?"
     if not names:
         return "There are none."
     listed = ", ".join(names[:most])
     return f"There are: {listed}{f' and {len(names) - most} more' if len(names) > most else ''}."
+
+
+def shown(value: object, most: int = 100) -> str:
+    """A value as an error message quotes it: cut to `most` characters, and whatever its `repr` does."""
+    try:
+        text = repr(value)
+    except Exception:  # a stranger's repr, a whole number of thousands of digits, lists nested without end
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def said(reason: Exception) -> str:
+    """What an exception says, or its name where it says nothing; without a full stop."""
+    return (str(reason) or type(reason).__name__).rstrip(".")

@@ -9,8 +9,7 @@ import numpy as np
 from memetik.batch.answers import Answers, Array, Tell
 from memetik.batch.cuda import CHUNK, CudaResult, require_cuda, solve_on_cuda
 from memetik.batch.threads import solve_on_threads
-from memetik.errors import MemetikError, ProblemError
-from memetik.geometry.checks import shown
+from memetik.errors import MemetikError, ProblemError, shown
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.finish import REACHED, judge
 from memetik.kernels.terms import ORIENTATION, POSITION

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.batch.answers import Array
-from memetik.errors import TruthError
+from memetik.errors import ProblemError, TruthError, said, shown
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.term_springs import rest_at_start
 from memetik.objectives import Objective
@@ -20,6 +20,10 @@ from memetik.solution.words import duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+class RowError(ProblemError, IndexError):
+    """A row of a batch that does not exist."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,10 +103,10 @@ class BatchSolution:
     def __getitem__(self, rows: slice | ArrayLike) -> BatchSolution: ...
 
     def __getitem__(self, rows: int | np.integer | slice | ArrayLike) -> Solution | BatchSolution:
-        if isinstance(rows, (int, np.integer)):
+        if isinstance(rows, (int, np.integer)) and not isinstance(rows, bool):
             return self._row(int(rows))
         if not isinstance(rows, slice):
-            rows = np.asarray(rows, dtype=None if np.size(rows) else np.int64)
+            rows = self._chosen(rows)
         part = self.row_seconds[rows]
         whole = float(self.row_seconds.sum())
         return replace(
@@ -116,12 +120,26 @@ class BatchSolution:
             starts=self.starts[rows],
         )
 
+    def _chosen(self, rows: ArrayLike) -> NDArray[np.int64]:
+        """The numbers of rows, from them or from a mask."""
+        try:
+            chosen = np.asarray(rows)
+            if chosen.dtype == np.bool_ and chosen.shape == (len(self),):
+                return np.flatnonzero(chosen)
+            if chosen.ndim == 1 and (chosen.dtype.kind in "iu" or not chosen.size):
+                return np.arange(len(self))[chosen.astype(np.int64)]
+        except Exception as reason:  # a number out of range, or whatever the conversion of a stranger's object raises
+            raise ProblemError(f"rows {shown(rows)} of a batch of {len(self)}: {said(reason)}.") from reason
+        raise ProblemError(
+            f"rows of a batch are {shown(rows)}. Give a number, a slice, a list of numbers, or a mask of {len(self)}."
+        )
+
     def __iter__(self) -> Iterator[Solution]:
         return (self._row(k) for k in range(len(self)))
 
     def _row(self, k: int) -> Solution:
         if not -len(self) <= k < len(self):
-            raise IndexError(f"row {k} of a batch of {len(self)}")
+            raise RowError(f"there is no row {k} in a batch of {len(self)}; they are numbered from 0.")
         return RowSolution(self, k)
 
     def __str__(self) -> str:

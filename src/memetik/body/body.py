@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,13 +18,15 @@ from memetik.body.link import Link
 from memetik.body.table import table
 from memetik.body.tree import walk
 from memetik.body.variables import resolve
-from memetik.errors import BodyError, UnknownNameError
+from memetik.errors import BodyError, UnknownNameError, shown
 from memetik.geometry import TransformLike, as_transform
-from memetik.geometry.checks import real_array
+from memetik.geometry.checks import mapping, real_array, real_number, several, text
 from memetik.kernels.forward import frame_matrices
 from memetik.kernels.jacobian import frame_jacobian
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
+_FLOAT = np.dtype(np.float64)
 
 
 class Chain(NamedTuple):
@@ -81,9 +83,11 @@ class Body:
     ) -> None:
         """`home` gives the resting posture by variable name (the rest: zero, or the limit nearest to it); `touching`
         are pairs of links whose contact does not count as a collision."""
+        if not isinstance(name, str):
+            raise BodyError(f"the name of a body is {shown(name)}. Give a text.")
         self.name = name
-        given = tuple(links)
-        self.root, ordered = walk(given, tuple(joints))
+        given = _all_of(links, Link, "links")
+        self.root, ordered = walk(given, _all_of(joints, Joint, "joints"))
         self.links = {link.name: link for link in given}
         self.joints = {joint.name: joint for joint in ordered}
         self.variables = resolve(ordered)
@@ -91,14 +95,12 @@ class Body:
         self._link_rows = {link: k for k, link in enumerate(self.links)}
         self._flat = flatten(self.root, ordered, self.variables)
         self._link_frames = self._flat.frames(Frame(link) for link in self.links)
-        self.chains = dict(chains or {})
-        for chain in self.chains.values():
-            for link in (chain.base, *chain.tips):
-                self._known_link(link)
-        self.touching = frozenset(frozenset(pair) for pair in touching)
-        for link in {link for pair in self.touching for link in pair}:
-            self._known_link(link)
-        self.home = self._home(home or {})
+        self.chains: dict[str, Chain] = mapping(chains, BodyError, "chains", "{'arm': mk.Chain('base', ('hand',))}")
+        for key, chain in self.chains.items():
+            self._check_chain(key, chain)
+        pairs = several(touching, BodyError, "touching", "[('hand', 'arm')]")
+        self.touching = frozenset(frozenset(self._known_links(pair, "a pair of touching links")) for pair in pairs)
+        self.home = self._home(mapping(home, BodyError, "home", "{'joint_1': 0.5}"))
 
     # What it consists of
 
@@ -145,8 +147,8 @@ class Body:
     def vector(self, values: Mapping[str, float], *, base: ArrayLike | None = None) -> Array:
         """A joint vector from names; joints that are not named keep their value in `base` (home unless given)."""
         q = self._vector(self.home if base is None else base)
-        for name, value in values.items():
-            q[self.index(name)] = value
+        for name, value in mapping(values, BodyError, "values", "{'joint_1': 0.5}").items():
+            q[self.index(name)] = real_number(value, BodyError, f"the value of joint {name!r}")
         return q
 
     # Kinematics
@@ -183,6 +185,8 @@ class Body:
 
     def sample(self, rng: np.random.Generator) -> Array:
         """A posture drawn uniformly within the limits; without limits within ±pi rad or ±1 m."""
+        if not isinstance(rng, np.random.Generator):
+            raise BodyError(f"rng is {shown(rng)}. Give a generator of numpy: numpy.random.default_rng(seed).")
         return rng.uniform(self.variables.sample_lower, self.variables.sample_upper)
 
     def clip(self, q: ArrayLike) -> Array:
@@ -193,7 +197,7 @@ class Body:
         """The arrays of the kernels, pruned to what moves these frames (all links if None)."""
         if frames is None:
             return self._flat, self._link_frames
-        wanted = [self.frame(frame) for frame in frames]
+        wanted = [self.frame(frame) for frame in several(frames, BodyError, "frames", "['hand']")]
         joints = tuple(self.joints.values())
         flat = flatten(self.root, joints, self.variables, only={frame.link for frame in wanted})
         return flat, flat.frames(wanted)
@@ -206,11 +210,12 @@ class Body:
         The base becomes the root. A mimic joint whose source is cut away becomes free, with its own limits.
         """
         if tips is None:
-            if base not in self.chains:
+            if not isinstance(base, str) or base not in self.chains:
                 raise UnknownNameError("chain", base, self.chains, f"body {self.name!r}")
             named = self.chains[base]
             return cut.chain(self, named.base, named.tips, named.joints)
-        return cut.chain(self, base, (tips,) if isinstance(tips, str) else tuple(tips), None)
+        ends = (tips,) if isinstance(tips, str) else self._known_links(tips, "tips")
+        return cut.chain(self, base, ends, None)
 
     def subtree(self, link: str) -> Body:
         """Everything from a link outwards, with that link as the root."""
@@ -218,7 +223,8 @@ class Body:
 
     def fix(self, values: Mapping[str, float]) -> Body:
         """The body with some joints welded at these values: they are fixed joints from then on."""
-        return cut.fix(self, values)
+        given = mapping(values, BodyError, "values", "{'joint_1': 0.5}")
+        return cut.fix(self, {name: real_number(value, BodyError, f"joint {name!r}") for name, value in given.items()})
 
     def with_base(self, kind: str, *, lower: float | Sequence[float] = (), upper: float | Sequence[float] = ()) -> Body:
         """The body with a free root: a joint named "base" of kind "xyz", "planar" or "floating" between a new root
@@ -234,8 +240,9 @@ class Body:
     # Checks
 
     def _vector(self, q: ArrayLike) -> Array:
-        # Always a fresh array: Numba would compile the kernels once more for a read-only one such as home.
-        vector = np.array(real_array(q, BodyError, "a joint vector holds one number for each of body.joint_names"))
+        if type(q) is not np.ndarray or q.dtype is not _FLOAT:  # most are, and are quick to take
+            q = real_array(q, BodyError, f"a joint vector of body {self.name!r} holds numbers")
+        vector = q.copy()  # always: Numba would compile the kernels once more for a read-only one such as home
         if vector.shape != (self.dof,):
             raise BodyError(
                 f"body {self.name!r} has {self.dof} free joints, but the joint vector has shape {vector.shape}. "
@@ -247,14 +254,29 @@ class Body:
             raise BodyError(f"the joint vector is not finite at {', '.join(bad[:6]) or 'entries that are too large'}.")
         return vector
 
+    def _check_chain(self, name: object, chain: object) -> None:
+        text(name, BodyError, "the name of a chain")
+        if not isinstance(chain, Chain):
+            raise BodyError(f"chain {name!r} is {shown(chain)}. Give mk.Chain(base, (tip,)).")
+        self._known_link(chain.base)
+        self._known_links(chain.tips, f"the tips of chain {name!r}")
+        if chain.joints is not None:
+            several(chain.joints, BodyError, f"the joints of chain {name!r}", "('joint_1',)")
+
+    def _known_links(self, links: object, what: str) -> tuple[str, ...]:
+        names = several(links, BodyError, what, "('hand', 'arm')")
+        for link in names:
+            self._known_link(link)
+        return names
+
     def _known_link(self, link: str) -> None:
         if not isinstance(link, str) or link not in self._link_rows:
             raise UnknownNameError("link", link, self._link_rows, f"body {self.name!r}")
 
     def _home(self, wanted: Mapping[str, float]) -> Array:
         home = np.clip(np.zeros(self.dof), self.lower, self.upper)
-        for name, value in wanted.items():
-            k = self.index(name)
+        for name, given in wanted.items():
+            k, value = self.index(name), real_number(given, BodyError, f"home of joint {name!r}")
             slack = 1e-9 * (1.0 + abs(value))  # a value computed through a mimic relation is off by rounding
             within = self.lower[k] - slack <= value <= self.upper[k] + slack
             if not (within and np.isfinite(value)):
@@ -263,3 +285,12 @@ class Body:
                 )
             home[k] = min(max(value, self.lower[k]), self.upper[k])
         return frozen(home)
+
+
+def _all_of(items: object, kind: type[T], what: str) -> tuple[T, ...]:
+    """Links or joints in a list, checked."""
+    found = several(items, BodyError, f"{what} of a body", f"[mk.{kind.__name__}(...)]")
+    for item in found:
+        if not isinstance(item, kind):
+            raise BodyError(f"{what} of a body: {shown(item)} is not one. Give mk.{kind.__name__}(...).")
+    return found

@@ -6,11 +6,10 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from memetik.body.joint import Joint, Mimic
 from memetik.body.link import Link
-from memetik.errors import BodyError, UnknownNameError
+from memetik.errors import BodyError, UnknownNameError, shown
+from memetik.geometry.checks import real_array
 
 if TYPE_CHECKING:
     from memetik.body.body import Body, Chain
@@ -25,7 +24,7 @@ def chain(body: Body, base: str, tips: Sequence[str], only: Sequence[str] | None
     if not tips:
         raise BodyError(f"the chain from {base!r} has no tip. Name at least one link to end at.")
     for link in (base, *tips):
-        if link not in body.links:
+        if not isinstance(link, str) or link not in body.links:
             raise UnknownNameError("link", link, body.links, f"body {body.name!r}")
     for tip in tips:
         link = tip
@@ -50,7 +49,7 @@ def chain(body: Body, base: str, tips: Sequence[str], only: Sequence[str] | None
 
 def subtree(body: Body, link: str) -> Body:
     """All that hangs below `link`."""
-    if link not in body.links:
+    if not isinstance(link, str) or link not in body.links:
         raise UnknownNameError("link", link, body.links, f"body {body.name!r}")
     kept = {link}
     for joint in body.joints.values():  # depth-first: parents are met before their children
@@ -89,12 +88,13 @@ def fix(body: Body, values: Mapping[str, float]) -> Body:
 
 def with_base(body: Body, kind: str, lower: float | Sequence[float], upper: float | Sequence[float]) -> Body:
     """Put a moving joint between a new root link and the old root."""
-    if kind == "fixed":
-        if np.size(lower) or np.size(upper):
+    if isinstance(kind, str) and kind == "fixed":
+        ends = (real_array(end, BodyError, "a limit of the base is no number") for end in (lower, upper))
+        if any(end.size for end in ends):
             raise BodyError("a fixed base has no limits. Leave them out, or choose the base xyz, planar or floating.")
         return body
-    if kind not in BASES:
-        raise BodyError(f"unknown base {kind!r}. The bases are: {', '.join(BASES)}.")
+    if not isinstance(kind, str) or kind not in BASES:
+        raise BodyError(f"unknown base {shown(kind)}. The bases are: {', '.join(BASES)}.")
     world, name = _free_name("world", body.links), _free_name("base", body.joints)
     joint = Joint(name, kind, world, body.root, lower=lower, upper=upper)  # type: ignore[arg-type]
     return type(body)(

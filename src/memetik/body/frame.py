@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.body.frozen import frozen
+from memetik.errors import BodyError, shown
 from memetik.geometry import as_transform
 
 _NO_OFFSET = frozen(np.eye(4))
@@ -21,6 +22,8 @@ class Frame:
     link_from_frame: NDArray[np.float64] = field(default_factory=lambda: _NO_OFFSET)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.link, str):
+            raise BodyError(f"a frame rides on a link, not on {shown(self.link)}. Give the name of the link.")
         if self.link_from_frame is not _NO_OFFSET:
             matrix = as_transform(self.link_from_frame, name="link_from_frame")
             object.__setattr__(self, "link_from_frame", frozen(matrix))

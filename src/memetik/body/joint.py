@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.body.frozen import frozen
-from memetik.errors import BodyError, GeometryError
+from memetik.errors import BodyError, GeometryError, shown
 from memetik.geometry import as_transform, axis_angle, between
+from memetik.geometry.checks import real_array, real_number, text
 
 Array = NDArray[np.float64]
 
@@ -87,22 +88,34 @@ class Joint:
     order: str = "zxy"
 
     def __post_init__(self) -> None:
-        where = f"joint {self.name!r}"
-        if not self.name or not isinstance(self.name, str):
+        if not isinstance(self.name, str) or not self.name:
             raise BodyError("a joint has no name. Give every joint a name of its own.")
-        if self.kind not in KINDS:
-            raise BodyError(f"{where} is of unknown kind {self.kind!r}. The kinds are: {', '.join(KINDS)}.")
-        if sorted(self.order) != ["x", "y", "z"]:
+        where = f"joint {self.name!r}"
+        if not isinstance(self.kind, str) or self.kind not in KINDS:
+            raise BodyError(f"{where} is of unknown kind {shown(self.kind)}. The kinds are: {', '.join(KINDS)}.")
+        for role, link in (("parent", self.parent), ("child", self.child)):
+            text(link, BodyError, f"{where}: its {role}")
+        if not isinstance(self.order, str) or sorted(self.order) != ["x", "y", "z"]:
             raise BodyError(
-                f"{where}: rotation order {self.order!r} is not a permutation of 'xyz'. Write for example 'zxy'."
+                f"{where}: rotation order {shown(self.order)} is not a permutation of 'xyz'. Write for example 'zxy'."
             )
-        if not math.isfinite(self.pitch):
-            raise BodyError(f"{where}: pitch is {self.pitch}. Give metres along the axis per radian.")
+        pitch = real_number(self.pitch, BodyError, f"{where}: pitch")
+        if not math.isfinite(pitch):
+            raise BodyError(f"{where}: pitch is {pitch}. Give metres along the axis per radian.")
+        if self.mimic is not None and not isinstance(self.mimic, Mimic):
+            raise BodyError(f"{where}: mimic is {shown(self.mimic)}. Give mk.Mimic(source, multiplier, offset).")
         if self.mimic is not None and self.dof != 1:
             raise BodyError(f"{where}: a {self.kind} joint cannot mimic; only joints of one degree of freedom can.")
-        if self.mimic is not None and not all(map(math.isfinite, self.mimic[1:])):
-            raise BodyError(f"{where}: mimic multiplier and offset must be finite, not {self.mimic[1:]}.")
         set_field = object.__setattr__  # the dataclass is frozen; this is its constructor
+        set_field(self, "pitch", pitch)
+        if self.mimic is not None:
+            source = text(self.mimic.source, BodyError, f"{where}: the source of its mimic")
+            numbers = [
+                real_number(number, BodyError, f"{where}: mimic multiplier or offset") for number in self.mimic[1:]
+            ]
+            if not all(map(math.isfinite, numbers)):
+                raise BodyError(f"{where}: mimic multiplier and offset must be finite, not {self.mimic[1:]}.")
+            set_field(self, "mimic", Mimic(source, *numbers))
         try:
             set_field(self, "origin", frozen(as_transform(self.origin)))
         except GeometryError as error:
@@ -164,7 +177,11 @@ class Joint:
     def transform(self, values: Sequence[float]) -> Array:
         """parent_from_child [4x4] for these values of the joint's variables, in their order."""
         result = self.origin.copy()
-        for motion, value in zip(self.motions(), values, strict=True):
+        where = f"joint {self.name!r}"
+        numbers = real_array(values, BodyError, f"{where}: its values are no numbers")
+        if numbers.shape != (self.dof,):
+            raise BodyError(f"{where} has {self.dof} degrees of freedom; give one value for each.")
+        for motion, value in zip(self.motions(), numbers.tolist(), strict=True):
             step = np.eye(4)
             if motion.turns:
                 step[:3, :3] = axis_angle(motion.axis, value)
@@ -174,9 +191,9 @@ class Joint:
 
 
 def _unit_axis(axis: ArrayLike, where: str) -> Array:
-    vector = np.array(axis, dtype=np.float64)
+    vector = np.array(real_array(axis, BodyError, f"{where}: axis must be three finite numbers"))
     if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise BodyError(f"{where}: axis must be three finite numbers, not {axis!r}.")
+        raise BodyError(f"{where}: axis must be three finite numbers, not {shown(axis)}.")
     length = float(np.linalg.norm(vector))
     if length < 1e-9:
         raise BodyError(f"{where}: the axis has no length. Give a direction such as (0, 0, 1).")
@@ -185,12 +202,11 @@ def _unit_axis(axis: ArrayLike, where: str) -> Array:
 
 def _per_dof(value: float | Sequence[float], dof: int, default: float, where: str, what: str) -> tuple[float, ...]:
     """Spread one number over all degrees of freedom, fill in the default for none, and refuse NaN."""
-    try:
-        numbers = tuple(map(float, np.atleast_1d(np.asarray(value, dtype=np.float64))))
-    except (TypeError, ValueError):
-        raise BodyError(
-            f"{where}: {what} must be a number, or one for each degree of freedom, not {value!r}."
-        ) from None
+    asked = f"{where}: {what} must be a number, or one for each degree of freedom"
+    array = np.atleast_1d(real_array(value, BodyError, asked))
+    if array.ndim != 1:
+        raise BodyError(f"{asked}, not {shown(value)}.")
+    numbers = tuple(array.tolist())
     if not numbers:
         numbers = (default,) * dof
     elif len(numbers) == 1:

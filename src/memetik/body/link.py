@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.body.frozen import frozen
-from memetik.errors import BodyError, GeometryError
+from memetik.errors import BodyError, GeometryError, shown
 from memetik.geometry import as_transform
+from memetik.geometry.checks import real_array, real_number, several
 
 Array = NDArray[np.float64]
 
@@ -36,14 +37,20 @@ class Shape:
     color: tuple[float, float, float, float] | None = None  # red, green, blue, opacity in 0..1
 
     def __post_init__(self) -> None:
-        if self.kind not in SHAPE_SIZES:
-            raise BodyError(f"unknown shape {self.kind!r}. The shapes are: {', '.join(SHAPE_SIZES)}.")
+        if not isinstance(self.kind, str) or self.kind not in SHAPE_SIZES:
+            raise BodyError(f"unknown shape {shown(self.kind)}. The shapes are: {', '.join(SHAPE_SIZES)}.")
         names = SHAPE_SIZES[self.kind]
-        if len(self.size) != len(names):
-            raise BodyError(f"a {self.kind} takes {', '.join(names)}; got {len(self.size)} numbers.")
+        sizes = real_array(self.size, BodyError, f"the size of a {self.kind} is {', '.join(names)}")
+        if sizes.shape != (len(names),):
+            raise BodyError(f"a {self.kind} takes {', '.join(names)}; got {sizes.size} numbers.")
         positive = self.kind != "mesh"  # a mesh may be mirrored by a negative scale
-        if not all(math.isfinite(s) and (s >= 0.0 or not positive) for s in self.size):
+        if not all(math.isfinite(s) and (s >= 0.0 or not positive) for s in sizes.tolist()):
             raise BodyError(f"a {self.kind} has a size that is negative or not finite: {self.size}.")
+        object.__setattr__(self, "size", tuple(sizes.tolist()))
+        if not isinstance(self.mesh, str):
+            raise BodyError(f"the mesh of a shape is {shown(self.mesh)}. Give the name of a file.")
+        if self.color is not None:
+            object.__setattr__(self, "color", _color(self.color))
         try:
             object.__setattr__(self, "link_from_shape", frozen(as_transform(self.link_from_shape)))
         except GeometryError as error:
@@ -64,9 +71,34 @@ class Link:
     visuals: tuple[Shape, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.name or not isinstance(self.name, str):
+        if not isinstance(self.name, str) or not self.name:
             raise BodyError("a link has no name. Give every link a name of its own.")
-        if not (math.isfinite(self.mass) and self.mass >= 0.0):
-            raise BodyError(f"link {self.name!r}: mass is {self.mass} kg; it must be zero or positive.")
-        if len(self.center_of_mass) != 3 or not all(map(math.isfinite, self.center_of_mass)):
-            raise BodyError(f"link {self.name!r}: the centre of mass must be three finite numbers.")
+        where = f"link {self.name!r}"
+        mass = real_number(self.mass, BodyError, f"{where}: mass")
+        if not (math.isfinite(mass) and mass >= 0.0):
+            raise BodyError(f"{where}: mass is {mass} kg; it must be zero or positive.")
+        center = real_array(self.center_of_mass, BodyError, f"{where}: the centre of mass must be three finite numbers")
+        if center.shape != (3,) or not np.isfinite(center).all():
+            raise BodyError(f"{where}: the centre of mass must be three finite numbers.")
+        set_field = object.__setattr__  # the dataclass is frozen; this is its constructor
+        set_field(self, "mass", mass)
+        set_field(self, "center_of_mass", tuple(center.tolist()))
+        set_field(self, "shapes", shapes_of(self.shapes, f"{where}: shapes"))
+        set_field(self, "visuals", shapes_of(self.visuals, f"{where}: visuals"))
+
+
+def shapes_of(shapes: object, what: str) -> tuple[Shape, ...]:
+    """A list of shapes, checked."""
+    found = several(shapes, BodyError, what, "[mk.Shape('sphere', (0.1,))]")
+    for shape in found:
+        if not isinstance(shape, Shape):
+            raise BodyError(f"{what}: {shown(shape)} is not a shape. Give mk.Shape(kind, size).")
+    return found
+
+
+def _color(color: object) -> tuple[float, ...]:
+    """Red, green, blue and opacity."""
+    numbers = real_array(color, BodyError, "the color of a shape is four numbers from 0 to 1")
+    if numbers.shape != (4,) or not ((numbers >= 0.0) & (numbers <= 1.0)).all():
+        raise BodyError(f"the color of a shape is {shown(color)}. Give red, green, blue and opacity from 0 to 1.")
+    return tuple(numbers.tolist())

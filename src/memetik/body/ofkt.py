@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memetik.body.body import Body
 from memetik.body.frame import Frame
-from memetik.errors import BodyError
+from memetik.errors import BodyError, shown
 from memetik.geometry import TransformLike, as_transform, to_quaternion
+from memetik.geometry.checks import flag, real_number
 from memetik.kernels.ofkt import WIDTH, clear, predict_frames, update_frames
-
-if TYPE_CHECKING:
-    from memetik.body.body import Body
 
 Array = NDArray[np.float64]
 
@@ -35,6 +33,8 @@ class OFKT:
         world_from_root: TransformLike | None = None,
         count: bool = False,
     ) -> None:
+        if not isinstance(body, Body):
+            raise BodyError(f"{shown(body)} is not a body. Give mk.load(...) and the like.")
         self.body = body
         flat, self._frames = body.flatten(tips)
         self._nodes = flat.nodes
@@ -42,7 +42,7 @@ class OFKT:
         clear(self._cache)
         matrix = np.eye(4) if world_from_root is None else as_transform(world_from_root)
         self._world = (*map(float, to_quaternion(matrix[:3, :3])), *map(float, matrix[:3, 3]))
-        self.counts: NDArray[np.int64] | None = np.zeros(3, dtype=np.int64) if count else None
+        self.counts: NDArray[np.int64] | None = np.zeros(3, dtype=np.int64) if flag(count, BodyError, "count") else None
         self._filled = False
 
     def update(self, q: ArrayLike) -> Array:
@@ -63,9 +63,10 @@ class OFKT:
                 f"joint {joint!r} drives {len(moved)} motions through mimic joints, so one product cannot predict it. "
                 "Use update(q)."
             )
-        if not np.isfinite(value):
-            raise BodyError(f"the value of joint {joint!r} must be finite, not {value}.")
+        number = real_number(value, BodyError, f"the value of joint {joint!r}")
+        if not np.isfinite(number):
+            raise BodyError(f"the value of joint {joint!r} must be finite, not {number}.")
         out = np.empty((self._frames.size, 4, 4))
         node = int(moved[0]) if len(moved) else -1
-        predict_frames(self._nodes, self._frames, node, float(value), self._cache, self._world, out, self.counts)
+        predict_frames(self._nodes, self._frames, node, number, self._cache, self._world, out, self.counts)
         return out

@@ -1,13 +1,13 @@
 """What every input of the geometry goes through: numbers, directions, rotations, or an error that says how to mend it."""
 
 import math
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from memetik.errors import GeometryError, MemetikError, warn
+from memetik.errors import GeometryError, MemetikError, said, shown, warn
 
 Array: TypeAlias = npt.NDArray[np.float64]
 
@@ -46,22 +46,41 @@ def whole_number(value: object, error: type[MemetikError], what: str, *, least: 
     """`value` as a Python int from `least` to `most`; the default is what a kernel can count."""
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and least <= value <= most:
         return int(value)
-    within = f"from {least} to {most}" if most < 2**62 else f"of at least {least}"
-    raise error(f"{what} is {shown(value)}; it must be a whole number {within}.")
+    and_most = f" and at most {most}" if most < 2**62 else ""
+    raise error(f"{what} is {shown(value)}. Give a whole number, at least {least}{and_most}.")
 
 
-def shown(value: object) -> str:
-    """A value as an error message quotes it: briefly, and whatever its `repr` does."""
+def flag(value: object, error: type[MemetikError], what: str) -> bool:
+    """`value` as a Python bool; 0 and 1 will do."""
+    if isinstance(value, (bool, np.bool_, int, np.integer)) and value in (0, 1):
+        return bool(value)
+    raise error(f"{what} is {shown(value)}; it must be True or False.")
+
+
+def several(value: object, error: type[MemetikError], what: str, example: str) -> tuple[Any, ...]:
+    """The items of a list, tuple or other iterable; not the letters of a text or the keys of a dict."""
     try:
-        text = repr(value)
-    except Exception:  # a stranger's repr
-        text = f"a {type(value).__name__}"
-    return text if len(text) <= 100 else f"{text[:100]}..."
+        if not isinstance(value, (str, bytes, bytearray, memoryview, Mapping)):
+            return tuple(value)  # type: ignore[arg-type]
+    except Exception:  # not iterable, or it fails half way
+        pass
+    raise error(f"{what} is {shown(value)}. Give a list, for example {example}.")
 
 
-def said(reason: Exception) -> str:
-    """What an exception says, or its name where it says nothing; without a full stop."""
-    return (str(reason) or type(reason).__name__).rstrip(".")
+def mapping(value: object, error: type[MemetikError], what: str, example: str) -> dict[Any, Any]:
+    """The items of a dict or other mapping; None stands for none."""
+    if value is None:
+        return {}
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise error(f"{what} is {shown(value)}. Give a dict, for example {example}.")
+
+
+def text(value: object, error: type[MemetikError], what: str) -> str:
+    """`value` if it is a text that is not empty."""
+    if isinstance(value, str) and value:
+        return value
+    raise error(f"{what} is {shown(value)}. Give a text.")
 
 
 def finite_array(value: object, name: str, expected: str, *shapes: tuple[int, ...]) -> Array:
@@ -140,6 +159,12 @@ def checked_matrix(R: Array, name: str) -> Array:
         return R
     u, _, vt = np.linalg.svd(R)
     return np.asarray(u @ vt)
+
+
+def check_name(name: object) -> None:
+    """Raise unless it is a text, what error messages call an argument."""
+    if not isinstance(name, str):
+        raise GeometryError(f"name is {shown(name)}; give a text, what error messages should call the argument")
 
 
 def check_bottom_row(T: Array, name: str) -> None:

@@ -12,15 +12,17 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from memetik.errors import GeometryError
+from memetik.errors import GeometryError, shown
 from memetik.geometry.checks import (
     Array,
     check_bottom_row,
+    check_name,
     checked_matrix,
     direction,
     doubt_degrees,
     finite_array,
     finite_number,
+    flag,
     unit_quaternion,
 )
 
@@ -56,7 +58,8 @@ def rotation_matrix(rotation: RotationLike, *, name: str = "rotation") -> Array:
     rounding is left (above 1e-12) is removed by going to the nearest rotation. Error messages call the
     argument `name`.
     """
-    if hasattr(rotation, "as_quat") and hasattr(rotation, "as_matrix"):
+    check_name(name)
+    if hasattr(rotation, "as_quat") and hasattr(rotation, "as_matrix") and not isinstance(rotation, type):
         rotation = rotation.as_matrix()
     array = finite_array(rotation, name, ONE_ROTATION, (3, 3), (4,), (4, 4))
     if array.shape == (4,):
@@ -70,6 +73,11 @@ def rotation_matrix(rotation: RotationLike, *, name: str = "rotation") -> Array:
 def skew(v: Array) -> Array:
     """The matrix [v]x of the cross product: `skew(v) @ p == cross(v, p)`."""
     return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+
+
+def _in_degrees(degrees: object) -> bool:
+    """The flag `degrees`; a third angle in its place would be a silent mistake."""
+    return flag(degrees, GeometryError, "degrees")
 
 
 def _matrix_from_quaternion(q: Array) -> Array:
@@ -92,7 +100,7 @@ def _euler_axes(order: str) -> tuple[list[int], bool]:
     """The axis numbers of an Euler order, and whether the axes are fixed (lower case)."""
     letters = order.lower() if isinstance(order, str) else ""
     if not 1 <= len(letters) <= 3 or set(letters) - set("xyz"):
-        raise GeometryError(f"order is {order!r}; give one to three of the letters x, y, z, such as 'xyz'")
+        raise GeometryError(f"order is {shown(order)}; give one to three of the letters x, y, z, such as 'xyz'")
     if order not in (letters, order.upper()):
         raise GeometryError(
             f"order {order!r} mixes cases; write {letters!r} for turns about the fixed axes "
@@ -117,7 +125,7 @@ def euler(*angles: float, order: str = "xyz", degrees: bool = False) -> Array:
     if not degrees:
         doubt_degrees(turns.tolist())
     R = np.eye(3)
-    for axis, angle in zip(axes, np.radians(turns) if degrees else turns, strict=True):
+    for axis, angle in zip(axes, np.radians(turns) if _in_degrees(degrees) else turns, strict=True):
         turn = axis_angle(np.eye(3)[axis], angle)
         R = turn @ R if fixed else R @ turn
     return R
@@ -135,7 +143,7 @@ def axis_angle(axis: npt.ArrayLike, angle: float, *, degrees: bool = False) -> A
     """
     a = skew(direction(axis, "axis"))
     turn = finite_number(angle, "angle")
-    turn = math.radians(turn) if degrees else turn
+    turn = math.radians(turn) if _in_degrees(degrees) else turn
     versine = 2.0 * math.sin(0.5 * turn) ** 2  # 1 - cos(turn) without cancellation
     return np.asarray(np.eye(3) + math.sin(turn) * a + versine * a @ a)
 
@@ -243,7 +251,7 @@ def to_euler(R: RotationLike, order: str = "xyz", *, degrees: bool = False) -> A
     outer = [math.remainder(first, 2.0 * math.pi), math.remainder(last, 2.0 * math.pi)]
     angles = np.array([outer[0], middle, outer[1]])
     angles = angles if fixed else angles[::-1]
-    return np.degrees(angles) if degrees else angles.copy()
+    return np.degrees(angles) if _in_degrees(degrees) else angles.copy()
 
 
 def to_axis_angle(R: RotationLike, *, degrees: bool = False) -> tuple[Array, float]:
@@ -256,7 +264,7 @@ def to_axis_angle(R: RotationLike, *, degrees: bool = False) -> tuple[Array, flo
     if sine == 0.0:
         return np.array([1.0, 0.0, 0.0]), 0.0
     angle = 2.0 * math.atan2(sine, q[0])
-    return direction(q[1:], "R"), math.degrees(angle) if degrees else angle
+    return direction(q[1:], "R"), math.degrees(angle) if _in_degrees(degrees) else angle
 
 
 # ---- Measuring and blending ----------------------------------------------------------------------

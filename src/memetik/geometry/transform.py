@@ -15,6 +15,7 @@ from memetik.geometry.checks import (
     THREE_NUMBERS,
     Array,
     check_bottom_row,
+    check_name,
     checked_matrix,
     finite_array,
     finite_number,
@@ -53,6 +54,7 @@ def as_transform(pose: TransformLike, *, name: str = "pose") -> Array:
     of three numbers, or a tuple or list of two, (position, rotation). Error messages call the argument
     `name`.
     """
+    check_name(name)
     if isinstance(pose, (tuple, list)) and len(pose) == 2:
         position = finite_array(pose[0], f"{name}[0]", THREE_NUMBERS, (3,))
         rotation = None if pose[1] is None else rotation_matrix(pose[1], name=f"{name}[1]")

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from memetik.body import Frame
 from memetik.errors import ProblemError
+from memetik.geometry.checks import real_number
 from memetik.kernels.term_aim import aim_jacobian, aim_residual
 from memetik.kernels.terms import AIM
 from memetik.objectives.framed import Framed
@@ -34,10 +35,11 @@ class Aim(Framed):
         name: str | None,
     ) -> None:
         super().__init__(frame, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name)
-        if not 0.0 <= half_angle < math.pi:
-            raise ProblemError(f"{self.name}: half_angle is {half_angle}; it must be from 0 to below pi radians.")
+        angle = real_number(half_angle, ProblemError, f"{self.name}: half_angle")
+        if not 0.0 <= angle < math.pi:
+            raise ProblemError(f"{self.name}: half_angle is {angle}; it must be from 0 to below pi radians.")
         self.axis = unit(axis, self.name, "axis")
-        self.half_angle = float(half_angle)
+        self.half_angle = angle
         self._aim = Target(3)
         self.target = target
 

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.body import Body, Frame
-from memetik.errors import ProblemError
+from memetik.errors import ProblemError, shown
 from memetik.geometry import translation
+from memetik.geometry.checks import real_array, several
 from memetik.kernels.term_balance import balance_jacobian, balance_residual
 from memetik.kernels.terms import BALANCE
-from memetik.objectives.objective import Objective, Packer, Target
+from memetik.objectives.objective import Objective, Packer, Target, checked_length
 from memetik.objectives.position import POSITION_GAIN
 
 Array = NDArray[np.float64]
@@ -90,7 +91,8 @@ class Balance(Objective):
         )
 
     def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
-        polygons = [_convex(polygon, self.name) for polygon in np.asarray(path)]
+        steps = several(path, ProblemError, f"{self.name}: many polygons", "an array of rows x k x 2")
+        polygons = [_convex(polygon, self.name) for polygon in steps]
         return np.array([self._numbers(polygon, self._margin) for polygon in polygons]), self._room
 
     def _settle(self, polygon: Array, margin: float) -> None:
@@ -131,22 +133,17 @@ def _masses(body: Body) -> list[tuple[Frame, float]]:
 
 
 def _margin(value: float, name: str) -> float:
-    if not (math.isfinite(value) and value >= 0.0):
-        raise ProblemError(f"{name}: margin is {value}; it must be zero or positive.")
-    return float(value)
+    return checked_length(value, name, "margin")
 
 
 def _convex(value: ArrayLike, name: str) -> Array:
     """The convex hull of points, anticlockwise."""
-    try:
-        points = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        points = np.empty(0)
+    points = real_array(value, ProblemError, f"{name}: polygon must be points of two or three finite numbers")
     if points.ndim != 2 or points.shape[1] not in (2, 3) or not np.isfinite(points).all():
-        raise ProblemError(f"{name}: polygon must be points of two or three finite numbers, not {value!r}.")
+        raise ProblemError(f"{name}: polygon must be points of two or three finite numbers, not {shown(value)}.")
     hull = _hull(points[:, :2])
     if len(hull) < 3:
-        raise ProblemError(f"{name}: polygon needs three corners that are not in one line, not {value!r}.")
+        raise ProblemError(f"{name}: polygon needs three corners that are not in one line, not {shown(value)}.")
     if len(hull) > MOST_CORNERS:
         raise ProblemError(f"{name}: polygon has {len(hull)} corners; give at most {MOST_CORNERS}.")
     return hull

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from memetik.body import Body, Frame
-from memetik.errors import MemetikWarning, ProblemError
+from memetik.errors import MemetikWarning, ProblemError, shown
 from memetik.geometry import to_quaternion
+from memetik.geometry.checks import text
 from memetik.kernels.callback import CALLBACK
 from memetik.kernels.term_custom import custom_jacobian, custom_residual, frame_view
 from memetik.kernels.terms import CUSTOM, CUSTOM_FRAMES, JOINT_OFFSET, JOINT_RATIO, JOINT_VARIABLE, READ_JOINT
 from memetik.objectives.machine_code import MachineCode, Wrap, machine_code
-from memetik.objectives.objective import Objective, Packer
+from memetik.objectives.objective import Objective, Packer, checked_name
 
 _NUMBER = ctypes.sizeof(ctypes.c_double)
 _POSE = 7 * ctypes.c_double
@@ -78,7 +79,7 @@ class Custom(Objective):
         weight: float = 1.0,
         name: str | None = None,
     ) -> None:
-        super().__init__(weight=weight, tolerance=tolerance, name=name or getattr(function, "__name__", None))
+        super().__init__(weight=weight, tolerance=tolerance, name=checked_name(name) or _name_of(function))
         self.function = function
         self._frames = _several(reads, (str, Frame), self.name, "reads", "frames")
         self._joints = _several(joints, (str,), self.name, "joints", "joint names")
@@ -231,12 +232,12 @@ class Custom(Objective):
 
     def _require_arguments(self, function: Callable[..., Any], count: int) -> None:
         if not callable(function):
-            raise ProblemError(f"{self.name}: {function!r} is not a function.")
+            raise ProblemError(f"{self.name}: {shown(function)} is not a function.")
         if count == 0:
             raise ProblemError(f"{self.name}: it reads nothing. Name frames in `reads` or joints in `joints`.")
         try:
             inspect.signature(function).bind(*range(count))
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             raise ProblemError(
                 f"{self.name}: the function must take {count} arguments, the frames of `reads` and then the values of "
                 f"`joints`: {error}."
@@ -259,9 +260,9 @@ class FunctionalRelation(Custom):
         weight: float = 1.0,
         name: str | None = None,
     ) -> None:
-        sources = _several(of, (str,), name or type(self).__name__, "of", "joint names")
-        self.joint, self.of, self.relation = joint, sources, function
-        name = name or type(self).__name__
+        name = checked_name(name) or type(self).__name__
+        sources = _several(of, (str,), name, "of", "joint names")
+        self.joint, self.of, self.relation = text(joint, ProblemError, f"{name}: joint"), sources, function
         super().__init__(self._difference, joints=(joint, *sources), tolerance=tolerance, weight=weight, name=name)
         self._require_arguments(function, len(sources))
 
@@ -276,6 +277,11 @@ def _difference_to(relation: Any) -> Any:
     return lambda value, *others: value - relation(*others)
 
 
+def _name_of(function: object) -> str | None:
+    name = getattr(function, "__name__", None)
+    return name if isinstance(name, str) else None
+
+
 def _floats(value: Any) -> list[float]:
     """The residuals that a function returned."""
     if np.ndim(value) > 1:
@@ -288,5 +294,5 @@ def _several(given: Any, kinds: tuple[type, ...], name: str, keyword: str, what:
     items = (given,) if isinstance(given, kinds) else tuple(given) if isinstance(given, Sequence) else (given,)
     for item in items:
         if not isinstance(item, kinds):
-            raise ProblemError(f"{name}: {keyword} must list {what}, not {item!r}.")
+            raise ProblemError(f"{name}: {keyword} must list {what}, not {shown(item)}.")
     return items

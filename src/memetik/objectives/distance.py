@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.body import Body, Frame, Shape
-from memetik.errors import ProblemError
+from memetik.errors import ProblemError, shown
+from memetik.geometry.checks import real_array, several, text
 from memetik.kernels.term_distance import distance_jacobian, distance_residual
 from memetik.kernels.terms import DISTANCE, GROUP_CENTER, GROUP_SOLIDS, SOLID_DATA
-from memetik.objectives.objective import Array, Objective, Packer, Target
+from memetik.objectives.objective import Array, Objective, Packer, Target, checked_frame, checked_length, checked_name
 from memetik.objectives.position import POSITION_GAIN
 from memetik.objectives.solids import ball, group, link_solids, world_groups
 
@@ -35,7 +36,7 @@ class Apart(Objective):
 
     @margin.setter
     def margin(self, value: float) -> None:
-        self._margin = _length(value, self.name, "margin")
+        self._margin = checked_length(value, self.name, "margin")
         self._changed()
 
     def _pack_pairs(self, packer: Packer, pairs: Sequence[tuple[int, int]], frames: Sequence[str | Frame]) -> None:
@@ -80,11 +81,11 @@ class Distance(Apart):
         weight: float = 1.0,
         name: str | None = None,
     ) -> None:
-        self.kept = (frame,) if isinstance(frame, str | Frame) else tuple(frame)
-        several = f"Distance of {len(self.kept)} links" if len(self.kept) > 1 else None
-        super().__init__(margin=margin, tolerance=tolerance, weight=weight, name=name or several)
-        self.radius = None if radius is None else _length(radius, self.name, "radius")
-        self.others, obstacles = _sort(others)
+        self.kept = _kept(frame)
+        usual = f"Distance of {len(self.kept)} links" if len(self.kept) > 1 else None
+        super().__init__(margin=margin, tolerance=tolerance, weight=weight, name=checked_name(name) or usual)
+        self.radius = None if radius is None else checked_length(radius, self.name, "radius")
+        self.others, obstacles = _sort(others, self.name)
         if not self.kept:
             raise ProblemError(f"{self.name}: nothing keeps away. Name at least one link or frame.")
         shared = {_link(each) for each in self.kept} & {_link(each) for each in self.others}
@@ -155,9 +156,14 @@ class SelfDistance(Apart):
         weight: float = 1.0,
         name: str | None = None,
     ) -> None:
-        super().__init__(margin=margin, tolerance=tolerance, weight=weight, name=name or f"SelfDistance of {body.name}")
-        names = [link.name for link in body.links.values() if link.shapes] if links is None else list(links)
-        left_out = body.touching | {frozenset(pair) for pair in ignore}
+        if not isinstance(body, Body):
+            raise ProblemError(f"SelfDistance: {shown(body)} is not a body. Give the one whose links keep apart.")
+        usual = f"SelfDistance of {body.name}"
+        super().__init__(margin=margin, tolerance=tolerance, weight=weight, name=checked_name(name) or usual)
+        names = [link.name for link in body.links.values() if link.shapes]
+        if links is not None:
+            names = [text(link, ProblemError, f"{self.name}: a link") for link in _listed(links, self.name, "links")]
+        left_out = body.touching | {_pair(pair, self.name) for pair in _listed(ignore, self.name, "ignore")}
         for link in {*names, *(link for pair in left_out for link in pair)}:
             body.frame(link)
         part = _welded(body)
@@ -192,17 +198,35 @@ class SelfDistance(Apart):
 _GROUP = GROUP_SOLIDS + SOLID_DATA  # an obstacle: a group of one solid
 
 
-def _sort(others: object) -> tuple[tuple[str | Frame, ...], object]:
+def _kept(frame: str | Frame | Iterable[str | Frame]) -> tuple[str | Frame, ...]:
+    if isinstance(frame, str | Frame):
+        return (frame,)
+    each = several(frame, ProblemError, "Distance: frame", "['hand', 'elbow']")
+    return tuple(checked_frame(one, "Distance") for one in each)
+
+
+def _sort(others: object, name: str) -> tuple[tuple[str | Frame, ...], object]:
     """What rides on the body, and what stands in the world."""
     if isinstance(others, str | Frame):
         return (others,), ()
     if isinstance(others, np.ndarray | Shape) or not isinstance(others, Iterable):
         return (), others
-    items = list(others)
+    items = several(others, ProblemError, f"{name}: others", "[(0.5, 0.0, 0.3)]")
     if items and all(np.isscalar(item) and not isinstance(item, str) for item in items):
-        return (), np.array(items)
+        return (), real_array(items, ProblemError, f"{name}: others are not numbers")
     on_body = tuple(item for item in items if isinstance(item, str | Frame))
     return on_body, [item for item in items if not isinstance(item, str | Frame)]
+
+
+def _listed(value: object, name: str, what: str) -> tuple[Any, ...]:
+    return several(
+        value, ProblemError, f"{name}: {what}", "['hand', 'elbow']" if what == "links" else "[('hand', 'elbow')]"
+    )
+
+
+def _pair(pair: object, name: str) -> frozenset[str]:
+    links = several(pair, ProblemError, f"{name}: a pair in ignore", "('hand', 'elbow')")
+    return frozenset(text(link, ProblemError, f"{name}: a link in ignore") for link in links)
 
 
 def _link(frame: str | Frame) -> str:
@@ -215,9 +239,3 @@ def _welded(body: Body) -> dict[str, str]:
     for joint in body.joints.values():  # depth-first: parents are met before their children
         part[joint.child] = part[joint.parent] if joint.kind == "fixed" else joint.child
     return part
-
-
-def _length(value: float, name: str, what: str) -> float:
-    if not (math.isfinite(value) and value >= 0.0):
-        raise ProblemError(f"{name}: {what} is {value}; it must be zero or positive, in metres.")
-    return float(value)

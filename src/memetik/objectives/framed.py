@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from memetik.body import Frame
-from memetik.objectives.objective import Array, Objective, Packer, checked_tolerance
+from memetik.objectives.objective import Array, Objective, Packer, checked_frame, checked_tolerance
 
 
 class Framed(Objective):
@@ -21,7 +21,8 @@ class Framed(Objective):
         name: str | None,
     ) -> None:
         super().__init__(weight=weight, tolerance=tolerance, name=name)
-        self.frame, self.relative_to = frame, relative_to
+        self.frame = checked_frame(frame, self.name)
+        self.relative_to = None if relative_to is None else checked_frame(relative_to, self.name, "relative_to")
 
     def frames(self) -> tuple[str | Frame, ...]:
         return (self.frame,) if self.relative_to is None else (self.frame, self.relative_to)

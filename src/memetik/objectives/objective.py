@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.body import Body, Frame
-from memetik.errors import ProblemError
+from memetik.errors import ProblemError, shown
+from memetik.geometry.checks import real_number
 
 if TYPE_CHECKING:
     FrameLike = str | Frame
@@ -70,7 +71,7 @@ class Objective:
 
     def __init__(self, *, weight: float, tolerance: float | None, name: str | None = None) -> None:
         self._problems: weakref.WeakSet[Recompilable] = weakref.WeakSet()
-        self.name = name or type(self).__name__
+        self.name = checked_name(name) or type(self).__name__
         self.weight = weight
         self.tolerance = tolerance
 
@@ -80,11 +81,12 @@ class Objective:
 
     @weight.setter
     def weight(self, value: float) -> None:
-        if not (math.isfinite(value) and value > 0.0):
+        number = real_number(value, ProblemError, f"{self.name}: weight")
+        if not (math.isfinite(number) and number > 0.0):
             raise ProblemError(
-                f"{self.name}: weight is {value}; it must be positive. Leave the objective out instead of 0."
+                f"{self.name}: weight is {number}; it must be positive. Leave the objective out instead of 0."
             )
-        self._weight = float(value)
+        self._weight = number
         self._changed()
 
     @property
@@ -209,6 +211,31 @@ def _target_of(numbers: Array) -> Target:
 
 def checked_tolerance(value: float | None, name: str) -> float | None:
     """The tolerance, if it is one."""
-    if value is not None and not value >= 0.0:
-        raise ProblemError(f"{name}: tolerance is {value}; it must be zero or positive, or None for a mere guide.")
-    return None if value is None else float(value)
+    if value is None:
+        return None
+    number = real_number(value, ProblemError, f"{name}: tolerance")
+    if not number >= 0.0:
+        raise ProblemError(f"{name}: tolerance is {number}; it must be zero or positive, or None for a mere guide.")
+    return number
+
+
+def checked_name(name: str | None) -> str:
+    """The name that a user gave an objective; empty for none."""
+    if name is not None and not isinstance(name, str):
+        raise ProblemError(f"the name of an objective is {shown(name)}. Give a text, or leave it out.")
+    return name or ""
+
+
+def checked_length(value: float, name: str, what: str) -> float:
+    """A length that is zero or positive [m]."""
+    number = real_number(value, ProblemError, f"{name}: {what}")
+    if not (math.isfinite(number) and number >= 0.0):
+        raise ProblemError(f"{name}: {what} is {number}; it must be zero or positive, in metres.")
+    return number
+
+
+def checked_frame(frame: str | Frame, name: str, what: str = "frame") -> str | Frame:
+    """A frame, or the name of a link."""
+    if not isinstance(frame, (str, Frame)):
+        raise ProblemError(f"{name}: {what} is {shown(frame)}. Give the name of a link, or body.frame(...).")
+    return frame

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from memetik.body import Frame
-from memetik.errors import ProblemError
+from memetik.errors import ProblemError, shown
+from memetik.geometry.checks import real_array
 from memetik.objectives.framed import Framed
 from memetik.objectives.objective import Array, checked_tolerance
 from memetik.objectives.pose_target import three
@@ -39,8 +40,8 @@ class PerAxis(Framed):
     @tolerance.setter
     def tolerance(self, value: float | Sequence[float] | None) -> None:
         axes, scalar = None, value
-        if value is not None and np.ndim(value) > 0:
-            axes, scalar = three(value, self.name, "tolerance"), 0.0
+        if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) > 0:
+            axes, scalar = three(value, self.name, "tolerance"), 0.0  # type: ignore[arg-type]
             for tolerance in axes:
                 checked_tolerance(float(tolerance), self.name)
         self._tolerance = checked_tolerance(scalar, self.name)  # type: ignore[arg-type]
@@ -59,6 +60,9 @@ def axis_gains(mask: Array, tolerance: Array | None) -> Array:
 
 def axis_mask(mask: Sequence[object], name: str) -> Array:
     """Which of the axes x, y, z count, as ones and zeros."""
-    if len(mask) != 3 or not any(mask):
-        raise ProblemError(f"{name}: mask {mask!r} must name for x, y and z whether they count, at least one of them.")
-    return np.array([1.0 if axis else 0.0 for axis in mask])
+    axes = real_array(mask, ProblemError, f"{name}: mask must name for x, y and z whether they count")
+    if axes.shape != (3,) or np.isnan(axes).any() or not axes.any():
+        raise ProblemError(
+            f"{name}: mask {shown(mask)} must name for x, y and z whether they count, at least one of them."
+        )
+    return np.where(axes != 0.0, 1.0, 0.0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memetik.errors import GeometryError, ProblemError
+from memetik.errors import GeometryError, ProblemError, shown
 from memetik.geometry import RotationLike, TransformLike, as_transform, rotation_matrix
-from memetik.geometry.checks import real_array, shown
+from memetik.geometry.checks import real_array
 from memetik.kernels.targets import (
     BAD_LAST_ROW,
     NOT_A_ROTATION,

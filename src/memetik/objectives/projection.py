@@ -7,7 +7,8 @@ import math
 from numpy.typing import ArrayLike
 
 from memetik.body import Frame
-from memetik.errors import ProblemError
+from memetik.errors import ProblemError, shown
+from memetik.geometry.checks import flag, real_number
 from memetik.kernels.term_projection import (
     projection_jacobian,
     projection_residual,
@@ -61,10 +62,13 @@ class Projection(Posed):
             weight=weight,
             name=name,
         )
-        if not (math.isfinite(lift) and lift > 0.0):
-            raise ProblemError(f"{self.name}: lift is {lift}; it must be above zero, or rays from the surface miss it.")
+        height = real_number(lift, ProblemError, f"{self.name}: lift")
+        if not (math.isfinite(height) and height > 0.0):
+            raise ProblemError(
+                f"{self.name}: lift is {height}; it must be above zero, or rays from the surface miss it."
+            )
         self.direction = unit(direction, self.name, "direction")
-        self.lift, self.align = float(lift), bool(align)
+        self.lift, self.align = height, flag(align, ProblemError, f"{self.name}: align")
         self.surface = surface
 
     @property
@@ -76,7 +80,7 @@ class Projection(Posed):
     def surface(self, value: Surface) -> None:
         if not isinstance(value, Surface):
             raise ProblemError(
-                f"{self.name}: {value!r} is not a surface. Give mk.Ground(...), mk.HeightField(...) or "
+                f"{self.name}: {shown(value)} is not a surface. Give mk.Ground(...), mk.HeightField(...) or "
                 "mk.TriangleMesh(...)."
             )
         self._surface = value

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.body import Frame
-from memetik.errors import ProblemError
+from memetik.errors import ProblemError, shown
 from memetik.geometry import between, rotation_matrix
+from memetik.geometry.checks import text
 from memetik.kernels.term_region import plane_jacobian, plane_residual, range_jacobian, range_residual
 from memetik.kernels.terms import PLANE, PLANE_TARGET, POSITION, RANGE, RANGE_LEAST, RANGE_TARGET
 from memetik.objectives.aim import Aim
 from memetik.objectives.framed import Framed
-from memetik.objectives.objective import Array, Packer, Target
+from memetik.objectives.objective import Array, Packer, Target, checked_length, checked_name
 from memetik.objectives.pose_target import point_rows, set_rotation, three, unit
 from memetik.objectives.position import POSITION_GAIN, pack_pose_term
 from memetik.objectives.solids import ball, link_solids
@@ -57,9 +58,8 @@ class Range(Framed):
 
     @distance.setter
     def distance(self, value: float) -> None:
-        if not (math.isfinite(value) and value >= 0.0):
-            raise ProblemError(f"{self.name}: distance is {value}; it must be zero or positive, in metres.")
-        self._range.assign(RANGE_LEAST, np.array([0.0, value] if self._farthest else [value, math.inf]))
+        length = checked_length(value, self.name, "distance")
+        self._range.assign(RANGE_LEAST, np.array([0.0, length] if self._farthest else [length, math.inf]))
 
     def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
         points = point_rows(path, self.name)
@@ -165,8 +165,10 @@ class Plane(Framed):
         name: str | None = None,
     ) -> None:
         super().__init__(frame, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name)
-        if side not in ("on", "above"):
-            raise ProblemError(f"{self.name}: side is {side!r}; say 'on' or 'above'. To stay below, turn the normal.")
+        if not isinstance(side, str) or side not in ("on", "above"):
+            raise ProblemError(
+                f"{self.name}: side is {shown(side)}; say 'on' or 'above'. To stay below, turn the normal."
+            )
         self.side = side
         self._plane = Target(PLANE_TARGET)
         self.point, self.normal = point, normal
@@ -238,7 +240,7 @@ class Touch(Plane):
         super().__init__(
             link, point, normal, side=side, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name
         )
-        self.link = link
+        self.link = text(link, ProblemError, f"{self.name}: link")
 
     def solids(self, packer: Packer) -> list[Array]:
         return link_solids(packer.body, self.link, self.name)
@@ -261,7 +263,7 @@ class Side(Aim):
         relative_to: str | Frame | None = None,
         name: str | None = None,
     ) -> None:
-        name = name or type(self).__name__
+        name = checked_name(name) or type(self).__name__
         super().__init__(
             frame, -unit(direction, name, "direction"), axis=axis, half_angle=math.pi / 2.0, tolerance=tolerance,
             weight=weight, relative_to=relative_to, name=name,
@@ -285,5 +287,5 @@ class Side(Aim):
 def _place(value: ArrayLike, name: str, what: str) -> Array:
     numbers = three(value, name, what)
     if not np.isfinite(numbers).all():
-        raise ProblemError(f"{name}: {what} has an entry that is infinite: {value!r}.")
+        raise ProblemError(f"{name}: {what} has an entry that is infinite: {shown(value)}.")
     return numbers

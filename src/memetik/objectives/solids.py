@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from memetik.body import Body, Shape
-from memetik.errors import ProblemError
+from memetik.errors import ProblemError, shown
 from memetik.geometry import to_quaternion
+from memetik.geometry.checks import real_array, several
 from memetik.kernels.terms import (
     GROUP_CENTER,
     GROUP_COUNT,
@@ -26,7 +27,7 @@ from memetik.kernels.terms import (
 from memetik.objectives.objective import Array
 
 _CANNOT = (
-    "{}: cannot keep away from {!r}. Give points (x, y, z), spheres (x, y, z, radius), shapes placed in the world, "
+    "{}: cannot keep away from {}. Give points (x, y, z), spheres (x, y, z, radius), shapes placed in the world, "
     "links or frames."
 )
 
@@ -87,10 +88,12 @@ def world_groups(obstacles: object, name: str) -> Array:
         return _sphere_groups(_spheres(obstacles, name))
     items = [obstacles] if isinstance(obstacles, Shape) else obstacles
     if not isinstance(items, Iterable):
-        raise ProblemError(_CANNOT.format(name, obstacles))
-    rows = list(items)
-    if not any(isinstance(item, Shape) for item in rows) and len({np.size(item) for item in rows}) == 1:
-        return _sphere_groups(_spheres(rows, name))
+        raise ProblemError(_CANNOT.format(name, shown(obstacles)))
+    rows = several(items, ProblemError, f"{name}: obstacles", "[(0.5, 0.0, 0.3)]")
+    if rows and not any(isinstance(item, Shape) for item in rows):
+        parts = [np.atleast_1d(real_array(item, ProblemError, f"{name}: an obstacle is not numbers")) for item in rows]
+        if len({part.size for part in parts}) == 1:
+            return _sphere_groups(_spheres(parts, name))
     groups = [
         group(-1, [solid(item, f"{name}: obstacle {k}")])[None]
         if isinstance(item, Shape)
@@ -102,12 +105,9 @@ def world_groups(obstacles: object, name: str) -> Array:
 
 def _spheres(values: object, name: str) -> Array:
     """Rows (x, y, z, radius) from such rows or from points."""
-    try:
-        rows = np.atleast_2d(np.asarray(values, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise ProblemError(_CANNOT.format(name, values)) from None
+    rows = np.atleast_2d(real_array(values, ProblemError, f"{name}: an obstacle is not numbers"))
     if rows.ndim != 2 or rows.shape[1] not in (3, 4):
-        raise ProblemError(_CANNOT.format(name, values))
+        raise ProblemError(_CANNOT.format(name, shown(values)))
     spheres = np.zeros((len(rows), 4))
     spheres[:, : rows.shape[1]] = rows
     if not np.isfinite(spheres).all() or (spheres[:, 3] < 0.0).any():

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from memetik.body import Body
 from memetik.errors import ProblemError
+from memetik.geometry.checks import mapping, real_array, real_number, text
 from memetik.kernels.terms import FOLLOWS_START, SPRINGS
 from memetik.objectives.objective import Array, Objective, Packer, Target
 
@@ -27,7 +28,7 @@ class JointValue(Objective):
         name: str | None = None,
     ) -> None:
         super().__init__(weight=weight, tolerance=tolerance, name=name)
-        self.joint = joint
+        self.joint = text(joint, ProblemError, f"{self.name}: joint")
         self._rest = Target(2)  # lower and upper end of the rest interval, the same
         self.target = target
 
@@ -38,9 +39,10 @@ class JointValue(Objective):
 
     @target.setter
     def target(self, value: float) -> None:
-        if not math.isfinite(value):
-            raise ProblemError(f"{self.name}: the value of joint {self.joint!r} must be finite, not {value}.")
-        self._rest.assign(0, np.array([value, value], dtype=np.float64))
+        number = real_number(value, ProblemError, f"{self.name}: the value of joint {self.joint!r}")
+        if not math.isfinite(number):
+            raise ProblemError(f"{self.name}: the value of joint {self.joint!r} must be finite, not {number}.")
+        self._rest.assign(0, np.array([number, number]))
 
     def joints(self, body: Body) -> tuple[str, ...]:
         return (self.joint,)
@@ -59,10 +61,14 @@ class Posture(Objective):
         self, joints: Mapping[str, float] | None, *, weight: float, tolerance: float | None, name: str | None
     ) -> None:
         super().__init__(weight=weight, tolerance=tolerance, name=name)
-        self.stiffness = dict(joints or {})
-        for joint, value in self.stiffness.items():
-            if not (math.isfinite(value) and value >= 0.0):
-                raise ProblemError(f"{self.name}: the weight of joint {joint!r} must be zero or positive, not {value}.")
+        self.stiffness: dict[str, float] = {}
+        for joint, value in mapping(joints, ProblemError, f"{self.name}: joints", "{'joint_1': 0.5}").items():
+            number = real_number(value, ProblemError, f"{self.name}: the weight of joint {joint!r}")
+            if not (math.isfinite(number) and number >= 0.0):
+                raise ProblemError(
+                    f"{self.name}: the weight of joint {joint!r} must be zero or positive, not {number}."
+                )
+            self.stiffness[joint] = number
 
     def rest(self, packer: Packer, joint: str) -> tuple[float, float, float]:
         """Stiffness, and the interval in which the joint is at rest."""
@@ -109,7 +115,9 @@ class Displacement(Posture):
         name: str | None = None,
     ) -> None:
         super().__init__(joints, weight=weight, tolerance=tolerance, name=name)
-        self.reference: Array | None = None if reference is None else np.array(reference, dtype=np.float64)
+        self.reference: Array | None = None
+        if reference is not None:
+            self.reference = np.array(real_array(reference, ProblemError, f"{self.name}: reference is no joint vector"))
 
     @property
     def follows_start(self) -> bool:
@@ -158,9 +166,10 @@ class AvoidLimits(Posture):
         name: str | None = None,
     ) -> None:
         super().__init__(joints, weight=weight, tolerance=tolerance, name=name)
-        if not 0.0 < margin < 0.5:
-            raise ProblemError(f"{self.name}: margin is {margin}; it is a share of the range, between 0 and 0.5.")
-        self.margin = margin
+        share = real_number(margin, ProblemError, f"{self.name}: margin")
+        if not 0.0 < share < 0.5:
+            raise ProblemError(f"{self.name}: margin is {share}; it is a share of the range, between 0 and 0.5.")
+        self.margin = share
 
     def rest(self, packer: Packer, joint: str) -> tuple[float, float, float]:
         low, high = packer.limits(joint)

@@ -10,7 +10,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memetik.errors import ProblemError
+from memetik.errors import ProblemError, said, shown
+from memetik.geometry.checks import real_array
 from memetik.kernels.raycast import GROUND, HEIGHT_FIELD, TRIANGLES, beside, cast
 from memetik.objectives.objective import Packer
 from memetik.objectives.pose_target import three, unit
@@ -71,7 +72,7 @@ class Ground(Surface):
     def __init__(self, point: ArrayLike = (0.0, 0.0, 0.0), normal: ArrayLike = (0.0, 0.0, 1.0)) -> None:
         self.point = three(point, "Ground", "point")
         if not np.isfinite(self.point).all():
-            raise ProblemError(f"Ground: point must be three finite numbers, not {point!r}.")
+            raise ProblemError(f"Ground: point must be three finite numbers, not {shown(point)}.")
         self.normal = unit(normal, "Ground", "normal")
         super().__init__(np.array([GROUND, *self.point, *self.normal]))
 
@@ -97,10 +98,10 @@ class HeightField(Surface):
             raise ProblemError(f"HeightField: heights has shape {self.heights.shape}; a cell needs 2 x 2 corners.")
         steps = _finite(spacing, "HeightField", "spacing", 0, 1)
         if steps.shape not in ((), (2,)) or not (steps > 0.0).all():
-            raise ProblemError(f"HeightField: spacing is {spacing}; it must be one or two numbers above zero.")
+            raise ProblemError(f"HeightField: spacing is {shown(spacing)}; it must be one or two numbers above zero.")
         corner = _finite(origin, "HeightField", "origin", 1)
         if corner.shape != (2,):
-            raise ProblemError(f"HeightField: origin must be x and y of the first corner, not {origin!r}.")
+            raise ProblemError(f"HeightField: origin must be x and y of the first corner, not {shown(origin)}.")
         self.spacing, self.origin = np.full(2, steps), corner
         extent = [self.heights.min(), self.heights.max()]
         super().__init__(
@@ -116,13 +117,11 @@ class TriangleMesh(Surface):
 
     def __init__(self, vertices: ArrayLike, faces: ArrayLike) -> None:
         self.vertices = _finite(vertices, "TriangleMesh", "vertices", 2)
-        self.faces = np.array(faces)
+        self.faces = _whole(faces)
         if self.vertices.shape[1] != 3:
             raise ProblemError(f"TriangleMesh: vertices has shape {self.vertices.shape}; it must be (n, 3).")
         if self.faces.ndim != 2 or self.faces.shape[1] != 3 or len(self.faces) == 0:
             raise ProblemError(f"TriangleMesh: faces has shape {self.faces.shape}; it must be (m, 3), m at least 1.")
-        if not np.issubdtype(self.faces.dtype, np.integer):
-            raise ProblemError(f"TriangleMesh: faces are numbers of vertices, not {self.faces.dtype}.")
         if self.faces.min() < 0 or self.faces.max() >= len(self.vertices):
             raise ProblemError(
                 f"TriangleMesh: faces name vertices {self.faces.min()} to {self.faces.max()}, but there are "
@@ -170,11 +169,19 @@ def _box_tree(corners: Array) -> tuple[list[list[float]], NDArray[np.int64]]:
     return boxes, np.array(order)
 
 
-def _finite(value: object, name: str, what: str, *dimensions: int) -> Array:
+def _whole(faces: object) -> NDArray[np.int64]:
+    """Numbers of vertices; not their coordinates by mistake."""
     try:
-        numbers = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ProblemError(f"{name}: {what} must be numbers, not {value!r}.") from None
+        numbers = np.array(faces)
+    except Exception as reason:  # whatever the conversion of a stranger's object raises
+        raise ProblemError(f"TriangleMesh: faces are not a table: {said(reason)}.") from reason
+    if numbers.size and not np.issubdtype(numbers.dtype, np.integer):
+        raise ProblemError(f"TriangleMesh: faces are numbers of vertices, not {numbers.dtype}.")
+    return numbers
+
+
+def _finite(value: object, name: str, what: str, *dimensions: int) -> Array:
+    numbers = np.array(real_array(value, ProblemError, f"{name}: {what} must be numbers"))
     if not np.isfinite(numbers).all():
         raise ProblemError(f"{name}: {what} has an entry that is NaN or infinite.")
     if numbers.ndim not in dimensions:

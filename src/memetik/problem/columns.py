@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memetik.errors import ProblemError
-from memetik.geometry.checks import shown
+from memetik.errors import ProblemError, shown
 from memetik.objectives import Objective
 from memetik.objectives.objective import Target
 from memetik.problem.problem import Problem

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.body import Body
-from memetik.errors import ProblemError
-from memetik.geometry.checks import real_array, real_number, shown
+from memetik.errors import ProblemError, shown
+from memetik.geometry.checks import real_array, real_number, several
 from memetik.objectives import Objective
 from memetik.problem.compile import Compiled, compile_problem
 from memetik.problem.doubts import degrees_hint, doubt_problem, doubt_start, usual_size
@@ -152,9 +152,7 @@ def _made_of(
 def _several(objectives: Objective | Iterable[Objective]) -> tuple[Objective, ...]:
     if isinstance(objectives, Objective):
         return (objectives,)
-    if isinstance(objectives, (str, bytes, Mapping)) or not isinstance(objectives, Iterable):
-        raise ProblemError(f"objectives are {shown(objectives)}. Give one, mk.Position(...), or a list of them.")
-    return tuple(objectives)
+    return several(objectives, ProblemError, "what is wanted", "[mk.Position(frame, target)]")
 
 
 def _locked(body: Body, lock: Mapping[str, float]) -> dict[str, float]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.body import Body, Chain, Joint, Link, Mimic, Shape
-from memetik.errors import BodyError, UnknownNameError
+from memetik.body.link import shapes_of
+from memetik.errors import BodyError, UnknownNameError, shown
 from memetik.geometry import TransformLike, as_transform, between, transform
+from memetik.geometry.checks import real_array, text
 
 WATER = 1000.0  # kg/m3; limbs weigh about as much
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -32,8 +34,8 @@ class BodyBuilder:
     def __init__(
         self, name: str, root: str = "base", *, shapes: Sequence[Shape] = (), mass: float | None = None
     ) -> None:
-        self.name = name
-        self._links = {root: _link(root, shapes, mass)}
+        self.name = text(name, BodyError, "the name of a body")
+        self._links = {text(root, BodyError, "the name of the root link"): _link(root, shapes, mass)}
         self._joints: dict[str, Joint] = {}
         self._home: dict[str, float] = {}
         self._chains: dict[str, Chain] = {}
@@ -64,13 +66,11 @@ class BodyBuilder:
         resting value, are one number or one for each degree of freedom. Without `mass` [kg] the shapes are
         taken to be full of water.
         """
-        if parent not in self._links:
+        if not isinstance(parent, str) or parent not in self._links:
             raise UnknownNameError("link", parent, self._links, f"body {self.name!r} so far")
-        for what, name, taken in (
-            ("link", child, child in self._links),
-            ("joint", joint, joint in self._joints),
-        ):
-            if taken:
+        taken: Mapping[str, object]
+        for what, name, taken in (("link", child, self._links), ("joint", joint, self._joints)):
+            if text(name, BodyError, f"the name of the {what}") in taken:
                 raise BodyError(f"body {self.name!r} already has a {what} named {name!r}. Choose another name.")
         added = Joint(
             joint,
@@ -78,14 +78,17 @@ class BodyBuilder:
             parent,
             child,
             np.eye(4) if origin is None else as_transform(origin, name=f"origin of joint {joint!r}"),
-            np.asarray(axis),
-            _numbers(lower),
-            _numbers(upper),
-            _numbers(velocity),
+            axis,  # type: ignore[arg-type]
+            lower,  # type: ignore[arg-type]
+            upper,  # type: ignore[arg-type]
+            velocity,  # type: ignore[arg-type]
             mimic=mimic,
             pitch=pitch,
         )
-        resting = _numbers(home)
+        numbers = np.atleast_1d(real_array(home, BodyError, f"joint {joint!r}: home is no number"))
+        if numbers.ndim != 1:
+            raise BodyError(f"joint {joint!r}: home is {shown(home)}. Give a number for each degree of freedom.")
+        resting = tuple(numbers.tolist())
         if resting and len(resting) != added.dof:
             raise BodyError(f"joint {joint!r} has {added.dof} degrees of freedom, but home {len(resting)} numbers.")
         self._home.update(zip(added.variables if resting else (), resting, strict=True))
@@ -95,11 +98,17 @@ class BodyBuilder:
 
     def chain(self, name: str, base: str, *tips: str) -> BodyBuilder:
         """Name the part from `base` to the tips, so that `body.chain(name)` finds it."""
-        self._chains[name] = Chain(base, tips)
+        for link in (text(base, BodyError, "the base of a chain"), *tips):
+            if not isinstance(link, str) or link not in self._links:
+                raise UnknownNameError("link", link, self._links, f"body {self.name!r} so far")
+        self._chains[text(name, BodyError, "the name of a chain")] = Chain(base, tips)
         return self
 
     def touching(self, one: str, other: str) -> BodyBuilder:
         """Say that two links may touch: their contact is no collision."""
+        for link in (one, other):
+            if not isinstance(link, str) or link not in self._links:
+                raise UnknownNameError("link", link, self._links, f"body {self.name!r} so far")
         self._touching.append((one, other))
         return self
 
@@ -124,17 +133,14 @@ def rod(start: ArrayLike, end: ArrayLike, radius: float) -> Shape:
     return Shape("capsule", (radius, length), transform(0.5 * (a + b), between(AXES["z"], b - a)))
 
 
-def _numbers(values: float | Sequence[float]) -> tuple[float, ...]:
-    return tuple(np.atleast_1d(np.asarray(values, dtype=np.float64)).tolist())
-
-
 def _link(name: str, shapes: Sequence[Shape], mass: float | None) -> Link:
     """A link with its mass spread evenly over its shapes."""
+    shapes = shapes_of(shapes, f"link {name!r}: shapes")
     volumes = np.array([_volume(shape) for shape in shapes])
     total = float(volumes.sum())
     centers = np.array([shape.link_from_shape[:3, 3] for shape in shapes]).reshape(-1, 3)
     x, y, z = (volumes @ centers / total).tolist() if total > 0.0 else (0.0, 0.0, 0.0)
-    return Link(name, WATER * total if mass is None else mass, (x, y, z), tuple(shapes))
+    return Link(name, WATER * total if mass is None else mass, (x, y, z), shapes)
 
 
 def _volume(shape: Shape) -> float:
@@ -142,11 +148,11 @@ def _volume(shape: Shape) -> float:
     size = shape.size
     match shape.kind:
         case "sphere":
-            return 4.0 / 3.0 * math.pi * size[0] ** 3
+            return 4.0 / 3.0 * math.pi * size[0] * size[0] * size[0]
         case "cylinder":
-            return math.pi * size[0] ** 2 * size[1]
+            return math.pi * size[0] * size[0] * size[1]
         case "capsule":
-            return math.pi * size[0] ** 2 * (size[1] + 4.0 / 3.0 * size[0])
+            return math.pi * size[0] * size[0] * (size[1] + 4.0 / 3.0 * size[0])
         case "box":
             return size[0] * size[1] * size[2]
         case _:

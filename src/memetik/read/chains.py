@@ -8,8 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from memetik.body import Body
-from memetik.errors import BodyError
+from memetik.errors import BodyError, shown
+from memetik.geometry.checks import real_array, real_number, whole_number
 from memetik.read.builder import AXES, BodyBuilder, rod
+
+MOST = 10_000  # links; a body of more takes minutes to build
 
 Limits = tuple[float, float] | Sequence[tuple[float, float]] | None
 
@@ -35,7 +38,9 @@ def serial_chain(
     if not isinstance(axes, str) or not axes or set(axes) - set(AXES):
         raise BodyError(f"axes is {axes!r}. Give the letters of the joint axes, for example 'z' or 'zyy'.")
     bounds = _limits(limits, len(sizes))
-    thickness = 0.08 * sum(sizes) / len(sizes) if radius is None else radius
+    thickness = 0.08 * sum(sizes) / len(sizes)
+    if radius is not None:
+        thickness = real_number(radius, BodyError, "the radius of the links")
     builder = BodyBuilder(name)
     parent, reach = "base", 0.0
     for i, (size, (lower, upper)) in enumerate(zip(sizes, bounds, strict=True), start=1):
@@ -80,22 +85,19 @@ def snake(
 
 
 def _count(count: object) -> int:
-    if not isinstance(count, (int, np.integer)) or count < 1:
-        raise BodyError(f"the number of links is {count!r}. Give a whole number, at least 1.")
-    return int(count)
+    return whole_number(count, BodyError, "the number of links", least=1, most=MOST)
 
 
 def _lengths(lengths: int | Sequence[float], length: float) -> list[float]:
     """The length of every link; a count shares `length` evenly."""
     if isinstance(lengths, (int, np.integer)):
         count = _count(lengths)
-        lengths = [length / count] * count
-    try:
-        sizes = np.array(lengths, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise BodyError(f"the lengths of a chain are numbers [m] or one whole number; got {lengths!r}.") from None
-    if sizes.ndim != 1 or sizes.size == 0:
-        raise BodyError(f"the lengths of a chain are a list of at least one number; got shape {sizes.shape}.")
+        lengths = [real_number(length, BodyError, "the length of a chain") / count] * count
+    sizes = real_array(lengths, BodyError, "the lengths of a chain are numbers [m] or one whole number")
+    if sizes.ndim != 1 or not 1 <= sizes.size <= MOST:
+        raise BodyError(
+            f"the lengths of a chain are a list of at least one number and at most {MOST}; got shape {sizes.shape}."
+        )
     for i, size in enumerate(sizes, start=1):
         if not (math.isfinite(size) and size >= 0.0):
             raise BodyError(f"link {i} of the chain is {size:g} m long. Give a length of zero or more.")
@@ -104,10 +106,8 @@ def _lengths(lengths: int | Sequence[float], length: float) -> list[float]:
 
 def _limits(limits: Limits, count: int) -> list[tuple[float, float]]:
     """One (lower, upper) pair for each joint."""
-    try:
-        pairs = np.array((-math.inf, math.inf) if limits is None else limits, dtype=np.float64)
-        return [(low, high) for low, high in np.broadcast_to(pairs, (count, 2)).tolist()]
-    except (TypeError, ValueError):
-        raise BodyError(
-            f"limits are one pair (lower, upper), one for each of {count} joints, or None; got {limits!r}."
-        ) from None
+    wanted = f"limits are one pair (lower, upper), one for each of {count} joints, or None"
+    pairs = real_array((-math.inf, math.inf) if limits is None else limits, BodyError, wanted)
+    if pairs.shape not in ((2,), (count, 2)):
+        raise BodyError(f"{wanted}; got {shown(limits)}.")
+    return [(low, high) for low, high in np.broadcast_to(pairs, (count, 2)).tolist()]

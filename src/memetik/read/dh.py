@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.body import Body, Chain, Joint, Link
-from memetik.errors import FormatError, GeometryError
+from memetik.errors import FormatError, GeometryError, shown
 from memetik.geometry import TransformLike, as_transform, axis_angle, transform
 
 Array = NDArray[np.float64]
@@ -70,8 +70,8 @@ def from_dh(
     (A modified table has no row for a_n and alpha_n; `tool` is where they go.) The chain "arm" runs from the
     root to the end.
     """
-    if convention not in CONVENTIONS:
-        raise FormatError(f"unknown DH convention {convention!r}. Give 'classic' or 'modified' (Craig).")
+    if not isinstance(convention, str) or convention not in CONVENTIONS:
+        raise FormatError(f"unknown DH convention {shown(convention)}. Give 'classic' or 'modified' (Craig).")
     table = _table(rows, {"kinds": kinds, "lower": lower, "upper": upper, "names": names})
     origin = _placed(base, "base")
     links, joints = [Link("base")], []

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from memetik.body import Body, Shape
 from memetik.errors import BodyError
 from memetik.geometry import axis_angle, transform
+from memetik.geometry.checks import whole_number
 from memetik.read.builder import AXES, BodyBuilder, rod
 
 Array = NDArray[np.float64]
@@ -21,6 +22,7 @@ FINGER = 0.100  # from the knuckle to the tip, for the finger in the middle
 THUMB = 0.085
 THUMB_PLACE = transform((0.012, 0.028, 0.024), axis_angle(AXES["x"], -0.75) @ axis_angle(AXES["z"], -0.9))
 KNUCKLE_STEP = 0.27  # between neighbouring knuckles, seen from the wrist
+MOST = 100  # fingers, joints of one, joints of an arm
 PHALANX_RATIO = 0.75  # of each phalanx to the one before
 BONE = 0.0105  # radius of the first phalanx
 SPREAD_LIMITS = (-0.35, 0.35)
@@ -128,5 +130,4 @@ def _arm(name: str, count: int) -> BodyBuilder:
 
 
 def _check(what: str, number: object, least: int) -> None:
-    if not isinstance(number, (int, np.integer)) or number < least:
-        raise BodyError(f"{what} is {number!r}. Give a whole number, at least {least}.")
+    whole_number(number, BodyError, what, least=least, most=MOST)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memetik import bodies
 from memetik.body import Body
-from memetik.errors import FormatError, UnknownNameError
+from memetik.errors import FormatError, UnknownNameError, shown
 from memetik.read import xml
 from memetik.read.srdf import apply, read_srdf
 from memetik.read.urdf import body_from_urdf
@@ -38,6 +38,8 @@ def load(
     """
     if not isinstance(source, (str, PathLike)):
         raise FormatError(f"load takes a bundled name or a path, not {type(source).__name__}.")
+    if srdf is not None and not isinstance(srdf, (str, PathLike)):
+        raise FormatError(f"srdf is {shown(srdf)}. Give the path of a file.")
     if isinstance(source, str) and source in bodies.names():
         path = bodies.path(source)
         srdf = path.with_suffix(".srdf") if srdf is None else srdf

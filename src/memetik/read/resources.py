@@ -7,6 +7,9 @@ from os import PathLike
 from pathlib import Path
 from urllib.parse import unquote
 
+from memetik.errors import FormatError, shown
+from memetik.geometry.checks import several
+
 Roots = Iterable[str | PathLike[str]]
 
 
@@ -19,7 +22,11 @@ def resolve_mesh(name: str, roots: Roots) -> Path | None:
 
     Links and `..` are followed before the check, so that no name leads out of the roots.
     """
-    for root in (roots,) if isinstance(roots, (str, PathLike)) else roots:
+    if not isinstance(name, str):
+        raise FormatError(f"the name of a mesh is {shown(name)}. Give a text.")
+    for root in (roots,) if isinstance(roots, (str, PathLike)) else several(roots, FormatError, "roots", "['models']"):
+        if not isinstance(root, (str, PathLike)):
+            raise FormatError(f"a folder of meshes is {shown(root)}. Give a path.")
         try:
             inside = Path(root).resolve()
             for candidate in _candidates(name, inside):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 
 from memetik.body import Body
-from memetik.errors import BodyError, UnknownNameError
+from memetik.errors import BodyError, FormatError, UnknownNameError, shown
 from memetik.read import xml
 from memetik.read.groups import Group, chains_of
 from memetik.read.naming import naming
@@ -57,7 +56,7 @@ class Srdf:
 
 def read_srdf(path: str | PathLike[str]) -> Srdf:
     """The content of an SRDF file."""
-    return _Reader(xml.read(Path(path))).srdf()
+    return _Reader(xml.read(path)).srdf()
 
 
 def parse_srdf(text: str | bytes, *, file: str = "SRDF text") -> Srdf:
@@ -72,6 +71,10 @@ def apply(body: Body, srdf: Srdf) -> Body:
     "default", or else "ready"; if several groups have a state of that name, each gives the joints that those
     before it do not.
     """
+    if not isinstance(body, Body):
+        raise FormatError(f"{shown(body)} is not a body that an SRDF could be applied to.")
+    if not isinstance(srdf, Srdf):
+        raise FormatError(f"{shown(srdf)} is not an SRDF. Give what read_srdf or parse_srdf returns.")
     for (what, name), line in srdf.lines.items():
         known: Mapping[str, object] = body.links if what == "link" else body.joints
         if name not in known and not (what == "joint" and name in srdf.virtual_joints):

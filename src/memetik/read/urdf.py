@@ -8,6 +8,8 @@ from os import PathLike
 from pathlib import Path
 
 from memetik.body import Body
+from memetik.errors import FormatError
+from memetik.geometry.checks import flag
 from memetik.read import xml
 from memetik.read.naming import naming
 from memetik.read.notes import Notes
@@ -23,7 +25,7 @@ def read_urdf(
     path: str | PathLike[str], *, package_roots: Iterable[str | PathLike[str]] = (), soft_limits: bool = False
 ) -> Body:
     """The body in a URDF file. See `parse_urdf`."""
-    return body_from_urdf(xml.read(Path(path)), package_roots=package_roots, soft_limits=soft_limits)
+    return body_from_urdf(xml.read(path), package_roots=package_roots, soft_limits=soft_limits)
 
 
 def parse_urdf(
@@ -45,6 +47,7 @@ def parse_urdf(
 def body_from_urdf(root: Element, *, package_roots: Iterable[str | PathLike[str]], soft_limits: bool) -> Body:
     """The body under a <robot> element."""
     _check_root(root)
+    soft_limits = flag(soft_limits, FormatError, "soft_limits")
     notes = Notes()
     notes.misspelled(root, ("link", "joint", "material"))
     locate = partial(locate_mesh, roots=package_roots)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from memetik.body import Body
 from memetik.errors import FormatError, MissingExtraError
+from memetik.geometry.checks import mapping
 from memetik.read import xml
 from memetik.read.urdf import parse_urdf
 
@@ -23,9 +24,9 @@ def read_xacro(
 
     A xacro file is a program: it includes files and evaluates expressions. Expand only those that you trust.
     """
-    file = Path(path)
+    file = xml.path_of(path)
     xml.read(file)  # the same checks and messages as for URDF, before anything is expanded
-    text = _expand(file, dict(arguments or {}))
+    text = _expand(file, mapping(arguments, FormatError, "arguments", "{'prefix': 'left_'}"))
     return parse_urdf(text, file=f"{file.name} (expanded)", package_roots=package_roots, soft_limits=soft_limits)
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import re
+from os import PathLike
 from pathlib import Path
 from xml.parsers import expat
 
-from memetik.errors import FormatError
+from memetik.errors import FormatError, shown
 
 MAX_BYTES = 64 * 2**20
 MAX_DEPTH = 200
@@ -129,6 +130,10 @@ class Element:
 
 def parse(source: str | bytes, file: str) -> Element:
     """The root element of XML text; messages call its file `file`."""
+    if not isinstance(file, str):
+        raise FormatError(f"file is {shown(file)}. Give a text, what messages should call the file.")
+    if not isinstance(source, (str, bytes)):
+        raise FormatError(f"{file}: {shown(source)} is not text. Give the text of the file, or read it by its path.")
     try:
         data = source.encode() if isinstance(source, str) else source
     except UnicodeEncodeError as error:
@@ -140,8 +145,16 @@ def parse(source: str | bytes, file: str) -> Element:
     return _Builder(file, "utf-8" if isinstance(source, str) else None).build(data)
 
 
-def read(path: Path) -> Element:
+def path_of(path: object) -> Path:
+    """Where a file is."""
+    if not isinstance(path, (str, PathLike)):
+        raise FormatError(f"{shown(path)} is not a path. Give the path of a file.")
+    return Path(path)
+
+
+def read(path: str | PathLike[str]) -> Element:
     """The root element of an XML file."""
+    path = path_of(path)
     check_file(path)
     try:
         with path.open("rb") as stream:

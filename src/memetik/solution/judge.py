@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -13,16 +11,15 @@ from memetik.kernels.budget import MOVED, OUTCOME
 from memetik.kernels.finish import INVALID, verify
 from memetik.kernels.memetic import move_inside
 from memetik.kernels.term_springs import rest_at_start
+from memetik.problem import Problem, require_problem
 from memetik.solution.measures import scratch
-
-if TYPE_CHECKING:
-    from memetik.problem import Problem
 
 Array = NDArray[np.float64]
 
 
 def judge(problem: Problem, q: ArrayLike, start: ArrayLike | None) -> tuple[Array, int, Array]:
     """The vector as it may be returned, its status, and the numbers of a Solution with the errors of all terms."""
+    require_problem(problem, "Solution.of")
     origin = problem.start(start)
     c = problem.compiled
     vector = _vector(problem, q)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memetik.errors import TruthError
+from memetik.errors import ProblemError, TruthError
+from memetik.geometry.checks import flag, real_number, text, whole_number
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.solution.errors import Errors
 from memetik.solution.explain import explain
@@ -74,9 +75,8 @@ class Solution:
         self._numbers, self.seconds, self.method = numbers, seconds, method
         self.compile_seconds = compile_seconds
 
-    @classmethod
+    @staticmethod
     def of(
-        cls,
         problem: Problem,
         q: ArrayLike,
         *,
@@ -96,8 +96,11 @@ class Solution:
         method, evaluations, attempts, timed_out, seconds: what the solution tells of the search.
         """
         vector, status, numbers = judge(problem, q, start)
-        numbers[EVALUATIONS], numbers[ATTEMPTS], numbers[TIMED_OUT] = evaluations, attempts, timed_out
-        return cls(problem, vector, status, numbers, seconds, method)
+        numbers[EVALUATIONS] = whole_number(evaluations, ProblemError, "Solution.of: evaluations", least=0)
+        numbers[ATTEMPTS] = whole_number(attempts, ProblemError, "Solution.of: attempts", least=0)
+        numbers[TIMED_OUT] = flag(timed_out, ProblemError, "Solution.of: timed_out")
+        took = real_number(seconds, ProblemError, "Solution.of: seconds")
+        return Solution(problem, vector, status, numbers, took, text(method, ProblemError, "Solution.of: method"))
 
     @property
     def status(self) -> Status:

@@ -32,7 +32,7 @@ from memetik.kernels.finish import REACHED
 from memetik.kernels.memetic import move_inside
 from memetik.kernels.sift import sift
 from memetik.kernels.terms import MASK, POSITION
-from memetik.problem import Problem
+from memetik.problem import Problem, require_problem
 from memetik.problem.compile import Compiled
 from memetik.solution import Solution
 from memetik.solvers.arm import arm_of
@@ -71,6 +71,7 @@ class Analytic(Seeded):
     def _find(self, problem: Problem, start: ArrayLike | None, budget: Budget, *, first: bool) -> list[Solution]:
         """Sift what the closed form offers, up to the `first` solution or all of it; what is nearest comes first."""
         begin = time.perf_counter()
+        require_problem(problem, "analytic")
         c = problem.compiled
         form = _form(problem)
         q = problem.start(start)

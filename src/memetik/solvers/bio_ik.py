@@ -26,7 +26,7 @@ from memetik.kernels.lbfgsb import advance
 from memetik.kernels.lbfgsb_late import minimum_address
 from memetik.kernels.terms import DISTANCE, PROJECTION
 from memetik.objectives.objective import Array
-from memetik.problem import Problem
+from memetik.problem import Problem, require_problem
 from memetik.problem.compile import Compiled
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget
@@ -94,7 +94,7 @@ class BioIK(Seeded):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name, known in (("loss", LOSSES), ("gradient", GRADIENTS)):
-            if getattr(self, name) not in known:
+            if not isinstance(getattr(self, name), str) or getattr(self, name) not in known:
                 raise ProblemError(f"BioIK: {name} is {getattr(self, name)!r}; choose one of {', '.join(known)}.")
         for name, value, least in (
             ("population", self.population, 2),
@@ -109,6 +109,7 @@ class BioIK(Seeded):
 
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
         """The first posture that satisfies every objective, evolved from `start` (the body's home unless given)."""
+        require_problem(problem, "bioik")
         begin = time.perf_counter()
         desks = _desks.setdefault(problem.compiled, {})
         if self not in desks:
@@ -119,6 +120,7 @@ class BioIK(Seeded):
         self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT
     ) -> tuple[Solution, History]:
         """The same solution, with every individual on the way to it."""
+        require_problem(problem, "bioik")
         begin = time.perf_counter()
         c = problem.compiled
         psi, kappa = self.sizes(c)

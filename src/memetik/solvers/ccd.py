@@ -62,7 +62,7 @@ class CCD(Seeded):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.direction not in DIRECTIONS:
+        if not isinstance(self.direction, str) or self.direction not in DIRECTIONS:
             raise ProblemError(
                 f"ccd: direction is {self.direction!r}; it must be {' or '.join(map(repr, DIRECTIONS))}."
             )

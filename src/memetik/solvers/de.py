@@ -52,7 +52,7 @@ class DE(Evolving):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.require_share("difference", "crossover")
-        if self.base not in BASES:
+        if not isinstance(self.base, str) or self.base not in BASES:
             raise ProblemError(f"de: base is {self.base!r}; it must be {' or '.join(map(repr, BASES))}.")
 
     def usual(self, joints: int) -> int:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError
-from memetik.problem import Problem
+from memetik.problem import Problem, require_problem
 from memetik.problem.compile import Compiled
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget
@@ -73,6 +73,7 @@ class Evolving(Seeded):
 
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
         """The first individual that satisfies all objectives, else the one that misses them least."""
+        require_problem(problem, self.name)
         c = problem.compiled
         size = self.usual(c.active.size) if self.population is None else self.population
         places, room = self.scratch(c, size)

@@ -7,8 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from memetik.errors import ProblemError, shown
+from memetik.geometry.checks import real_array, real_number, whole_number
+
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
+
+MOST = 10**9  # generations that can be asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +45,8 @@ class History:
 
     def rows(self, generation: int) -> Rows:
         """The individuals of a generation; of the last one for -1, and so on."""
-        return np.flatnonzero(self.generation == generation % max(self.generations, 1))
+        number = whole_number(generation, ProblemError, "generation", least=-MOST, most=MOST)
+        return np.flatnonzero(self.generation == number % max(self.generations, 1))
 
     @property
     def shares(self) -> Array:
@@ -50,6 +56,10 @@ class History:
 
     def postures(self, rows: Rows) -> Array:
         """Individuals as joint vectors (rows, joints of the body)."""
+        chosen = real_array(rows, ProblemError, "rows are numbers of individuals")
+        if chosen.ndim != 1 or not ((chosen >= 0) & (chosen < len(self)) & (chosen % 1 == 0)).all():
+            raise ProblemError(f"rows are {shown(rows)}; give whole numbers from 0 to below {len(self)}.")
+        rows = chosen.astype(np.int64)
         vectors = np.tile(self.start, (len(rows), 1))
         vectors[:, self.active] = self.genes[rows]
         return vectors
@@ -60,6 +70,7 @@ class History:
         Elites share a niche if no gene differs by more than `apart` of its range; the others belong to the nearest elite.
         Niches are numbered from the fittest on, in every generation anew.
         """
+        apart = real_number(apart, ProblemError, "apart")
         shares, niche = self.shares, np.full(len(self), -1)
         for generation in range(self.generations):
             rows = self.rows(generation)
@@ -77,6 +88,7 @@ class History:
 
     def founders(self, apart: float = 0.1) -> Rows:
         """The fittest elite of each niche that is alive in the end: in the last generation with a full set of elites."""
+        apart = real_number(apart, ProblemError, "apart")
         elites = np.bincount(self.generation, weights=self.elite, minlength=1)
         if not elites.any():
             return np.empty(0, dtype=np.int64)

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memetik.errors import ProblemError, UnknownNameError
-from memetik.geometry.checks import shown
+from memetik.errors import ProblemError, UnknownNameError, shown
 from memetik.problem import Problem, require_problem
 from memetik.problem.seed import checked_seed
 from memetik.solution import Solution
@@ -84,7 +83,7 @@ def methods() -> tuple[Method, ...]:
 def solver(method: str, **parameters: Any) -> Solver:
     """A method by name (mk.methods() lists all), with parameters of its class: mk.solver("dls", damping=0.1, seed=3)."""
     for row in _METHODS:
-        if row.name == method:
+        if isinstance(method, str) and row.name == method:
             known = [field.name for field in dataclasses.fields(row.solver) if field.init]
             for name in parameters:
                 if name not in known:
@@ -143,10 +142,9 @@ def solve(
     method: a name from mk.methods(), or a solver with parameters of your own, such as mk.BioIK(elites=3).
     The same call gives the same answer, unless the budget's seconds ended it, which the solution says.
     """
-    if type(problem) is not Problem:
-        require_problem(problem, "solve")
     if budget is not DEFAULT and budget.__class__ is not Budget:
         checked_budget(budget)
     if seed is _ZERO and type(method) is str and method == "memetic":  # any other seed is checked where the solver is made
         return _FLAGSHIP.solve(problem, start, budget)
+    require_problem(problem, "solve")
     return answer_of(chosen(method, seed, "solve"), problem, start, budget)

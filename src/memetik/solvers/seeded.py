@@ -1,14 +1,16 @@
-"""Seeded: what every method with a seed is, so that a wrong one is told when the solver is made."""
+"""Seeded: what every method with a seed is, so that a wrong parameter is told when the solver is made."""
 
 from __future__ import annotations
 
 from memetik.problem.seed import checked_seed
+from memetik.solvers.parameters import check_parameters
 
 
 class Seeded:
-    """A frozen dataclass with a field `seed`, which is a plain int once the solver is made."""
+    """A frozen dataclass with a field `seed`; all its fields are what they are declared to be once the solver is made."""
 
     seed: int
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seed", checked_seed(self.seed))
+        check_parameters(self)

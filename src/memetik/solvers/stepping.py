@@ -13,7 +13,7 @@ from memetik.errors import ProblemError
 from memetik.kernels.evaluate import count_residuals
 from memetik.kernels.iterate import MEMORY, iterate
 from memetik.kernels.late import step_address
-from memetik.problem import Problem
+from memetik.problem import Problem, require_problem
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget
 from memetik.solvers.method import run
@@ -73,6 +73,7 @@ class Stepping(Seeded):
 
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
         """The solution nearest to hand from `start` (the body's home unless given)."""
+        require_problem(problem, self.name)
         begin = time.perf_counter()
         c = problem.compiled
         springs = (None, None) in c.kernels  # they need none: their Jacobian is a diagonal

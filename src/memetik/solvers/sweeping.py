@@ -6,7 +6,7 @@ from weakref import WeakSet
 
 from memetik.errors import RefusedError
 from memetik.kernels.terms import AIM, ORIENTATION, POSITION
-from memetik.problem import Problem
+from memetik.problem import Problem, require_problem
 from memetik.problem.compile import Compiled
 from memetik.solvers.method import require
 
@@ -16,6 +16,7 @@ _good: WeakSet[Compiled] = WeakSet()
 
 def require_tips(problem: Problem, method: str) -> None:
     """Raise unless every objective is about where a frame is, how it is turned or where it points, in the world."""
+    require_problem(problem, method)
     c = problem.compiled
     if c in _good:
         return

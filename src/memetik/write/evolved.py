@@ -10,16 +10,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.body import Body
+from memetik.errors import FormatError, shown
+from memetik.geometry.checks import real_array, whole_number
 from memetik.solvers.history import History
+from memetik.write.asked import file_of, require_body, require_history, title_of
 from memetik.write.camera import Camera, look
 from memetik.write.limbs import link_colors
-from memetik.write.picture import VIEW
+from memetik.write.picture import VIEW, direction_of
 from memetik.write.plots import pyplot, save
 
 Array = NDArray[np.float64]
 
 PAGE = 100.0  # pixels of a posture's own page; only proportions count
 ACROSS = 6
+MOST = 1_000  # postures in one picture
 
 
 def draw_evolved(
@@ -37,6 +41,7 @@ def draw_evolved(
 
     Elites stand in a frame in the colour of their niche, as in `draw_landscape`. `targets` are points (n, 3) to mark [m].
     """
+    file_of(path)  # what is wrong with it is said before anything is drawn
     return save(
         evolved_figure(body, history, generation=generation, count=count, targets=targets, view=view, title=title), path
     )
@@ -54,15 +59,24 @@ def evolved_figure(
     title: str = "",
 ) -> Any:
     """The same picture as a figure that is not saved yet, with so many postures in a row."""
+    require_body(body)
+    require_history(history)
+    title = title_of(title)
+    count = whole_number(count, FormatError, "count", least=1, most=MOST)
+    goals = real_array(targets, FormatError, "targets are points (n, 3)")
+    if goals.size % 3 or not np.isfinite(goals).all():
+        raise FormatError(f"targets are {shown(targets)}. Give finite points (n, 3) [m].")
+    goals = goals.reshape(-1, 3)
     plt = pyplot("drawing an evolution")
     if generation is None:
         generation = history.last_whole
     rows = history.rows(generation)
+    if not len(rows):
+        raise FormatError("there is no individual to draw: the history is empty.")
     rows = rows[np.argsort(history.fitness[rows], kind="stable")][:count]
     points = [_points(body, q) for q in history.postures(rows)]
-    goals = np.asarray(targets, dtype=np.float64).reshape(-1, 3)
     every = np.concatenate([*(p.reshape(-1, 3) for p in points), goals])
-    camera = look(every, np.zeros(len(every)), view, (PAGE, PAGE), np.full(4, 4.0))
+    camera = look(every, np.zeros(len(every)), direction_of(view), (PAGE, PAGE), np.full(4, 4.0))
     colors, family = link_colors(body), history.families()
     across = min(across, len(rows))
     down = math.ceil(len(rows) / across)

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.errors import ProblemError
+from memetik.errors import ProblemError, shown
+from memetik.geometry.checks import several
 from memetik.solvers.history import History
+from memetik.write.asked import file_of, require_history, title_of
 from memetik.write.plots import pyplot, save
 
 Array = NDArray[np.float64]
@@ -34,6 +36,9 @@ def draw_landscape(history: History, path: str | Path, *, joints: Sequence[str] 
     The first row shows all individuals, coloured by fitness, the second the way from parents to offspring, the third the
     elites, whose colour is the niche they come to. Unless named, `joints` are those in which the elites differ most.
     """
+    require_history(history)
+    file_of(path)  # what is wrong with it is said before anything is drawn
+    title = title_of(title)
     rows = [
         Row("all individuals", history, individuals),
         Row("procreation", history, procreation),
@@ -71,10 +76,11 @@ def landscape_figure(rows: Sequence[Row], genes: Sequence[int], title: str) -> A
 
 def columns(history: History, joints: Sequence[str]) -> list[int]:
     """The genes to show: those named, else those in which elites are spread most, in the order of the body."""
-    unknown = [name for name in joints if name not in history.joints]
+    joints = several(joints, ProblemError, "joints", "['joint_1']")
+    unknown = [name for name in joints if not isinstance(name, str) or name not in history.joints]
     if unknown:
         raise ProblemError(
-            f"no joint {unknown[0]!r} took part in this evolution. Those that did: {', '.join(history.joints)}."
+            f"no joint {shown(unknown[0])} took part in this evolution. Those that did: {', '.join(history.joints)}."
         )
     if joints:
         return [history.joints.index(name) for name in joints]

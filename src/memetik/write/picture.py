@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from memetik.body import Body, Poses
 from memetik.errors import FormatError
 from memetik.geometry import TransformLike, as_transform
-from memetik.geometry.checks import finite_array
+from memetik.geometry.checks import finite_array, flag, several
 from memetik.write import scenery, svg
+from memetik.write.asked import file_of, require_body, title_of
 from memetik.write.camera import SMALLEST, Camera, look
 from memetik.write.colors import GREY
 from memetik.write.limbs import link_colors
@@ -53,6 +54,7 @@ def draw(
     to reach, marked by rings and axes. `shapes` draws the links' primitives; `skeleton` draws the moving
     joints as dots and links without primitives as bones. The background is transparent.
     """
+    require_body(body)
     return draw_many(
         body,
         [body.home if q is None else q],
@@ -82,7 +84,11 @@ def draw_many(
 
     The rest is as in `draw`.
     """
-    file, page, direction, goals = _file(path), _page(size), _view(view), _goals(targets)
+    require_body(body)
+    title = title_of(title)
+    skeleton, shapes = (flag(value, FormatError, name) for value, name in ((skeleton, "skeleton"), (shapes, "shapes")))
+    postures = several(postures, FormatError, "postures", "[body.home]")
+    file, page, direction, goals = _file(path), _page(size), direction_of(view), _goals(targets)
     if len(postures) == 0:
         raise FormatError("draw_many needs at least one posture, but the list is empty.")
     colors = link_colors(body)
@@ -165,7 +171,7 @@ def _frame(
 def _file(path: str | PathLike[str] | None) -> Path | None:
     if path is None:
         return None
-    file = Path(path)
+    file = file_of(path)
     if file.suffix.lower() != ".svg":
         better = file.stem + ".svg"
         raise FormatError(f"a picture is written as .svg, not as {file.name!r}. Name it {better!r}.")
@@ -176,12 +182,13 @@ def _file(path: str | PathLike[str] | None) -> Path | None:
 
 def _page(size: tuple[float, float]) -> tuple[float, float]:
     width, height = finite_array(size, "size", "a width and a height in pixels", (2,)).tolist()
-    if min(width, height) < 32.0:
-        raise FormatError(f"size is {size}, but a picture needs at least 32 pixels each way.")
+    if min(width, height) < 32.0 or max(width, height) > 1e6:
+        raise FormatError(f"size is {size}, but a picture needs at least 32 pixels each way, and at most a million.")
     return width, height
 
 
-def _view(view: tuple[float, float]) -> tuple[float, float]:
+def direction_of(view: tuple[float, float]) -> tuple[float, float]:
+    """Azimuth and elevation of the camera [degrees]."""
     azimuth, elevation = finite_array(view, "view", "azimuth and elevation in degrees", (2,)).tolist()
     if abs(elevation) > 90.0:
         raise FormatError(f"view has elevation {elevation:g}. Give degrees from -90 (below) to 90 (above).")
@@ -192,7 +199,8 @@ def _goals(targets: Targets) -> list[Goal]:
     """The targets as transforms; a single array of one target is taken as that."""
     single = isinstance(targets, np.ndarray) and targets.shape in ((3,), (4, 4))
     goals = []
-    for k, target in enumerate([targets] if single else targets):
+    every = [targets] if single else several(targets, FormatError, "targets", "[(0.5, 0.1, 0.4)]")
+    for k, target in enumerate(every):
         pose = as_transform(target, name=f"targets[{k}]")
         goals.append((pose, np.ndim(target[0]) > 0))
     return goals

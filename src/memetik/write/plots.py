@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from memetik.errors import FormatError, MissingExtraError
+from memetik.write.asked import file_of
 
 
 def pyplot(purpose: str = "drawing the plots of a benchmark") -> Any:
@@ -28,7 +29,7 @@ def save(figure: Any, path: str | Path) -> Path:
     """Write a figure to a file, in the format of its ending, and let go of it."""
     import matplotlib.pyplot as plt
 
-    target = Path(path)
+    target = file_of(path)
     try:
         figure.savefig(target, dpi=120)
     except (OSError, ValueError) as error:

@@ -1,0 +1,243 @@
+"""Sound arguments and objects for hostile calls (hostile.py): what a call needs beside the one that is wrong."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+import memetik as mk
+from memetik.read import parse_srdf
+
+# Names that are checked elsewhere, and what is no call: unions of types, the record of a reader.
+LEFT_OUT = frozenset({
+    "Budget", "Elman", "FeedForward", "FilesReport", "Learned", "Portfolio", "Reachability", "SupportVectors",
+    "draw_reachability", "load_reachability", "reachability", "solve_files",
+    "RotationLike", "TransformLike", "Srdf",
+})  # fmt: skip
+LEFT_OUT_PARAMETERS = frozenset({"seed", "budget"})
+
+# Members that only other parts of memetik call: the contract of objectives with the compiler, and of solvers with kernels.
+SKIPPED = frozenset({
+    "error", "follows_start", "frame_rows", "joints", "own", "pack", "raise_fault", "raise_faults", "rest", "room",
+    "scratch", "sizes", "solids", "step", "steps_to_stall", "search", "target_rows", "usual", "require_positive",
+    "require_share", "second_look", "explain", "Problem.recompile", "Poses.get",
+})  # fmt: skip
+
+# Parameters that have a default and yet have to be given.
+NEEDED = frozenset({"solve_batch.targets"})
+
+# What is asked for by an index.
+INDEXED = frozenset({"BatchSolution.__getitem__", "Poses.__getitem__", "Solution.__getitem__"})
+
+# Records that memetik alone fills: their constructors look at nothing.
+RECORDS = frozenset({"BatchSolution", "Chain", "History", "Method", "Mimic", "PoseError", "Poses", "Solution", "Track"})
+
+FEW = mk.Budget(evaluations=20)
+
+
+@functools.cache
+def arm() -> mk.Body:
+    return mk.planar_chain(3)
+
+
+@functools.cache
+def history() -> mk.History:
+    return mk.BioIK(population=8, elites=2).evolve(problem(), None, FEW)[1]
+
+
+@functools.cache
+def problem() -> mk.Problem:
+    return mk.Problem(arm(), mk.Position("tip", (0.5, 0.5, 0.0), tolerance=0.01))
+
+
+def moving() -> dict[mk.Objective, Any]:
+    return {problem().objectives[0]: [(0.5, 0.5, 0.0), (0.5, 0.6, 0.0)]}
+
+
+def relation(value: float) -> float:
+    return 0.5 * value
+
+
+HEIGHTS = np.zeros((3, 3))
+TRIANGLE = (((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), ((0, 1, 2),))
+
+URDF = """<robot name="arm"><link name="base"><visual><geometry><mesh filename="package://arm/base.stl"/></geometry></visual>
+</link><link name="tip"/><joint name="turn" type="continuous"><parent link="base"/><child link="tip"/></joint></robot>"""
+SRDF = '<robot name="arm"><group name="arm"><chain base_link="base" tip_link="tip"/></group></robot>'
+
+# By the name of a parameter, or by that of the call and the parameter where the same name means several things.
+ARGUMENTS: dict[str, Any] = {
+    **dict.fromkeys(("R", "R0", "R1"), lambda: np.eye(3)),
+    **dict.fromkeys(("T", "T0", "T1", "pose"), lambda: np.eye(4)),
+    "a": lambda: (1.0, 0.0, 0.0),
+    "b": lambda: (0.0, 1.0, 0.0),
+    "points": lambda: np.zeros((2, 3)),
+    "roots": lambda: (),
+    "t": lambda: 0.5,
+    "text": lambda: URDF,
+    "twist": lambda: np.zeros(6),
+    "v": lambda: np.zeros(3),
+    "srdf": lambda: parse_srdf(SRDF),
+    "parse_srdf.text": lambda: SRDF,
+    "resolve_mesh.name": lambda: "package://robot/hand.stl",
+    "active": lambda: np.arange(3),
+    "angle": lambda: 0.5,
+    "array": lambda: np.eye(4)[None],
+    "axis": lambda: (0.0, 0.0, 1.0),
+    "base": lambda: "base",
+    "body": arm,
+    "child": lambda: "rod",
+    "count": lambda: 3,
+    "device": lambda: "cpu",
+    "deterministic": lambda: True,
+    "direction": lambda: (0.0, 0.0, 1.0),
+    "distance": lambda: 0.3,
+    "elite": lambda: np.zeros(2, dtype=bool),
+    "errors": lambda: {},
+    "evaluations": lambda: 3,
+    "faces": lambda: TRIANGLE[1],
+    "family": lambda: "x",
+    "fitness": lambda: np.zeros(2),
+    "forward": lambda: (1.0, 0.0, 0.0),
+    "frame": lambda: "tip",
+    "function": lambda: relation,
+    "generation": lambda: np.zeros(2, dtype=int),
+    "genes": lambda: np.zeros((2, 3)),
+    "half_angle": lambda: 0.4,
+    "heights": lambda: HEIGHTS,
+    "history": history,
+    "joint": lambda: "joint_1",
+    "joints": lambda: (mk.Joint("turn", "revolute", "base", "tip"),),
+    "jumped": lambda: np.zeros(1, dtype=bool),
+    "kind": lambda: "revolute",
+    "lengths": lambda: 3,
+    "limits": lambda: "x",
+    "link": lambda: "tip",
+    "links": lambda: (mk.Link("base"), mk.Link("tip")),
+    "lower": lambda: np.zeros(3),
+    "method": lambda: "memetic",
+    "name": lambda: "name",
+    "normal": lambda: (0.0, 0.0, 1.0),
+    "numbers": lambda: np.zeros(8),
+    "objectives": lambda: mk.Position("tip", (0.5, 0.5, 0.0)),
+    "of": lambda: ["joint_2"],
+    "one": lambda: "base",
+    "orientation": lambda: 0.0,
+    "origin": lambda: (0.0, 0.0, 0.0),
+    "other": lambda: "base",
+    "others": lambda: [(1.0, 1.0, 1.0)],
+    "parent": lambda: "base",
+    "parents": lambda: np.zeros((2, 2), dtype=int),
+    "path": lambda: "picture.svg",
+    "pitch": lambda: 0.1,
+    "place": lambda: "memetic.Memetic",
+    "point": lambda: (0.0, 0.0, 0.0),
+    "polygon": lambda: ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0)),
+    "position": lambda: (0.0, 0.0, 0.0),
+    "postures": lambda: [np.zeros(3)],
+    "problem": problem,
+    "q": lambda: np.zeros(3),
+    "rate": lambda: 100.0,
+    "reference": lambda: "x",
+    "rng": lambda: np.random.default_rng(0),
+    "roll": lambda: 0.1,
+    "rotation": lambda: np.eye(3),
+    "row_seconds": lambda: np.zeros(1),
+    "rows": lambda: {"tip": 0},
+    "seconds": lambda: 0.0,
+    "size": lambda: (0.1, 0.2),
+    "source": lambda: "panda",
+    "start": lambda: np.zeros(3),
+    "starts": lambda: np.zeros((1, 3)),
+    "status": lambda: np.zeros(1, dtype=np.int8),
+    "surface": mk.Ground,
+    "takes": lambda: "x",
+    "target": lambda: (0.5, 0.1, 0.2),
+    "targets": moving,
+    "tips": lambda: ("tip",),
+    "tolerance": lambda: 1e-3,
+    "upper": lambda: np.ones(3),
+    "value": lambda: 0.5,
+    "values": lambda: {"joint_1": 0.1},
+    "variable": lambda: "joint_1",
+    "vertices": lambda: TRIANGLE[0],
+    "view": lambda: (35.0, 18.0),
+    "weight": lambda: 1.0,
+    "yaw": lambda: 0.1,
+    **{letter: (lambda letter=letter: float(letter == "w")) for letter in "wxyz"},
+    "JointValue.target": lambda: 0.5,
+    "Orientation.target": lambda: np.eye(3),
+    "Pose.target": lambda: np.eye(4),
+    "PoseError.position": lambda: 0.0,
+    "BatchSolution.__getitem__.rows": lambda: 0,
+    "Body.chain.base": lambda: "chain",
+    "Body.with_base.kind": lambda: "planar",
+    "BodyBuilder.add.joint": lambda: "new",
+    "BodyBuilder.chain.name": lambda: "part",
+    "FunctionalRelation.joint": lambda: "joint_1",
+    "History.joints": lambda: ("joint_1", "joint_2", "joint_3"),
+    "Joint.transform.values": lambda: (0.3,),
+    "Objective.name": lambda: None,
+    "Shape.kind": lambda: "capsule",
+    "Solution.status": lambda: 0,
+    "Touch.link": lambda: "link_1",
+    "from_dh.rows": lambda: [(0.5, 0.0, 0.1, 0.0)],
+    "History.rows.generation": lambda: 0,
+    "History.postures.rows": lambda: np.arange(1),
+}
+
+# An object of every public class that is not one of results alone.
+EXAMPLES: dict[str, Any] = {
+    "AvoidLimits": mk.AvoidLimits,
+    "Balance": lambda: mk.Balance(((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))),
+    "BatchSolution": lambda: mk.solve_batch(problem(), starts=np.zeros((2, 3)), budget=FEW, threads=1),
+    "Body": arm,
+    "BodyBuilder": lambda: mk.BodyBuilder("arm"),
+    "CenterJoints": mk.CenterJoints,
+    "Cone": lambda: mk.Cone("tip", (1.0, 0.0, 0.0), 0.3),
+    "Direction": lambda: mk.Direction("tip", (1.0, 0.0, 0.0)),
+    "Displacement": mk.Displacement,
+    "Distance": lambda: mk.Distance("link_2", [(1.0, 1.0, 1.0)]),
+    "Frame": lambda: mk.Frame("tip"),
+    "FunctionalRelation": lambda: mk.FunctionalRelation("joint_1", relation, of=["joint_2"]),
+    "Ground": mk.Ground,
+    "HeightField": lambda: mk.HeightField(HEIGHTS),
+    "History": history,
+    "Joint": lambda: mk.Joint("turn", "revolute", "base", "tip"),
+    "JointValue": lambda: mk.JointValue("joint_1", 0.2),
+    "Line": lambda: mk.Line("tip", (0.5, 0.0, 0.0), (0.0, 1.0, 0.0)),
+    "Link": lambda: mk.Link("tip"),
+    "LookAt": lambda: mk.LookAt("tip", (1.0, 1.0, 0.0)),
+    "MaxDistance": lambda: mk.MaxDistance("tip", (0.0, 0.0, 0.0), 0.5),
+    "MinDistance": lambda: mk.MinDistance("tip", (0.0, 0.0, 0.0), 0.5),
+    "OFKT": lambda: mk.OFKT(arm()),
+    "Orientation": lambda: mk.Orientation("tip", np.eye(3)),
+    "Plane": lambda: mk.Plane("tip", (0.5, 0.0, 0.0), (1.0, 0.0, 0.0)),
+    "Pose": lambda: mk.Pose("tip", np.eye(4)),
+    "Poses": lambda: arm().forward(np.zeros(3)),
+    "Position": lambda: mk.Position("tip", (0.5, 0.5, 0.0)),
+    "Problem": problem,
+    "Projection": lambda: mk.Projection("tip", mk.Ground()),
+    "SelfDistance": lambda: mk.SelfDistance(mk.snake(6)),
+    "Shape": lambda: mk.Shape("capsule", (0.1, 0.2)),
+    "Side": lambda: mk.Side("tip", (1.0, 0.0, 0.0)),
+    "Solution": lambda: mk.solve(problem(), budget=FEW),
+    "Touch": lambda: mk.Touch("link_3"),
+    "Track": lambda: mk.track(problem(), moving(), budget=FEW),
+    "TriangleMesh": lambda: mk.TriangleMesh(*TRIANGLE),
+    **{
+        row.solver.__name__: row.solver
+        for row in mk.methods()
+        if row.name not in ("learned", "portfolio")  # see LEFT_OUT
+    },
+}
+
+
+def sound(name: str, parameter: str | None = None) -> Any:
+    """An object by the name of its class, or an argument of a call that is as it should be."""
+    if parameter is None:
+        return EXAMPLES[name]()
+    own = f"{name}.{parameter}"
+    return (ARGUMENTS[own] if own in ARGUMENTS else ARGUMENTS[parameter])()
