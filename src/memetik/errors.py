@@ -36,6 +36,10 @@ class RefusedError(ProblemError):
     """A problem that the chosen method cannot take, though another one can."""
 
 
+class RowError(ProblemError, IndexError):
+    """A row of a batch that does not exist."""
+
+
 class TruthError(MemetikError, TypeError):
     """Something used as a condition that is neither true nor false, such as a status in `if status:`."""
 

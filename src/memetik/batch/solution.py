@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.batch.answers import Array
-from memetik.errors import ProblemError, TruthError, said, shown
+from memetik.errors import ProblemError, RowError, TruthError, said, shown
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.term_springs import rest_at_start
 from memetik.objectives import Objective
@@ -20,10 +20,6 @@ from memetik.solution.words import duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-class RowError(ProblemError, IndexError):
-    """A row of a batch that does not exist."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,7 +135,7 @@ class BatchSolution:
 
     def _row(self, k: int) -> Solution:
         if not -len(self) <= k < len(self):
-            raise RowError(f"there is no row {k} in a batch of {len(self)}; they are numbered from 0.")
+            raise RowError(f"row {k} of a batch of {len(self)}: there is none, they are numbered from 0.")
         return RowSolution(self, k)
 
     def __str__(self) -> str:

@@ -72,11 +72,9 @@ def _solutions(problem: mk.Problem, start: Array, options: argparse.Namespace) -
     """What was asked for; where several were and none exists, the closest."""
     budget = mk.Budget(evaluations=options.evaluations, seconds=options.seconds)
     if options.all is not None:
-        if options.method != "memetic":
-            raise mk.ProblemError(
-                f"--all goes with the method memetic only, not with {options.method}. Leave --method out."
-            )
-        found = mk.solve_all(problem, start, count=options.all, budget=budget, seed=options.seed)
+        found = mk.solve_all(
+            problem, start, method=options.method, budget=budget, seed=options.seed, count=options.all
+        )
         if found:
             return found
     if options.scene is not None:
