@@ -71,6 +71,8 @@ def test_all_solutions_by_other_methods(ur5):
     assert len(found) == len(known) and all(found)
     for one in found:  # two that are as far from the start may come in either order
         assert min(np.abs(np.angle(np.exp(1j * (one.q - other.q)))).max() for other in known) < 0.05
+    assert len({one.evaluations for one in found}) == 1 and found[0].evaluations <= 200_000
+    assert found[0].attempts > len(found)
     distances = [np.abs(one.q - problem.body.home).max() for one in found]
     assert distances == sorted(distances)
 

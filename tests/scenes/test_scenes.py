@@ -91,6 +91,15 @@ def test_a_parameter_reaches_the_method():
     assert scenes.solver(scenes.Solving(seed=7)).seed == 7
 
 
+def test_a_script_names_the_method_with_its_parameters(capsys):
+    solving = scenes.Solving(method="dls", seed=3, parameters={"damping": 0.05})
+    code = scenes.python_code(replace(scenes.ready("arm reach"), solving=solving))
+    assert "method=mk.solver('dls', seed=3, damping=0.05)" in code
+    made = {}
+    exec(code, made)
+    assert made["solution"].method == "dls" and "by dls" in capsys.readouterr().out
+
+
 # ---- Refused ---------------------------------------------------------------------------------------------------
 
 GOOD = {

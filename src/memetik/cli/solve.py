@@ -72,9 +72,7 @@ def _solutions(problem: mk.Problem, start: Array, options: argparse.Namespace) -
     """What was asked for; where several were and none exists, the closest."""
     budget = mk.Budget(evaluations=options.evaluations, seconds=options.seconds)
     if options.all is not None:
-        found = mk.solve_all(
-            problem, start, method=options.method, budget=budget, seed=options.seed, count=options.all
-        )
+        found = mk.solve_all(problem, start, method=options.method, budget=budget, seed=options.seed, count=options.all)
         if found:
             return found
     if options.scene is not None:

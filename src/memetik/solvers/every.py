@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError
 from memetik.geometry.checks import real_number, whole_number
-from memetik.kernels.budget import OUTCOME
+from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, OUTCOME
 from memetik.kernels.compile_time import split_time
 from memetik.kernels.finish import REACHED
 from memetik.kernels.gather import apart, gather
@@ -46,7 +46,7 @@ def solve_all(
     method: as for `solve`. "memetic" looks all over its population, one that has a `solve_all` of its own (such as
     "analytic") is asked for it, any other one solves again and again, from the start and then from random postures, each
     time with the next seed.
-    budget: for all together.
+    budget: for all together; the evaluations, attempts and seconds that a solution tells are those of all, too.
     distinct: two solutions differ if some joint differs by more than this [rad or m], whole turns apart.
     patience: give up after so many attempts in a row that bring nothing new. A redundant body has endlessly many
     solutions; its nearest ones are those of the first 64, or of `count` if that is more.
@@ -115,6 +115,9 @@ def _repeated(
             found.append(solution)
             idle = 0
         q = _drawn(problem, origin, attempt)
+    for solution in found:  # what all of them took together, as memetic tells it
+        solution.numbers[EVALUATIONS], solution.numbers[ATTEMPTS] = budget.evaluations - left, attempt
+        solution.seconds = time.perf_counter() - begin
     return found
 
 
