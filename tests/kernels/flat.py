@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memetik.kernels.budget import OUTCOME
+from memetik.kernels.cancel import new_clock
 from memetik.kernels.evaluate import count_residuals, linearise, measure, place
 from memetik.kernels.losses import average, write_losses
 from memetik.kernels.workspace import Workspace, carve, size
@@ -27,7 +28,7 @@ class Flat:
         shape = (c.nodes.size, c.frames.size, c.active.size, count_residuals(c.terms), len(c.population))
         self.work = workspace(*shape)
         self.outcome = np.zeros(OUTCOME + 2 * c.terms.size)
-        self.clock = np.zeros(2, dtype=np.int64)
+        self.clock = new_clock()
 
     def place(self, x):
         """Forward kinematics into the workspace."""

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from memetik.kernels.budget import ERROR, EVALUATIONS, OUTCOME, RESERVE, TIMED_OUT, deadline_after, remember, spent
+from memetik.kernels.cancel import new_clock
 from memetik.kernels.clock import now
 from tests.kernels.flat import workspace
 
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.quick
 
 @pytest.fixture
 def clock():
-    return np.zeros(2, dtype=np.int64)
+    return new_clock()
 
 
 @pytest.mark.parametrize(("used", "over"), [(0, False), (9, False), (10, True), (11, True)])

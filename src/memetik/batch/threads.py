@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from memetik.batch.answers import Answers, Array, Tell
 from memetik.errors import MemetikWarning
 from memetik.kernels.batch import solve_rows
+from memetik.kernels.cancel import cancel, raise_caught
 from memetik.kernels.terms import CUSTOM, CUSTOM_COMPILED
 from memetik.problem import Problem
 from memetik.solution.words import count
@@ -81,11 +82,14 @@ class _Work:
         self._left = [slice(0, len(answers.q))] if len(answers.q) else []  # the last one is taken from first
         self._done = self._busy = 0
         self._stopped = False
+        self._clocks: list[NDArray[np.int64]] = []  # of the threads' runs
 
     def run(self) -> None:
         """Take rows and solve them until none are left. An error, here or there, ends it for all threads."""
         own = self.problem.compiled.for_thread()
         search, search_table = own.first_act
+        clock = own.scratch[1]
+        self._clocks.append(clock)
         fixed = search, own.other_acts, search_table, own.table, own.data, self.places
         wanted = FIRST
         try:
@@ -94,8 +98,9 @@ class _Work:
                 solved = solve_rows(
                     *fixed, self.rows[part], self.answers.q[part], self.answers.numbers[part], self.answers.status[part],
                     self.answers.seconds[part], self.shares, own.only_guides, self.seed, self.seconds, HELPING,
-                    own.scratch[1],
+                    clock,
                 )  # fmt: skip
+                raise_caught(clock)
                 lasted = max(time.perf_counter() - begin, 1e-9)
                 wanted = math.ceil(solved * min(HELPING / lasted, 8.0))
                 self._report(part, solved)
@@ -132,6 +137,8 @@ class _Work:
     def _stop(self) -> None:
         with self._change:
             self._stopped = True
+            for clock in self._clocks:
+                cancel(clock)
             self._change.notify_all()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memetik.kernels.acts import go_on, left_of
+from memetik.kernels.cancel import CAUGHT
 from memetik.kernels.clock import now
 from memetik.kernels.finish import CLOSEST, REACHED
 from memetik.kernels.jit import jit_free
@@ -34,6 +35,6 @@ def solve_rows(
         statuses[k] = status
         after = now(clock)
         lasted[k] = after - begin
-        if after >= end:
+        if after >= end or clock[CAUGHT] != 0:
             return k + 1
     return q.shape[0]

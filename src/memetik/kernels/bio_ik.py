@@ -59,6 +59,7 @@ from memetik.kernels.bio_ik_room import (
 from memetik.kernels.bio_ik_select import select_elites, sort_by_fitness
 from memetik.kernels.bio_ik_weights import given_weights, interpolate_weights, let_yield
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, remember, spent
+from memetik.kernels.cancel import CAUGHT, copy_clock
 from memetik.kernels.evaluate import count_residuals
 from memetik.kernels.jit import jit, jit_part
 from memetik.kernels.random import seed_stream
@@ -156,6 +157,16 @@ def begin(problem, parameters, places, room, history):
 @jit_part
 def search(problem, x, seed, most, deadline, parameters, places, room, clock, state, outcome, work):
     """Algorithm 3, from the seed x, in place. An evaluation is one placement of the body, whole or in part (OFKT)."""
+    hand = carve_hand(problem, parameters, places, room, OWN)
+    copy_clock(clock, hand.clock)  # where the phases look for signals
+    evolve(problem, x, seed, most, deadline, parameters, places, room, clock, state, outcome, work)
+    if clock[CAUGHT] == 0:
+        copy_clock(hand.clock, clock)
+
+
+@jit_part
+def evolve(problem, x, seed, most, deadline, parameters, places, room, clock, state, outcome, work):
+    """The loop of Algorithm 3 over generations."""
     nodes, frames, terms, data, bounds, spans = problem
     psi, kappa = int(parameters[SIZE]), int(parameters[ELITES])
     hands = int(parameters[HANDS])
@@ -199,7 +210,7 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
             survey(problem, parameters, places, room, colony, most, deadline, hand)
             outcome[EVALUATIONS] = hand.tally[SPENT]
         generation += 1
-        if spent(outcome, most, deadline, clock):
+        if spent(outcome, most, deadline, hand.clock) or clock[CAUGHT] != 0:
             return
         stands = not anew and not gains(best, before)
         if stands and not blocks:

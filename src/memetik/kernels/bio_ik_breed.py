@@ -7,6 +7,7 @@ from memetik.kernels.bio_ik_late import call_look
 from memetik.kernels.bio_ik_reproduce import adopt, constrain, initialise, mutate, recombine
 from memetik.kernels.bio_ik_room import ADOPTION, ELITES, LOOK, MOMENTUM, NICHING, SATISFIED, SPENT
 from memetik.kernels.bio_ik_select import niche, select
+from memetik.kernels.cancel import cancelled
 from memetik.kernels.clock import now
 from memetik.kernels.jit import jit_part
 from memetik.kernels.random import seed_stream
@@ -14,8 +15,10 @@ from memetik.kernels.random import seed_stream
 
 @jit_part
 def over(most, deadline, hand):
-    """Whether the budget is used up."""
-    return hand.tally[SPENT] >= most or (deadline > 0.0 and now(hand.clock) >= deadline)
+    """Whether the budget is used up, or the search cancelled."""
+    if hand.tally[SPENT] >= most or (deadline > 0.0 and now(hand.clock) >= deadline):
+        return True
+    return cancelled(hand.clock)
 
 
 @jit_part

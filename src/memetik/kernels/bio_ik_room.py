@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memetik.kernels.cancel import CAUGHT, CLOCK, cancelled
 from memetik.kernels.cut import cut_matrix, cut_vector
 from memetik.kernels.evaluate import count_residuals
 from memetik.kernels.jit import jit, jit_part
@@ -85,7 +86,7 @@ class Hand(NamedTuple):
     tally: np.ndarray  # (TALLY,) evaluations spent; 1 if the posture that was evaluated last satisfies all terms
     room: np.ndarray  # of L-BFGS-B
     places: np.ndarray
-    clock: np.ndarray  # (2,)
+    clock: np.ndarray  # (CLOCK,)
 
 
 OWN = np.int64(0)  # the hand of the thread that evolves; whatever is given a plain 0, Numba compiles once more for it
@@ -122,7 +123,7 @@ def hand_size(nodes, frames, n, residuals, terms):
 @jit
 def hand_places(n):
     """How many integers a hand needs: the bell of its thread, its clock, and those of L-BFGS-B."""
-    return 3 + places_size(n, MEMORY)
+    return 1 + CLOCK + places_size(n, MEMORY)
 
 
 @jit
@@ -210,9 +211,17 @@ def carve_hand(problem, parameters, places, room, h):
         cut_vector(room, x + 2 * n, n),
         cut_vector(room, tally, TALLY),
         cut_vector(room, tally + TALLY, room_size(n, MEMORY)),
-        cut_vector(places, k + 2, places_size(n, MEMORY)),
-        cut_vector(places, k, 2),
+        cut_vector(places, k + CLOCK, places_size(n, MEMORY)),
+        cut_vector(places, k, CLOCK),
     )
+
+
+@jit_part
+def search_cancelled(parameters, places, n, h, hand):
+    """Whether the search is cancelled; the thread that evolves looks for signals, the others look at its clock."""
+    if h == OWN:
+        return cancelled(hand.clock)
+    return places[hand_place(int(parameters[SIZE]), int(parameters[ELITES]), n, OWN) + 1 + CAUGHT] != 0
 
 
 @jit_part

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memetik.kernels.cancel import cancelled
 from memetik.kernels.clock import now
 from memetik.kernels.jit import jit
 
@@ -26,13 +27,13 @@ def deadline_after(seconds, clock):
 
 @jit
 def spent(outcome, most, deadline, clock):
-    """Whether the budget is used up, or the search was asked to stop; remembers if it was the time."""
+    """Whether the budget is used up, or the search was stopped or cancelled; remembers if it was the time."""
     if outcome[EVALUATIONS] >= most or outcome[STOP] != 0.0:
         return True
     if deadline > 0.0 and now(clock) >= deadline:
         outcome[TIMED_OUT] = 1.0
         return True
-    return False
+    return cancelled(clock)
 
 
 @jit

@@ -13,6 +13,7 @@ from typing import Any
 import numba.cuda
 
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, OUTCOME
+from memetik.kernels.cancel import cancelled
 from memetik.kernels.clock import now
 from memetik.kernels.late import call_attempt, call_jacobian, call_residual
 from memetik.kernels.memetic import solve
@@ -77,9 +78,13 @@ def general_kernel(kinds: Kinds, attempt: Any) -> Any:
     def no_time(clock):
         return 0.0  # budgets on the card are evaluations
 
+    @cuda.jit(device=True)
+    def never(clock):
+        return False  # the host ends a batch between launches
+
     terms_only = Port({now: no_time})
     port = Port({
-        now: no_time, call_residual: _residuals(kinds, terms_only), call_jacobian: _jacobians(kinds, terms_only),
+        now: no_time, cancelled: never, call_residual: _residuals(kinds, terms_only), call_jacobian: _jacobians(kinds, terms_only),
     })  # fmt: skip
     local_search = port(attempt)
 

@@ -12,6 +12,7 @@ from memetik.kernels.terms import SPRINGS
 from memetik.kernels.workspace import carve
 
 REACHED, CLOSEST, INVALID = 0, 1, 2
+ENDED = 4  # a signal or another thread ended the search (cancel.py); what it leaves is of no use
 
 
 @jit

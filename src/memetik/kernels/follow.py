@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.budget import ATTEMPTS, ERROR, OUTCOME, deadline_after, spent
+from memetik.kernels.cancel import CAUGHT
 from memetik.kernels.evaluate import count_residuals
 from memetik.kernels.finish import CLOSEST, REACHED, verify
 from memetik.kernels.gather import apart
@@ -95,4 +96,6 @@ def follow(
         for k in range(n):
             last[k] = path[step, active[k]]
         evaluations += outcome[0]
+        if clock[CAUGHT] != 0:
+            break
     outcome[0] = evaluations

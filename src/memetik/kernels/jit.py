@@ -56,6 +56,11 @@ def jit_free(function: Kernel) -> Any:
     return _compile(function, nogil=True)
 
 
+def jit_shared(function: Kernel) -> Any:
+    """As `jit`, called instead of copied into its callers: for what is rare and computes no joint value."""
+    return _compile(function, forceinline=False)
+
+
 def jit_allocating(function: Kernel) -> Any:
     """As `jit`, with reference counting: for a kernel that cannot do without arrays of its own."""
     return _compile(function, _nrt=True)

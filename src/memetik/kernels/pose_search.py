@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.budget import ATTEMPTS, ERROR, EVALUATIONS, MOVED, OUTCOME, deadline_after, spent
+from memetik.kernels.cancel import CAUGHT
 from memetik.kernels.crossing import counters_at, floats_at, frames_at, integers_at, nodes_at, terms_at
 from memetik.kernels.crowd import add_angles, add_distances, take_best
-from memetik.kernels.finish import CLOSEST, INVALID, REACHED, wrap_towards
+from memetik.kernels.finish import CLOSEST, ENDED, INVALID, REACHED, wrap_towards
 from memetik.kernels.forward import forward, frame_pose
 from memetik.kernels.jit import COMPILED, jit, jit_part
 from memetik.kernels.memetic import FRESH, SHARE, move_inside
@@ -126,7 +127,7 @@ def solve_pose(
     status = verify_pose(nodes, frame, target, position, orientation, bounds, x, start, poses, outcome)
     for k in range(n):
         q[active[k]] = x[k]
-    return status
+    return status if clock[CAUGHT] == 0 else ENDED
 
 
 if COMPILED:

@@ -14,6 +14,7 @@ from memetik.body import Body, Frame
 from memetik.errors import ProblemError
 from memetik.kernels.acts import search_at, settle_at, yield_at
 from memetik.kernels.budget import OUTCOME
+from memetik.kernels.cancel import new_clock
 from memetik.kernels.crossing import table_of
 from memetik.kernels.crowd import place_crowd
 from memetik.kernels.descent import attempt, attempt_softly
@@ -67,7 +68,7 @@ class Compiled:
     def __post_init__(self) -> None:
         n, terms, residuals = self.active.size, self.terms.size, int((self.terms["row"] + self.terms["rows"]).max())
         people = len(self.population)
-        flags, clock = np.zeros(terms + n + people, dtype=np.uint8), np.zeros(2, dtype=np.int64)
+        flags, clock = np.zeros(terms + n + people, dtype=np.uint8), new_clock()
         state, outcome = np.zeros(1, dtype=np.uint64), np.zeros(OUTCOME + 2 * terms)
         buffer = np.zeros(size(self.nodes.size, self.frames.size, n, residuals, people))
         put = object.__setattr__  # the dataclass is frozen; this is its constructor

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from memetik.body import Body
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_array, real_number, several
+from memetik.kernels.cancel import raise_caught
 from memetik.objectives import Objective
 from memetik.problem.compile import Compiled, compile_problem
 from memetik.problem.doubts import degrees_hint, doubt_problem, doubt_start, usual_size
@@ -117,7 +118,8 @@ class Problem:
         return bool(self._fallible)
 
     def raise_faults(self) -> None:
-        """Raise what an objective could not raise while kernels ran; every solver ends with it."""
+        """Raise what an objective or a signal handler raised while kernels ran; every solver ends with it."""
+        raise_caught(self.compiled.scratch[1])
         for objective in self._fallible:
             objective.raise_fault()
 

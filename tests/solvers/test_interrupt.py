@@ -1,0 +1,188 @@
+"""Ctrl-C during a solve: within a fifth of a second from every method, and the next solve is right."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import memetik as mk
+from memetik.kernels.jit import COMPILED
+
+ALARM = getattr(signal, "SIGALRM", None)
+# Without the compiler Python handles signals by itself, and Windows has no alarm to test with.
+pytestmark = [pytest.mark.timed] if COMPILED and ALARM else [pytest.mark.elsewhere]
+
+ENDLESS = mk.Budget(evaluations=10**12)
+LATEST = 0.2  # s
+TRIES = 3  # the best counts: another process may be running when the signal comes
+
+
+class Pressed(Exception):
+    """What the signal handler raises in these tests."""
+
+
+@pytest.fixture
+def press():
+    """Call a function, send a signal while it works, and return how long it went on [s]."""
+    moment = 0.0
+
+    def handler(*_):
+        raise Pressed
+
+    before = signal.signal(ALARM, handler)
+
+    def press(function, delay=0.1):
+        late = np.inf
+        for _ in range(TRIES):
+            moment = time.perf_counter() + delay
+            signal.setitimer(signal.ITIMER_REAL, delay)
+            with pytest.raises(Pressed):
+                function()
+            late = min(late, time.perf_counter() - moment)
+        return late
+
+    yield press
+    signal.setitimer(signal.ITIMER_REAL, 0.0)
+    signal.signal(ALARM, before)
+
+
+@pytest.fixture(scope="module")
+def arm():
+    """An arm, a pose that it almost reaches, and one that it reaches."""
+    body = mk.load("panda")
+    good = body.forward(body.sample(np.random.default_rng(4)))["panda_hand"]
+    bad = good.copy()
+    bad[:3, 3] = (0.0, 0.0, 0.02)  # inside its own base, so no method knows before the search that it cannot be reached
+    pose = mk.Pose("panda_hand", bad)
+    return mk.Problem(body, pose), pose, good, bad
+
+
+def interruptible():
+    """Methods that search; a closed form is over before anybody can press a key."""
+    return [method.name for method in mk.methods() if method.name not in ("analytic", "learned")]
+
+
+def settle(solver, problem):
+    solver.solve(problem, budget=mk.Budget(evaluations=500))  # compiled, or loaded, before the signal comes
+
+
+@pytest.mark.parametrize("method", interruptible())
+def test_every_method_ends_at_once_and_the_next_solve_is_right(method, arm, press):
+    problem, pose, good, bad = arm
+    solver = mk.solver(method)
+    pose.target = good
+    expected = solver.solve(problem, budget=mk.Budget(evaluations=3_000))
+    pose.target = bad
+    settle(solver, problem)
+    assert press(lambda: solver.solve(problem, budget=ENDLESS)) < LATEST
+    pose.target = good
+    again = solver.solve(problem, budget=mk.Budget(evaluations=3_000))
+    assert again.status == expected.status
+    np.testing.assert_array_equal(again.q, expected.q)
+
+
+@pytest.mark.parametrize(
+    "solver", [mk.BioIK(threads=2), mk.Portfolio(methods=("memetic", "bioik"), race=True)], ids=["elites", "race"]
+)
+def test_methods_with_threads(solver, arm, press):
+    problem, pose, _, bad = arm
+    pose.target = bad
+    settle(solver, problem)
+    before = threading.active_count()
+    assert press(lambda: solver.solve(problem, budget=ENDLESS)) < LATEST
+    assert threading.active_count() <= before
+
+
+def test_solve_all(arm, press):
+    problem, pose, _, bad = arm
+    pose.target = bad
+    mk.solve_all(problem, budget=mk.Budget(evaluations=500))
+    assert press(lambda: mk.solve_all(problem, patience=10**9, budget=ENDLESS)) < LATEST
+
+
+def test_track_keeps_the_targets_it_found(arm, press):
+    problem, pose, good, bad = arm
+    pose.target = good
+    path = np.tile(bad, (100_000, 1, 1))
+    mk.track(problem, {pose: path[:2]})
+    expected = mk.solve(problem).q
+    assert press(lambda: mk.track(problem, {pose: path}, budget=mk.Budget(evaluations=10**9))) < LATEST
+    np.testing.assert_array_equal(mk.solve(problem).q, expected)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_batches(threads, arm, press):
+    problem, pose, good, bad = arm
+    mk.solve_batch(problem, {pose: bad[None]}, threads=threads, budget=mk.Budget(evaluations=500))
+    targets = np.tile(bad, (100, 1, 1))
+    before = threading.active_count()
+    assert press(lambda: mk.solve_batch(problem, {pose: targets}, threads=threads, budget=ENDLESS)) < LATEST
+    assert threading.active_count() <= before
+    batch = mk.solve_batch(problem, {pose: np.tile(good, (5, 1, 1))}, threads=threads)
+    assert batch.success.all()
+
+
+def test_a_large_body(press):
+    body = mk.snake(400)
+    tip = list(body.links)[-1]
+    problem = mk.Problem(body, mk.Pose(tip, mk.transform((0.1, 0.2, 0.0), mk.rpy(0.0, 1.5, 0.0))))
+    for method in ("memetic", "bioik", "lbfgsb", "levenberg_marquardt"):
+        solver = mk.solver(method)
+        solver.solve(problem, budget=mk.Budget(evaluations=60))
+        assert press(lambda solver=solver: solver.solve(problem, budget=ENDLESS)) < LATEST, method
+
+
+def test_a_handler_that_raises_nothing_lets_the_search_go_on(arm):
+    """Signals are for programs, too: one that only takes notes must not change the answer."""
+    problem, pose, _, bad = arm
+    pose.target = bad
+    budget = mk.Budget(evaluations=300_000)
+    expected = mk.solve(problem, budget=budget)
+    rung = []
+    before = signal.signal(ALARM, lambda *_: rung.append(time.perf_counter()))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+        solution = mk.solve(problem, budget=budget)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(ALARM, before)
+    assert rung
+    assert solution.evaluations == expected.evaluations
+    np.testing.assert_array_equal(solution.q, expected.q)
+
+
+def test_the_key_itself(arm):
+    """SIGINT as the terminal sends it, with Python's own handler."""
+    problem, pose, _, bad = arm
+    pose.target = bad
+    settle(mk.solver("dls"), problem)
+    sender = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    sender.start()
+    with pytest.raises(KeyboardInterrupt):
+        mk.solve(problem, method="dls", budget=ENDLESS)
+    sender.join()
+
+
+def test_a_solve_in_another_thread_is_left_alone(arm):
+    """Python handles signals in its main thread; a solve elsewhere neither sees them nor takes them away."""
+    body = mk.load("ur5")
+    pose = mk.Pose("tool0", mk.transform((0.0, 0.0, 0.02)))
+    problem = mk.Problem(body, pose)
+    budget = mk.Budget(evaluations=100_000)
+    expected = mk.solve(problem, budget=budget)
+    answers = []
+    rung = []
+    before = signal.signal(ALARM, lambda *_: rung.append(1))
+    try:
+        thread = threading.Thread(target=lambda: answers.append(mk.solve(problem, budget=budget)))
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        thread.start()
+        thread.join()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(ALARM, before)
+    np.testing.assert_array_equal(answers[0].q, expected.q)
+    assert rung
