@@ -40,7 +40,7 @@ def small_populations():
     """Without the compiler the population of each problem takes a tenth of a second, so a small one has to do."""
     with pytest.MonkeyPatch.context() as patch:
         if not COMPILED:
-            patch.setattr("memetik.problem.compile.POPULATION", 32)
+            patch.setattr("memetik.solvers.memetic_plan.POPULATION", 32)
         yield
 
 

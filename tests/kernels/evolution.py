@@ -12,7 +12,7 @@ from memetik.kernels.bio_ik_room import ANALYTIC, DIFFERENTIATE, EXPLOIT, LOOK, 
 from memetik.kernels.jit import jit
 from memetik.kernels.ofkt import clear
 from memetik.problem import Problem
-from memetik.solvers.bio_ik import GRADIENTS, LOSSES, BioIK
+from memetik.solvers.bio_ik import GRADIENTS, LOSSES, BioIK, BioIKScratch
 from tests.kernels.flat import Flat
 
 
@@ -48,29 +48,29 @@ class Evolution(Flat):
         super().__init__(problem)
         c = self.compiled
         self.solver = BioIK(loss=LOSSES[loss], gradient=GRADIENTS[gradient], ofkt=ofkt, **options)
-        self.desk = self.solver._prepare(problem)
-        self.colony = plain(room.carve_colony)(self.problem, *self.desk[:3])
-        self.hand = plain(room.carve_hand)(self.problem, *self.desk[:3], 0)
+        self.scratch = BioIKScratch(self.solver, problem)
+        self.colony = plain(room.carve_colony)(self.problem, *self.scratch.search)
+        self.hand = plain(room.carve_hand)(self.problem, *self.scratch.search, 0)
         clear(self.hand.tree)
         self.weights = self.colony.given
         self.weights[:] = c.terms["weight"]
         self.colony.strides[:] = np.array([np.ones(c.active.size), c.bounds[0], c.bounds[1]])
-        self.desk.places[REACHED] = self.colony.elites.size
+        self.scratch.places[REACHED] = self.colony.elites.size
         self.state = np.zeros(1, dtype=np.uint64)
 
     def fitness(self, x):
         """Of a posture, for no evaluation."""
         spent = self.hand.tally[SPENT]
-        phi = look_at(self.problem, *self.desk[:3], self.weights, x, 0)
+        phi = look_at(self.problem, *self.scratch.search, self.weights, x, 0)
         self.hand.tally[SPENT] = spent
         return phi
 
     def gradient(self, x):
         """Fitness and its gradient, also of a posture that satisfies all."""
-        phi = look_at(self.problem, *self.desk[:3], self.weights, x, 0)
-        differentiate_at(self.problem, *self.desk[:3], self.weights, x, phi)
+        phi = look_at(self.problem, *self.scratch.search, self.weights, x, 0)
+        differentiate_at(self.problem, *self.scratch.search, self.weights, x, phi)
         return phi, self.hand.gradient.copy()
 
     def exploit(self, e):
         """Elite e becomes offspring e."""
-        exploit_at(self.problem, *self.desk[:3], e, self.state)
+        exploit_at(self.problem, *self.scratch.search, e, self.state)

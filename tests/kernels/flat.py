@@ -10,6 +10,7 @@ from memetik.kernels.evaluate import count_residuals, linearise, measure, place
 from memetik.kernels.losses import average, write_losses
 from memetik.kernels.workspace import Workspace, carve, size
 from memetik.problem import Problem
+from memetik.solvers import memetic_plan
 
 
 def workspace(nodes: int, frames: int, n: int, m: int, population: int) -> Workspace:
@@ -25,7 +26,7 @@ class Flat:
         self.compiled = c = problem.compiled
         self.nodes, self.frames, self.terms, self.data, self.bounds, self.spans, self.active, _ = c.record
         self.problem = c.record[:6]
-        shape = (c.nodes.size, c.frames.size, c.active.size, count_residuals(c.terms), len(c.population))
+        shape = (c.nodes.size, c.frames.size, c.active.size, count_residuals(c.terms), memetic_plan.POPULATION)
         self.work = workspace(*shape)
         self.outcome = np.zeros(OUTCOME + 2 * c.terms.size)
         self.clock = new_clock()

@@ -12,18 +12,19 @@ from memetik.kernels.budget import TIMED_OUT
 from memetik.problem.columns import target_columns
 from memetik.solution import Status
 from memetik.solvers.memetic import shares
+from memetik.solvers.memetic_plan import MemeticScratch, memetic_plan
 
 
 def rows_of(problem, targets, starts, *, most=20_000, seed=0, pause=1e9, seconds=0.0):
     """solve_rows on a problem, as a thread calls it; how many rows it solved, q, numbers, statuses, times."""
     places, rows, _ = target_columns(problem, targets, "test")
-    own = problem.compiled.for_thread()
-    search, table = own.first_act
+    c, plan = problem.compiled, memetic_plan(problem.compiled)
+    own = MemeticScratch(plan, c.data.copy())
     q, numbers = np.array(starts), np.full((len(rows), own.outcome.size), np.nan)
     statuses, lasted = np.full(len(rows), -1, dtype=np.int8), np.full(len(rows), np.nan)
     solved = solve_rows(
-        search, problem.compiled.other_acts, table, own.table, own.data, places, rows, q, numbers, statuses, lasted,
-        np.array(shares(own, most)), own.only_guides, seed, seconds, pause, own.scratch[1],
+        plan.first_act, plan.other_acts, own.first_table, own.table, own.source, places, rows, q, numbers, statuses,
+        lasted, np.array(shares(c, most)), c.only_guides, seed, seconds, pause, own.clock,
     )  # fmt: skip
     return solved, q, numbers, statuses, lasted
 
@@ -90,7 +91,7 @@ def test_yielding_bit_for_bit(rng):
     problem = mk.Problem(body, pose)
     statuses = hold_equal(problem, {pose: targets}, starts, most=400)
     assert {Status.REACHED, Status.CLOSEST} <= set(statuses)
-    problem.compiled.other_acts[1] = 0
+    memetic_plan(problem.compiled).other_acts[1] = 0
     assert (rows_of(problem, {pose: targets}, starts, most=400)[3] > statuses).any()  # it is the last act that makes it
 
 

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import memetik as mk
 from memetik.kernels.crowd import add_angles, add_distances, place_from_crowd, take_best
+from memetik.solvers.memetic_plan import memetic_plan
 from tests.naive import kinematics
 
 pytestmark = pytest.mark.quick
@@ -23,24 +24,24 @@ def problem():
 
 
 def test_every_posture_is_placed(problem):
-    c = problem.compiled
+    c, plan = problem.compiled, memetic_plan(problem.compiled)
     world = np.empty((c.frames.size, 7))
-    for k in (0, 17, len(c.population) - 1):
-        place_from_crowd(c.crowd, k, world)
+    for k in (0, 17, len(plan.population) - 1):
+        place_from_crowd(plan.crowd, k, world)
         for f, frame in enumerate(("tool0", "link_4")):
-            expected = kinematics.pose(problem.body, frame, c.population[k])
+            expected = kinematics.pose(problem.body, frame, plan.population[k])
             assert_allclose(world[f, 4:], expected[:3, 3], atol=1e-12)
             assert_allclose(mk.rotation_matrix(world[f, :4]), expected[:3, :3], atol=1e-12)
 
 
 def test_distances_and_angles(problem):
-    c, pose = problem.compiled, problem.objectives[0]
+    plan, pose = memetic_plan(problem.compiled), problem.objectives[0]
     target = tuple(pose._pose.numbers)
-    distances, angles = np.full(len(c.population), 0.5), np.full(len(c.population), 0.25)
-    add_distances(c.crowd[0], target, 2.0, distances)
-    add_angles(c.crowd[0], target, 3.0, angles)
-    for k in range(0, len(c.population), 16):
-        there = kinematics.pose(problem.body, "tool0", c.population[k])
+    distances, angles = np.full(len(plan.population), 0.5), np.full(len(plan.population), 0.25)
+    add_distances(plan.crowd[0], target, 2.0, distances)
+    add_angles(plan.crowd[0], target, 3.0, angles)
+    for k in range(0, len(plan.population), 16):
+        there = kinematics.pose(problem.body, "tool0", plan.population[k])
         gap = there[:3, 3] - pose.target[:3, 3]
         turn = np.arccos(np.clip((np.trace(pose.target[:3, :3].T @ there[:3, :3]) - 1.0) / 2.0, -1.0, 1.0))
         assert distances[k] == pytest.approx(0.5 + 2.0 * gap @ gap)

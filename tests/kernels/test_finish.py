@@ -12,6 +12,7 @@ from memetik.kernels.budget import OUTCOME
 from memetik.kernels.finish import CLOSEST, INVALID, REACHED, judge, verify, wrap_towards
 from memetik.objectives import Custom, Displacement, Orientation, Position
 from memetik.problem import Problem
+from memetik.problem.scratch import Scratch
 from tests.conftest import COMPILED
 from tests.kernels.flat import Flat
 from tests.naive import errors as naive
@@ -123,14 +124,15 @@ def test_judge_says_the_same_of_a_joint_vector(arm, x):
     T = world(arm, x)
     objectives = [Position("link3", T[:3, 3] + (0, 0.3, 0.4)), Orientation("link3", T[:3, :3]), Displacement()]
     problem = Problem(arm, objectives)
-    c = problem.compiled
-    c.outcome[:] = 7.0
+    scratch = Scratch(problem.compiled)
+    outcome = scratch.outcome
+    outcome[:] = 7.0
     q = x.copy()
-    assert judge(*c.record, q, *c.scratch) == CLOSEST
+    assert judge(*scratch.record, q, *scratch.arrays) == CLOSEST
     assert_array_equal(q, x)
-    assert_array_equal(c.outcome[:OUTCOME], 7.0)
-    assert_allclose(c.outcome[OUTCOME : OUTCOME + 2], [0.5, 0.0], atol=1e-12)
-    assert_array_equal(c.outcome[OUTCOME + 3 :], [0.0, 1.0, 1.0])
+    assert_array_equal(outcome[:OUTCOME], 7.0)
+    assert_allclose(outcome[OUTCOME : OUTCOME + 2], [0.5, 0.0], atol=1e-12)
+    assert_array_equal(outcome[OUTCOME + 3 :], [0.0, 1.0, 1.0])
 
 
 @pytest.mark.parametrize(("off", "expected"), [(0.999, REACHED), (1.001, CLOSEST)])

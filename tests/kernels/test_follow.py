@@ -10,6 +10,7 @@ from memetik.kernels.finish import CLOSEST, REACHED
 from memetik.kernels.follow import JUMPED, follow
 from memetik.objectives import Position
 from memetik.problem import Problem
+from memetik.solvers.memetic_plan import memetic_plan
 
 pytestmark = pytest.mark.quick
 
@@ -22,10 +23,13 @@ def followed(points, start, most=2000, jump=0.5, seconds=0.0):
     rows, target = reach.target_rows(points)
     places = np.arange(7) + target.place(c.data)
     path, errors, statuses = np.full((len(rows), 2), np.nan), np.full((len(rows), 1), np.nan), np.full(len(rows), -1)
+    plan = memetic_plan(c)
+    scratch = plan.lease()
     follow(
-        *c.record, np.array(start), c.attempt, 0, most, seconds, jump, places, rows, path, errors, statuses, *c.scratch
+        *scratch.record, np.array(start), plan.attempt, 0, most, seconds, jump, places, rows, path, errors, statuses,
+        *scratch.arrays,
     )  # fmt: skip
-    return path, errors[:, 0], statuses, c.outcome
+    return path, errors[:, 0], statuses, scratch.outcome
 
 
 def test_each_step_is_near_the_one_before():

@@ -12,6 +12,7 @@ from memetik.kernels.budget import ATTEMPTS, EVALUATIONS
 from memetik.kernels.gather import apart, gather
 from memetik.objectives import Position
 from memetik.problem import Problem
+from memetik.solvers.memetic_plan import POPULATION, memetic_plan
 from tests.conftest import COMPILED
 
 pytestmark = pytest.mark.quick
@@ -34,11 +35,13 @@ def test_apart_against_all_whole_turns(seed):
 def collect(problem, rows, most=2000, patience=30, distinct=0.05, seed=0):
     c = problem.compiled
     solutions, errors = np.full((rows, c.active.size), np.nan), np.full((rows, c.terms.size), np.nan)
+    plan = memetic_plan(c)
+    scratch = plan.lease()
     found = gather(
-        *c.record, c.population, problem.start(None), c.attempt, seed, most, 0.0, patience, distinct, solutions, errors,
-        *c.scratch,
+        *scratch.record, plan.population, problem.start(None), plan.attempt, seed, most, 0.0, patience, distinct,
+        solutions, errors, *scratch.arrays,
     )  # fmt: skip
-    return found, solutions, errors, c.outcome
+    return found, solutions, errors, scratch.outcome
 
 
 def two_links():
@@ -76,7 +79,7 @@ def test_beyond_the_population_postures_are_drawn():
     """An impossible target uses up the population, and goes on with fresh postures until patience ends."""
     problem = two_links()
     problem.objectives[0].target = (100.0, 0.0, 0.0)
-    patience = len(problem.compiled.population) + 20 if COMPILED else 3
+    patience = POPULATION + 20 if COMPILED else 3
     found, _, _, outcome = collect(problem, 2, most=100_000, patience=patience)
     assert found == 0
     assert outcome[ATTEMPTS] == patience

@@ -26,6 +26,7 @@ from memetik.kernels.term_aim import aim_residual
 from memetik.kernels.term_pose import position_jacobian, position_residual
 from memetik.objectives import Direction, Position
 from memetik.problem import Problem
+from memetik.solvers.memetic_plan import memetic_plan
 from tests.conftest import COMPILED
 from tests.kernels.flat import Flat
 from tests.naive.bodies import serial_arm
@@ -103,7 +104,7 @@ def test_a_wrong_result_is_refused():
 
 
 def test_the_attempt_of_a_problem_is_an_address(flat):
-    assert flat.compiled.attempt == address(attempt, ATTEMPT)
+    assert memetic_plan(flat.compiled).attempt == address(attempt, ATTEMPT)
 
 
 def test_plain_python_finds_the_same_solution():

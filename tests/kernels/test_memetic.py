@@ -14,6 +14,7 @@ from memetik.kernels.memetic import FRESH, SHARE, blame, draw, move_inside, rank
 from memetik.kernels.random import seed_stream, uniform
 from memetik.objectives import Direction, Displacement, Position
 from memetik.problem import Problem
+from memetik.solvers.memetic_plan import memetic_plan
 from tests.kernels.flat import Flat
 
 pytestmark = pytest.mark.quick
@@ -105,24 +106,24 @@ def test_guides_are_never_to_blame(body, tips):
 def test_rank_scores_the_marked_terms(body, tips):
     case = Search(body, tips, Q, off=(0.5, 0.0))
     case.blame()
-    flat, c = case.flat, case.flat.compiled
-    used = np.zeros(len(c.population), dtype=np.uint8)
+    flat, plan = case.flat, memetic_plan(case.flat.compiled)
+    used = np.zeros(len(plan.population), dtype=np.uint8)
     used[[3, 5]] = 1
-    rank(flat.problem, c.population, c.crowd, case.failed, used, flat.work)
+    rank(flat.problem, plan.population, plan.crowd, case.failed, used, flat.work)
     assert_array_equal(np.flatnonzero(np.isinf(flat.work.score)), [3, 5])
     target = case.problem.objectives[0].target
     for k in (0, 7, 30):
-        gap = at(body, tips[0], c.population[k]) - target
+        gap = at(body, tips[0], plan.population[k]) - target
         assert flat.work.score[k] == pytest.approx(flat.terms["scale"][0] ** 2 * (gap @ gap), rel=1e-9)
 
 
 def test_the_population_lies_within_the_limits_and_its_poses_are_right(body, tips):
     problem = Problem(body, Position(tips[0], (0, 0, 0)), limits={"left1": (-0.3, 0.4)})
-    flat, c = Flat(problem), problem.compiled
-    assert c.population[:, 1].min() >= -0.3 and c.population[:, 1].max() <= 0.4
-    for k in range(0, len(c.population), 10):
-        flat.place(c.population[k])
-        assert_allclose(c.crowd[:, :, k], flat.work.world, atol=1e-14)
+    flat, plan = Flat(problem), memetic_plan(problem.compiled)
+    assert plan.population[:, 1].min() >= -0.3 and plan.population[:, 1].max() <= 0.4
+    for k in range(0, len(plan.population), 10):
+        flat.place(plan.population[k])
+        assert_allclose(plan.crowd[:, :, k], flat.work.world, atol=1e-14)
 
 
 def test_draw_takes_the_best_of_a_few_and_leaves_the_rest(body, tips):
@@ -177,11 +178,11 @@ def test_count_residuals(body, tips):
 
 
 def run_search(case, most):
-    flat, c = case.flat, case.flat.compiled
-    flags = np.ones(flat.terms.size + case.x.size + len(c.population), dtype=np.uint8)
+    flat, c, plan = case.flat, case.flat.compiled, memetic_plan(case.flat.compiled)
+    flags = np.ones(flat.terms.size + case.x.size + len(plan.population), dtype=np.uint8)
     flat.outcome[ERROR] = math.inf
     search(
-        flat.problem, c.affects, c.population, c.crowd, case.x, c.attempt, most, 0.0, flags, flat.clock,
+        flat.problem, c.affects, plan.population, plan.crowd, case.x, plan.attempt, most, 0.0, flags, flat.clock,
         np.zeros(1, dtype=np.uint64), flat.outcome, flat.work,
     )  # fmt: skip
     return flags[flat.terms.size + case.x.size :]
@@ -191,7 +192,7 @@ def test_search_exploits_a_share_of_the_population_once_and_then_draws(body, tip
     """A target out of reach is never satisfied, so every way of going on is taken."""
     case = Search(body, tips, Q, off=(5.0, 0.0))
     used = run_search(case, 1200)
-    flat, people = case.flat, len(case.flat.compiled.population)
+    flat, people = case.flat, len(memetic_plan(case.flat.compiled).population)
     assert used.sum() == people // SHARE
     assert flat.outcome[ATTEMPTS] > people // SHARE + 2
     assert flat.outcome[EVALUATIONS] == 1200

@@ -10,17 +10,17 @@ from memetik.kernels.finish import CLOSEST, REACHED
 from memetik.kernels.polish import FAINT, STEPS, polish
 from memetik.objectives import Direction, Displacement, Position
 from memetik.problem import Problem
+from memetik.problem.scratch import Scratch
 from tests.kernels.flat import Flat
 
 pytestmark = pytest.mark.quick
 
 
 def polished(problem, q, most=1000, seconds=0.0):
-    c = problem.compiled
-    c.outcome[:] = 0.0
+    scratch = Scratch(problem.compiled)
     answer = q.copy()
-    status = polish(*c.record, answer, FAINT, most, seconds, *c.scratch)
-    return status, answer, c.outcome
+    status = polish(*scratch.record, answer, FAINT, most, seconds, *scratch.arrays)
+    return status, answer, scratch.outcome
 
 
 def test_out_of_reach_the_arm_points_at_the_target():

@@ -11,6 +11,7 @@ from memetik.kernels import memetic
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.finish import CLOSEST, INVALID, REACHED
 from memetik.kernels.pose_search import solve_pose_at
+from memetik.solvers.memetic_plan import memetic_plan
 from tests.naive import errors, kinematics
 
 pytestmark = pytest.mark.quick
@@ -23,22 +24,27 @@ class Case:
         self.body, self.tip, self.rng = mk.load(name), tip, np.random.default_rng(8)
         self.pose = mk.Pose(tip, np.eye(4), **tolerances)
         self.problem = mk.Problem(self.body, self.pose)
-        self.compiled = self.problem.compiled
-        assert self.compiled.one_pose
+        self.plan = memetic_plan(self.problem.compiled)
+        self.scratch = self.plan.lease()
+        assert self.problem.compiled.one_pose
 
     def aim(self):
         self.pose.target = self.body.forward(self.body.sample(self.rng))[self.tip]
         return self.body.sample(self.rng)
 
     def solve(self, start, *, seed=0, most=20_000, seconds=0.0):
-        c, q, outcome = self.compiled, np.array(start), np.full(OUTCOME + 4, np.nan)
-        status = solve_pose_at(c.pose_table, q, outcome, seed, most, seconds)
+        q, outcome = np.array(start), np.full(OUTCOME + 4, np.nan)
+        status = solve_pose_at(self.scratch.pose_table, q, outcome, seed, most, seconds)
         return status, q, outcome
 
     def solve_generally(self, start, *, most=20_000):
-        c, q = self.compiled, np.array(start)
-        status = memetic.solve(*c.record, *c.fate, q, c.attempt, 0, 0, most, 0.0, *c.scratch)
-        return status, q, c.outcome.copy()
+        plan, scratch, q = self.plan, self.scratch, np.array(start)
+        scratch.take_targets()
+        status = memetic.solve(
+            *scratch.record, plan.compiled.affects, plan.population, plan.crowd, q, plan.attempt, 0, 0, most, 0.0,
+            *scratch.arrays,
+        )  # fmt: skip
+        return status, q, scratch.outcome.copy()
 
 
 def test_the_same_answers_as_the_general_search():
@@ -77,7 +83,7 @@ def test_a_target_out_of_reach_spends_the_budget_and_keeps_the_best():
     few, many = case.solve(start, most=50), case.solve(start, most=5000)
     assert few[0] == many[0] == CLOSEST
     assert few[2][EVALUATIONS] == 50 and many[2][EVALUATIONS] == 5000
-    assert many[2][ATTEMPTS] > len(case.compiled.population) // memetic.SHARE + 2  # fresh postures were drawn as well
+    assert many[2][ATTEMPTS] > len(case.plan.population) // memetic.SHARE + 2  # fresh postures were drawn as well
     assert many[2][OUTCOME] < few[2][OUTCOME] + 1e-12
 
 
@@ -109,5 +115,5 @@ def test_a_start_outside_the_limits_is_moved_in():
 def test_numbers_that_are_none_are_never_an_answer():
     case = Case()
     start = case.aim()
-    case.compiled.data[case.pose._pose.place(case.compiled.data)] = np.nan
+    case.plan.compiled.data[case.pose._pose.place(case.plan.compiled.data)] = np.nan
     assert case.solve(start, most=100)[0] == INVALID

@@ -12,17 +12,17 @@ import memetik as mk
 from memetik.kernels.budget import EVALUATIONS
 from memetik.kernels.finish import CLOSEST, INVALID, REACHED
 from memetik.kernels.sift import REPEATED, sift
+from memetik.problem.scratch import Scratch
 
 pytestmark = pytest.mark.quick
 
 
 def sifted(problem, q, offers, known=0):
-    c = problem.compiled
+    scratch = Scratch(problem.compiled)
     rows = np.array(offers, dtype=float)
     statuses, costs, verdicts = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows)), np.zeros((len(rows), 2))
-    c.outcome[EVALUATIONS] = 0.0
-    sift(*c.record, np.array(q), rows, known, statuses, costs, verdicts, *c.scratch)
-    assert c.outcome[EVALUATIONS] == len(rows) - known
+    sift(*scratch.record, np.array(q), rows, known, statuses, costs, verdicts, *scratch.arrays)
+    assert scratch.outcome[EVALUATIONS] == len(rows) - known
     return rows, statuses.tolist(), costs, verdicts
 
 

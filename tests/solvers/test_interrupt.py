@@ -12,25 +12,27 @@ import memetik as mk
 from memetik.kernels.jit import COMPILED
 
 ALARM = getattr(signal, "SIGALRM", None)
-# Without the compiler Python handles signals by itself, and Windows has no alarm to test with.
-pytestmark = [pytest.mark.timed] if COMPILED and ALARM else [pytest.mark.elsewhere]
+pytestmark = [
+    pytest.mark.timed,
+    pytest.mark.only_if(COMPILED, "compiled kernels; Python handles signals by itself"),
+    pytest.mark.only_if(ALARM is not None, "systems with alarms"),
+]
 
 ENDLESS = mk.Budget(evaluations=10**12)
 LATEST = 0.2  # s
 TRIES = 3  # the best counts: another process may be running when the signal comes
 
 
-class Pressed(Exception):
+class PressedError(Exception):
     """What the signal handler raises in these tests."""
 
 
 @pytest.fixture
 def press():
     """Call a function, send a signal while it works, and return how long it went on [s]."""
-    moment = 0.0
 
     def handler(*_):
-        raise Pressed
+        raise PressedError
 
     before = signal.signal(ALARM, handler)
 
@@ -39,7 +41,7 @@ def press():
         for _ in range(TRIES):
             moment = time.perf_counter() + delay
             signal.setitimer(signal.ITIMER_REAL, delay)
-            with pytest.raises(Pressed):
+            with pytest.raises(PressedError):
                 function()
             late = min(late, time.perf_counter() - moment)
         return late

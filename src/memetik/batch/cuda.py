@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from memetik.errors import MissingExtraError, ProblemError
 from memetik.kernels.finish import REACHED
 from memetik.problem import Problem
+from memetik.problem.scratch import Scratch
+from memetik.solvers.memetic_plan import memetic_plan
 
 if TYPE_CHECKING:
     from memetik.problem.compile import Compiled
@@ -121,7 +123,8 @@ class Poses:
         self.cuda, self.c, self.starts, self.count, self.seed = cuda, c, starts, len(rows), seed
         self.kernel = pose_kernel(c.nodes.size, c.active.size)
         variables = starts if c.active.size == starts.shape[1] else starts[:, c.active]
-        arrays = (c.nodes, c.frames, c.terms, c.bounds, c.population, c.crowd, rows, variables)
+        plan = memetic_plan(c)
+        arrays = (c.nodes, c.frames, c.terms, c.bounds, plan.population, plan.crowd, rows, variables)
         self.inputs = [cuda.to_device(np.ascontiguousarray(array)) for array in arrays]
 
     def launch(self, which: Integers, spread: int, stream: int, most: int) -> CudaResult:
@@ -153,15 +156,17 @@ class General:
 
         self.cuda, self.c, self.count, self.seed = cuda, c, len(rows), seed
         self.dof = starts.shape[1]
-        self.kernel = general_kernel(kinds_of(c.terms, c.kernels), c.search)
-        arrays = (*c.record, *c.fate, np.asarray(places, dtype=np.int64), rows, starts)
+        plan = memetic_plan(c)
+        self.kernel = general_kernel(kinds_of(c.terms, c.kernels), plan.local_search)
+        self.scratch = Scratch(c, len(plan.population))  # of one thread, for the sizes
+        arrays = (*c.record, c.affects, plan.population, plan.crowd, np.asarray(places, dtype=np.int64), rows, starts)
         self.inputs = [cuda.to_device(np.ascontiguousarray(array)) for array in arrays]
 
     def launch(self, which: Integers, spread: int, stream: int, most: int) -> CudaResult:
         """Tasks for the rows in `which`, `spread` for each, that draw from as many streams."""
         c, cuda, tasks = self.c, self.cuda, len(which) * spread
         blocks = min(-(-tasks // self.threads), self.blocks * _multiprocessors(cuda))
-        scratch = [cuda.device_array((blocks * self.threads, a.size), a.dtype) for a in (c.data, *c.scratch)]
+        scratch = [cuda.device_array((blocks * self.threads, a.size), a.dtype) for a in (c.data, *self.scratch.arrays)]
         results = _results(cuda, tasks, self.dof, c.terms.size)
         seconds = _timed(
             cuda, self.kernel[blocks, self.threads], *self.inputs, cuda.to_device(which), spread, stream, self.seed,

@@ -15,6 +15,7 @@ from memetik.kernels.finish import REACHED, judge
 from memetik.kernels.terms import ORIENTATION, POSITION
 from memetik.problem import Problem
 from memetik.problem.columns import Columns
+from memetik.problem.scratch import Scratch
 from memetik.solvers import Budget
 
 DEVICES = ("cpu", "cuda", "auto")
@@ -54,7 +55,7 @@ def _on_cuda(
             "batch: there is no clock on a graphics card. Give a budget of evaluations, or device='cpu'."
         )
     count, c = len(starts), problem.compiled
-    numbers, status, seconds = np.empty((count, c.outcome.size)), np.empty(count, dtype=np.int8), np.empty(count)
+    numbers, status, seconds = np.empty((count, c.outcome_size)), np.empty(count, dtype=np.int8), np.empty(count)
     require_cuda()
     for first in range(0, count, CHUNK):
         part = slice(first, min(first + CHUNK, count))
@@ -71,7 +72,7 @@ def _numbers(problem: Problem, columns: Columns, rows: Array, starts: Array, res
     """What a card reports, as the processor would write it (kernels/budget.py)."""
     c = problem.compiled
     terms, count = c.terms, len(rows)
-    numbers = np.zeros((count, c.outcome.size))
+    numbers = np.zeros((count, c.outcome_size))
     numbers[:, EVALUATIONS], numbers[:, ATTEMPTS] = result.evaluations, result.attempts
     numbers[:, MOVED] = ((starts < c.limits[0]) | (starts > c.limits[1])).any(axis=1)
     numbers[:, TIMED_OUT] = 0.0
@@ -81,9 +82,9 @@ def _numbers(problem: Problem, columns: Columns, rows: Array, starts: Array, res
     satisfied[result.statuses == REACHED] = 1.0
     if (np.isin(terms["kind"], (POSITION, ORIENTATION)) & (terms["count"] > 0)).any():
         # Tolerances of single axes cannot be told from the length of an error: look again.
-        own = c.for_thread()
+        own = Scratch(c)
         for k in np.flatnonzero(result.statuses != REACHED):
             own.data[columns.places] = rows[k]
-            judge(*own.record, result.q[k], *own.scratch)
+            judge(*own.record, result.q[k], *own.arrays)
             satisfied[k] = own.outcome[OUTCOME + terms.size :]
     return numbers

@@ -80,7 +80,7 @@ def fingerprint(problem: Problem, objective: Objective) -> str:
     digest = hashlib.blake2b(digest_size=16)
     which = [problem.body.joint_names, sorted(problem.lock.items()), problem.objectives.index(objective)]
     digest.update(json.dumps(which).encode())
-    for array in (data, c.bounds, c.limits, c.population, c.active, problem.body.home):
+    for array in (data, c.bounds, c.limits, c.active, problem.body.home):
         _add(digest, array)
     for records in (c.nodes, c.frames, c.terms):
         for field in records.dtype.names or ():

@@ -1,4 +1,4 @@
-"""Rows of targets solved by any method, one after another: a problem can be solved by one thread at a time."""
+"""Rows of targets solved by any method, one after another."""
 
 from __future__ import annotations
 
@@ -26,13 +26,11 @@ def solve_one_by_one(
     """Solve all rows in this thread. The answers are written over `starts`."""
     count = len(starts)
     status, seconds = np.empty(count, dtype=np.int8), np.empty(count)
-    numbers = np.empty((count, problem.compiled.outcome.size))
+    numbers = np.empty((count, problem.compiled.outcome_size))
     method = type(solver).__name__
-    with columns.lent() as show:
-        for k in range(count):
-            show(k)
-            solution = answer_of(solver, problem, starts[k], budget)
-            starts[k], status[k], numbers[k] = solution.q, int(solution.status), solution.numbers
-            seconds[k], method = solution.seconds, solution.method
-            tell(k + 1)
+    for k, row in enumerate(columns.problems(problem)):
+        solution = answer_of(solver, row, starts[k], budget)
+        starts[k], status[k], numbers[k] = solution.q, int(solution.status), solution.numbers
+        seconds[k], method = solution.seconds, solution.method
+        tell(k + 1)
     return Answers(starts, status, numbers, seconds, "1 thread", method)

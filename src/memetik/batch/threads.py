@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 from memetik.batch.answers import Answers, Array, Tell
 from memetik.errors import MemetikWarning
 from memetik.kernels.batch import solve_rows
-from memetik.kernels.cancel import cancel, raise_caught
+from memetik.kernels.cancel import begin_run, cancel
 from memetik.kernels.terms import CUSTOM, CUSTOM_COMPILED
 from memetik.problem import Problem
 from memetik.solution.words import count
 from memetik.solvers import Budget
 from memetik.solvers.memetic import shares
+from memetik.solvers.memetic_plan import MemeticScratch, memetic_plan
 
 HELPING = 0.02  # s that a thread works before it looks at what is left
 FIRST = 8  # rows to begin with, before anything is known of their cost
@@ -44,7 +45,7 @@ def solve_on_threads(
     """Solve all rows; their columns go to `places` in the data of the problem. The answers are written over `starts`."""
     compiled, total = problem.compiled, len(starts)
     answers = Answers(
-        starts, np.empty(total, dtype=np.int8), np.empty((total, compiled.outcome.size)), np.empty(total), ""
+        starts, np.empty(total, dtype=np.int8), np.empty((total, compiled.outcome_size)), np.empty(total), ""
     )
     workers = min(_workers(problem, threads), max(total, 1))
     work = _Work(problem, rows, places, answers, seed, budget, workers, tell)
@@ -77,7 +78,8 @@ class _Work:
         self.seed, self.workers, self.tell = seed, workers, tell
         self.seconds = budget.seconds if budget.seconds < math.inf else 0.0
         self.shares = np.array(shares(problem.compiled, budget.evaluations), dtype=np.int64)
-        problem.compiled.other_acts  # noqa: B018 - compile them once, before the threads need them
+        self.plan = memetic_plan(problem.compiled)
+        self.plan.other_acts  # noqa: B018 - compile them once, before the threads need them
         self._change = threading.Condition()
         self._left = [slice(0, len(answers.q))] if len(answers.q) else []  # the last one is taken from first
         self._done = self._busy = 0
@@ -86,24 +88,25 @@ class _Work:
 
     def run(self) -> None:
         """Take rows and solve them until none are left. An error, here or there, ends it for all threads."""
-        own = self.problem.compiled.for_thread()
-        search, search_table = own.first_act
-        clock = own.scratch[1]
+        plan = self.plan
+        own = MemeticScratch(plan, plan.compiled.data.copy())  # rows write their targets into a source of their own
+        clock, only_guides = own.clock, plan.compiled.only_guides
         self._clocks.append(clock)
-        fixed = search, own.other_acts, search_table, own.table, own.data, self.places
+        fixed = plan.first_act, plan.other_acts, own.first_table, own.table, own.source, self.places
         wanted = FIRST
         try:
             while part := self._take(wanted):
                 begin = time.perf_counter()
+                if plan.compiled.calls_python:
+                    begin_run(clock)
                 solved = solve_rows(
                     *fixed, self.rows[part], self.answers.q[part], self.answers.numbers[part], self.answers.status[part],
-                    self.answers.seconds[part], self.shares, own.only_guides, self.seed, self.seconds, HELPING,
+                    self.answers.seconds[part], self.shares, only_guides, self.seed, self.seconds, HELPING,
                     clock,
                 )  # fmt: skip
-                raise_caught(clock)
                 lasted = max(time.perf_counter() - begin, 1e-9)
                 wanted = math.ceil(solved * min(HELPING / lasted, 8.0))
-                self._report(part, solved)
+                self._report(part, solved, clock)
         except BaseException:
             self._stop()
             raise
@@ -123,14 +126,14 @@ class _Work:
                 self._left.append(slice(end, part.stop))
             return slice(part.start, end)
 
-    def _report(self, part: slice, solved: int) -> None:
+    def _report(self, part: slice, solved: int, clock: NDArray[np.int64]) -> None:
         """Put back the rows that were not come to, and tell how many are done."""
         with self._change:
             self._busy -= 1
             if part.start + solved < part.stop:
                 self._left.append(slice(part.start + solved, part.stop))
             self._change.notify_all()
-            self.problem.raise_faults()
+            self.problem.raise_faults(clock)
             self._done += solved
             self.tell(self._done)
 

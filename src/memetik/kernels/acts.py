@@ -26,7 +26,7 @@ if COMPILED:
 
     @jit
     def unpack(table):
-        """The arrays of a table, in the order of Compiled.arrays."""
+        """The arrays of a table, in the order of MemeticScratch._act_arrays."""
         nodes, frames, terms, active = (
             nodes_at(table, 0),
             frames_at(table, 1),
@@ -42,7 +42,7 @@ if COMPILED:
             flags_at(table, 8).reshape((terms.size, n)), population.reshape((people, n)),
             floats_at(table, 10).reshape((frames.size, 7, people)), flags_at(table, 11), integers_at(table, 12),
             counters_at(table, 13), floats_at(table, 14), integers_at(table, 15), flags_at(table, 16), terms_at(table, 17),
-            floats_at(table, 18),
+            floats_at(table, 18), floats_at(table, 19),
         )  # fmt: skip
 
 else:
@@ -53,12 +53,20 @@ else:
 
 
 @jit
+def copy(source, to):
+    """Write all of one array into another of its size."""
+    for k in range(source.size):
+        to[k] = source[k]
+
+
+@jit
 def search_at(table, q, outcome, seed, most, seconds):
     """The first act, for every problem but a single pose, which has pose_search.py: memetic.solve."""
     (
         nodes, frames, terms, data, bounds, spans, active, limits, affects, population, crowd, flags, clock, state, buffer,
-        kernels, roomy, eased, spare,
+        kernels, roomy, eased, spare, source,
     ) = unpack(table)  # fmt: skip
+    copy(source, data)  # a target that is set meanwhile counts for the next solve
     return solve(
         nodes, frames, terms, data, bounds, spans, active, limits, affects, population, crowd, q, kernels[ATTEMPT], seed,
         0, most, seconds, flags, clock, state, buffer, outcome,
@@ -70,7 +78,7 @@ def settle_at(table, q, outcome, seed, most, seconds):
     """The second act: bring the best posture to a true minimum."""
     (
         nodes, frames, terms, data, bounds, spans, active, limits, affects, population, crowd, flags, clock, state, buffer,
-        kernels, roomy, eased, spare,
+        kernels, roomy, eased, spare, source,
     ) = unpack(table)  # fmt: skip
     softness = 1.0  # if there are only guides
     for t in range(terms.size):
@@ -83,13 +91,6 @@ def settle_at(table, q, outcome, seed, most, seconds):
 
 
 @jit
-def copy(source, to):
-    """Write all of one array into another of its size."""
-    for k in range(source.size):
-        to[k] = source[k]
-
-
-@jit
 def yield_at(table, q, outcome, seed, most, seconds):
     """The third act: let objectives that are satisfied with room to spare pull less, if that satisfies the others.
 
@@ -99,7 +100,7 @@ def yield_at(table, q, outcome, seed, most, seconds):
     """
     (
         nodes, frames, terms, data, bounds, spans, active, limits, affects, population, crowd, flags, clock, state, buffer,
-        kernels, roomy, eased, spare,
+        kernels, roomy, eased, spare, source,
     ) = unpack(table)  # fmt: skip
     left = most - int(outcome[EVALUATIONS])
     any_yields = False

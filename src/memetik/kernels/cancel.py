@@ -27,6 +27,9 @@ CALLS_PER_LOOK = 16  # a look at the time takes as long as a small body's forwar
 PERIOD = 50_000_000  # ns between two looks for signals, for which a kernel without the GIL must wait for it
 
 
+_runs: dict[int, list[NDArray[np.int64]]] = {}  # by thread
+
+
 def new_clock() -> NDArray[np.int64]:
     """The clock of a run."""
     clock = np.zeros(CLOCK, dtype=np.int64)
@@ -37,6 +40,23 @@ def new_clock() -> NDArray[np.int64]:
 def cancel(clock: NDArray[np.int64]) -> None:
     """End a run from another thread. Its answer is of no use."""
     clock[CAUGHT] = CANCELLED
+
+
+def begin_run(clock: NDArray[np.int64]) -> None:
+    """A run that calls Python functions begins in this thread."""
+    _runs.setdefault(threading.get_ident(), []).append(clock)
+
+
+def end_run(clock: NDArray[np.int64]) -> None:
+    """It has ended."""
+    runs = _runs.get(threading.get_ident(), [])
+    runs[:] = [other for other in runs if other is not clock]
+
+
+def cancel_runs_of_this_thread() -> None:
+    """A Python function that a kernel calls has failed: end the search that called it."""
+    for clock in _runs.get(threading.get_ident(), []):
+        cancel(clock)
 
 
 def raise_caught(clock: NDArray[np.int64]) -> None:

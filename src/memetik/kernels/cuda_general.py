@@ -84,7 +84,8 @@ def general_kernel(kinds: Kinds, attempt: Any) -> Any:
 
     terms_only = Port({now: no_time})
     port = Port({
-        now: no_time, cancelled: never, call_residual: _residuals(kinds, terms_only), call_jacobian: _jacobians(kinds, terms_only),
+        now: no_time, cancelled: never,
+        call_residual: _residuals(kinds, terms_only), call_jacobian: _jacobians(kinds, terms_only),
     })  # fmt: skip
     local_search = port(attempt)
 

@@ -71,11 +71,16 @@ def verify_pose(nodes, frame, target, position, orientation, bounds, x, start, p
 
 @jit_part
 def solve_pose(
-    nodes, frames, terms, data, bounds, active, limits, population, crowd, clock, state, room, q, outcome, seed, most,
-    seconds,
+    nodes, frames, terms, source, bounds, active, limits, population, crowd, clock, state, room, data, q, outcome, seed,
+    most, seconds,
 ):  # fmt: skip
-    """Solve from the joint vector q and write the answer into it. Returns the status; memetic.solve says the rest."""
+    """Solve from the joint vector q and write the answer into it. Returns the status; memetic.solve says the rest.
+
+    `data` receives the targets of this solve from `source`, for the acts that may follow.
+    """
     n = active.size
+    for k in range(data.size):
+        data[k] = source[k]
     poses = room[: 7 * nodes.size].reshape((nodes.size, 7))
     room = room[7 * nodes.size :]
     columns = room[: 6 * n].reshape((n, 6))
@@ -142,7 +147,7 @@ if COMPILED:
             nodes, frames, terms_at(table, 2), floats_at(table, 3), floats_at(table, 4).reshape((5, n)), active,
             limits.reshape((2, limits.size // 2)), population.reshape((people, n)),
             floats_at(table, 8).reshape((frames.size, 7, people)), integers_at(table, 9), counters_at(table, 10),
-            floats_at(table, 11), q, outcome, seed, most, seconds,
+            floats_at(table, 11), floats_at(table, 12), q, outcome, seed, most, seconds,
         )  # fmt: skip
 
 else:

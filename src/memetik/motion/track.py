@@ -22,9 +22,10 @@ from memetik.objectives import Objective
 from memetik.problem import Problem, require_problem
 from memetik.problem.columns import Columns, target_columns
 from memetik.problem.seed import checked_seed
-from memetik.solution import Status
+from memetik.solution import Solution, Status
 from memetik.solvers import Memetic, Solver
 from memetik.solvers.budget import Budget, checked_budget
+from memetik.solvers.memetic_plan import memetic_plan
 from memetik.solvers.registry import answer_of, chosen
 
 Array = NDArray[np.float64]
@@ -141,29 +142,32 @@ def _followed(problem: Problem, columns: Columns, q: Array, solver: Memetic, bud
     c, count = problem.compiled, len(columns.rows)
     path, errors, statuses = np.empty((count, q.size)), np.zeros((count, c.terms.size)), np.zeros(count, dtype=np.int64)
     seconds = budget.seconds if budget.seconds < math.inf else 0.0
-    kept = c.data[columns.places].copy()
+    plan = memetic_plan(c)
+    scratch = plan.lease(budget.token)
+    scratch.take_targets()
     follow(
-        *c.record, q, c.attempt, solver.seed, budget.evaluations, seconds, jump, columns.places, columns.rows, path,
-        errors, statuses, *c.scratch,
+        *scratch.record, q, plan.attempt, solver.seed, budget.evaluations, seconds, jump, columns.places, columns.rows,
+        path, errors, statuses, *scratch.arrays,
     )  # fmt: skip
-    c.data[columns.places] = kept  # the objectives keep the targets they had
-    problem.raise_faults()
+    problem.raise_faults(scratch.clock)
+    evaluations = int(scratch.outcome[EVALUATIONS])
+    plan.give_back(scratch)
     jumped = statuses == JUMPED
     statuses[jumped] = REACHED
-    return _Steps(path, errors, statuses, jumped, int(c.outcome[EVALUATIONS]))
+    return _Steps(path, errors, statuses, jumped, evaluations)
 
 
 def _stepped(problem: Problem, columns: Columns, q: Array, solver: Solver, budget: Budget, jump: float) -> _Steps:
     """One solve a step by any other method, from where the last step ended."""
-    c, solutions, jumped = problem.compiled, [], []
-    with columns.lent() as show:
-        for k in range(len(columns.rows)):
-            show(k)
-            solution = answer_of(solver, problem, q, budget)
-            far = apart(solution.q[c.active], q[c.active], c.bounds) > jump
-            jumped.append(k > 0 and solution.success and far)
-            solutions.append(solution)
-            q = solution.q if solution.status != Status.INVALID else q
+    c = problem.compiled
+    solutions: list[Solution] = []
+    jumped: list[bool] = []
+    for step in columns.problems(problem):
+        solution = answer_of(solver, step, q, budget)
+        far = apart(solution.q[c.active], q[c.active], c.bounds) > jump
+        jumped.append(bool(solutions) and solution.success and far)
+        solutions.append(solution)
+        q = solution.q if solution.status != Status.INVALID else q
     return _Steps(
         np.array([solution.q for solution in solutions]),
         np.array([solution.term_errors for solution in solutions]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import inspect
 import math
+import threading
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,6 +17,7 @@ from memetik.errors import MemetikWarning, ProblemError, shown
 from memetik.geometry import to_quaternion
 from memetik.geometry.checks import text
 from memetik.kernels.callback import CALLBACK
+from memetik.kernels.cancel import cancel_runs_of_this_thread
 from memetik.kernels.term_custom import custom_jacobian, custom_residual, frame_view
 from memetik.kernels.terms import CUSTOM, CUSTOM_FRAMES, JOINT_OFFSET, JOINT_RATIO, JOINT_VARIABLE, READ_JOINT
 from memetik.objectives.machine_code import MachineCode, Wrap, machine_code
@@ -66,7 +68,7 @@ class Custom(Objective):
     Numba compiles the function. It then sees global and closed-over variables as they are at that moment, and functions
     that it calls must be decorated with @numba.njit; 1 / 0 is infinite and sqrt(-1) is NaN, without an exception. What
     Numba cannot compile runs as plain Python, some microseconds a call, and a MemetikWarning says why. NaN means "not
-    defined here" and never counts as satisfied. An exception makes the solve raise a ProblemError at its end.
+    defined here" and never counts as satisfied. An exception ends the solve, which raises a ProblemError.
     """
 
     def __init__(
@@ -89,11 +91,11 @@ class Custom(Objective):
     def _connect(self) -> None:
         """Make what holds for this process only."""
         self._in_python = CALLBACK(self._answer)
-        self._fault: BaseException | None = None
+        self._faults: dict[int, BaseException] = {}  # what the function raised, by the thread that called it
         self._kernels: dict[int | None, MachineCode | None] = {}  # of each form of result
 
     def __getstate__(self) -> dict[str, Any]:
-        here = ("_in_python", "_fault", "_kernels")
+        here = ("_in_python", "_faults", "_kernels")
         return {key: value for key, value in super().__getstate__().items() if key not in here}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -135,7 +137,7 @@ class Custom(Objective):
 
     def raise_fault(self) -> None:
         """Raise what the function raised since it was last asked, as a ProblemError that tells where it came from."""
-        fault, self._fault = self._fault, None
+        fault = self._faults.pop(threading.get_ident(), None)
         if isinstance(fault, Exception):
             raise ProblemError(
                 f"{self.name}: the function raised {type(fault).__name__} during the solve: {fault}. Let it return a "
@@ -207,7 +209,7 @@ class Custom(Objective):
     def _answer(self, data: int, world: int, x: int, out: int, rows: int) -> None:
         """The function at the inputs that stand at these addresses; kernels call it through ctypes."""
         residuals = (rows * ctypes.c_double).from_address(out)
-        if self._fault is None:
+        if threading.get_ident() not in self._faults:
             try:
                 values = _floats(self.function(*self._arguments_at(data, world, x)))
                 if len(values) != rows:
@@ -215,7 +217,8 @@ class Custom(Objective):
                 residuals[:] = [*values]
                 return
             except BaseException as fault:  # nothing may pass through the kernels: raise_fault does it afterwards
-                self._fault = fault
+                self._faults[threading.get_ident()] = fault
+                cancel_runs_of_this_thread()
         residuals[:] = [math.nan] * rows
 
     def _arguments_at(self, data: int, world: int, x: int) -> list[Any]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -24,20 +23,12 @@ class Columns(NamedTuple):
     rows: Array  # (count, places)
     targets: tuple[tuple[Target, slice], ...]  # the columns of each target
 
-    @contextmanager
-    def lent(self) -> Iterator[Callable[[int], None]]:
-        """A function that puts the targets of one row into force; afterwards the objectives have those of before."""
-        kept = [(target, target.numbers.copy()) for target, _ in self.targets]
-
-        def show(row: int) -> None:
-            for target, owned in self.targets:
-                target.assign(0, self.rows[row, owned])
-
-        try:
-            yield show
-        finally:
-            for target, numbers in kept:
-                target.assign(0, numbers)
+    def problems(self, problem: Problem) -> Iterator[Problem]:
+        """The problem with the targets of each row, one after another. The targets of the objectives are left alone."""
+        own = problem.detached()
+        for row in self.rows:
+            own.compiled.data[self.places] = row
+            yield own
 
 
 def target_columns(problem: Problem, targets: Mapping[Objective, ArrayLike], who: str) -> Columns:

@@ -1,9 +1,9 @@
-"""Problem -> flat arrays: the tree pruned to what the objectives read, the objectives as terms, limits, a population."""
+"""Problem -> flat arrays: the tree pruned to what the objectives read, the objectives as terms, limits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -12,22 +12,11 @@ from numpy.typing import NDArray
 
 from memetik.body import Body, Frame
 from memetik.errors import ProblemError
-from memetik.kernels.acts import search_at, settle_at, yield_at
 from memetik.kernels.budget import OUTCOME
-from memetik.kernels.cancel import new_clock
-from memetik.kernels.crossing import table_of
-from memetik.kernels.crowd import place_crowd
-from memetik.kernels.descent import attempt, attempt_softly
-from memetik.kernels.late import ACT, ATTEMPT, JACOBIAN, RESIDUAL, address
-from memetik.kernels.pose_descent import attempt_pose
-from memetik.kernels.pose_search import room_for_pose, solve_pose_at
+from memetik.kernels.late import JACOBIAN, RESIDUAL, address
 from memetik.kernels.records import SCREW, SLIDE
-from memetik.kernels.terms import ORIENTATION, POSITION, TERM
-from memetik.kernels.workspace import size
+from memetik.kernels.terms import CUSTOM, ORIENTATION, POSITION, TERM
 from memetik.objectives.objective import Array, Objective, Target
-
-# How many postures the population of a problem has, and the seed that draws it: part of the problem, not of a solve.
-POPULATION, POPULATION_SEED = 256, 20170601
 
 # A tolerance this wide, as a share of what counts as one in the search, leaves room that a solver can use.
 WIDE = 0.02
@@ -35,9 +24,9 @@ WIDE = 0.02
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """The immutable record of a problem (only targets in `data` change) and the scratch of one solve.
+    """The record of a problem, shared by all threads: only the targets in `data` change, and function pointers are filled in.
 
-    The tuples are the arguments of the solving kernels in their order, put together once.
+    `plans` is what methods keep for the problem (tables, populations, pools of scratch), by whatever key they choose.
     """
 
     nodes: NDArray[np.void]
@@ -49,106 +38,46 @@ class Compiled:
     active: NDArray[np.int64]  # (n,) places of the variables in a joint vector
     limits: Array  # (2, dof) of all free joints of the body, read or not
     affects: NDArray[np.uint8]  # (terms, n)
-    population: Array  # (p, n)
-    crowd: Array  # (frames, 7, p) poses of the population's frames
-    search: Any  # the kernel of the local search that fits
     kernels: Sequence[tuple[Any, Any]]  # residual and Jacobian of each term, nothing for springs
     owners: tuple[slice, ...]  # the terms of each objective
-    only_guides: bool = field(init=False)  # nothing can be missed, so the balance of all terms is what counts
-    roomy: NDArray[np.bool_] | None = field(
-        init=False
-    )  # terms with a tolerance wide enough to use, None if there are none
-    one_pose: bool = field(init=False)  # a problem for pose_search.py
-    outcome: Array = field(init=False)
-    pose_arrays: Any = field(init=False)  # the arguments of pose_search.py that stay the same
-    pose_table: Any = field(init=False)  # the same as a table (kernels/crossing.py)
-    fate: Any = field(init=False)  # what decides where the search goes next
-    scratch: Any = field(init=False)
+    one_pose: bool  # nothing but one full pose of one frame, which has methods of its own
+    plans: dict[Any, Any] = field(init=False, default_factory=dict)
 
-    def __post_init__(self) -> None:
-        n, terms, residuals = self.active.size, self.terms.size, int((self.terms["row"] + self.terms["rows"]).max())
-        people = len(self.population)
-        flags, clock = np.zeros(terms + n + people, dtype=np.uint8), new_clock()
-        state, outcome = np.zeros(1, dtype=np.uint64), np.zeros(OUTCOME + 2 * terms)
-        buffer = np.zeros(size(self.nodes.size, self.frames.size, n, residuals, people))
-        put = object.__setattr__  # the dataclass is frozen; this is its constructor
+    @property
+    def residuals(self) -> int:
+        """How many residuals all terms have together."""
+        return int((self.terms["row"] + self.terms["rows"]).max())
+
+    @cached_property
+    def calls_python(self) -> bool:
+        """Whether a term may call a function of the user's that runs as plain Python, or raises there."""
+        return CUSTOM in self.terms["kind"]
+
+    @property
+    def outcome_size(self) -> int:
+        """How many numbers a solve reports (kernels/budget.py), with the errors of all terms and their verdicts."""
+        return OUTCOME + 2 * self.terms.size
+
+    @cached_property
+    def only_guides(self) -> bool:
+        """Whether nothing can be missed, so that the balance of all terms is what counts."""
+        return bool(self.terms["soft"].all())
+
+    @cached_property
+    def roomy(self) -> NDArray[np.bool_] | None:
+        """Terms with a tolerance that is wide enough to use; None if there are none, or no others."""
         roomy = (self.terms["soft"] == 0) & (self.terms["tolerance"] * self.terms["scale"] > WIDE)
-        put(self, "roomy", roomy if roomy.any() and not roomy.all() else None)
-        put(self, "only_guides", bool(self.terms["soft"].all()))
-        put(self, "one_pose", self.search is attempt_pose)
-        put(self, "outcome", outcome)
-        room = np.zeros(room_for_pose(self.nodes.size, n, people))
-        pose_arrays = (
-            self.nodes, self.frames, self.terms, self.data, self.bounds, self.active, self.limits, self.population,
-            self.crowd, clock, state, room,
-        )  # fmt: skip
-        put(self, "pose_arrays", pose_arrays)
-        put(self, "pose_table", table_of(pose_arrays))
-        put(self, "fate", (self.affects, self.population, self.crowd))
-        put(self, "scratch", (flags, clock, state, buffer, outcome))
+        return roomy if roomy.any() and not roomy.all() else None
 
     @cached_property
     def record(self) -> Any:
-        """What all other kernels read. They call the terms by address, and those of a single pose, which is solved without
-        them, are compiled when this is first asked for."""
+        """What all kernels read but those for one pose. They call the terms by address; those of a single pose, which is
+        solved without them, are compiled when this is first asked for."""
         for term, (residual, jacobian) in zip(self.terms, self.kernels, strict=True):
             if residual is not None:
                 term["residual"] = address(residual, RESIDUAL)
                 term["jacobian"] = address(jacobian, JACOBIAN)
         return self.nodes, self.frames, self.terms, self.data, self.bounds, self.spans, self.active, self.limits
-
-    def twin(self) -> Compiled:
-        """The same problem with scratch of its own, and its own copy of the targets."""
-        twin = replace(self, data=self.data.copy())
-        # The terms know their kernels already; to look them up again would take longer than many a solve.
-        twin.__dict__["record"] = (*self.record[:3], twin.data, *self.record[4:])
-        return twin
-
-    @cached_property
-    def attempt(self) -> int:
-        """The address of the local search."""
-        return address(self.search, ATTEMPT)
-
-    @cached_property
-    def arrays(self) -> Any:
-        """All that the acts of a solve (kernels/acts.py) read and write."""
-        yields = self.roomy is not None
-        roomy = self.roomy.view(np.uint8) if self.roomy is not None else np.zeros(0, dtype=np.uint8)
-        eased = np.zeros(self.terms.size if yields else 0, dtype=TERM)
-        spare = np.zeros(self.outcome.size + self.data.size + self.limits.shape[1] if yields else 0)
-        searches = [0 if self.one_pose else self.attempt, address(attempt_softly, ATTEMPT) if yields else 0]
-        addresses = np.array(searches, dtype=np.int64)
-        return *self.record, *self.fate, *self.scratch[:4], addresses, roomy, eased, spare
-
-    @cached_property
-    def table(self) -> Any:
-        """The same as a table (kernels/crossing.py)."""
-        return table_of(self.arrays)
-
-    @cached_property
-    def first_act(self) -> tuple[int, Any]:
-        """The address of the search, and its table."""
-        if self.one_pose:
-            return address(solve_pose_at, ACT), self.pose_table
-        return address(search_at, ACT), self.table
-
-    @cached_property
-    def other_acts(self) -> NDArray[np.int64]:
-        """The addresses of the acts that follow a search that missed, 0 for none; compiled when first asked for."""
-        yields = 0 if self.roomy is None else address(yield_at, ACT)
-        return np.array([address(settle_at, ACT), yields], dtype=np.int64)
-
-    def for_thread(self) -> Compiled:
-        """The same problem with targets and scratch of its own, for another thread to solve meanwhile."""
-        own = replace(self, data=self.data.copy())
-        known: dict[str, Any] = {
-            "record": (*self.record[:3], own.data, *self.record[4:]),
-            "other_acts": self.other_acts,
-        }
-        if not self.one_pose:
-            known["attempt"] = self.attempt
-        own.__dict__.update(known)  # Numba takes 0.2 ms to look up an address again
-        return own
 
 
 Reads = tuple[Sequence[int], Sequence[int]]  # rows of frames, places in the data where numbers of variables stand
@@ -280,12 +209,11 @@ def compile_problem(
     bounds = _bounds(welded, lower, upper, active, nodes, direct)
     affects = _affects(nodes, frames, packed.reads, data, len(read))
     _require_influence(objectives, owners, affects[:, bounds[0] < bounds[1]])
-    population, crowd = _population(nodes, frames, bounds)
     n = len(read)
     spans = _spans(terms, affects, n)
     compiled = Compiled(
-        nodes, frames, terms, data, bounds, spans, keep[active] if n else active, limits, affects, population, crowd,
-        _attempt(terms, data, nodes), packed.kernels, owners,
+        nodes, frames, terms, data, bounds, spans, keep[active] if n else active, limits, affects, packed.kernels, owners,
+        _is_one_pose(terms, data, nodes),
     )  # fmt: skip
     if not compiled.one_pose:
         compiled.record  # noqa: B018 - compile the terms now, before the clock of a solve runs
@@ -363,25 +291,13 @@ def _spans(terms: NDArray[np.void], affects: NDArray[np.uint8], n: int) -> NDArr
     return spans
 
 
-def _population(nodes: NDArray[np.void], frames: NDArray[np.void], bounds: Array) -> tuple[Array, Array]:
-    rng = np.random.default_rng(POPULATION_SEED)
-    population = rng.uniform(bounds[2], bounds[3], (POPULATION, bounds.shape[1]))
-    crowd = np.empty((frames.size, 7, POPULATION))
-    place_crowd(nodes, frames, population, np.empty((nodes.size, 7)), crowd)
-    return population, crowd
-
-
-def _attempt(terms: NDArray[np.void], data: Array, nodes: NDArray[np.void]) -> Any:
-    """The local search that fits."""
-    if terms["soft"].any():
-        return attempt_softly
-    if len(terms) == 2 and terms["kind"].tolist() == [POSITION, ORIENTATION]:
-        position, orientation = terms
-        whole = all(data[t["numbers"] : t["numbers"] + 3].sum() == 3.0 and t["count"] == 0 for t in terms)
-        same = position["frame"] == orientation["frame"] and position["target"] == orientation["target"]
-        alone = len(set(nodes["variable"].tolist())) == len(
-            nodes
-        )  # a coupled joint sums the columns of several motions
-        if whole and same and alone and (terms["other"] < 0).all():
-            return attempt_pose
-    return attempt
+def _is_one_pose(terms: NDArray[np.void], data: Array, nodes: NDArray[np.void]) -> bool:
+    """Whether the terms are position and orientation of one frame in the world, whole, and every joint moves alone."""
+    if terms["soft"].any() or terms["kind"].tolist() != [POSITION, ORIENTATION]:
+        return False
+    position, orientation = terms
+    whole = all(data[t["numbers"] : t["numbers"] + 3].sum() == 3.0 and t["count"] == 0 for t in terms)
+    same = position["frame"] == orientation["frame"] and position["target"] == orientation["target"]
+    # A coupled joint would sum the columns of several motions.
+    alone = len(set(nodes["variable"].tolist())) == len(nodes)
+    return bool(whole and same and alone and (terms["other"] < 0).all())

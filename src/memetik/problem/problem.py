@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from memetik.body import Body
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_array, real_number, several
-from memetik.kernels.cancel import raise_caught
+from memetik.kernels.cancel import end_run, raise_caught
 from memetik.objectives import Objective
 from memetik.problem.compile import Compiled, compile_problem
 from memetik.problem.doubts import degrees_hint, doubt_problem, doubt_start, usual_size
@@ -76,11 +77,11 @@ class Problem:
             self._compiled = compile_problem(self.body, self.objectives, self.lower, self.upper, self.lock)
         return self._compiled
 
-    def twin(self) -> Problem:
-        """The same problem for another thread, with the targets of now. A problem can be solved by one thread at a time."""
-        twin = copy.copy(self)
-        twin._compiled = self.compiled.twin()
-        return twin
+    def detached(self) -> Problem:
+        """The same problem with the targets of now in arrays of its own, which its objectives no longer change."""
+        detached = copy.copy(self)
+        detached._compiled = replace(self.compiled, data=self.compiled.data.copy())
+        return detached
 
     def recompile(self) -> None:
         """Forget the compiled arrays; the next solve builds them anew. Weights and tolerances do this by themselves."""
@@ -117,9 +118,11 @@ class Problem:
         """Whether users' functions are among its objectives."""
         return bool(self._fallible)
 
-    def raise_faults(self) -> None:
-        """Raise what an objective or a signal handler raised while kernels ran; every solver ends with it."""
-        raise_caught(self.compiled.scratch[1])
+    def raise_faults(self, clock: NDArray[np.int64]) -> None:
+        """Raise what an objective or a signal handler raised in a run with this clock; every solver ends with it."""
+        if self._fallible:
+            end_run(clock)
+        raise_caught(clock)
         for objective in self._fallible:
             objective.raise_fault()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
@@ -99,7 +100,7 @@ def solver(solving: Solving) -> mk.Solver:
     """The method with its parameters."""
     for row in mk.methods():
         if row.name == solving.method:
-            kinds = {field.name: str(field.type) for field in dataclasses.fields(row.solver)}
+            kinds = {field.name: str(field.type) for field in fields(row.solver)}
             for name, value in solving.parameters.items():
                 if name in kinds:
                     _require_type(value, kinds[name], f"solving, parameter {name!r}")

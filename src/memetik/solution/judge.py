@@ -12,7 +12,8 @@ from memetik.kernels.finish import INVALID, verify
 from memetik.kernels.memetic import move_inside
 from memetik.kernels.term_springs import rest_at_start
 from memetik.problem import Problem, require_problem
-from memetik.solution.measures import scratch
+from memetik.problem.scratch import scratch_pool
+from memetik.solution.measures import room_to_measure
 
 Array = NDArray[np.float64]
 
@@ -23,14 +24,18 @@ def judge(problem: Problem, q: ArrayLike, start: ArrayLike | None) -> tuple[Arra
     origin = problem.start(start)
     c = problem.compiled
     vector = _vector(problem, q)
-    numbers = np.zeros(c.outcome.size)
+    numbers = np.zeros(c.outcome_size)
     numbers[MOVED] = move_inside(origin, c.limits)
     finite = bool(np.isfinite(vector).all())
     first, rest = origin[c.active], vector[c.active]
-    rest_at_start(c.terms, c.data, first)
+    pool = scratch_pool(c)
+    scratch = pool.lease()
+    scratch.take_targets()
+    rest_at_start(c.terms, scratch.data, first)
     errors, satisfied = numbers[OUTCOME : OUTCOME + c.terms.size], numbers[OUTCOME + c.terms.size :]
-    status = int(verify(*c.record[:5], rest, first, *scratch(c), errors, satisfied))
-    problem.raise_faults()
+    status = int(verify(*scratch.record[:5], rest, first, *room_to_measure(c), errors, satisfied))
+    problem.raise_faults(scratch.clock)
+    pool.give_back(scratch)
     if finite:
         move_inside(vector, c.limits)
         vector[c.active] = rest

@@ -14,6 +14,7 @@ from memetik.kernels.terms import (
     AXIS_TOLERANCE,
     BALANCE,
     DISTANCE,
+    FOLLOWS_START,
     ORIENTATION,
     PLANE,
     POSITION,
@@ -73,16 +74,26 @@ def term_errors(compiled: Compiled, q: Array) -> Array:
     """The errors of all terms at a posture."""
     x, count = q[compiled.active], compiled.terms.size
     errors, satisfied = np.zeros(count), np.zeros(count)
-    verify(*compiled.record[:5], x, x.copy(), *scratch(compiled), errors, satisfied)
+    verify(*compiled.record[:5], x, x.copy(), *room_to_measure(compiled), errors, satisfied)
     return errors
 
 
 def cost(compiled: Compiled, x: Array) -> float:
-    """What the search minimises, of the objectives that can block: the sum of squares of scaled residuals."""
-    poses, world, residual = scratch(compiled)
+    """What the search minimises, of the objectives that can block: the sum of squares of scaled residuals.
+
+    Objectives about the start of a solve are left out: nothing says where that was.
+    """
+    poses, world, residual = room_to_measure(compiled)
     nodes, frames, terms, data = compiled.record[:4]
+    terms = np.where(terms["other"] == FOLLOWS_START, _softened(terms), terms)
     place(nodes, frames, x, poses, world)
     return float(measure(terms, data, world, x, 0.0, residual)[1])
+
+
+def _softened(terms: NDArray[np.void]) -> NDArray[np.void]:
+    softened = terms.copy()
+    softened["soft"] = 1
+    return softened
 
 
 def title(objective: Objective) -> str:
@@ -94,10 +105,9 @@ def title(objective: Objective) -> str:
     return f"{objective.name} of {about}" if about else objective.name
 
 
-def scratch(c: Compiled) -> tuple[Array, Array, Array]:
-    """Room for the poses of nodes and frames and for the residuals of one evaluation."""
-    residuals = int((c.terms["row"] + c.terms["rows"]).max())
-    return np.empty((c.nodes.size, 7)), np.empty((c.frames.size, 7)), np.empty(residuals)
+def room_to_measure(c: Compiled) -> tuple[Array, Array, Array]:
+    """Arrays for the poses of nodes and frames and for the residuals of one evaluation."""
+    return np.empty((c.nodes.size, 7)), np.empty((c.frames.size, 7)), np.empty(c.residuals)
 
 
 def _by_axis(terms: NDArray[np.void]) -> NDArray[np.bool_]:

@@ -20,7 +20,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import partial
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,7 +32,7 @@ from memetik.kernels.memetic import move_inside
 from memetik.kernels.sift import sift
 from memetik.kernels.terms import MASK, POSITION
 from memetik.problem import Problem, require_problem
-from memetik.problem.compile import Compiled
+from memetik.problem.scratch import Scratch, scratch_pool
 from memetik.solution import Solution
 from memetik.solvers.arm import arm_of
 from memetik.solvers.budget import DEFAULT, Budget
@@ -77,30 +76,36 @@ class Analytic(Seeded):
         q = problem.start(start)
         numbers = np.zeros(OUTCOME)
         numbers[[ATTEMPTS, MOVED]] = 1.0, move_inside(q, c.limits)
-        c.outcome[EVALUATIONS] = 0.0
+        pool = scratch_pool(c)
+        scratch = pool.lease(budget.token)
+        scratch.take_targets()
+        scratch.outcome[EVALUATIONS] = 0.0
         at = int(c.terms[0]["target"])
-        offers = _Offers(c, q)
-        for rows in form.offers(c.data[at : at + 7].copy(), q[c.active]):
+        offers = _Offers(scratch, q)
+        for rows in form.offers(scratch.data[at : at + 7], q[c.active]):
             offers.add(rows)
             late = split_time(begin)[0] >= budget.seconds
-            if late or c.outcome[EVALUATIONS] >= budget.evaluations or (first and offers.reached.size):
+            if late or scratch.outcome[EVALUATIONS] >= budget.evaluations or (first and offers.reached.size):
                 numbers[TIMED_OUT] = late and not (first and offers.reached.size)
                 break
-        numbers[EVALUATIONS] = c.outcome[EVALUATIONS]
-        problem.raise_faults()
+        numbers[EVALUATIONS] = scratch.outcome[EVALUATIONS]
+        problem.raise_faults(scratch.clock)
         best = offers.best()
         took, compiling = split_time(begin)
-        return [
+        found = [
             Solution(problem, offers.vector(row), status, np.append(numbers, verdict), took, "analytic", compiling)
             for row, status, verdict in best
         ]
+        pool.give_back(scratch)
+        return found
 
 
 class _Offers:
     """Postures that a closed form offered, each as it is after sifting (kernels/sift.py)."""
 
-    def __init__(self, c: Compiled, q: Array) -> None:
-        self._c, self._q = c, q
+    def __init__(self, scratch: Scratch, q: Array) -> None:
+        c = scratch.compiled
+        self._scratch, self._c, self._q = scratch, c, q
         self._rows, self._verdicts = np.empty((0, c.active.size)), np.empty((0, 2 * c.terms.size))
         self._statuses, self._costs = np.empty(0, dtype=np.int64), np.empty(0)
 
@@ -114,7 +119,7 @@ class _Offers:
             verdicts = np.concatenate([self._verdicts, verdicts])
             statuses, costs = np.concatenate([self._statuses, statuses]), np.concatenate([self._costs, costs])
         self._rows, self._verdicts, self._statuses, self._costs = rows, verdicts, statuses, costs
-        sift(*c.record, self._q, rows, known, statuses, costs, verdicts, *c.scratch)
+        sift(*self._scratch.record, self._q, rows, known, statuses, costs, verdicts, *self._scratch.arrays)
 
     @property
     def reached(self) -> NDArray[np.int64]:
@@ -137,13 +142,10 @@ class _Offers:
         return vector
 
 
-_forms: WeakKeyDictionary[Compiled, ClosedForm] = WeakKeyDictionary()
-
-
 def _form(problem: Problem) -> ClosedForm:
     """The closed form of a problem, found once."""
     c = problem.compiled
-    known = _forms.get(c)
+    known: ClosedForm | None = c.plans.get(Analytic)
     if known is not None:
         return known
     point = c.terms.size == 1 and c.terms[0]["kind"] == POSITION and not c.terms[0]["soft"] and c.terms[0]["other"] < 0
@@ -163,5 +165,5 @@ def _form(problem: Problem) -> ClosedForm:
             f"hangs on {c.active.size} joints. It takes the Position of two links in a plane, or the Pose of an arm of turning "
             "joints: 4 or 5 with a shoulder and an elbow, or 6 or 7 that EAIK can take apart. Method 'memetic' takes every body."
         )
-    _forms[c] = form
+    c.plans[Analytic] = form
     return form

@@ -6,8 +6,6 @@ import functools
 import time
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +17,6 @@ from memetik.kernels.bio_ik_exploit import exploit, look
 from memetik.kernels.bio_ik_gradient import by_chain_rule, by_differences
 from memetik.kernels.bio_ik_history import ELITE, FIRST, FITNESS, GENERATION, GENES, PLACE, SECOND
 from memetik.kernels.bio_ik_room import ADVANCE, DIFFERENTIATE, EXPLOIT, HISTORY, LOOK, MINIMUM, NEXT
-from memetik.kernels.evaluate import count_residuals
 from memetik.kernels.jit import COMPILED
 from memetik.kernels.late import address
 from memetik.kernels.lbfgsb import advance
@@ -28,11 +25,12 @@ from memetik.kernels.terms import DISTANCE, PROJECTION
 from memetik.objectives.objective import Array
 from memetik.problem import Problem, require_problem
 from memetik.problem.compile import Compiled
+from memetik.problem.scratch import Pool, Scratch
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget
 from memetik.solvers.elite_threads import EliteThreads
 from memetik.solvers.history import History
-from memetik.solvers.method import run
+from memetik.solvers.method import run_in
 from memetik.solvers.seeded import Seeded
 
 LOSSES = ("rmse", "mean")
@@ -44,16 +42,33 @@ INDIVIDUALS, INDIVIDUALS_PER_JOINT, FEWEST, MOST = 56.0, 3.5, 50, 180
 ELITES, ELITES_PER_OBJECTIVE, FEWEST_ELITES, MOST_ELITES = 1.6, 0.29, 2, 5
 
 
-class Desk(NamedTuple):
-    """What a search needs, made once for each problem and solver."""
+class BioIKScratch(Scratch):
+    """Scratch of one search. `rows` is for how many individuals of its history there is room."""
 
-    parameters: Array
-    places: NDArray[np.int64]
-    room: Array
-    threads: EliteThreads | None  # where several exploit elites
+    def __init__(self, solver: BioIK, problem: Problem, rows: int = 0) -> None:
+        c = problem.compiled
+        super().__init__(c)
+        n, terms = c.active.size, c.terms.size
+        psi, kappa = solver.sizes(c)
+        hands = min(solver.threads, kappa) if COMPILED and not problem.has_functions else 1
+        switches = (
+            psi, kappa, solver.steps, LOSSES.index(solver.loss), GRADIENTS.index(solver.gradient), solver.ofkt, rows,
+            solver.exploitation, solver.adoption, solver.wipe_out, solver.weight_interpolation, solver.momentum,
+            solver.niching, hands,
+        )  # fmt: skip
+        size = int(kernel.search_size(psi, kappa, hands, c.nodes.size, c.frames.size, n, c.residuals, terms))
+        self.places = np.zeros(int(kernel.search_places(psi, kappa, hands, n)), dtype=np.int64)
+        self.places[[LOOK, EXPLOIT, DIFFERENTIATE, ADVANCE, MINIMUM]] = _addresses(solver.gradient)
+        self.places[NEXT] = kappa  # nothing to do yet
+        history = 1 + rows * (GENES + n) if rows else 0
+        self.parameters = np.concatenate([switches, _yields(c), _motions(c), c.affects.ravel()]).astype(np.float64)
+        self.room = np.zeros(size + history)
+        self.threads = EliteThreads(self.record, *self.search) if hands > 1 else None
 
-
-_desks: WeakKeyDictionary[Compiled, dict[BioIK, Desk]] = WeakKeyDictionary()
+    @property
+    def search(self) -> tuple[Array, NDArray[np.int64], Array]:
+        """The arrays of the search, in the order of the kernels' arguments."""
+        return self.parameters, self.places, self.room
 
 
 @dataclass(frozen=True)
@@ -111,10 +126,12 @@ class BioIK(Seeded):
         """The first posture that satisfies every objective, evolved from `start` (the body's home unless given)."""
         require_problem(problem, "bioik")
         begin = time.perf_counter()
-        desks = _desks.setdefault(problem.compiled, {})
-        if self not in desks:
-            desks[self] = self._prepare(problem)
-        return self._run(problem, start, budget, desks[self], begin)
+        plans = problem.compiled.plans
+        pool: Pool[BioIKScratch] = plans.get(self) or plans.setdefault(self, Pool(lambda: BioIKScratch(self, problem)))
+        scratch = pool.lease(budget.token)
+        solution = self._run(problem, start, budget, scratch, begin)
+        pool.give_back(scratch)
+        return solution
 
     def evolve(
         self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT
@@ -125,9 +142,10 @@ class BioIK(Seeded):
         c = problem.compiled
         psi, kappa = self.sizes(c)
         generations = 2 + budget.evaluations // max(psi - kappa, 1)
-        desk = self._prepare(problem, rows=min(generations * psi, budget.evaluations + generations * kappa + psi))
-        solution = self._run(problem, start, budget, desk, begin)
-        return solution, _history(problem, problem.start(start), desk)
+        rows = min(generations * psi, budget.evaluations + generations * kappa + psi)
+        scratch = BioIKScratch(self, problem, rows)
+        solution = self._run(problem, start, budget, scratch, begin)
+        return solution, _history(problem, problem.start(start), scratch)
 
     def sizes(self, c: Compiled) -> tuple[int, int]:
         """How many individuals and elites a problem gets."""
@@ -136,33 +154,14 @@ class BioIK(Seeded):
         kappa = min(max(round(ELITES + ELITES_PER_OBJECTIVE * objectives), FEWEST_ELITES), MOST_ELITES, psi)
         return max(psi, self.elites or 0), self.elites or kappa
 
-    def _run(self, problem: Problem, start: ArrayLike | None, budget: Budget, desk: Desk, begin: float) -> Solution:
-        with desk.threads or nullcontext():
-            return run(
-                problem, start, budget, "bioik", kernel.search, seed=self.seed, parameters=desk.parameters,
-                places=desk.places, room=desk.room, begin=begin,
+    def _run(
+        self, problem: Problem, start: ArrayLike | None, budget: Budget, scratch: BioIKScratch, begin: float
+    ) -> Solution:
+        with scratch.threads or nullcontext():
+            return run_in(
+                scratch, problem, start, budget, "bioik", kernel.search, seed=self.seed, parameters=scratch.parameters,
+                places=scratch.places, room=scratch.room, begin=begin,
             )  # fmt: skip
-
-    def _prepare(self, problem: Problem, rows: int = 0) -> Desk:
-        """`rows` is for how many individuals of its history there is room."""
-        c = problem.compiled
-        n, terms = c.active.size, c.terms.size
-        psi, kappa = self.sizes(c)
-        hands = min(self.threads, kappa) if COMPILED and not problem.has_functions else 1
-        switches = (
-            psi, kappa, self.steps, LOSSES.index(self.loss), GRADIENTS.index(self.gradient), self.ofkt, rows,
-            self.exploitation, self.adoption, self.wipe_out, self.weight_interpolation, self.momentum, self.niching,
-            hands,
-        )  # fmt: skip
-        residuals = int(count_residuals(c.terms))
-        size = int(kernel.search_size(psi, kappa, hands, c.nodes.size, c.frames.size, n, residuals, terms))
-        places = np.zeros(int(kernel.search_places(psi, kappa, hands, n)), dtype=np.int64)
-        places[[LOOK, EXPLOIT, DIFFERENTIATE, ADVANCE, MINIMUM]] = _addresses(self.gradient)
-        places[NEXT] = kappa  # nothing to do yet
-        record = 1 + rows * (GENES + n) if rows else 0
-        parameters = np.concatenate([switches, _yields(c), _motions(c), c.affects.ravel()]).astype(np.float64)
-        room = np.zeros(size + record)
-        return Desk(parameters, places, room, EliteThreads(c, parameters, places, room) if hands > 1 else None)
 
 
 @functools.cache
@@ -192,10 +191,10 @@ def _motions(c: Compiled) -> NDArray[np.int64]:
     return motions
 
 
-def _history(problem: Problem, start: Array, desk: Desk) -> History:
+def _history(problem: Problem, start: Array, scratch: BioIKScratch) -> History:
     c = problem.compiled
-    wide, rows = GENES + c.active.size, int(desk.parameters[HISTORY])
-    record = desk.room[-(1 + rows * wide) :]
+    wide, rows = GENES + c.active.size, int(scratch.parameters[HISTORY])
+    record = scratch.room[-(1 + rows * wide) :]
     table = record[1 : 1 + int(record[0]) * wide].reshape(-1, wide)
     generation, place = table[:, GENERATION].astype(np.int64), table[:, PLACE].astype(np.int64)
     first = np.flatnonzero(place == 0)  # where each generation starts

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
 from memetik.errors import ProblemError, shown
+from memetik.problem.cancel import CancelToken
 
 MOST_EVALUATIONS = 2**62  # kernels count in 64 bits, and add to what they may spend
 
@@ -23,6 +24,7 @@ class Budget:
 
     evaluations: int = 20_000
     seconds: float = math.inf
+    token: CancelToken | None = field(default=None, repr=False, compare=False)  # cancels what is solved with the budget
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "evaluations", _evaluations(self.evaluations))

@@ -16,7 +16,6 @@ from memetik.kernels.bell import await_bell, new_bell
 from memetik.kernels.bio_ik_elites import join_search
 from memetik.kernels.bio_ik_room import ELITES, HANDS, SIZE, hand_place
 from memetik.objectives.objective import Array
-from memetik.problem.compile import Compiled
 
 
 class Crew:
@@ -46,10 +45,10 @@ class Crew:
 class EliteThreads:
     """While entered, the search in these arrays may ring for a thread for each of its hands but the first."""
 
-    def __init__(self, c: Compiled, parameters: Array, places: NDArray[np.int64], room: Array) -> None:
-        psi, kappa, n = int(parameters[SIZE]), int(parameters[ELITES]), c.active.size
+    def __init__(self, record: Any, parameters: Array, places: NDArray[np.int64], room: Array) -> None:
+        psi, kappa, n = int(parameters[SIZE]), int(parameters[ELITES]), record[6].size
         self._places = [hand_place(psi, kappa, n, h) for h in range(1, int(parameters[HANDS]))]
-        self._search = (*c.record[:6], parameters, places, room)
+        self._search = (*record[:6], parameters, places, room)
         self._crew: Crew | None = None
         join_search(*self._search, 1, np.zeros(1, dtype=np.uint64))  # to compile it; there are no elites to take yet
 

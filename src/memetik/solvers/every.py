@@ -21,6 +21,7 @@ from memetik.problem.seed import checked_seed
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget, checked_budget
 from memetik.solvers.memetic import Memetic
+from memetik.solvers.memetic_plan import memetic_plan
 from memetik.solvers.registry import Solver, answer_of, chosen
 
 Array = NDArray[np.float64]
@@ -79,11 +80,16 @@ def _gathered(
     found = np.empty((most, c.active.size))
     found_errors = np.empty((most, c.terms.size))
     seconds = budget.seconds if budget.seconds < math.inf else 0.0
+    plan = memetic_plan(c)
+    scratch = plan.lease(budget.token)
+    scratch.take_targets()
     number = gather(
-        *c.record, c.population, q, c.attempt, seed, budget.evaluations, seconds, patience, distinct, found, found_errors,
-        *c.scratch,
+        *scratch.record, plan.population, q, plan.attempt, seed, budget.evaluations, seconds, patience, distinct, found,
+        found_errors, *scratch.arrays,
     )  # fmt: skip
-    problem.raise_faults()
+    problem.raise_faults(scratch.clock)
+    outcome = scratch.outcome.copy()
+    plan.give_back(scratch)
     took, compiling = split_time(begin)
     origin = q[c.active]
     order = np.argsort([np.abs(row - origin).max() for row in found[:number]], kind="stable")[:count]
@@ -91,7 +97,7 @@ def _gathered(
     for row in order:
         vector = q.copy()
         vector[c.active] = found[row]
-        numbers = c.outcome.copy()
+        numbers = outcome.copy()
         numbers[OUTCOME : OUTCOME + c.terms.size] = found_errors[row]
         solutions.append(Solution(problem, vector, REACHED, numbers, took, "memetic", compiling))
     return solutions

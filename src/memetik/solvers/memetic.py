@@ -19,6 +19,7 @@ from memetik.problem import Problem, require_problem
 from memetik.problem.compile import Compiled
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget
+from memetik.solvers.memetic_plan import memetic_plan
 from memetik.solvers.seeded import Seeded
 
 
@@ -39,20 +40,24 @@ class Memetic(Seeded):
             require_problem(problem, "memetic")
         c = problem.compiled
         q = problem.start(start)
+        plan = memetic_plan(c)
+        scratch = plan.lease(budget.token)
         search, first, most = shares(c, budget.evaluations)
         seconds = budget.seconds if budget.seconds < math.inf else 0.0
-        outcome = np.empty(c.outcome.size)
+        outcome = np.empty(scratch.outcome.size)
         if c.one_pose:
-            status = solve_pose_at(c.pose_table, q, outcome, self.seed, search, seconds)
+            status = solve_pose_at(scratch.pose_table, q, outcome, self.seed, search, seconds)
             if status == REACHED and compile_times.latest < begin:  # most solves end here
+                plan.give_back(scratch)
                 return Solution(problem, q, status, outcome, time.perf_counter() - begin, "memetic")
         else:
-            status = search_at(c.table, q, outcome, self.seed, search, seconds)
+            status = search_at(scratch.table, q, outcome, self.seed, search, seconds)
         if status == CLOSEST or (c.only_guides and status == REACHED):
-            acts, clock = c.other_acts, c.scratch[1]
             left = max(seconds - split_time(begin)[0], 1e-9) if seconds else 0.0
-            status = go_on(acts, c.table, q, outcome, status, self.seed, first, most, left, clock)
-        problem.raise_faults()
+            table, clock = scratch.table, scratch.clock
+            status = go_on(plan.other_acts, table, q, outcome, status, self.seed, first, most, left, clock)
+        problem.raise_faults(scratch.clock)
+        plan.give_back(scratch)
         took, compiling = split_time(begin)
         return Solution(problem, q, status, outcome, took, "memetic", compiling)
 

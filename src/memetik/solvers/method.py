@@ -15,11 +15,24 @@ from memetik.kernels.compile_time import split_time
 from memetik.kernels.drive import drive
 from memetik.kernels.late import search_address
 from memetik.problem import Problem
+from memetik.problem.scratch import Scratch, scratch_pool
 from memetik.solution import Solution
 from memetik.solvers.budget import Budget
 
 
 def run(
+    problem: Problem, start: ArrayLike | None, budget: Budget, method: str, search: Any, **options: Any
+) -> Solution:
+    """Solve by a search kernel with scratch from the pool of the problem; `run_in` says the rest."""
+    pool = scratch_pool(problem.compiled)
+    scratch = pool.lease(budget.token)
+    solution = run_in(scratch, problem, start, budget, method, search, **options)
+    pool.give_back(scratch)
+    return solution
+
+
+def run_in(
+    scratch: Scratch,
     problem: Problem,
     start: ArrayLike | None,
     budget: Budget,
@@ -37,17 +50,18 @@ def run(
     begin: when the solve began, on the clock of time.perf_counter [s], for a method that prepared something before.
     """
     begin = time.perf_counter() if begin is None else begin
-    c = problem.compiled
     q = problem.start(start)
+    scratch.take_targets()
     seconds = budget.seconds if budget.seconds < math.inf else 0.0
     status = drive(
-        *c.record, q, search_address(search), seed, budget.evaluations, seconds, np.asarray(parameters, dtype=np.float64),
+        *scratch.record, q, search_address(search), seed, budget.evaluations, seconds,
+        np.asarray(parameters, dtype=np.float64),
         np.zeros(places, dtype=np.int64) if isinstance(places, int) else np.asarray(places, dtype=np.int64),
-        np.zeros(room) if isinstance(room, int) else room, *c.scratch,
+        np.zeros(room) if isinstance(room, int) else room, *scratch.arrays,
     )  # fmt: skip
-    problem.raise_faults()
+    problem.raise_faults(scratch.clock)
     took, compiling = split_time(begin)
-    return Solution(problem, q, status, c.outcome.copy(), took, method, compiling)
+    return Solution(problem, q, status, scratch.outcome.copy(), took, method, compiling)
 
 
 def require(problem: Problem, method: str, kinds: Collection[int], instead: str = "memetic") -> None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -28,15 +28,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError, RefusedError
-from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, STOP, TIMED_OUT
+from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.compile_time import split_time
 from memetik.problem import Problem
+from memetik.problem.cancel import CancelToken
 from memetik.solution import Solution, Status
 from memetik.solvers.budget import DEFAULT, Budget
 from memetik.solvers.registry import Solver, solver
 from memetik.solvers.seeded import Seeded
 
-NUDGE = 2e-4  # s between two requests to stop; one can be lost while a search is just beginning
 LEAST = 1e-9  # s, for the method that runs though the time is over
 NO_TIME = "no time was left"
 
@@ -149,34 +149,40 @@ def _take_turns(
         elif answers and seconds <= 0.0:
             outcomes.append((Run(entry.name, None, 0.0, 0, NO_TIME), None))
         else:
-            part = Budget(evaluations=max(round(left * share), 1), seconds=max(seconds * share, LEAST))
+            share_of_time = max(seconds * share, LEAST)
+            part = replace(budget, evaluations=max(round(left * share), 1), seconds=share_of_time)
             outcomes.append(_run(entry, problem, start, part))
             left -= outcomes[-1][0].evaluations
     return outcomes
 
 
 class _Race:
-    """Every method in a thread of its own, on a twin of the problem."""
+    """Every method in a thread of its own."""
 
     def __init__(self, problem: Problem, entries: Sequence[_Entry], *, deterministic: bool) -> None:
-        self.entries, self.deterministic = entries, deterministic
-        self.twins = [problem.twin() for _ in entries]
+        self.problem, self.entries, self.deterministic = problem, entries, deterministic
+        self.tokens = [CancelToken() for _ in entries]
 
     def run(self, start: ArrayLike | None, budget: Budget) -> list[Outcome]:
         """Start all, stop those that cannot win any more, and wait for the rest."""
         whole = sum(entry.share for entry in self.entries)
         with ThreadPoolExecutor(len(self.entries)) as pool:
-            futures: list[Future[Outcome]] = []
-            for entry, twin in zip(self.entries, self.twins, strict=True):
-                most = max(round(budget.evaluations * entry.share / whole), 1)
-                part = Budget(evaluations=most, seconds=budget.seconds)
-                futures.append(pool.submit(_run, entry, twin, start, part))
-            beaten: set[int] = set()
-            while running := [future for future in futures if not future.done()]:
-                beaten |= self._beaten(futures)
-                for k in beaten:
-                    self.twins[k].compiled.outcome[STOP] = 1.0
-                wait(running, timeout=NUDGE if beaten else None, return_when=FIRST_COMPLETED)
+            try:
+                futures: list[Future[Outcome]] = []
+                for entry, token in zip(self.entries, self.tokens, strict=True):
+                    most = max(round(budget.evaluations * entry.share / whole), 1)
+                    part = Budget(evaluations=most, seconds=budget.seconds, token=token)
+                    futures.append(pool.submit(_run, entry, self.problem, start, part))
+                beaten: set[int] = set()
+                while running := [future for future in futures if not future.done()]:
+                    beaten |= self._beaten(futures)
+                    for k in beaten:
+                        self.tokens[k].cancel()
+                    wait(running, return_when=FIRST_COMPLETED)
+            except BaseException:
+                for token in self.tokens:  # or Ctrl-C would wait for all of them
+                    token.cancel()
+                raise
         outcomes = [future.result() for future in futures]
         return [self._stopped(outcome) if k in beaten else outcome for k, outcome in enumerate(outcomes)]
 

@@ -144,7 +144,9 @@ def solve(
     """
     if budget is not DEFAULT and budget.__class__ is not Budget:
         checked_budget(budget)
-    if seed is _ZERO and type(method) is str and method == "memetic":  # any other seed is checked where the solver is made
+    if (
+        seed is _ZERO and type(method) is str and method == "memetic"
+    ):  # any other seed is checked where the solver is made
         return _FLAGSHIP.solve(problem, start, budget)
     require_problem(problem, "solve")
     return answer_of(chosen(method, seed, "solve"), problem, start, budget)
