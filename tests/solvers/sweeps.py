@@ -11,6 +11,7 @@ from memetik import snake
 from memetik.objectives import Orientation, Pose, Position
 from memetik.problem import Problem
 from tests.naive import kinematics
+from tests.timing import ratio
 
 FINGERTIPS = ("rh_fftip", "rh_mftip", "rh_rftip", "rh_lftip", "rh_thtip")
 LIMBS = ("rightPalm", "leftPalm", "rightFoot", "leftFoot")
@@ -64,20 +65,17 @@ def honest(solution):
     return good == solution.success
 
 
-def growth(solver, few=100, many=1600, sweeps=25, rounds=9):
-    """How many times as long a sweep over the longer of two chains takes; the least times of rounds by turns.
+def growth(solver, few=100, many=1600, sweeps=25):
+    """How many times as long a sweep over the longer of two chains takes.
 
     The target asks for more than can be had, which keeps the sweeps busy.
     """
-    least = {}
-    problems = {}
-    for joints in (few, many):
+
+    def work(joints):
         body = snake(joints)
         problem = Problem(body, Pose("tip", np.diag([-1.0, -1.0, 1.0, 1.0]), position_tolerance=0.0))
-        problems[joints] = problem, body.sample(np.random.default_rng(joints))
-    for _ in range(rounds):
-        for joints, (problem, start) in problems.items():
-            solution = solver.solve(problem, start, mk.Budget(evaluations=sweeps))
-            assert solution.evaluations == sweeps
-            least[joints] = min(least.get(joints, math.inf), solution.seconds)
-    return least[many] / least[few]
+        start, budget = body.sample(np.random.default_rng(joints)), mk.Budget(evaluations=sweeps)
+        assert solver.solve(problem, start, budget).evaluations == sweeps
+        return lambda: solver.solve(problem, start, budget)
+
+    return ratio(work(many), work(few))

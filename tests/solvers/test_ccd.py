@@ -83,6 +83,7 @@ def test_a_thousand_joints():
     assert honest(solution)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_a_sweep_takes_time_in_proportion_to_the_joints(direction):
     assert growth(CCD(direction=direction), 100, 1600) < 4 * 16  # with forward kinematics at each joint, 256

@@ -72,6 +72,7 @@ def test_a_thousand_joints():
     assert honest(solution)
 
 
+@pytest.mark.timed
 def test_a_sweep_takes_time_in_proportion_to_the_joints():
     assert growth(FABRIK(), 100, 1600) < 4 * 16  # in proportion it is 16, with all pairs of joints 256
 
