@@ -53,13 +53,15 @@ def press():
 
 @pytest.fixture(scope="module")
 def arm():
-    """An arm, a pose that it almost reaches, and one that it reaches."""
-    body = mk.load("panda")
-    good = body.forward(body.sample(np.random.default_rng(4)))["panda_hand"]
-    bad = good.copy()
-    bad[:3, 3] = (0.0, 0.0, 0.02)  # inside its own base, so no method knows before the search that it cannot be reached
-    pose = mk.Pose("panda_hand", bad)
-    return mk.Problem(body, pose), pose, good, bad
+    """An arm that holds its elbow, a pose of its hand that it reaches then, and one that it does not.
+
+    Either could be reached without the elbow, so no method knows before the search that there is nothing to find.
+    """
+    body, rng = mk.load("panda"), np.random.default_rng(4)
+    here, there = (body.forward(body.sample(rng)) for _ in range(2))
+    pose = mk.Pose("panda_hand", here["panda_hand"])
+    elbow = mk.Position("panda_link4", here["panda_link4"][:3, 3], tolerance=1e-4)
+    return mk.Problem(body, [pose, elbow]), pose, here["panda_hand"], there["panda_hand"]
 
 
 def interruptible():
@@ -98,6 +100,38 @@ def test_methods_with_threads(solver, arm, press):
     assert threading.active_count() <= before
 
 
+@pytest.mark.parametrize("method", ["memetic", "bioik", "de"])
+def test_one_pose_out_of_reach(method, press):
+    """The commonest problem, for which the flagship has kernels of its own."""
+    problem = mk.Problem(mk.load("panda"), mk.Pose("panda_hand", mk.transform((2.0, 0.0, 0.5))))
+    settle(solver := mk.solver(method), problem)
+    assert press(lambda: solver.solve(problem, budget=ENDLESS)) < LATEST
+
+
+def test_a_function_in_plain_python():
+    """Python handles the signal inside the function, where it comes out of no solve; the search ends all the same.
+
+    One that comes just when a kernel calls the function is lost, as Python has it, so the key is pressed again and again.
+    """
+    body = mk.load("ur5")
+
+    def unlike(first, second):
+        return float(str(first)) - second + 10.0  # which Numba does not compile
+
+    wish = mk.objective(joints=["shoulder_pan_joint", "elbow_joint"], tolerance=1e-3)(unlike)
+    with pytest.warns(mk.MemetikWarning, match="cannot compile"):
+        problem = mk.Problem(body, wish)
+    settle(solver := mk.solver("memetic"), problem)
+    before = signal.signal(ALARM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.1, 0.03)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            solver.solve(problem, budget=ENDLESS)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(ALARM, before)
+
+
 def test_solve_all(arm, press):
     problem, pose, _, bad = arm
     pose.target = bad
@@ -130,7 +164,8 @@ def test_batches(threads, arm, press):
 def test_a_large_body(press):
     body = mk.snake(400)
     tip = list(body.links)[-1]
-    problem = mk.Problem(body, mk.Pose(tip, mk.transform((0.1, 0.2, 0.0), mk.rpy(0.0, 1.5, 0.0))))
+    out_of_reach = 2.0 * body.forward(np.zeros(body.dof))[tip][:3, 3]
+    problem = mk.Problem(body, mk.Pose(tip, mk.transform(out_of_reach, mk.rpy(0.0, 1.5, 0.0))))
     for method in ("memetic", "bioik", "lbfgsb", "levenberg_marquardt"):
         solver = mk.solver(method)
         solver.solve(problem, budget=mk.Budget(evaluations=60))
@@ -171,7 +206,7 @@ def test_the_key_itself(arm):
 def test_a_solve_in_another_thread_is_left_alone(arm):
     """Python handles signals in its main thread; a solve elsewhere neither sees them nor takes them away."""
     body = mk.load("ur5")
-    pose = mk.Pose("tool0", mk.transform((0.0, 0.0, 0.02)))
+    pose = mk.Pose("tool0", mk.transform((2.0, 0.0, 0.0)))
     problem = mk.Problem(body, pose)
     budget = mk.Budget(evaluations=100_000)
     expected = mk.solve(problem, budget=budget)

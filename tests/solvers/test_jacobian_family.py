@@ -270,6 +270,7 @@ def test_a_stretched_arm_bends(name):
     assert METHODS[name]().solve(inwards, np.zeros(3)).success  # from elsewhere it does
 
 
+@pytest.mark.filterwarnings("ignore:the start")  # so far out that it looks like degrees
 @every_method
 def test_a_start_out_of_limits_is_moved_inside(name, rng):
     body = mk.load("nao").chain("left_arm")

@@ -331,6 +331,7 @@ def test_closest_is_a_minimum(case):
     assert cost(x)[0] <= better.fun + 1e-6
 
 
+@pytest.mark.filterwarnings("ignore:the start")  # so far out that it looks like degrees
 @pytest.mark.parametrize("name", ["panda", "ur5", "shadow_hand", "nao"])
 def test_limits_are_never_broken(name):
     """Whatever the target and however far outside the start is."""

@@ -1,8 +1,9 @@
 """Ctrl-C and cancellation inside kernels.
 
-Python runs signal handlers between two of its own instructions, and a kernel is one instruction. So a long kernel asks Python
-from time to time to run them, and ends early if one raises an exception, as Ctrl-C does. The exception is kept in the run's
-`clock` array until the kernel has returned, where `raise_caught` raises it. Another thread cancels a run through the same array.
+Python runs signal handlers, in its main thread, between two of its own instructions, and a kernel is one instruction. So a long
+kernel asks Python from time to time to run them, and ends early if one raises an exception, as Ctrl-C does. The exception is
+kept in the run's `clock` array until the kernel has returned, where `raise_caught` raises it. Another thread cancels a run through
+the same array; kernels that hold the GIL release it for a moment, so that the other thread can.
 """
 
 from __future__ import annotations
@@ -76,18 +77,25 @@ if COMPILED:
     _run_handlers: Any = types.ExternalFunction("PyErr_CheckSignals", types.int32())
     _fetch: Any = types.ExternalFunction("PyErr_Fetch", types.void(*3 * (types.intp,)))
 
+    _holds_gil: Any = types.ExternalFunction("PyGILState_Check", types.int32())
+    _release_gil: Any = types.ExternalFunction("PyEval_SaveThread", types.intp())
+    _reacquire_gil: Any = types.ExternalFunction("PyEval_RestoreThread", types.void(types.intp))
+
     @jit_shared
     def handle_signals(clock):
-        """Let Python handle signals, if some time has passed and this is the thread for it."""
+        """From time to time, let Python handle signals if this is the thread for it, and let other threads run."""
         time = int(1e9 * now(clock))
-        if time < clock[NEXT] or clock[MAIN] != _this_thread():
+        if time < clock[NEXT]:
             return
         clock[NEXT] = time + PERIOD
-        state = _take_gil()
-        if _run_handlers() != 0 and clock[CAUGHT] == 0:
-            at = clock.ctypes.data + 8 * CAUGHT
-            _fetch(at, at + 8, at + 16)
-        _give_gil(state)
+        if clock[MAIN] == _this_thread():
+            state = _take_gil()
+            if _run_handlers() != 0 and clock[CAUGHT] == 0:
+                at = clock.ctypes.data + 8 * CAUGHT
+                _fetch(at, at + 8, at + 16)
+            _give_gil(state)
+        if _holds_gil() != 0:
+            _reacquire_gil(_release_gil())
 
 else:
 
