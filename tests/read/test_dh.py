@@ -207,6 +207,18 @@ def test_a_bad_table_says_where_and_how_to_mend(rows, options, says):
         from_dh(rows, **options)
 
 
+def test_a_table_that_lies_about_its_length():
+    class Endless:
+        def __len__(self):
+            return 3
+
+        def __getitem__(self, k):
+            raise RuntimeError("nothing here")
+
+    with pytest.raises(FormatError, match="cannot be read as a table: nothing here"):
+        from_dh(Endless())
+
+
 def test_joints_of_the_same_name_are_refused():
     with pytest.raises(MemetikError, match="two joints are named 'a'"):
         from_dh(PUMA[:2], names=["a", "a"])

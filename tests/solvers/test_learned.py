@@ -152,3 +152,9 @@ def test_what_is_about_the_start_is_refused(arm):
     asked = mk.Problem(problem.body, [mk.Pose("tool0", np.eye(4)), mk.Displacement()])
     with pytest.raises(ProblemError, match="about the start"):
         Learned(network=network).solve(asked)
+
+
+@pytest.mark.parametrize("network", [3, "panda", FeedForward, object()], ids=str)
+def test_a_network_predicts(network):
+    with pytest.raises(ProblemError, match=r"learned: network is .*FeedForward.train"):
+        Learned(network=network)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import memetik as mk
-from memetik.errors import RefusedError
+from memetik.errors import ProblemError, RefusedError
 from memetik.solvers.portfolio import NO_TIME, Portfolio
 
 
@@ -55,3 +55,29 @@ def test_the_first_that_can_take_the_problem_runs_in_any_case(reach):
 def test_a_turn_that_was_missed_for_time_is_told(reach):
     solution = Portfolio(methods=(Misses(), "de")).solve(reach, budget=mk.Budget(seconds=0.01))
     assert not solution.success and solution.runs[1].note == NO_TIME and solution.timed_out
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"methods": 3}, "methods is 3. Give a list"),
+        ({"methods": "memetic"}, "methods is 'memetic'. Give a list"),
+        ({"methods": np.empty((0, 3))}, "there is no method on the list"),
+        ({"methods": [3]}, "method is 3; give a name"),
+        ({"methods": [mk.Memetic]}, "method is <class"),
+        ({"shares": 1.0}, "shares is 1.0. Give a list"),
+        ({"shares": [1.0]}, "give 2 finite numbers above zero"),
+        ({"shares": [1.0, np.inf]}, "give 2 finite numbers above zero"),
+        ({"shares": [1.0, np.nan]}, "give 2 finite numbers above zero"),
+        ({"shares": [1.0, None]}, "a share is None"),
+    ],
+)
+def test_lists_that_are_none(wrong, says):
+    with pytest.raises(ProblemError, match=says):
+        Portfolio(**wrong)
+
+
+@pytest.mark.parametrize("race", [False, True])
+def test_shares_of_any_size(reach, race):
+    assert Portfolio(race=race, shares=[1e308, 1e308]).solve(reach).success
+    assert Portfolio(race=race, methods=iter(["memetic", mk.DE()]), shares=(1e-320, 1.0), seed=3).solve(reach).success

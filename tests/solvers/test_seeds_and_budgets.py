@@ -92,3 +92,22 @@ def test_what_is_no_budget_is_refused(reach, budget):
     ):
         with pytest.raises(ProblemError, match=r"budget is .*; write mk.Budget\(evaluations=20_000\)"):
             call()
+
+
+@pytest.mark.parametrize("budget", [None, 100, "x", [1.0], mk.Budget], ids=str)
+def test_every_solver_refuses_a_budget_that_is_none(reach, budget):
+    for method in mk.methods():
+        with pytest.raises(ProblemError, match=r"budget is .*; write mk.Budget"):
+            method.solver().solve(reach, None, budget)
+    for call in (mk.BioIK().evolve, mk.Analytic().solve_all):
+        with pytest.raises(ProblemError, match=r"budget is .*; write mk.Budget"):
+            call(reach, None, budget)
+
+
+def test_every_solver_refuses_a_problem_that_is_none():
+    for method in mk.methods():
+        with pytest.raises(ProblemError, match="'panda' is not a problem"):
+            method.solver().solve("panda")
+    for call in (mk.Analytic().check, mk.Learned().train):
+        with pytest.raises(ProblemError, match="'panda' is not a problem"):
+            call("panda")

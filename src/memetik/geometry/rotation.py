@@ -122,10 +122,12 @@ def euler(*angles: float, order: str = "xyz", degrees: bool = False) -> Array:
     axes, fixed = _euler_axes(order)
     expected = f"one number for each letter of order={order!r} (order and degrees are keywords)"
     turns = finite_array(angles, "angles", expected, (len(axes),))
-    if not degrees:
+    if _in_degrees(degrees):
+        turns = np.radians(turns)
+    else:
         doubt_degrees(turns.tolist())
     R = np.eye(3)
-    for axis, angle in zip(axes, np.radians(turns) if _in_degrees(degrees) else turns, strict=True):
+    for axis, angle in zip(axes, turns, strict=True):
         turn = axis_angle(np.eye(3)[axis], angle)
         R = turn @ R if fixed else R @ turn
     return R

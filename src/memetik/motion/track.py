@@ -109,8 +109,6 @@ def track(
     begin = time.perf_counter()
     q = problem.start(start)
     solver = chosen(method, seed, "track")
-    if targets is None or (isinstance(targets, Mapping) and not targets):
-        raise ProblemError("track: no targets. Give {objective: array with one target a step}.")
     columns = target_columns(problem, targets, "track")
     if len(columns.rows) == 0:
         raise ProblemError("track: every objective needs at least one target.")

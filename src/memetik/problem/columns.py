@@ -38,6 +38,8 @@ def target_columns(problem: Problem, targets: Mapping[Objective, ArrayLike], who
     owners: list[tuple[Target, slice]] = []
     if not isinstance(targets, Mapping):
         raise ProblemError(f"{who}: targets are {shown(targets)}. Give {{objective: array with one target a row}}.")
+    if not targets:
+        raise ProblemError(f"{who}: no targets. Give {{objective: array with one target a row}}.")
     for objective, many in targets.items():
         if not isinstance(objective, Objective) or objective not in problem.objectives:
             known = ", ".join(map(repr, problem.objectives))

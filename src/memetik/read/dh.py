@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.body import Body, Chain, Joint, Link
-from memetik.errors import FormatError, GeometryError, shown
+from memetik.errors import FormatError, GeometryError, said, shown
 from memetik.geometry import TransformLike, as_transform, axis_angle, transform
 
 Array = NDArray[np.float64]
@@ -127,8 +127,10 @@ def _table(rows: object, columns: dict[str, Any]) -> list[DHRow]:
         return [_checked(row, i) for i, row in enumerate(rows, start=1)]
     try:
         array = np.asarray(rows)
-    except (TypeError, ValueError) as error:
-        raise FormatError(f"the DH rows cannot be read as a table: {error}. Give four numbers for each row.") from error
+    except Exception as error:  # whatever the conversion of a stranger's object raises
+        raise FormatError(
+            f"the DH rows cannot be read as a table: {said(error)}. Give four numbers for each row."
+        ) from error
     if array.dtype.kind not in "iuf" or array.ndim != 2 or array.shape[1] != 4 or len(array) == 0:
         raise FormatError(
             f"a DH table is an (n, 4) array of a, alpha, d, theta or a list of DHRow; got "
@@ -165,7 +167,7 @@ def _checked(row: DHRow, i: int) -> DHRow:
     if lower > upper or lower == math.inf or upper == -math.inf:
         raise FormatError(f"DH row {i}: no value lies between the limits {lower:g} and {upper:g}. Correct them.")
     if not isinstance(row.name, str):
-        raise FormatError(f"DH row {i}: the joint's name is {row.name!r}. Give a string.")
+        raise FormatError(f"DH row {i}: the joint's name is {shown(row.name)}. Give a string.")
     return DHRow(a, alpha, d, theta, row.kind, lower, upper, row.name)
 
 
@@ -175,5 +177,5 @@ def _number(value: object, what: str, unit: str, *, finite: bool = True) -> floa
     except OverflowError:  # an int that no float can hold
         number = math.nan
     if math.isnan(number) or (finite and math.isinf(number)):
-        raise FormatError(f"{what} is {value!r}. Give a {'finite ' if finite else ''}number [{unit}].")
+        raise FormatError(f"{what} is {shown(value)}. Give a {'finite ' if finite else ''}number [{unit}].")
     return number

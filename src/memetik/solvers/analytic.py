@@ -35,7 +35,7 @@ from memetik.problem import Problem, require_problem
 from memetik.problem.scratch import Scratch, scratch_pool
 from memetik.solution import Solution
 from memetik.solvers.arm import arm_of
-from memetik.solvers.budget import DEFAULT, Budget
+from memetik.solvers.budget import DEFAULT, Budget, require_task
 from memetik.solvers.closed_forms import ClosedForm, closed_form
 from memetik.solvers.decomposition import by_decomposition
 from memetik.solvers.seeded import Seeded
@@ -65,12 +65,13 @@ class Analytic(Seeded):
 
     def check(self, problem: Problem) -> None:
         """Raise what `solve` would if there is no closed form, or no package that knows it, without solving."""
+        require_problem(problem, "analytic")
         _form(problem)
 
     def _find(self, problem: Problem, start: ArrayLike | None, budget: Budget, *, first: bool) -> list[Solution]:
         """Sift what the closed form offers, up to the `first` solution or all of it; what is nearest comes first."""
         begin = time.perf_counter()
-        require_problem(problem, "analytic")
+        require_task(problem, budget, "analytic")
         c = problem.compiled
         form = _form(problem)
         q = problem.start(start)

@@ -23,11 +23,11 @@ from memetik.kernels.lbfgsb import advance
 from memetik.kernels.lbfgsb_late import minimum_address
 from memetik.kernels.terms import DISTANCE, PROJECTION
 from memetik.objectives.objective import Array
-from memetik.problem import Problem, require_problem
+from memetik.problem import Problem
 from memetik.problem.compile import Compiled
 from memetik.problem.scratch import Pool, Scratch
 from memetik.solution import Solution
-from memetik.solvers.budget import DEFAULT, Budget
+from memetik.solvers.budget import DEFAULT, Budget, require_task
 from memetik.solvers.elite_threads import EliteThreads
 from memetik.solvers.history import History
 from memetik.solvers.method import run_in
@@ -124,7 +124,7 @@ class BioIK(Seeded):
 
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
         """The first posture that satisfies every objective, evolved from `start` (the body's home unless given)."""
-        require_problem(problem, "bioik")
+        require_task(problem, budget, "bioik")
         begin = time.perf_counter()
         plans = problem.compiled.plans
         pool: Pool[BioIKScratch] = plans.get(self) or plans.setdefault(self, Pool(lambda: BioIKScratch(self, problem)))
@@ -137,7 +137,7 @@ class BioIK(Seeded):
         self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT
     ) -> tuple[Solution, History]:
         """The same solution, with every individual on the way to it."""
-        require_problem(problem, "bioik")
+        require_task(problem, budget, "bioik")
         begin = time.perf_counter()
         c = problem.compiled
         psi, kappa = self.sizes(c)

@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any
 
 from memetik.errors import ProblemError, shown
+from memetik.problem import require_problem
 from memetik.problem.cancel import CancelToken
 
 MOST_EVALUATIONS = 2**62  # kernels count in 64 bits, and add to what they may spend
@@ -31,13 +32,20 @@ class Budget:
         object.__setattr__(self, "seconds", _seconds(self.seconds))
 
 
-def checked_budget(budget: object) -> Budget:
-    """The budget, if it is one."""
+def checked_budget(budget: object, who: str = "") -> Budget:
+    """The budget, if it is one; `who` asks, for the message."""
     if isinstance(budget, Budget):
         return budget
+    where = who and f"{who}: "
     raise ProblemError(
-        f"budget is {shown(budget)}; write mk.Budget(evaluations=20_000), mk.Budget(seconds=0.01) or one with both."
+        f"{where}budget is {shown(budget)}; write mk.Budget(evaluations=20_000), mk.Budget(seconds=0.01) or one with both."
     )
+
+
+def require_task(problem: object, budget: object, who: str) -> None:
+    """Raise unless these are a problem and a budget; `who` asks, for the message."""
+    require_problem(problem, who)
+    checked_budget(budget, who)
 
 
 def _evaluations(given: Any) -> int:

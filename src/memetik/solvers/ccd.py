@@ -34,7 +34,7 @@ from memetik.errors import ProblemError
 from memetik.kernels import ccd as kernel
 from memetik.problem import Problem
 from memetik.solution import Solution
-from memetik.solvers.budget import DEFAULT, Budget
+from memetik.solvers.budget import DEFAULT, Budget, require_task
 from memetik.solvers.method import run
 from memetik.solvers.seeded import Seeded
 from memetik.solvers.sweeping import require_tips
@@ -71,6 +71,7 @@ class CCD(Seeded):
 
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
         """The solution nearest to hand from `start` (the body's home unless given)."""
+        require_task(problem, budget, "ccd")
         require_tips(problem, "ccd")
         c = problem.compiled
         return run(

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError
-from memetik.problem import Problem, require_problem
+from memetik.problem import Problem
 from memetik.problem.compile import Compiled
 from memetik.solution import Solution
-from memetik.solvers.budget import DEFAULT, Budget
+from memetik.solvers.budget import DEFAULT, Budget, require_task
 from memetik.solvers.method import run
 from memetik.solvers.seeded import Seeded
 
@@ -42,8 +42,7 @@ class Evolving(Seeded):
         super().__post_init__()
         if self.population is not None and self.population < self.fewest:
             raise ProblemError(f"{self.name}: population is {self.population}; it must be at least {self.fewest}.")
-        if not self.patience > 0:
-            raise ProblemError(f"{self.name}: patience is {self.patience}; it must be above zero.")
+        self.require_positive("patience")
 
     def usual(self, joints: int) -> int:
         """The population for so many joints, unless one is given."""
@@ -64,16 +63,9 @@ class Evolving(Seeded):
             if not 0.0 <= value <= 1.0:
                 raise ProblemError(f"{self.name}: {parameter} is {value}; it is a share, from 0 to 1.")
 
-    def require_positive(self, *parameters: str) -> None:
-        """Raise if one of these parameters is not above zero."""
-        for parameter in parameters:
-            value = getattr(self, parameter)
-            if not value > 0.0:
-                raise ProblemError(f"{self.name}: {parameter} is {value}; it must be above zero.")
-
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
         """The first individual that satisfies all objectives, else the one that misses them least."""
-        require_problem(problem, self.name)
+        require_task(problem, budget, self.name)
         c = problem.compiled
         size = self.usual(c.active.size) if self.population is None else self.population
         places, room = self.scratch(c, size)

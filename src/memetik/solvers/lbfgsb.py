@@ -27,9 +27,9 @@ from memetik.kernels.lbfgsb import places_size
 from memetik.kernels.lbfgsb_late import minimum_address
 from memetik.kernels.lbfgsb_room import MINIMUM
 from memetik.kernels.lbfgsb_search import room_for_search, search
-from memetik.problem import Problem, require_problem
+from memetik.problem import Problem
 from memetik.solution import Solution
-from memetik.solvers.budget import DEFAULT, Budget
+from memetik.solvers.budget import DEFAULT, Budget, require_task
 from memetik.solvers.method import run
 from memetik.solvers.seeded import Seeded
 
@@ -55,7 +55,7 @@ class LBFGSB(Seeded):
 
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
         """The first posture found that satisfies all objectives, else the closest."""
-        require_problem(problem, "lbfgsb")
+        require_task(problem, budget, "lbfgsb")
         begin = time.perf_counter()
         n = problem.compiled.active.size
         places = np.zeros(places_size(n, self.memory), dtype=np.int64)

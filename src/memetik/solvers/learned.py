@@ -21,14 +21,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memetik.errors import MemetikWarning
+from memetik.errors import MemetikWarning, ProblemError, shown
 from memetik.kernels.compile_time import split_time
 from memetik.learn import FeedForward
 from memetik.learn.domain import require_targets
-from memetik.problem import Problem
+from memetik.problem import Problem, require_problem
 from memetik.progress import announce
 from memetik.solution import Solution
-from memetik.solvers.budget import DEFAULT, Budget
+from memetik.solvers.budget import DEFAULT, Budget, require_task
 from memetik.solvers.memetic import Memetic
 from memetik.solvers.seeded import Seeded
 
@@ -61,8 +61,17 @@ class Learned(Seeded):
     seed: int = 0
     network: Predictor | None = None
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        unable = isinstance(self.network, type) or not callable(getattr(self.network, "predict", None))
+        if self.network is not None and unable:
+            raise ProblemError(
+                f"learned: network is {shown(self.network)}. Give what mk.FeedForward.train(problem) returns, or None."
+            )
+
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
         """The solution nearest to hand from the network's guess."""
+        require_task(problem, budget, "learned")
         network = self._known(problem)
         if network is None and budget.seconds < math.inf:
             return self._without_network(problem, start, budget)
@@ -76,6 +85,7 @@ class Learned(Seeded):
 
     def train(self, problem: Problem) -> Predictor:
         """The network for a problem, trained now unless there is one; solves of the problem with this seed use it."""
+        require_problem(problem, "learned")
         network = self._known(problem)
         if network is not None:
             return network
@@ -89,7 +99,7 @@ class Learned(Seeded):
 
     def _known(self, problem: Problem) -> Predictor | None:
         """The network that was given, or trained for this problem before."""
-        return self.network or _networks.get(problem, {}).get(self.seed)
+        return self.network if self.network is not None else _networks.get(problem, {}).get(self.seed)
 
     def _without_network(self, problem: Problem, start: ArrayLike | None, budget: Budget) -> Solution:
         require_targets(problem)  # what could never be learned is refused in any case

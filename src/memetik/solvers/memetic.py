@@ -15,10 +15,10 @@ from memetik.kernels.compile_time import compile_times, split_time
 from memetik.kernels.finish import CLOSEST, REACHED
 from memetik.kernels.polish import STEPS
 from memetik.kernels.pose_search import solve_pose_at
-from memetik.problem import Problem, require_problem
+from memetik.problem import Problem
 from memetik.problem.compile import Compiled
 from memetik.solution import Solution
-from memetik.solvers.budget import DEFAULT, Budget
+from memetik.solvers.budget import DEFAULT, Budget, require_task
 from memetik.solvers.memetic_plan import memetic_plan
 from memetik.solvers.seeded import Seeded
 
@@ -36,8 +36,8 @@ class Memetic(Seeded):
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
         """The solution nearest to hand from `start` (the body's home unless given)."""
         begin = time.perf_counter()
-        if type(problem) is not Problem:
-            require_problem(problem, "memetic")
+        if type(problem) is not Problem or type(budget) is not Budget:
+            require_task(problem, budget, "memetic")
         c = problem.compiled
         q = problem.start(start)
         plan = memetic_plan(c)

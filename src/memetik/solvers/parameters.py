@@ -12,9 +12,14 @@ from memetik.geometry.checks import flag, real_number, whole_number
 MOST = 10**9  # nothing is counted in more, and a kernel's scratch would not fit into memory
 
 
+def method_name(solver: Any) -> str:
+    """What messages call a solver: its method, or its class where it has no name."""
+    return str(getattr(solver, "name", type(solver).__name__))
+
+
 def check_parameters(solver: Any) -> None:
     """Make every parameter of a solver, a frozen dataclass, what its field says, or raise. NaN is no number here."""
-    method = getattr(solver, "name", type(solver).__name__)
+    method = method_name(solver)
     for field in dataclasses.fields(solver):
         kind, value = str(field.type), getattr(solver, field.name)
         what = f"{method}: {field.name}"

@@ -17,6 +17,7 @@ to run on and about a third of a millisecond to set up, so it pays for problems 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -27,14 +28,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memetik.errors import ProblemError, RefusedError
+from memetik.errors import ProblemError, RefusedError, shown
+from memetik.geometry.checks import real_number, several
 from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.compile_time import split_time
 from memetik.problem import Problem
 from memetik.problem.cancel import CancelToken
 from memetik.solution import Solution, Status
-from memetik.solvers.budget import DEFAULT, Budget
-from memetik.solvers.registry import Solver, solver
+from memetik.solvers.budget import DEFAULT, Budget, require_task
+from memetik.solvers.registry import Solver, chosen, solver
 from memetik.solvers.seeded import Seeded
 
 LEAST = 1e-9  # s, for the method that runs though the time is over
@@ -89,17 +91,17 @@ class Portfolio(Seeded):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.methods:
+        methods = several(self.methods, ProblemError, "portfolio: methods", "['memetic', 'de']")
+        if not methods:
             raise ProblemError("portfolio: there is no method on the list. Name one at least; mk.methods() lists all.")
-        if self.shares is not None and (len(self.shares) != len(self.methods) or not min(self.shares) > 0.0):
-            raise ProblemError(
-                f"portfolio: shares are {tuple(self.shares)}; give {len(self.methods)} numbers above zero, one for each "
-                "method."
-            )
+        object.__setattr__(self, "methods", methods)
+        if self.shares is not None:
+            object.__setattr__(self, "shares", _shares(self.shares, len(methods)))
         self._entries  # noqa: B018 - a name that does not exist is said now
 
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> PortfolioSolution:
         """The answer of the method that reached its target, else the one that misses least."""
+        require_task(problem, budget, "portfolio")
         begin = time.perf_counter()
         problem.start(start)  # what is wrong with it is said by the problem, not by each method
         if self.race:
@@ -124,9 +126,20 @@ class Portfolio(Seeded):
         return tuple(
             _Entry(method, solver(method, seed=self.seed), share)
             if isinstance(method, str)
-            else _Entry(type(method).__name__, method, share)
+            else _Entry(type(method).__name__, chosen(method, 0, "portfolio"), share)
             for method, share in zip(self.methods, shares, strict=True)
         )
+
+
+def _shares(given: object, count: int) -> tuple[float, ...]:
+    """One number above zero for each method, the largest of them 1, so that no sum of them is too large."""
+    listed = several(given, ProblemError, "portfolio: shares", "[3.0, 1.0]")
+    shares = [real_number(share, ProblemError, "portfolio: a share") for share in listed]
+    if len(shares) != count or not all(0.0 < share < math.inf for share in shares):
+        raise ProblemError(
+            f"portfolio: shares are {shown(listed)}; give {count} finite numbers above zero, one for each method."
+        )
+    return tuple(share / max(shares) for share in shares)
 
 
 Outcome = tuple[Run, Solution | None]

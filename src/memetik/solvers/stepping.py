@@ -13,9 +13,9 @@ from memetik.errors import ProblemError
 from memetik.kernels.evaluate import count_residuals
 from memetik.kernels.iterate import MEMORY, iterate
 from memetik.kernels.late import step_address
-from memetik.problem import Problem, require_problem
+from memetik.problem import Problem
 from memetik.solution import Solution
-from memetik.solvers.budget import DEFAULT, Budget
+from memetik.solvers.budget import DEFAULT, Budget, require_task
 from memetik.solvers.method import run
 from memetik.solvers.seeded import Seeded
 
@@ -52,13 +52,6 @@ class Stepping(Seeded):
         if not 0.0 <= self.progress < 1.0:
             raise ProblemError(f"{self.name}: progress is {self.progress}; it is a share, from 0 to below 1.")
 
-    def require_positive(self, *parameters: str) -> None:
-        """Raise if one of these parameters is not above zero."""
-        for parameter in parameters:
-            value = getattr(self, parameter)
-            if not value > 0.0:
-                raise ProblemError(f"{self.name}: {parameter} is {value}; it must be above zero.")
-
     def steps_to_stall(self) -> int:
         """So many steps in a row without progress end an attempt."""
         return self.patience if self.restarts else ALONE * self.patience
@@ -73,7 +66,7 @@ class Stepping(Seeded):
 
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
         """The solution nearest to hand from `start` (the body's home unless given)."""
-        require_problem(problem, self.name)
+        require_task(problem, budget, self.name)
         begin = time.perf_counter()
         c = problem.compiled
         springs = (None, None) in c.kernels  # they need none: their Jacobian is a diagonal

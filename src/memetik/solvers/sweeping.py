@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from memetik.errors import RefusedError
 from memetik.kernels.terms import AIM, ORIENTATION, POSITION
-from memetik.problem import Problem, require_problem
+from memetik.problem import Problem
 from memetik.solvers.method import require
 
 
 def require_tips(problem: Problem, method: str) -> None:
     """Raise unless every objective is about where a frame is, how it is turned or where it points, in the world."""
-    require_problem(problem, method)
     c = problem.compiled
     if require_tips in c.plans:  # looked at before; it takes as long as a few sweeps
         return
