@@ -351,7 +351,7 @@ def test_evolve_draws_the_landscape_and_the_postures(run, tmp_path, elites, nich
         (["evolve", "ur5", "--elites", "0"], "elites is 0"),
         (["evolve", "ur5", "--joints", "elbow", "--population", "5"], "no joint 'elbow' took part"),
         (["reach", "ur5", "--tip", "tool1"], "Did you mean 'tool0'"),
-        (["reach", "ur5", "--tip", "tool0", "--out", "map.txt"], "the numbers are written as .npz"),
+        (["reach", "ur5", "--tip", "tool0", "--out", "map.txt"], "has to end in .npz. Name it 'map.npz'"),
     ],
 )
 def test_a_mistake_is_one_sentence(run, arguments, says):

@@ -15,9 +15,7 @@ import memetik as mk
 from memetik.cli import main
 
 PAGE = (Path(__file__).parents[2] / "docs/scale.md").read_text()
-BLOCKS = [
-    re.sub(r"^    ", "", block, flags=re.MULTILINE) for block in re.findall(r"(?:^    .*\n)+", PAGE, flags=re.MULTILINE)
-]
+BLOCKS = re.findall(r"^```\w+\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
 INLINE = re.findall(r"`(mk\.[^`]*)`", PAGE)
 
 

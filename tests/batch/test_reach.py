@@ -160,7 +160,7 @@ def test_wrong_questions():
     body = mk.load("ur5")
     with pytest.raises(ProblemError, match=r"voxel is 0.0; it must be a finite number above 0"):
         mk.reachability(body, "tool0", voxel=0.0)
-    with pytest.raises(ProblemError, match=r"orientations is 0; it must be at least 1"):
+    with pytest.raises(ProblemError, match=r"orientations is 0. Give a whole number, at least 1 and at most 100000"):
         mk.reachability(body, "tool0", orientations=0)
     with pytest.raises(ProblemError, match=r"voxels of 0.001 m are more than 4,000,000. Give larger ones"):
         mk.reachability(body, "tool0", voxel=0.001)

@@ -57,13 +57,14 @@ def test_everything_else_of_files(problem, path, tmp_path):
         with pytest.raises(ProblemError, match="files: out is "):
             mk.solve_files(problem, path, value)
     for name, value in (
-        ("budget", 100), ("budget", None), ("budget", mk.Budget(evaluations=1e300)), ("objective", "tip"),
+        ("budget", 100), ("budget", None), ("objective", "tip"),
         ("objective", np.zeros(3)), ("cluster", 3), ("cluster", ""), ("anew", "yes"), ("anew", np.zeros(2)), ("progress", 3),
+        ("progress", len), ("progress", lambda: None), ("progress", int), ("seed", -1),
     ):  # fmt: skip
         with pytest.raises(ProblemError, match=f"{name}|address|is not a Pose or Position"):
             mk.solve_files(problem, path, tmp_path / "out", **{name: value})
     for value in (None, 3, "panda", [problem]):
-        with pytest.raises(ProblemError, match="files: problem is "):
+        with pytest.raises(ProblemError, match=r"files: .* is not a problem"):
             mk.solve_files(value, path, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -95,9 +96,9 @@ def test_a_folder_that_cannot_be_written_to(problem, path, tmp_path, monkeypatch
     def read_only(*arguments, **options):
         raise OSError(30, "Read-only file system")
 
-    monkeypatch.setattr("memetik.batch.checks.tempfile.TemporaryFile", read_only)
+    monkeypatch.setattr("memetik.files.tempfile.TemporaryFile", read_only)
     monkeypatch.setattr("memetik.batch.files.describe", lambda *_: pytest.fail("work was done"))
-    with pytest.raises(FormatError, match=r"out' cannot be written to: Read-only file system. Choose another"):
+    with pytest.raises(FormatError, match=r"to the folder '.*out': Read-only file system. Name another"):
         mk.solve_files(problem, path, tmp_path / "out")
 
 
@@ -130,18 +131,21 @@ def test_numbers_of_reachability(body):
         ({"tip": ["tip"]}, r"tip is \['tip'\]. Give the name of a link"),
         ({"also": 3}, r"also is 3. Give a list of objectives"),
         ({"also": ["tip"]}, r"also is \['tip'\]"),
-        ({"lock": 3}, r"lock is 3. Give a dictionary"),
-        ({"lock": {1: 2.0}}, r"lock is \{1: 2.0\}"),
-        ({"lock": {"joint_1": "a"}}, r"lock of 'joint_1' is 'a', not a number"),
-        ({"lock": {"joint_1": math.nan}}, r"lock of 'joint_1' is nan"),
-        ({"limits": {"joint_1": 3}}, r"limits of 'joint_1' are 3. Give two numbers"),
-        ({"limits": {"joint_1": (0.0, math.nan)}}, r"limits of 'joint_1' is nan"),
-        ({"budget": 1_000}, r"budget is 1000. Give mk.Budget"),
+        ({"lock": 3}, r"lock is 3; it gives a value to each joint"),
+        ({"lock": {1: 2.0}}, r"no free joint named 1"),
+        ({"lock": {"joint_1": "a"}}, r"lock of joint 'joint_1' is 'a', which is not a number"),
+        ({"lock": {"joint_1": math.nan}}, r"joint_1"),
+        ({"limits": {"joint_1": 3}}, r"limits of joint 'joint_1' are 3. Give two numbers"),
+        (
+            {"limits": {"joint_1": (0.0, math.nan)}},
+            r"limits of joint 'joint_1': 0.0 is above nan, or one is not a number",
+        ),
+        ({"budget": 1_000}, r"reachability: budget is 1000; write mk.Budget"),
         ({"progress": "yes"}, r"progress is 'yes'"),
     ],
 )
 def test_everything_else_of_reachability(changes, says, body):
-    with pytest.raises(ProblemError, match=says):
+    with pytest.raises(MemetikError, match=says):
         mk.reachability(**{"body": body, "tip": "tip", **changes})
 
 
@@ -172,11 +176,20 @@ def test_paths_of_reachabilities(small, tmp_path):
     for value in (tmp_path, tmp_path / "nothing.npz"):
         with pytest.raises(FormatError, match=r"this is no saved reachability: (Is a directory|No such file)"):
             mk.load_reachability(value)
-    with pytest.raises(FormatError, match="cannot be written"):
-        small.save(tmp_path)
+    for value in (tmp_path, "."):
+        with pytest.raises(FormatError, match=r"is a folder. Name a file in it"):
+            small.save(value)
     for value in (-1, 3, 1.0, "x", None):
         with pytest.raises(ProblemError, match="axis is "):
             small.centers(value)
+
+
+def test_what_is_drawn_is_a_reachability(small, tmp_path):
+    with pytest.raises(FormatError, match=r"None is not a reachability. Give mk.reachability"):
+        mk.draw_reachability(None, tmp_path / "r.png")
+    for value in NO_PATHS:
+        with pytest.raises(FormatError, match="the path of the picture is "):
+            mk.draw_reachability(small, value)
 
 
 def test_damaged_reachabilities(small, tmp_path, rng):
@@ -239,20 +252,20 @@ def idle(monkeypatch):
     monkeypatch.setattr(reach, "solve_batch", lambda *_, **__: pytest.fail("work was done"))
 
 
-def test_reach_looks_for_matplotlib_first(idle, tmp_path, monkeypatch, capsys):
+def test_reach_looks_for_matplotlib_first(idle, small, tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert main(["reach", "ur5", "--tip", "tool0", "--out", str(tmp_path / "r.npz")]) == 2
     assert "memetik[bench]" in capsys.readouterr().err
     with pytest.raises(MissingExtraError):
-        mk.draw_reachability(None, tmp_path / "r.png")
+        mk.draw_reachability(small, tmp_path / "r.png")
 
 
 def test_reach_looks_at_its_files_first(idle, tmp_path, monkeypatch, capsys):
     for name in ("r.npz", "s.png"):
         (tmp_path / name).mkdir()
         assert main(["reach", "ur5", "--tip", "tool0", "--out", str((tmp_path / name).with_suffix(".npz"))]) == 2
-        assert "this is a folder. Give the name of a file" in capsys.readouterr().err
+        assert "is a folder. Name a file in it" in capsys.readouterr().err
     if os.geteuid():  # root writes anywhere
         (tmp_path / "closed").mkdir(mode=0o500)
         assert main(["reach", "ur5", "--tip", "tool0", "--out", str(tmp_path / "closed/r.npz")]) == 2
-        assert "cannot be written to" in capsys.readouterr().err
+        assert "nothing can be written to" in capsys.readouterr().err

@@ -16,7 +16,7 @@ from typing import Any
 
 from memetik.batch.shards import Job, Tally, solve_shard
 from memetik.batch.source import Piece, read
-from memetik.errors import MemetikError, MissingExtraError, ProblemError
+from memetik.errors import MemetikError, MissingExtraError, ProblemError, shown
 
 RETRIES = 10  # how often Ray starts a task again whose machine or process was lost
 KNOCK = 10.0  # s to wait for the head of a cluster to answer
@@ -84,7 +84,7 @@ def _answer(ray: Any, job: Job, ready: Any, piece: Piece) -> Tally:
 def require_cluster(address: Any) -> None:
     """Raise if Ray is not installed or this cannot be an address."""
     if not isinstance(address, str) or not address:
-        raise ProblemError(f"cluster: the address is {address!r}. Give host:port as text, or 'auto'.")
+        raise ProblemError(f"cluster: the address is {shown(address)}. Give host:port as text, or 'auto'.")
     _ray()
 
 

@@ -10,20 +10,23 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from memetik.batch.checks import budget_of, path_of, require_report, seed_of, threads_of, whole
+from memetik.batch.checks import require_report, threads_of
 from memetik.batch.cluster import require_cluster, solve_on_cluster
 from memetik.batch.manifest import NAME, Found, describe, read_manifest, require_ours, require_same, write_manifest
 from memetik.batch.restart import State, survey
 from memetik.batch.shards import ANSWERS, REJECTS, Job, Tally, clean, columns_of_answers, make_folders, solve_shard
 from memetik.batch.source import Piece, Source, open_files, read
 from memetik.batch.tables import answer_names, layout_of, target_of, unread
-from memetik.errors import MemetikWarning, ProblemError
+from memetik.errors import MemetikWarning, ProblemError, shown
+from memetik.files import path_of
+from memetik.geometry.checks import whole_number
 from memetik.objectives import Objective
 from memetik.problem import Problem
+from memetik.problem.seed import checked_seed
 from memetik.progress import Report, teller
 from memetik.solution.words import count, duration, listed
 from memetik.solvers import Budget
-from memetik.solvers.budget import DEFAULT
+from memetik.solvers.budget import DEFAULT, checked_budget
 
 ROWS_PER_SHARD = 100_000
 _NAMED = 8  # files that a warning names
@@ -96,12 +99,12 @@ def solve_files(
     progress: as in `solve_batch`.
     """
     begin = time.perf_counter()
-    size = whole(rows_per_shard, "files: rows_per_shard", 1)
-    seed, budget, threads = seed_of(seed, "files"), budget_of(budget, "files"), threads_of(threads, "files")
+    size = whole_number(rows_per_shard, ProblemError, "files: rows_per_shard", least=1)
+    seed, budget, threads = checked_seed(seed, "files"), checked_budget(budget, "files"), threads_of(threads, "files")
     require_report(progress, "files")
     if not isinstance(anew, bool):
-        raise ProblemError(f"files: anew is {anew!r}. Give True to delete the answers that are there, or False.")
-    wanted, folder = target_of(problem, objective), path_of(out, "files: out")
+        raise ProblemError(f"files: anew is {shown(anew)}. Give True to delete the answers that are there, or False.")
+    wanted, folder = target_of(problem, objective), path_of(out, ProblemError, "files: out").resolve()
     if cluster is not None:
         require_cluster(cluster)
     files = open_files(source)

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memetik._version import __version__
-from memetik.batch.atomic import write_whole
 from memetik.batch.checksum import digest_of, read_seal
 from memetik.batch.shards import ANSWERS, numbered
 from memetik.batch.source import Source
 from memetik.errors import FormatError, ProblemError
+from memetik.files import write_whole
 from memetik.kernels.terms import (
     CUSTOM,
     CUSTOM_JOINTS,

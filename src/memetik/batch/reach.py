@@ -11,18 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.batch.answers import Array, Tell
-from memetik.batch.checks import budget_of, positive, real, require_report, seed_of, threads_of, whole
+from memetik.batch.checks import positive, require_report, threads_of
 from memetik.batch.reachability import Reachability
 from memetik.batch.solution import BatchSolution
 from memetik.batch.solve import solve_batch
 from memetik.body import Body, Frame
-from memetik.errors import ProblemError
+from memetik.errors import ProblemError, shown
 from memetik.geometry import rotation_matrix
+from memetik.geometry.checks import whole_number
 from memetik.objectives import Objective, Pose, Position
 from memetik.problem import Problem
+from memetik.problem.seed import checked_seed
 from memetik.progress import Report, teller
 from memetik.solution.reach import reach
 from memetik.solvers import Budget
+from memetik.solvers.budget import checked_budget
 
 ENOUGH = Budget(evaluations=1_000)  # of 3,814 poses all over the panda's workspace that 5,000 find, these find 3,813
 MOST_VOXELS = 4_000_000
@@ -59,23 +62,25 @@ def reachability(
     threads, progress: as in solve_batch.
     """
     if not isinstance(body, Body):
-        raise ProblemError(f"reachability: body is {body!r}. Give a Body, for example mk.load('panda').")
+        raise ProblemError(f"reachability: body is {shown(body)}. Give a Body, for example mk.load('panda').")
     if not isinstance(tip, (str, Frame)):
-        raise ProblemError(f"reachability: tip is {tip!r}. Give the name of a link, or a Frame.")
+        raise ProblemError(f"reachability: tip is {shown(tip)}. Give the name of a link, or a Frame.")
     require_report(progress, "reachability")
     voxel = positive(voxel, "reachability: voxel", "[m]")
     position_tolerance = positive(position_tolerance, "reachability: position_tolerance", "[m]")
     orientation_tolerance = positive(orientation_tolerance, "reachability: orientation_tolerance", "[rad]")
-    orientations = whole(orientations, "reachability: orientations", 1, MOST_ORIENTATIONS)
+    orientations = whole_number(
+        orientations, ProblemError, "reachability: orientations", least=1, most=MOST_ORIENTATIONS
+    )
     settings = {
-        "budget": budget_of(budget, "reachability"),
-        "seed": seed_of(seed, "reachability"),
+        "budget": checked_budget(budget, "reachability"),
+        "seed": checked_seed(seed, "reachability"),
         "threads": threads_of(threads, "reachability"),
     }
     also = _objectives(also)
     place = Position(tip, np.zeros(3), tolerance=position_tolerance)
     pose = Pose(tip, np.eye(4), position_tolerance=position_tolerance, orientation_tolerance=orientation_tolerance)
-    survey = _Survey(body, _locks(lock), _limits(limits), settings)
+    survey = _Survey(body, {} if lock is None else lock, {} if limits is None else limits, settings)
     corner, shape = _grid(*survey.box(place), voxel)
     points = corner + voxel * (np.stack(np.unravel_index(np.arange(math.prod(shape)), shape), axis=1) + 0.5)
     with teller(progress, len(points), "positions") as tell:
@@ -179,31 +184,9 @@ def _objectives(also: object) -> Sequence[Objective]:
     given = (also,) if isinstance(also, Objective) else also
     if not isinstance(given, (list, tuple)) or not all(isinstance(each, Objective) for each in given):
         raise ProblemError(
-            f"reachability: also is {also!r}. Give a list of objectives, such as [mk.SelfDistance(body)]."
+            f"reachability: also is {shown(also)}. Give a list of objectives, such as [mk.SelfDistance(body)]."
         )
     return given
-
-
-def _locks(given: object) -> dict[str, float]:
-    return {joint: real(value, f"reachability: lock of {joint!r}") for joint, value in _table(given, "lock").items()}
-
-
-def _limits(given: object) -> dict[str, tuple[float, float]]:
-    found = {}
-    for joint, pair in _table(given, "limits").items():
-        where = f"reachability: limits of {joint!r}"
-        if not isinstance(pair, (tuple, list, np.ndarray)) or len(pair) != 2:
-            raise ProblemError(f"{where} are {pair!r}. Give two numbers, (lower, upper).")
-        found[joint] = real(pair[0], where), real(pair[1], where)
-    return found
-
-
-def _table(given: object, name: str) -> dict[str, Any]:
-    """A table by the names of joints, which Problem knows."""
-    table = {} if given is None else given
-    if not isinstance(table, Mapping) or not all(isinstance(joint, str) for joint in table):
-        raise ProblemError(f"reachability: {name} is {given!r}. Give a dictionary by the names of joints.")
-    return dict(table)
 
 
 def _parts(count: int, size: int) -> Iterator[slice]:

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.batch.answers import Array
-from memetik.batch.atomic import write_whole
-from memetik.batch.checks import path_of, positive, whole
-from memetik.errors import FormatError, MemetikError, ProblemError
+from memetik.batch.checks import positive
+from memetik.errors import FormatError, MemetikError, ProblemError, shown
+from memetik.files import path_of, write_whole
+from memetik.geometry.checks import whole_number
 
 _FORMAT = 1
 _EXPECTED = {
@@ -40,9 +41,9 @@ class Reachability:
     def __post_init__(self) -> None:
         for name in ("body", "tip"):
             if not isinstance(getattr(self, name), str):
-                raise ProblemError(f"reachability: {name} is {getattr(self, name)!r}, not a name.")
+                raise ProblemError(f"reachability: {name} is {shown(getattr(self, name))}, not a name.")
         positive(self.voxel, "reachability: voxel", "[m]")
-        whole(self.orientations, "reachability: orientations", 1)
+        whole_number(self.orientations, ProblemError, "reachability: orientations", least=1)
         _require(self.corner, "corner", "f", lambda array: array.shape == (3,) and np.isfinite(array).all())
         _require(self.position, "position", "b", lambda array: array.ndim == 3)
         _require(self.fraction, "fraction", "f", lambda array: array.shape == self.position.shape)
@@ -50,7 +51,7 @@ class Reachability:
 
     def centers(self, axis: int) -> Array:
         """The centres of the voxels along x (0), y (1) or z (2) [m]."""
-        axis = whole(axis, "reachability: axis", 0, 2)
+        axis = whole_number(axis, ProblemError, "reachability: axis", least=0, most=2)
         return np.asarray(self.corner[axis] + self.voxel * (np.arange(self.fraction.shape[axis]) + 0.5))
 
     @property
@@ -73,8 +74,7 @@ class Reachability:
 
     def save(self, path: str | Path) -> Path:
         """Write a NumPy .npz file, which `load_reachability` reads."""
-        path_of(path, "reachability: path")
-        target, file = Path(path), io.BytesIO()
+        target, file = path_of(path, ProblemError, "reachability: path"), io.BytesIO()
         about = {"format": _FORMAT, "body": self.body, "tip": self.tip, "orientations": int(self.orientations)}
         arrays: dict[str, Any] = {name: getattr(self, name) for name in ("voxel", "corner", "position", "fraction")}
         np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)
@@ -84,7 +84,7 @@ class Reachability:
 
 def load_reachability(path: str | Path) -> Reachability:
     """Read what Reachability.save wrote."""
-    place = path_of(path, "load_reachability: path")
+    place = path_of(path, ProblemError, "load_reachability: path")
     try:
         data = place.read_bytes()
     except OSError as error:
@@ -115,4 +115,4 @@ def _require(value: object, name: str, kind: str, holds: Callable[[Any], Any]) -
 def _short(value: object) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} with shape {value.shape}"
-    return f"{value!r}"
+    return shown(value)

@@ -16,14 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.batch.atomic import write_whole
-from memetik.batch.checks import require_writable
 from memetik.batch.checksum import KEY, seal, unsealed_note
 from memetik.batch.solution import BatchSolution
 from memetik.batch.solve import solve_batch
 from memetik.batch.source import Piece
 from memetik.batch.tables import ID, Layout, Rows, arrow
 from memetik.errors import FormatError
+from memetik.files import writable_folder, write_whole
 from memetik.objectives import Objective
 from memetik.problem import Problem
 from memetik.progress import Report
@@ -35,7 +34,7 @@ ROW, STATUS, EVALUATIONS, REASON = "row", "status", "evaluations", "reason"
 POSITION_ERROR, ORIENTATION_ERROR = "position_error", "orientation_error"
 REJECTED = "REJECTED"
 _SHARD = re.compile(r"\d{6,}\.parquet")
-_HALF = re.compile(r"\.(\d{6,}\.parquet|manifest\.json)\.[0-9a-f]+\.tmp")  # as batch/atomic.py names them
+_HALF = re.compile(r"\.(\d{6,}\.parquet|manifest\.json)\.[0-9a-f]+\.tmp")  # as memetik/files.py names them
 
 
 class Tally(NamedTuple):
@@ -188,11 +187,7 @@ def _write(job: Job, piece: Piece, table: Any, path: Path, tally: Tally) -> None
 def make_folders(out: Path) -> None:
     """The folders of the output, to which files can be written."""
     for folder in (out, out / ANSWERS, out / REJECTS):
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FormatError(f"the folder {str(folder)!r} cannot be made: {error.strerror}.") from error
-        require_writable(folder)
+        writable_folder(folder)
 
 
 def columns_of_answers(problem: Problem, objective: Objective) -> Sequence[str]:

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.batch.answers import Array
+from memetik.batch.checks import require_report, threads_of
 from memetik.batch.devices import solver_for
 from memetik.batch.one_by_one import require_one_thread, solve_one_by_one
 from memetik.batch.solution import BatchSolution
 from memetik.errors import ProblemError
-from memetik.geometry.checks import real_array, whole_number
+from memetik.geometry.checks import real_array
 from memetik.kernels.compile_time import split_time
 from memetik.objectives import Objective
 from memetik.problem import Problem, require_problem
@@ -57,8 +58,8 @@ def solve_batch(
     columns = _columns(problem, {} if targets is None else targets, starts)
     vectors = _starts(problem, starts, len(columns.rows))
     solver = chosen(method, seed, "batch")
-    if threads is not None:
-        threads = whole_number(threads, ProblemError, "batch: threads", least=1)
+    threads = threads_of(threads, "batch")
+    require_report(progress, "batch")
     on_device = solver_for(device, problem, budget)
     if not isinstance(solver, Memetic):
         require_one_thread(device, threads)

@@ -10,11 +10,11 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from memetik.batch import csv_file, parquet_file
-from memetik.batch.checks import path_of
 from memetik.batch.checksum import DIGEST_SIZE
 from memetik.batch.sniff import CSV, PARQUET, TAKEN, kind_of
 from memetik.batch.tables import arrow
-from memetik.errors import FormatError
+from memetik.errors import FormatError, ProblemError
+from memetik.files import path_of
 
 _READERS = {PARQUET: parquet_file, CSV: csv_file}
 _BLOCK = 1 << 20  # bytes
@@ -72,7 +72,7 @@ class Source(NamedTuple):
 def open_files(path: str | Path) -> Files:
     """A file, or a folder of files with the same columns in the order of their names."""
     arrow()
-    whole = path_of(path, "files: source")
+    whole = path_of(path, ProblemError, "files: source").resolve()
     paths = _listed(whole) if whole.is_dir() else [whole]
     schemas = [_reader(file).schema(file) for file in paths]
     for file, schema in zip(paths, schemas, strict=True):

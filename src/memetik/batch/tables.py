@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from memetik.batch.answers import Array
 from memetik.body import Body
-from memetik.errors import FormatError, MissingExtraError, ProblemError, suggest
+from memetik.errors import FormatError, MissingExtraError, ProblemError, shown, suggest
 from memetik.geometry.checks import INPUT_TOLERANCE
 from memetik.objectives import Objective, Pose, Position
-from memetik.problem import Problem
+from memetik.problem import Problem, require_problem
 
 POSITION, QUATERNION, ID = ("x", "y", "z"), ("qw", "qx", "qy", "qz"), "id"
 
@@ -122,8 +122,7 @@ def unread(schema: Any, layout: Layout) -> list[str]:
 
 def target_of(problem: Problem, objective: Objective | None) -> Objective:
     """The objective whose target the rows are: the only pose or position of the problem, unless one is named."""
-    if not isinstance(problem, Problem):
-        raise ProblemError(f"files: problem is {problem!r}. Give mk.Problem(body, objectives).")
+    require_problem(problem, "files")
     able = [other for other in problem.objectives if isinstance(other, (Pose, Position))]
     if objective is None:
         if len(able) != 1:
@@ -133,7 +132,7 @@ def target_of(problem: Problem, objective: Objective | None) -> Objective:
             )
         return able[0]
     if not any(objective is other for other in able):
-        raise ProblemError(f"files: {objective!r} is not a Pose or Position of this problem.")
+        raise ProblemError(f"files: {shown(objective)} is not a Pose or Position of this problem.")
     return objective
 
 

@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 
 from memetik._version import __version__
 from memetik.errors import MemetikError
+from memetik.files import writable_folder
 from memetik.progress import progress as progress
-from memetik.write.files import writable_folder
 from memetik.write.plots import pyplot as pyplot
 
 # Solves in a row before anything else runs: short against changes of the machine's speed, long against its caches.

@@ -12,7 +12,7 @@ from typing import Any
 from memetik import bench
 from memetik.cli.files import OUT
 from memetik.errors import MissingExtraError
-from memetik.write.files import writable_folder
+from memetik.files import writable_folder
 
 FAILED = 1
 

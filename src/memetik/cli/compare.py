@@ -12,7 +12,7 @@ from memetik.bench.compare import Question, compare, named
 from memetik.bench.peers import Task
 from memetik.cli.files import OUT
 from memetik.cli.show import add_body, load_body
-from memetik.write.files import writable_folder
+from memetik.files import writable_folder
 from memetik.write.plots import pyplot
 
 CONTRADICTED = 1

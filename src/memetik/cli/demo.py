@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import memetik as mk
-from memetik.cli.files import OUT, ready
+from memetik.cli.files import OUT
+from memetik.files import writable_file
 from memetik.solution.report import summary
 from memetik.solution.words import duration
 
@@ -34,7 +35,7 @@ def add_commands(commands: Any) -> None:
 
 
 def _demo(options: argparse.Namespace) -> int:
-    pictures = ready(options.out / "demo_start.svg"), ready(options.out / "demo_solution.svg")
+    pictures = writable_file(options.out / "demo_start.svg"), writable_file(options.out / "demo_solution.svg")
     begin = time.perf_counter()
     body = mk.load("valkyrie", base="xyz")
     print(STORY.format(name=body.name, dof=body.dof, links=len(body.links)), flush=True)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 import memetik as mk
-from memetik.cli.files import OUT, ready
+from memetik.cli.files import OUT
 from memetik.cli.show import add_body, load_body
+from memetik.files import writable_file
 from memetik.problem.seed import checked_seed
 from memetik.write.plots import pyplot
 
@@ -62,7 +63,7 @@ def _evolve(options: argparse.Namespace) -> int:
     budget = mk.Budget(evaluations=options.evaluations)
     problem = mk.Problem(body, wanted)
     pictures = [
-        (ready(options.out / f"{body.name}_landscape{suffix}"), ready(options.out / f"{body.name}_postures{suffix}"))
+        [writable_file(options.out / f"{body.name}_{what}{suffix}") for what in ("landscape", "postures")]
         for suffix in (".png", ".svg")
     ]
     solution, history = solver.evolve(problem, budget=budget)

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import memetik as mk
-from memetik.cli.files import OUT, ready
+from memetik.cli.files import OUT
 from memetik.cli.show import add_body, load_body
 from memetik.cli.targets import assignments
+from memetik.files import writable_file
 from memetik.write.plots import pyplot
 
 
@@ -35,13 +36,9 @@ def add_commands(commands: Any) -> None:
 
 def _reach(options: argparse.Namespace) -> int:
     body = load_body(options)
-    path = options.out or OUT / f"{body.name}_reach.npz"
-    if path.suffix != ".npz":
-        raise mk.FormatError(f"{path}: the numbers are written as .npz.")
-    picture = path.with_suffix(".png")
+    path = writable_file(options.out or OUT / f"{body.name}_reach.npz", ".npz")
+    picture = writable_file(path.with_suffix(".png"))
     pyplot("drawing a reachability")
-    for file in (path, picture):
-        ready(file)
     found = mk.reachability(
         body,
         options.tip,

@@ -9,7 +9,8 @@ from typing import Any
 import memetik as mk
 from memetik import bodies
 from memetik.bench.harness import text_table
-from memetik.cli.files import OUT, ready
+from memetik.cli.files import OUT
+from memetik.files import writable_file
 
 _MADE = {"planar": "planar_chain", "snake": "snake"}  # bodies that are made, not read
 
@@ -57,7 +58,7 @@ def _show(options: argparse.Namespace) -> int:
     body = load_body(options)
     if options.chain:
         body = body.chain(options.chain)
-    path = ready(options.out or OUT / f"{body.name}.svg", ".svg")
+    path = writable_file(options.out or OUT / f"{body.name}.svg", ".svg")
     print(body, "\n")
     mk.draw(body, body.home, path)
     print("drawn:", path)

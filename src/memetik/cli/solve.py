@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 import memetik as mk
 from memetik import scenes
-from memetik.cli.files import ready
 from memetik.cli.show import add_body, load_body
 from memetik.cli.targets import Tip, add_targets, assignments, objectives, points
+from memetik.files import writable_file
 from memetik.problem.seed import checked_seed
 from memetik.solution.measures import Measure, measures, title
 from memetik.solution.report import columns
@@ -55,7 +55,7 @@ def add_commands(commands: Any) -> None:
 
 def _solve(options: argparse.Namespace) -> int:
     if options.draw:
-        ready(options.draw, ".svg")  # a picture that cannot be written is told before the search
+        writable_file(options.draw, ".svg")  # a picture that cannot be written is told before the search
     problem, start, targets = _asked(options) if options.scene is None else _scene(options)
     solutions = _solutions(problem, start, options)
     if options.draw:

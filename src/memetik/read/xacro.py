@@ -8,6 +8,7 @@ from pathlib import Path
 
 from memetik.body import Body
 from memetik.errors import FormatError, MissingExtraError
+from memetik.files import path_of
 from memetik.geometry.checks import mapping
 from memetik.read import xml
 from memetik.read.urdf import parse_urdf
@@ -24,7 +25,7 @@ def read_xacro(
 
     A xacro file is a program: it includes files and evaluates expressions. Expand only those that you trust.
     """
-    file = xml.path_of(path)
+    file = path_of(path, FormatError, "the path of the file")
     xml.read(file)  # the same checks and messages as for URDF, before anything is expanded
     text = _expand(file, mapping(arguments, FormatError, "arguments", "{'prefix': 'left_'}"))
     return parse_urdf(text, file=f"{file.name} (expanded)", package_roots=package_roots, soft_limits=soft_limits)

@@ -13,6 +13,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from memetik.errors import FormatError, shown
+from memetik.files import path_of
 
 MAX_BYTES = 64 * 2**20
 MAX_DEPTH = 200
@@ -145,16 +146,9 @@ def parse(source: str | bytes, file: str) -> Element:
     return _Builder(file, "utf-8" if isinstance(source, str) else None).build(data)
 
 
-def path_of(path: object) -> Path:
-    """Where a file is."""
-    if not isinstance(path, (str, PathLike)):
-        raise FormatError(f"{shown(path)} is not a path. Give the path of a file.")
-    return Path(path)
-
-
 def read(path: str | PathLike[str]) -> Element:
     """The root element of an XML file."""
-    path = path_of(path)
+    path = path_of(path, FormatError, "the path of the file")
     check_file(path)
     try:
         with path.open("rb") as stream:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from os import PathLike
 from pathlib import Path
 
+from memetik.batch.reachability import Reachability
 from memetik.body import Body
 from memetik.errors import FormatError, shown
+from memetik.files import path_of
 from memetik.solvers.history import History
 
 
@@ -22,11 +23,15 @@ def require_history(history: object) -> None:
         raise FormatError(f"{shown(history)} is not a history. Give the second of mk.BioIK().evolve(problem).")
 
 
+def require_reachability(reach: object) -> None:
+    """Raise unless it is the reachability of a tip."""
+    if not isinstance(reach, Reachability):
+        raise FormatError(f"{shown(reach)} is not a reachability. Give mk.reachability(body, tip).")
+
+
 def file_of(path: object) -> Path:
     """Where a picture goes."""
-    if not isinstance(path, (str, PathLike)) or "\0" in str(path):
-        raise FormatError(f"a picture cannot be written to {shown(path)}. Give the path of a file.")
-    return Path(path)
+    return path_of(path, FormatError, "the path of the picture")
 
 
 def title_of(title: object) -> str:

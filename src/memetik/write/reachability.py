@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from memetik.batch.reachability import Reachability
+from memetik.write.asked import file_of, require_reachability
 from memetik.write.plots import pyplot, save
 
 AXES = "xyz"
@@ -20,6 +21,8 @@ def draw_reachability(reach: Reachability, path: str | Path) -> Path:
     The slices go through the voxel layers with the most reachable orientations; the fourth view shows the voxels on the far
     side of the layer of y, so that one looks inside.
     """
+    require_reachability(reach)
+    file_of(path)  # what is wrong with it is said before anything is drawn
     plt = pyplot("drawing a reachability")
     figure = plt.figure(figsize=(11.0, 9.0), layout="constrained")
     layers = [_fullest(reach, axis) for axis in range(3)]

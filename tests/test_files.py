@@ -1,11 +1,13 @@
-"""Places that cannot be written are told before there is anything to write."""
+"""Paths that are none, and places that cannot be written, are told before there is anything to write."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from memetik.errors import FormatError
-from memetik.write.files import writable_file, writable_folder
+from memetik.errors import FormatError, ProblemError
+from memetik.files import path_of, writable_file, writable_folder, write_whole
 
 pytestmark = pytest.mark.quick
 
@@ -37,3 +39,25 @@ def test_a_file_that_may_not_be_written(tmp_path, monkeypatch):
     monkeypatch.setattr("os.access", lambda path, mode: False)
     with pytest.raises(FormatError, match="is there and cannot be written"):
         writable_file(tmp_path / "x.svg")
+
+
+def test_paths_that_are_none():
+    for value in (None, 3, b"x", "", "a\0b", "x" * 5_000, object()):
+        with pytest.raises(ProblemError, match="the place is "):
+            path_of(value, ProblemError, "the place")
+    assert path_of("nowhere/x", ProblemError, "the place") == Path("nowhere/x")
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    write_whole(tmp_path / "x", b"old")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(FormatError, match="it cannot be written: No space left on device"):
+        write_whole(tmp_path / "x", b"new")
+    assert [file.read_bytes() for file in tmp_path.iterdir()] == [b"old"]
+    for folder in (tmp_path, Path()):
+        with pytest.raises(FormatError, match=r"is a folder. Name a file in it"):
+            write_whole(folder, b"new")

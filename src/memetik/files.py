@@ -1,0 +1,71 @@
+"""Files: paths that can be paths, places that can be written to, and files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import uuid
+from pathlib import Path
+
+from memetik.errors import FormatError, MemetikError, shown
+
+
+def path_of(value: object, error: type[MemetikError], what: str) -> Path:
+    """`value` as a path; an error that begins with `what` where it cannot be one."""
+    if not isinstance(value, (str, os.PathLike)) or not str(value):
+        raise error(f"{what} is {shown(value)}. Give a path as a string or a pathlib.Path.")
+    try:
+        path = Path(value)
+        path.resolve().exists()  # resolving alone takes names that are too long
+    except (OSError, ValueError, RuntimeError, TypeError) as reason:
+        raise error(f"{what} is {shown(value)}, which cannot be used as a path: {_reason(reason)}.") from reason
+    return path
+
+
+def writable_folder(folder: str | Path) -> Path:
+    """The folder, made if need be, if files can be written into it: told before the work, not after it."""
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except (OSError, ValueError) as error:
+        raise FormatError(
+            f"nothing can be written to the folder {str(place)!r}: {_reason(error)}. Name another."
+        ) from error
+    return place
+
+
+def writable_file(path: str | Path, *suffixes: str) -> Path:
+    """The path, its folder made if need be, if a file with one of these endings (any if none is named) can be written."""
+    file = Path(path)
+    if suffixes and file.suffix.lower() not in suffixes:
+        better = file.stem + suffixes[0]
+        raise FormatError(f"{file.name!r} has to end in {' or '.join(suffixes)}. Name it {better!r}.")
+    writable_folder(file.parent)
+    if file.is_dir():
+        raise FormatError(f"{str(file)!r} is a folder. Name a file in it.")
+    if file.exists() and not os.access(file, os.W_OK):
+        raise FormatError(f"the file {str(file)!r} is there and cannot be written. Name another, or delete it.")
+    return file
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write under another name, and rename when all is on the disk. Who is stopped in the middle leaves nothing wrong."""
+    if not path.name or path.is_dir():
+        raise FormatError(f"{str(path)!r} is a folder. Name a file in it.")
+    half = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        with half.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        half.replace(path)
+    except OSError as error:
+        raise FormatError(f"{path}: it cannot be written: {_reason(error)}.") from error
+    finally:
+        half.unlink(missing_ok=True)
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error).rstrip(".")
