@@ -229,10 +229,55 @@ def test_settings_that_make_no_sense(asked, network):
             SupportVectors.train(problem, **wrong)
     with pytest.raises(ProblemError, match="not an objective of this problem"):
         network.predict_batch(problem, {mk.Position("tip", (0.0, 0.0, 0.0)): np.ones((2, 3))})
-    with pytest.raises(ProblemError, match="one or more"):
+    with pytest.raises(ProblemError, match="no targets"):
         network.predict_batch(problem, {})
-    with pytest.raises(ProblemError, match="weights do not make"):
+    with pytest.raises(ProblemError, match=r"do not lead from 3 inputs to 2 joints|weights have shape"):
         FeedForward(network.domain, [3, 4, 2], network.weights, network.lesson)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"samples": "many"}, "samples is 'many'"),
+        ({"samples": 2**63}, "samples is 9223372036854775808"),
+        ({"hidden": [4, None]}, "hidden is None"),
+        ({"hidden": 10**6, "samples": 10**6}, "too many to train"),
+        ({"hidden": [2**13, 2**13]}, "too many to train"),
+        ({"epochs": 1.5}, "epochs is 1.5"),
+        ({"patience": None}, "patience is None"),
+        ({"teacher": mk.Memetic}, "teacher is <class"),
+        ({"teacher": 3}, "teacher is 3; give a solver"),
+    ],
+)
+def test_training_that_cannot_be(asked, wrong, says):
+    with pytest.raises(ProblemError, match=says):
+        FeedForward.train(asked[0], **{"samples": 8, "epochs": 1, **wrong})
+
+
+def test_elman_does_not_ask_for_more_memory_than_there_is(asked):
+    with pytest.raises(ProblemError, match="too many to train"):
+        Elman.train(asked[0], hidden=10**6, paths=2, steps=2, epochs=1)
+
+
+def test_a_penalty_that_training_would_not_end_for(asked):
+    for penalty in (np.nan, np.inf, 1e300, "x"):
+        with pytest.raises(ProblemError, match="SupportVectors: penalty is"):
+            SupportVectors.train(asked[0], samples=8, penalty=penalty)
+
+
+def test_problems_and_paths_that_are_none(asked, network, tmp_path):
+    for call in (network.predict, FeedForward.train, Elman.train, SupportVectors.train):
+        with pytest.raises(ProblemError, match="'panda' is not a problem"):
+            call("panda")
+    with pytest.raises(ProblemError, match=r"3 does not come from training. Use mk.FeedForward.train"):
+        FeedForward(3, network.sizes, network.weights, network.lesson)
+    for path in (None, 3, "", "a\0b", "x" * 5_000):
+        with pytest.raises(FormatError, match="the file for the weights is "):
+            network.save(path)
+        with pytest.raises(FormatError, match="the file of weights is "):
+            FeedForward.load(path)
+    with pytest.raises(FormatError, match="it cannot be written: No such file"):
+        network.save(tmp_path / "nowhere" / "weights.npz")
 
 
 def test_support_vectors_without_scikit_learn(asked, monkeypatch):

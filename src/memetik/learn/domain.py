@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError
-from memetik.kernels.encoding import ORIENTATION_INPUTS, POSITION_INPUTS
+from memetik.kernels.encoding import ORIENTATION_INPUTS, POSITION_INPUTS, write_wanted
 from memetik.kernels.terms import MASK, ORIENTATION, POSITION
 from memetik.objectives import Objective
-from memetik.problem import Problem
+from memetik.problem import Problem, require_problem
+from memetik.problem.columns import target_columns
 from memetik.problem.compile import Compiled
 
 Array = NDArray[np.float64]
@@ -46,8 +47,8 @@ class Domain:
 
     def check(self, problem: Problem) -> Compiled:
         """The compiled problem, if it is one that this was trained for; only targets and tolerances may differ."""
-        c = problem.compiled
         require_targets(problem)
+        c = problem.compiled
         here, joints = _geometry(c), _joints(problem)
         what = ""
         if joints != self.joints:
@@ -77,6 +78,7 @@ _NAMES = [each.name for each in fields(Domain)]
 
 def require_targets(problem: Problem) -> None:
     """Raise if there is nothing that a learned solver could read, or a target that stands for many."""
+    require_problem(problem, "a learned solver")
     c = problem.compiled
     for objective, owner in zip(problem.objectives, c.owners, strict=True):
         if objective.follows_start:
@@ -102,21 +104,14 @@ def input_count(c: Compiled) -> int:
     return sum(INPUTS.get(int(kind), 0) for kind in c.terms["kind"])
 
 
-def target_rows(problem: Problem, targets: Mapping[Objective, ArrayLike]) -> tuple[NDArray[np.int64], Array]:
-    """The numbers of many targets, a row for each, and their places in the problem's data."""
-    places: list[int] = []
-    blocks: list[Array] = []
-    for objective, path in targets.items():
-        if objective not in problem.objectives:
-            raise ProblemError(f"{objective!r} is not an objective of this problem.")
-        numbers, target = objective.target_rows(path)
-        at = target.place(problem.compiled.data)
-        places.extend(range(at, at + numbers.shape[1]))
-        blocks.append(numbers)
-    lengths = {len(block) for block in blocks}
-    if len(lengths) != 1:
-        raise ProblemError(f"every objective needs the same number of targets, one or more; got {sorted(lengths)}.")
-    return np.array(places, dtype=np.int64), np.ascontiguousarray(np.hstack(blocks))
+def wanted_inputs(problem: Problem, targets: Mapping[Objective, ArrayLike]) -> Array:
+    """The inputs of many targets, a row for each, before they are scaled."""
+    c, columns = problem.compiled, target_columns(problem, targets, "a learned solver")
+    data, inputs = c.data.copy(), np.empty((len(columns.rows), input_count(c)))
+    for row, numbers in zip(inputs, columns.rows, strict=True):
+        data[columns.places] = numbers
+        write_wanted(c.terms, data, row)
+    return inputs
 
 
 def _joints(problem: Problem) -> tuple[str, ...]:

@@ -12,10 +12,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memetik.errors import ProblemError
 from memetik.kernels.elman import respond_in_turn
-from memetik.kernels.encoding import write_wanted
-from memetik.learn.domain import Domain, target_rows
+from memetik.learn.checks import epochs_of, numbers_of, require_fits, require_learned, samples_of, units_of
+from memetik.learn.domain import Domain, input_count, require_targets, wanted_inputs
 from memetik.learn.files import load_weights, save_weights
 from memetik.learn.paths import draw_paths
 from memetik.learn.through_time import ElmanError, first_weights, weight_count
@@ -27,15 +26,17 @@ from memetik.problem.seed import checked_seed
 Array = NDArray[np.float64]
 
 KIND = "elman"
+WHO = "Elman"
 
 
 class Elman:
     """A trained recurrent network: `predict_path` answers a row of targets with a row of postures."""
 
     def __init__(self, domain: Domain, hidden: int, weights: Array, lesson: Lesson) -> None:
-        self.domain, self.hidden, self.weights, self.lesson = domain, hidden, weights, lesson
-        if weights.shape != (weight_count(domain.low.size, hidden, domain.lower.size),):
-            raise ProblemError(f"{weights.size} weights do not make an Elman network of {hidden} hidden units.")
+        require_learned(domain, lesson, WHO)
+        self.domain, self.lesson, self.hidden = domain, lesson, units_of(hidden, WHO)
+        count = weight_count(domain.low.size, self.hidden, domain.lower.size)
+        self.weights = numbers_of(weights, (count,), WHO, "weights")
 
     @classmethod
     def train(
@@ -50,8 +51,15 @@ class Elman:
         seed: int = 0,
     ) -> Elman:
         """Learn from `paths` motions of so many `steps`, and judge by as many others; the rest as FeedForward.train."""
-        if hidden < 1 or epochs < 0 or patience < 1:
-            raise ProblemError(f"hidden {hidden}, patience {patience} and epochs {epochs} must be at least 1, 1 and 0.")
+        epochs, patience = epochs_of(epochs, patience, WHO)
+        hidden, paths, steps = (
+            units_of(hidden, WHO),
+            samples_of(paths, WHO, "paths"),
+            samples_of(steps, WHO, "steps", 2),
+        )
+        require_targets(problem)
+        inputs, joints = input_count(problem.compiled), problem.compiled.active.size
+        require_fits(weight_count(inputs, hidden, joints), paths * steps * (inputs + hidden + joints), WHO)
         rng = np.random.default_rng(checked_seed(seed))
         drawn = draw_paths(problem, paths, steps, rng)
         weights = first_weights(drawn.inputs.shape[2], hidden, drawn.outputs.shape[2], rng)
@@ -66,30 +74,23 @@ class Elman:
     ) -> Array:
         """A joint vector, as a row, for every step of a path: {objective: array with one target a step}."""
         c = self.domain.check(problem)
-        places, rows = target_rows(problem, targets)
-        data, inputs = c.data.copy(), np.empty((len(rows), self.domain.low.size))
-        for row, numbers in zip(inputs, rows, strict=True):
-            data[places] = numbers
-            write_wanted(c.terms, data, row)
-        inputs = (inputs - self.domain.low) * self.domain.gain
-        hidden, outputs = np.empty((len(rows), self.hidden)), np.empty((len(rows), c.active.size))
+        inputs = (wanted_inputs(problem, targets) - self.domain.low) * self.domain.gain
+        hidden, outputs = np.empty((len(inputs), self.hidden)), np.empty((len(inputs), c.active.size))
         respond_in_turn(self.weights, inputs, hidden, outputs)
-        vectors = np.tile(problem.start(start), (len(rows), 1))
+        vectors = np.tile(problem.start(start), (len(inputs), 1))
         vectors[:, c.active] = self.domain.lower + self.domain.span * outputs
         return vectors
 
     def save(self, path: str | Path) -> Path:
         """Write the weights to an .npz file, and return its path."""
-        arrays = {"hidden": np.array(self.hidden), "weights": self.weights, "lesson": np.array(self.lesson)}
-        return save_weights(path, KIND, self.domain, arrays)
+        arrays = {"hidden": np.array(self.hidden), "weights": self.weights}
+        return save_weights(path, KIND, self.domain, self.lesson, arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> Elman:
         """Read what `save` wrote."""
-        domain, arrays = load_weights(path, KIND, ("hidden", "weights", "lesson"))
-        training, validation, epochs = arrays["lesson"].tolist()
-        weights = np.array(arrays["weights"], dtype=np.float64)
-        return cls(domain, int(arrays["hidden"]), weights, Lesson(training, validation, int(epochs)))
+        domain, lesson, arrays = load_weights(path, KIND, ("hidden", "weights"))
+        return cls(domain, arrays["hidden"].tolist(), arrays["weights"], lesson)
 
     def __repr__(self) -> str:
         return f"<Elman, {self.hidden} hidden units, for {self.domain.body}: error {self.lesson.validation_error:.2%}>"

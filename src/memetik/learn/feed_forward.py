@@ -19,22 +19,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memetik.errors import ProblemError
+from memetik.errors import ProblemError, shown
+from memetik.geometry.checks import several
 from memetik.kernels.crossing import table_of
 from memetik.kernels.network import infer_at, infer_batch
 from memetik.learn.backpropagation import FeedForwardError, first_weights, weight_count
-from memetik.learn.domain import Domain, target_rows
+from memetik.learn.checks import epochs_of, numbers_of, require_fits, require_learned, samples_of, units_of
+from memetik.learn.domain import Domain, input_count, require_targets
 from memetik.learn.files import load_weights, save_weights
 from memetik.learn.samples import Teacher, draw_samples
 from memetik.learn.training import Lesson, train
 from memetik.objectives import Objective
-from memetik.problem import Problem
+from memetik.problem import Problem, require_problem
+from memetik.problem.columns import target_columns
 from memetik.problem.compile import Compiled
 from memetik.problem.seed import checked_seed
 
 Array = NDArray[np.float64]
 
 KIND = "feed-forward"
+WHO = "FeedForward"
 
 
 class FeedForward:
@@ -44,10 +48,16 @@ class FeedForward:
     """
 
     def __init__(self, domain: Domain, sizes: Sequence[int], weights: Array, lesson: Lesson) -> None:
+        require_learned(domain, lesson, WHO)
+        layers = [units_of(units, WHO) for units in several(sizes, ProblemError, f"{WHO}: sizes", "[3, 40, 6]")]
+        if len(layers) < 2 or (layers[0], layers[-1]) != (domain.low.size, domain.lower.size):
+            raise ProblemError(
+                f"{WHO}: layers of {shown(layers)} units do not lead from {domain.low.size} inputs to "
+                f"{domain.lower.size} joints."
+            )
         self.domain, self.lesson = domain, lesson
-        self.sizes, self.weights = np.array(sizes, dtype=np.int64), weights
-        if weights.shape != (weight_count(sizes),) or (sizes[0], sizes[-1]) != (domain.low.size, domain.lower.size):
-            raise ProblemError(f"{weights.size} weights do not make a network of layers {tuple(sizes)}.")
+        self.sizes = np.array(layers, dtype=np.int64)
+        self.weights = numbers_of(weights, (weight_count(layers),), WHO, "weights")
         self._scales = (domain.low, domain.gain, domain.lower, domain.span)
         self._units = int(self.sizes.sum())
         self._bound: tuple[weakref.ref[Compiled], tuple[Any, ...], Any] | None = None
@@ -71,12 +81,13 @@ class FeedForward:
         epochs, patience: training ends after so many looks at all samples, or where so many brought no gain.
         teacher: a solver, mk.Memetic() say, whose answers from the body's home are learned instead of the postures drawn.
         """
-        layers = [hidden] if isinstance(hidden, int) else list(hidden)
-        if not layers or min(layers) < 1 or epochs < 0 or patience < 1:
-            raise ProblemError(f"hidden {hidden}, patience {patience} and epochs {epochs} must be at least 1, 1 and 0.")
+        epochs, patience = epochs_of(epochs, patience, WHO)
+        layers, samples = _layers(hidden), samples_of(samples, WHO)
+        require_targets(problem)
+        sizes = [input_count(problem.compiled), *layers, problem.compiled.active.size]
+        require_fits(weight_count(sizes), samples * sum(sizes), WHO)
         rng = np.random.default_rng(checked_seed(seed))
         drawn = draw_samples(problem, samples, rng, teacher)
-        sizes = [drawn.inputs.shape[1], *layers, drawn.outputs.shape[1]]
         weights = first_weights(sizes, rng)
         learn = FeedForwardError(sizes, drawn.inputs, drawn.outputs)
         judge = FeedForwardError(sizes, drawn.check_inputs, drawn.check_outputs)
@@ -90,6 +101,7 @@ class FeedForward:
         Joints that the targets do not concern stay as in `start` (the body's home unless given), and angles that may turn
         freely come near to it by whole turns.
         """
+        require_problem(problem, WHO)
         bound = self._bound
         if bound is None or bound[0]() is not problem.compiled:
             bound = self._bound = self._bind(problem)
@@ -102,7 +114,8 @@ class FeedForward:
     ) -> Array:
         """A joint vector, as a row, for each of many targets: {objective: array with one target a row}."""
         c = self.domain.check(problem)
-        places, rows = target_rows(problem, targets)
+        columns = target_columns(problem, targets, WHO)
+        places, rows = columns.places, columns.rows
         postures = np.empty((len(rows), c.active.size))
         units = np.empty(self._units)
         infer_batch(places, rows, c.terms, c.data.copy(), *self._scales, self.sizes, self.weights, units, postures)
@@ -121,17 +134,21 @@ class FeedForward:
 
     def save(self, path: str | Path) -> Path:
         """Write the weights to an .npz file, and return its path."""
-        lesson = np.array(self.lesson, dtype=np.float64)
-        return save_weights(path, KIND, self.domain, {"sizes": self.sizes, "weights": self.weights, "lesson": lesson})
+        return save_weights(path, KIND, self.domain, self.lesson, {"sizes": self.sizes, "weights": self.weights})
 
     @classmethod
     def load(cls, path: str | Path) -> FeedForward:
         """Read what `save` wrote."""
-        domain, arrays = load_weights(path, KIND, ("sizes", "weights", "lesson"))
-        training, validation, epochs = arrays["lesson"].tolist()
-        weights = np.array(arrays["weights"], dtype=np.float64)
-        return cls(domain, arrays["sizes"].tolist(), weights, Lesson(training, validation, int(epochs)))
+        domain, lesson, arrays = load_weights(path, KIND, ("sizes", "weights"))
+        return cls(domain, arrays["sizes"].tolist(), arrays["weights"], lesson)
 
     def __repr__(self) -> str:
         layers = "-".join(map(str, self.sizes))
         return f"<FeedForward {layers} for {self.domain.body}: error {self.lesson.validation_error:.2%}>"
+
+
+def _layers(hidden: object) -> list[int]:
+    """The units of each hidden layer."""
+    if isinstance(hidden, (list, tuple)) and hidden:
+        return [units_of(units, WHO) for units in hidden]
+    return [units_of(hidden, WHO)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,23 +11,28 @@ from typing import Any
 import numpy as np
 
 from memetik.errors import FormatError
+from memetik.files import path_of, write_whole
 from memetik.learn.domain import Domain
+from memetik.learn.training import Lesson
 
 VERSION = 1
 
 
-def save_weights(path: str | Path, kind: str, domain: Domain, arrays: Mapping[str, Any]) -> Path:
+def save_weights(path: str | Path, kind: str, domain: Domain, lesson: Lesson, arrays: Mapping[str, Any]) -> Path:
     """Write the file and return its path, which gets the suffix .npz if it has none."""
-    target = Path(path)
-    if target.suffix != ".npz":
+    target = path_of(path, FormatError, "the file for the weights")
+    if target.name and target.suffix != ".npz":
         target = target.with_name(target.name + ".npz")
     content: dict[str, Any] = {"kind": np.array(kind), "version": np.array(VERSION), **domain.arrays(), **arrays}
-    np.savez(target, **content)
+    file = io.BytesIO()
+    np.savez(file, lesson=np.array(lesson, dtype=np.float64), **content)
+    write_whole(target, file.getvalue())
     return target
 
 
-def load_weights(path: str | Path, kind: str, names: tuple[str, ...]) -> tuple[Domain, dict[str, Any]]:
-    """The domain and the arrays of these names from a file of this kind."""
+def load_weights(path: str | Path, kind: str, names: tuple[str, ...]) -> tuple[Domain, Lesson, dict[str, Any]]:
+    """The domain, how training went, and the arrays of these names from a file of this kind."""
+    path = path_of(path, FormatError, "the file of weights")
     try:
         with np.load(path, allow_pickle=False) as file:
             content = {name: file[name] for name in file.files}
@@ -39,6 +45,8 @@ def load_weights(path: str | Path, kind: str, names: tuple[str, ...]) -> tuple[D
         what = f"weights of kind {found!r}, version {version}" if found else "no weights of memetik"
         raise FormatError(f"{str(path)!r} holds {what}; wanted is kind {kind!r}, version {VERSION}.")
     try:
-        return Domain.from_arrays(content), {name: content[name] for name in names}
-    except (KeyError, ValueError) as error:
+        training, validation, epochs = content["lesson"].tolist()
+        lesson = Lesson(float(training), float(validation), int(epochs))
+        return Domain.from_arrays(content), lesson, {name: content[name] for name in names}
+    except (KeyError, ValueError, TypeError) as error:
         raise FormatError(f"the file of weights {str(path)!r} is incomplete: {error}.") from error

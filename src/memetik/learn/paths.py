@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.errors import ProblemError
 from memetik.learn.domain import Domain, require_targets
 from memetik.learn.samples import Samples, inputs_of
 from memetik.problem import Problem
@@ -18,10 +17,6 @@ def draw_paths(problem: Problem, count: int, steps: int, rng: np.random.Generato
 
     Each runs from one posture drawn uniformly within the limits to another, x = a + (b - a) (3 t^2 - 2 t^3).
     """
-    if count < 1 or steps < 2:
-        raise ProblemError(
-            f"{count} paths of {steps} steps are too few to learn from; one path of two steps is the least."
-        )
     require_targets(problem)
     c = problem.compiled
     n = c.active.size

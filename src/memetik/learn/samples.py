@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memetik.errors import ProblemError
+from memetik.errors import ProblemError, shown
 from memetik.kernels.encoding import show_all
 from memetik.kernels.evaluate import place
 from memetik.kernels.pose import compose, inverse, load
@@ -42,9 +42,9 @@ def draw_samples(problem: Problem, count: int, rng: np.random.Generator, teacher
     With a teacher, every target is solved from the body's home, and the posture to learn is that solution: one posture
     for a target that has many, instead of the mean of all. Targets that the teacher misses keep the posture drawn.
     """
-    if count < 1:
-        raise ProblemError(f"{count} samples are too few to learn from; the default is 10,000.")
     require_targets(problem)
+    if teacher is not None and (isinstance(teacher, type) or not callable(getattr(teacher, "solve", None))):
+        raise ProblemError(f"teacher is {shown(teacher)}; give a solver, such as mk.Memetic(), or None.")
     c = problem.compiled
     postures = rng.uniform(c.bounds[2], c.bounds[3], (2 * count, c.active.size))
     if teacher is not None:

@@ -8,6 +8,7 @@ as these numbers, so that only training needs scikit-learn.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,9 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import MissingExtraError, ProblemError
+from memetik.geometry.checks import real_number
 from memetik.kernels.encoding import write_wanted
 from memetik.kernels.finish import wrap_towards
-from memetik.learn.domain import Domain, target_rows
+from memetik.learn.checks import numbers_of, require_learned, samples_of
+from memetik.learn.domain import Domain, wanted_inputs
 from memetik.learn.files import load_weights, save_weights
 from memetik.learn.samples import Teacher, draw_samples
 from memetik.learn.training import Lesson
@@ -28,6 +31,9 @@ from memetik.problem.seed import checked_seed
 Array = NDArray[np.float64]
 
 KIND = "support vectors"
+WHO = "SupportVectors"
+MOST_SAMPLES = 100_000  # training takes time in proportion to their square
+MOST_PENALTY = 1e9  # beyond it, training need not end
 BLOCK = 1_000  # targets answered at once, to keep the matrix of distances small
 
 
@@ -38,8 +44,14 @@ class SupportVectors:
         self, domain: Domain, vectors: Array, weights: Array, offsets: Array, gamma: float, lesson: Lesson
     ) -> None:
         """vectors (m, inputs), weights (m, joints) with zeros where a vector supports another joint, offsets (joints,)."""
-        self.domain, self.vectors, self.weights = domain, vectors, weights
-        self.offsets, self.gamma, self.lesson = offsets, gamma, lesson
+        require_learned(domain, lesson, WHO)
+        self.domain, self.lesson, joints = domain, lesson, domain.lower.size
+        self.vectors = numbers_of(vectors, (-1, domain.low.size), WHO, "vectors")
+        self.weights = numbers_of(weights, (len(self.vectors), joints), WHO, "weights")
+        self.offsets = numbers_of(offsets, (joints,), WHO, "offsets")
+        self.gamma = real_number(gamma, ProblemError, f"{WHO}: gamma")
+        if not 0.0 < self.gamma < math.inf:
+            raise ProblemError(f"{WHO}: gamma is {self.gamma:g}; it must be a finite number above zero.")
 
     @classmethod
     def train(
@@ -61,9 +73,15 @@ class SupportVectors:
             from sklearn.svm import SVR
         except ImportError:
             raise MissingExtraError("scikit-learn", "support vector regression", "learn") from None
-        if not (penalty > 0.0 and epsilon >= 0.0):
+        samples = samples_of(samples, WHO, most=MOST_SAMPLES)
+        penalty, epsilon = (
+            real_number(value, ProblemError, f"{WHO}: {name}")
+            for value, name in ((penalty, "penalty"), (epsilon, "epsilon"))
+        )
+        if not (0.0 < penalty <= MOST_PENALTY and 0.0 <= epsilon < math.inf):
             raise ProblemError(
-                f"penalty is {penalty} and epsilon {epsilon}; they must be above zero and at least zero."
+                f"{WHO}: penalty is {penalty:g} and epsilon {epsilon:g}; they must be above zero and at most {MOST_PENALTY:g}, "
+                "and at least zero."
             )
         drawn = draw_samples(problem, samples, np.random.default_rng(checked_seed(seed)), teacher)
         gamma = 1.0 / (drawn.inputs.shape[1] * max(float(drawn.inputs.var()), 1e-12))
@@ -95,27 +113,21 @@ class SupportVectors:
     ) -> Array:
         """A joint vector, as a row, for each of many targets: {objective: array with one target a row}."""
         c = self.domain.check(problem)
-        places, rows = target_rows(problem, targets)
-        data, inputs = c.data.copy(), np.empty((len(rows), self.domain.low.size))
-        for row, numbers in zip(inputs, rows, strict=True):
-            data[places] = numbers
-            write_wanted(c.terms, data, row)
-        vectors = np.tile(problem.start(start), (len(rows), 1))
+        inputs = wanted_inputs(problem, targets)
+        vectors = np.tile(problem.start(start), (len(inputs), 1))
         vectors[:, c.active] = self._postures(inputs)
         return vectors
 
     def save(self, path: str | Path) -> Path:
         """Write the machines to an .npz file, and return its path."""
         arrays = {name: np.array(getattr(self, name)) for name in _NAMES}
-        return save_weights(path, KIND, self.domain, arrays)
+        return save_weights(path, KIND, self.domain, self.lesson, arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> SupportVectors:
         """Read what `save` wrote; this needs no scikit-learn."""
-        domain, arrays = load_weights(path, KIND, _NAMES)
-        training, validation, epochs = arrays["lesson"].tolist()
-        lesson = Lesson(training, validation, int(epochs))
-        return cls(domain, arrays["vectors"], arrays["weights"], arrays["offsets"], float(arrays["gamma"]), lesson)
+        domain, lesson, arrays = load_weights(path, KIND, _NAMES)
+        return cls(domain, arrays["vectors"], arrays["weights"], arrays["offsets"], arrays["gamma"], lesson)
 
     def __repr__(self) -> str:
         return f"<SupportVectors, {len(self.vectors)} for {self.domain.body}: error {self.lesson.validation_error:.2%}>"
@@ -136,4 +148,4 @@ class SupportVectors:
         return answers
 
 
-_NAMES = ("vectors", "weights", "offsets", "gamma", "lesson")
+_NAMES = ("vectors", "weights", "offsets", "gamma")
