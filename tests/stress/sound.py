@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import memetik as mk
+from memetik.batch.shards import Tally
 from memetik.read import parse_srdf
 
-# Names that are checked elsewhere, and what is no call: unions of types, the record of a reader.
-LEFT_OUT = frozenset({
-    "Budget", "Elman", "FeedForward", "FilesReport", "Learned", "Portfolio", "Reachability", "SupportVectors",
-    "draw_reachability", "load_reachability", "reachability", "solve_files",
-    "RotationLike", "TransformLike", "Srdf",
-})  # fmt: skip
-LEFT_OUT_PARAMETERS = frozenset({"seed", "budget"})
+# What is no call: unions of types, the record of a reader.
+LEFT_OUT = frozenset({"RotationLike", "TransformLike", "Srdf"})
 
 # Members that only other parts of memetik call: the contract of objectives with the compiler, and of solvers with kernels.
 SKIPPED = frozenset({
@@ -25,14 +22,21 @@ SKIPPED = frozenset({
     "require_share", "second_look", "explain", "Problem.recompile", "Poses.get",
 })  # fmt: skip
 
-# Parameters that have a default and yet have to be given.
-NEEDED = frozenset({"solve_batch.targets"})
+# Parameters that have a default and yet have to be given; most of them so that a call takes milliseconds.
+NEEDED = frozenset({
+    "solve_batch.targets", "FeedForward.train.hidden", "FeedForward.train.samples", "FeedForward.train.epochs",
+    "Elman.train.hidden", "Elman.train.paths", "Elman.train.steps", "Elman.train.epochs", "SupportVectors.train.samples",
+    "reachability.voxel", "reachability.orientations", "reachability.budget", "reachability.threads", "solve_files.anew",
+    "solve_files.threads",
+})  # fmt: skip
 
 # What is asked for by an index.
 INDEXED = frozenset({"BatchSolution.__getitem__", "Poses.__getitem__", "Solution.__getitem__"})
 
 # Records that memetik alone fills: their constructors look at nothing.
-RECORDS = frozenset({"BatchSolution", "Chain", "History", "Method", "Mimic", "PoseError", "Poses", "Solution", "Track"})
+RECORDS = frozenset({
+    "BatchSolution", "Chain", "FilesReport", "History", "Method", "Mimic", "PoseError", "Poses", "Solution", "Track",
+})  # fmt: skip
 
 FEW = mk.Budget(evaluations=20)
 
@@ -50,6 +54,35 @@ def history() -> mk.History:
 @functools.cache
 def problem() -> mk.Problem:
     return mk.Problem(arm(), mk.Position("tip", (0.5, 0.5, 0.0), tolerance=0.01))
+
+
+@functools.cache
+def network() -> mk.FeedForward:
+    return mk.FeedForward.train(problem(), hidden=3, samples=8, epochs=2)
+
+
+@functools.cache
+def recurrent() -> mk.Elman:
+    return mk.Elman.train(problem(), hidden=3, paths=3, steps=3, epochs=2)
+
+
+@functools.cache
+def machines() -> mk.SupportVectors:
+    return mk.SupportVectors.train(problem(), samples=8)
+
+
+@functools.cache
+def reach() -> mk.Reachability:
+    return mk.reachability(arm(), "tip", voxel=1.0, orientations=2, budget=FEW, threads=1, progress=False)
+
+
+def target_file() -> str:
+    Path("targets.csv").write_text("x,y,z\n0.5,0.5,0.0\n0.5,0.6,0.0\n")
+    return "targets.csv"
+
+
+def reach_file() -> str:
+    return str(reach().save("reach.npz"))
 
 
 def moving() -> dict[mk.Objective, Any]:
@@ -83,36 +116,45 @@ ARGUMENTS: dict[str, Any] = {
     "parse_srdf.text": lambda: SRDF,
     "resolve_mesh.name": lambda: "package://robot/hand.stl",
     "active": lambda: np.arange(3),
+    "anew": lambda: True,
     "angle": lambda: 0.5,
     "array": lambda: np.eye(4)[None],
     "axis": lambda: (0.0, 0.0, 1.0),
     "base": lambda: "base",
     "body": arm,
+    "budget": lambda: FEW,
     "child": lambda: "rod",
+    "corner": lambda: np.zeros(3),
     "count": lambda: 3,
-    "device": lambda: "cpu",
     "deterministic": lambda: True,
+    "device": lambda: "cpu",
     "direction": lambda: (0.0, 0.0, 1.0),
     "distance": lambda: 0.3,
+    "domain": lambda: network().domain,
     "elite": lambda: np.zeros(2, dtype=bool),
+    "epochs": lambda: 2,
     "errors": lambda: {},
     "evaluations": lambda: 3,
     "faces": lambda: TRIANGLE[1],
     "family": lambda: "x",
     "fitness": lambda: np.zeros(2),
     "forward": lambda: (1.0, 0.0, 0.0),
+    "fraction": lambda: reach().fraction,
     "frame": lambda: "tip",
     "function": lambda: relation,
+    "gamma": lambda: 1.0,
     "generation": lambda: np.zeros(2, dtype=int),
     "genes": lambda: np.zeros((2, 3)),
     "half_angle": lambda: 0.4,
     "heights": lambda: HEIGHTS,
+    "hidden": lambda: 3,
     "history": history,
     "joint": lambda: "joint_1",
     "joints": lambda: (mk.Joint("turn", "revolute", "base", "tip"),),
     "jumped": lambda: np.zeros(1, dtype=bool),
     "kind": lambda: "revolute",
     "lengths": lambda: 3,
+    "lesson": lambda: network().lesson,
     "limits": lambda: "x",
     "link": lambda: "tip",
     "links": lambda: (mk.Link("base"), mk.Link("tip")),
@@ -123,14 +165,18 @@ ARGUMENTS: dict[str, Any] = {
     "numbers": lambda: np.zeros(8),
     "objectives": lambda: mk.Position("tip", (0.5, 0.5, 0.0)),
     "of": lambda: ["joint_2"],
+    "offsets": lambda: machines().offsets,
     "one": lambda: "base",
     "orientation": lambda: 0.0,
+    "orientations": lambda: 2,
     "origin": lambda: (0.0, 0.0, 0.0),
     "other": lambda: "base",
     "others": lambda: [(1.0, 1.0, 1.0)],
+    "out": lambda: "answers",
     "parent": lambda: "base",
     "parents": lambda: np.zeros((2, 2), dtype=int),
     "path": lambda: "picture.svg",
+    "paths": lambda: 3,
     "pitch": lambda: 0.1,
     "place": lambda: "memetic.Memetic",
     "point": lambda: (0.0, 0.0, 0.0),
@@ -140,30 +186,42 @@ ARGUMENTS: dict[str, Any] = {
     "problem": problem,
     "q": lambda: np.zeros(3),
     "rate": lambda: 100.0,
+    "reach": reach,
     "reference": lambda: "x",
     "rng": lambda: np.random.default_rng(0),
     "roll": lambda: 0.1,
     "rotation": lambda: np.eye(3),
     "row_seconds": lambda: np.zeros(1),
     "rows": lambda: {"tip": 0},
+    "samples": lambda: 8,
     "seconds": lambda: 0.0,
+    "shards": lambda: 1,
     "size": lambda: (0.1, 0.2),
+    "sizes": lambda: network().sizes.tolist(),
+    "solved": lambda: Tally(),
     "source": lambda: "panda",
     "start": lambda: np.zeros(3),
     "starts": lambda: np.zeros((1, 3)),
     "status": lambda: np.zeros(1, dtype=np.int8),
+    "steps": lambda: 3,
     "surface": mk.Ground,
     "takes": lambda: "x",
     "target": lambda: (0.5, 0.1, 0.2),
     "targets": moving,
+    "threads": lambda: 1,
+    "tip": lambda: "tip",
     "tips": lambda: ("tip",),
     "tolerance": lambda: 1e-3,
+    "total": lambda: Tally(),
+    "unread": lambda: (),
     "upper": lambda: np.ones(3),
     "value": lambda: 0.5,
     "values": lambda: {"joint_1": 0.1},
     "variable": lambda: "joint_1",
+    "vectors": lambda: machines().vectors,
     "vertices": lambda: TRIANGLE[0],
     "view": lambda: (35.0, 18.0),
+    "voxel": lambda: 1.0,
     "weight": lambda: 1.0,
     "yaw": lambda: 0.1,
     **{letter: (lambda letter=letter: float(letter == "w")) for letter in "wxyz"},
@@ -183,6 +241,17 @@ ARGUMENTS: dict[str, Any] = {
     "Shape.kind": lambda: "capsule",
     "Solution.status": lambda: 0,
     "Touch.link": lambda: "link_1",
+    "Elman.weights": lambda: recurrent().weights,
+    "FeedForward.weights": lambda: network().weights,
+    "SupportVectors.weights": lambda: machines().weights,
+    "Elman.load.path": lambda: str(recurrent().save("elman.npz")),
+    "FeedForward.load.path": lambda: str(network().save("network.npz")),
+    "SupportVectors.load.path": lambda: str(machines().save("machines.npz")),
+    "load_reachability.path": reach_file,
+    "Reachability.body": lambda: "arm",
+    "Reachability.position": lambda: reach().position,
+    "Reachability.centers.axis": lambda: 0,
+    "solve_files.source": target_file,
     "from_dh.rows": lambda: [(0.5, 0.0, 0.1, 0.0)],
     "History.rows.generation": lambda: 0,
     "History.postures.rows": lambda: np.arange(1),
@@ -192,6 +261,7 @@ ARGUMENTS: dict[str, Any] = {
 EXAMPLES: dict[str, Any] = {
     "AvoidLimits": mk.AvoidLimits,
     "Balance": lambda: mk.Balance(((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))),
+    "Budget": lambda: FEW,
     "BatchSolution": lambda: mk.solve_batch(problem(), starts=np.zeros((2, 3)), budget=FEW, threads=1),
     "Body": arm,
     "BodyBuilder": lambda: mk.BodyBuilder("arm"),
@@ -200,6 +270,9 @@ EXAMPLES: dict[str, Any] = {
     "Direction": lambda: mk.Direction("tip", (1.0, 0.0, 0.0)),
     "Displacement": mk.Displacement,
     "Distance": lambda: mk.Distance("link_2", [(1.0, 1.0, 1.0)]),
+    "Elman": recurrent,
+    "FeedForward": network,
+    "FilesReport": lambda: mk.solve_files(problem(), target_file(), "answers", budget=FEW, anew=True, threads=1),
     "Frame": lambda: mk.Frame("tip"),
     "FunctionalRelation": lambda: mk.FunctionalRelation("joint_1", relation, of=["joint_2"]),
     "Ground": mk.Ground,
@@ -220,18 +293,18 @@ EXAMPLES: dict[str, Any] = {
     "Position": lambda: mk.Position("tip", (0.5, 0.5, 0.0)),
     "Problem": problem,
     "Projection": lambda: mk.Projection("tip", mk.Ground()),
+    "Reachability": reach,
     "SelfDistance": lambda: mk.SelfDistance(mk.snake(6)),
     "Shape": lambda: mk.Shape("capsule", (0.1, 0.2)),
     "Side": lambda: mk.Side("tip", (1.0, 0.0, 0.0)),
     "Solution": lambda: mk.solve(problem(), budget=FEW),
+    "SupportVectors": machines,
     "Touch": lambda: mk.Touch("link_3"),
     "Track": lambda: mk.track(problem(), moving(), budget=FEW),
     "TriangleMesh": lambda: mk.TriangleMesh(*TRIANGLE),
-    **{
-        row.solver.__name__: row.solver
-        for row in mk.methods()
-        if row.name not in ("learned", "portfolio")  # see LEFT_OUT
-    },
+    **{row.solver.__name__: row.solver for row in mk.methods()},
+    "Learned": lambda: mk.Learned(network=network()),
+    "Portfolio": lambda: mk.Portfolio(methods=("memetic", "dls")),
 }
 
 
