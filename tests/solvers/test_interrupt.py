@@ -208,7 +208,7 @@ def test_a_solve_in_another_thread_is_left_alone(arm):
     body = mk.load("ur5")
     pose = mk.Pose("tool0", mk.transform((2.0, 0.0, 0.0)))
     problem = mk.Problem(body, pose)
-    budget = mk.Budget(evaluations=100_000)
+    budget = mk.Budget(evaluations=1_000_000)
     expected = mk.solve(problem, budget=budget)
     answers = []
     rung = []

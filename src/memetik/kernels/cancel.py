@@ -2,8 +2,8 @@
 
 Python runs signal handlers, in its main thread, between two of its own instructions, and a kernel is one instruction. So a long
 kernel asks Python from time to time to run them, and ends early if one raises an exception, as Ctrl-C does. The exception is
-kept in the run's `clock` array until the kernel has returned, where `raise_caught` raises it. Another thread cancels a run through
-the same array; kernels that hold the GIL release it for a moment, so that the other thread can.
+kept in the run's `clock` array until the kernel has returned, where `raise_caught` raises it. Another thread cancels a run
+through the same array; kernels that hold the GIL release it for a moment, so that the other thread can.
 """
 
 from __future__ import annotations
