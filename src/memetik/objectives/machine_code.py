@@ -34,14 +34,14 @@ class MachineCode:
         wrap: Wrap | None,
     ) -> None:
         self._function = function  # its fingerprint holds while it lives
-        with Engine() as engine:
-            compiled: Any = function if hasattr(function, "py_func") else engine.jit(function)
-            compiled = compiled if wrap is None else engine.jit(wrap(compiled))
-            if COMPILED:  # alone first: what Numba says of it reads better so
-                compiled.get_call_template(tuple(map(numba.typeof, arguments)), {})
-            self._kernel = engine.jit(residual_function(compiled, frames, joints, rows))
-            self.address = address(self._kernel, RESIDUAL)
-            engine.finish(self._kernel)
+        engine = Engine()
+        compiled: Any = function if hasattr(function, "py_func") else engine.jit(function)
+        compiled = compiled if wrap is None else engine.jit(wrap(compiled))
+        if COMPILED:  # alone first: what Numba says of it reads better so
+            compiled.get_call_template(tuple(map(numba.typeof, arguments)), {})
+        self._kernel = engine.jit(residual_function(compiled, frames, joints, rows))
+        self.address = address(self._kernel, RESIDUAL)
+        engine.finish(self._kernel)
 
 
 _known: weakref.WeakValueDictionary[Hashable, MachineCode] = weakref.WeakValueDictionary()
