@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from llvmlite.binding import newpassmanagers
 
-from memetik.objectives import Custom, FunctionalRelation
+from memetik.objectives import Custom, FunctionalRelation, machine_code
 from memetik.objectives.alike import fingerprint
+from memetik.objectives.captured import captured_numbers
 from memetik.objectives.machine_code import RECENT
 from memetik.problem import Problem
 from memetik.read.chains import planar_chain
@@ -30,11 +31,16 @@ def level(height, scale=1.0):
     return lambda tip: scale * (tip.position[1] - height)
 
 
+def written(number):
+    """A function whose code nobody else has."""
+    return eval(f"lambda tip: tip.position[1] - {number}")
+
+
 def code_of(function):
     """The machine code that a problem with the function runs."""
     objective = Custom(function, reads=["tip"])
     Problem(planar_chain(3), objective)
-    (code,) = objective._kernels.values()
+    ((code, _),) = objective._kernels.values()
     return code
 
 
@@ -66,7 +72,56 @@ def test_what_may_change_unseen_is_not_shared():
 
 def test_alike_functions_share_their_machine_code():
     assert code_of(level(0.2)) is code_of(level(0.2))
-    assert code_of(level(0.2)) is not code_of(level(0.3))
+    assert code_of(level(1)) is not code_of(level(2))
+
+
+@quick
+def test_floats_that_are_captured_can_be_arguments():
+    axis, height, point, mixed = 1, 0.2, (0.1, 0.2), (1, 0.2)
+    assert captured_numbers(lambda tip: tip.position[axis] - height * point[0] * mixed[1]) == {
+        "height": height,
+        "point": point,
+    }
+    assert not captured_numbers(numba.njit(lambda tip: tip.position[1] - height))
+    assert not captured_numbers(lambda *tips: tips[0].position[1] - height)
+    assert not captured_numbers(lambda tip: sum([height * part for part in (lambda: tip.position)()]))
+
+
+def test_functions_with_other_numbers_share_their_machine_code_and_keep_their_numbers():
+    def wish(axis, point, scale):
+        return lambda tip, turn: (scale * (tip.position[0] - point[axis]), tip.position[1] - point[1], 0.0 * turn)
+
+    arm = planar_chain(3)
+    points = [(0.5, 0.3), (0.4, 0.6), (0.7, -0.2)]
+    goals = [Custom(wish(0, point, 2.0), reads=["tip"], joints=["joint_1"]) for point in points]
+    reached = [Memetic().solve(Problem(arm, goal)).q for goal in goals]
+    assert np.allclose([arm.forward(q)["tip"][:2, 3] for q in reached], points, atol=2e-3)
+    assert len({goal._kernels[3][0] for goal in goals}) == 1
+    assert [goal._kernels[3][1] for goal in goals] == [[*point, 2.0] for point in points]
+
+
+def test_objectives_of_one_problem_that_share_machine_code_keep_their_numbers():
+    def wish(height):
+        return lambda frame: 2.0 * (frame.position[1] - height)
+
+    arm = planar_chain(3)
+    elbow = arm.joint_names[-1].replace("joint", "link")
+    goals = [Custom(wish(y), reads=[frame]) for y, frame in ((0.5, "tip"), (0.3, elbow))]
+    poses = arm.forward(Memetic().solve(Problem(arm, goals)).q)
+    assert [poses[frame][1, 3] for frame in ("tip", elbow)] == pytest.approx([0.5, 0.3], abs=2e-3)
+    assert len({goal._kernels[0][0] for goal in goals}) == 1
+
+
+def test_numbers_are_constants_where_the_compiler_cannot_read_them(monkeypatch):
+    def wish(height):
+        return lambda tip: 3.0 * (tip.position[1] - height)
+
+    class Refuses(machine_code.WithCaptured):
+        def define_pipelines(self):
+            raise NotImplementedError
+
+    monkeypatch.setattr(machine_code, "WithCaptured", Refuses)
+    assert code_of(wish(0.1)) is not code_of(wish(0.2))
 
 
 def test_a_relation_and_a_function_of_the_same_code_do_not_share():
@@ -75,11 +130,11 @@ def test_a_relation_and_a_function_of_the_same_code_do_not_share():
     double = lambda a: 2.0 * a  # noqa: E731
     relation, plain = FunctionalRelation(first, double, of=[second]), Custom(double, joints=[second])
     Problem(arm, [relation, plain])
-    assert relation._kernels[0] is not plain._kernels[0]
+    assert relation._kernels[0][0] is not plain._kernels[0][0]
 
 
 def test_machine_code_is_freed_with_its_last_objective():
-    codes = weakref.WeakSet(code_of(level(10.0 + k)) for k in range(RECENT + 4))
+    codes = weakref.WeakSet(code_of(written(10.0 + k)) for k in range(RECENT + 4))
     gc.collect()
     assert len(codes) <= RECENT
 
@@ -110,9 +165,9 @@ def test_each_function_is_optimised_once(monkeypatch):
     monkeypatch.setattr(
         newpassmanagers.PassBuilder, "__init__", lambda self, *given: builders.append(make(self, *given))
     )
-    code_of(level(30.0))  # what all objectives share may be compiled, too
+    code_of(written(30.0))  # what all objectives share may be compiled, too
     builders.clear()
-    code_of(level(31.0))
+    code_of(written(31.0))
     assert len(builders) == 2  # the function, and the kernel that calls it
 
 

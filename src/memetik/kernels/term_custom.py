@@ -12,6 +12,7 @@ so the number of calls grows with what the function reads and not with the numbe
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from typing import Any, NamedTuple
 
@@ -177,12 +178,14 @@ def custom_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jac
 # ---- Kernels made for one function ------------------------------------------------------------------------
 
 
-def residual_function(function: Any, frames: int, joints: int, rows: int | None) -> Any:
+def residual_function(function: Any, frames: int, joints: int, rows: int | None, captured: tuple[int, ...] = ()) -> Any:
     """What is to be compiled to call a compiled function as a residual; it passes on what the function raises.
 
     rows: how many residuals a tuple has, 0 for a single number, None for an array, whose length is checked.
+    captured: sizes of tuples, 0 for single numbers, that stand behind the joints and that the function gets in a pair
+    with its first argument; none: the first argument stands alone.
     """
-    arguments, numbers = _arguments(frames, joints), _numbers(rows)
+    arguments, numbers = _arguments(frames, joints, captured), _numbers(rows)
 
     def residual(term, data, world, x, out):
         values = numbers(function(*arguments(data, term.numbers, world, x)))
@@ -195,10 +198,15 @@ def residual_function(function: Any, frames: int, joints: int, rows: int | None)
 
 
 @functools.cache
-def _arguments(frames: int, joints: int) -> Any:
+def _arguments(frames: int, joints: int, captured: tuple[int, ...]) -> Any:
     """A kernel that reads what functions of so many frames and joints get."""
     reads = [f"frame_view(*load(world, int(data[at + {CUSTOM_FRAMES + k}]), 0))" for k in range(frames)]
     reads += [f"joint_value(data, at + {CUSTOM_FRAMES + frames + READ_JOINT * k}, x)" for k in range(joints)]
+    if captured:
+        places = itertools.count(CUSTOM_FRAMES + frames + READ_JOINT * joints)
+        values = ["".join(f"data[at + {next(places)}], " for _ in range(size or 1)) for size in captured]
+        numbers = "".join(f"({value}), " if size else value for size, value in zip(captured, values, strict=True))
+        reads[0] = f"({reads[0]}, ({numbers}))"
     return _written(f"lambda data, at, world, x: ({', '.join(reads)},)")
 
 

@@ -62,7 +62,7 @@ MASS_FRAME, MASS_SHARE, MASS_DATA = 0, 1, 2
 
 # CUSTOM. Data: addresses of the compiled function (negative for none) and of the way into Python, in two halves each;
 # how many joints it reads, the rows of `count` frames, then for each joint: variable (-1 for none), ratio, offset; the
-# value of the joint is ratio * variable + offset.
+# value of the joint is ratio * variable + offset. Last the numbers that the function captured.
 CUSTOM_COMPILED, CUSTOM_PYTHON, CUSTOM_JOINTS, CUSTOM_FRAMES = 0, 2, 4, 5
 JOINT_VARIABLE, JOINT_RATIO, JOINT_OFFSET, READ_JOINT = 0, 1, 2, 3
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Container, Hashable, Iterator
 from types import BuiltinFunctionType, CodeType
 from typing import Any
 
@@ -21,8 +21,10 @@ class _UnknownError(Exception):
     """A value that may change, or that cannot be compared."""
 
 
-def fingerprint(function: Callable[..., Any]) -> Hashable | None:
+def fingerprint(function: Callable[..., Any], apart: Container[str] = ()) -> Hashable | None:
     """Equal for functions with the same code that see the same values; None if that cannot be told.
+
+    apart: names of captured variables that may differ.
 
     Of what a function sees some is told by its identity, so a fingerprint holds only while the function lives.
     """
@@ -30,7 +32,8 @@ def fingerprint(function: Callable[..., Any]) -> Hashable | None:
     if isinstance(function, Dispatcher) or not isinstance(code, CodeType) or hasattr(function, "__self__"):
         return ("object", id(function)) if isinstance(function, Dispatcher) else None
     try:
-        closure = tuple(_seen(cell.cell_contents) for cell in function.__closure__ or ())
+        cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
+        closure = tuple(_seen(cell.cell_contents) for name, cell in cells if name not in apart)
         defaults = (_seen(function.__defaults__ or ()), _seen(tuple(sorted((function.__kwdefaults__ or {}).items()))))
         names = sorted(set(_names(code)) & function.__globals__.keys())
         return code, closure, defaults, tuple((name, _seen(function.__globals__[name])) for name in names)

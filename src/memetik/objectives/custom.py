@@ -92,7 +92,7 @@ class Custom(Objective):
         """Make what holds for this process only."""
         self._in_python = CALLBACK(self._answer)
         self._faults: dict[int, BaseException] = {}  # what the function raised, by the thread that called it
-        self._kernels: dict[int | None, MachineCode | None] = {}  # of each form of result
+        self._kernels: dict[int | None, tuple[MachineCode, list[float]] | None] = {}  # of each form of result
 
     def __getstate__(self) -> dict[str, Any]:
         here = ("_in_python", "_faults", "_kernels")
@@ -115,7 +115,8 @@ class Custom(Objective):
         drives = [packer.drive(name) for name in self._joints]
         home = self._arguments_at_home(packer.body, drives)
         values, form = self._try(home)
-        compiled, in_python = self._compile(form, home), ctypes.cast(self._in_python, ctypes.c_void_p).value or 0
+        compiled, captured = self._compile(form, home)
+        in_python = ctypes.cast(self._in_python, ctypes.c_void_p).value or 0
         place = packer.numbers([*divmod(compiled, 2**32), *divmod(in_python, 2**32), len(drives), *rows])
         variables = []
         for source, ratio, offset in drives:
@@ -124,6 +125,7 @@ class Custom(Objective):
             else:
                 variables.append(packer.variable(source))
             packer.numbers([ratio, offset])
+        packer.numbers(captured)
         packer.add(
             CUSTOM,
             rows=len(values),
@@ -148,8 +150,9 @@ class Custom(Objective):
 
     # Compilation
 
-    def _compile(self, form: int | None, arguments: Sequence[Any]) -> int:
-        """Where the kernel for a form of result (see residual_function) is; -1 if Numba cannot compile it."""
+    def _compile(self, form: int | None, arguments: Sequence[Any]) -> tuple[int, list[float]]:
+        """Where the kernel for a form of result (see residual_function) is, and the captured numbers that it reads; -1 if
+        Numba cannot compile it."""
         if form not in self._kernels:
             function, wrap = self._source()
             try:
@@ -160,7 +163,7 @@ class Custom(Objective):
                 self._warn(error)
                 self._kernels[form] = None
         kernel = self._kernels[form]
-        return -1 if kernel is None else kernel.address
+        return (-1, []) if kernel is None else (kernel[0].address, kernel[1])
 
     def _source(self) -> tuple[Callable[..., Any], Wrap | None]:
         """What the user wrote, and what makes the whole function of it once it is compiled."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from llvmlite.binding import ffi, newpassmanagers  # type: ignore[import-untyped]
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
+from numba.core.compiler import Compiler, CompilerBase
 from numba.core.registry import CPUDispatcher, CPUTarget, cpu_target
 
 from memetik.kernels.jit import COMPILED
@@ -39,9 +40,9 @@ class Engine(CPUTarget):
     def typing_context(self) -> Any:
         return cpu_target.typing_context
 
-    def jit(self, function: Callable[..., Any]) -> Any:
+    def jit(self, function: Callable[..., Any], pipeline: type[CompilerBase] = Compiler) -> Any:
         """The function for kernels to call; it may create arrays. Python must not call it: it has no way in for that."""
-        return _Dispatcher(function, self) if COMPILED else function
+        return _Dispatcher(function, self, pipeline) if COMPILED else function
 
     def finish(self, kernel: Any) -> None:
         """Make a compiled kernel ready to be called by address."""
@@ -61,16 +62,16 @@ class Engine(CPUTarget):
 class _Dispatcher(CPUDispatcher):
     """A function that is compiled into an engine."""
 
-    def __init__(self, function: Callable[..., Any], engine: Engine) -> None:
+    def __init__(self, function: Callable[..., Any], engine: Engine, pipeline: type[CompilerBase]) -> None:
         self.targetdescr = engine
-        super().__init__(function, targetoptions=dict(_OPTIONS))
+        super().__init__(function, targetoptions=dict(_OPTIONS), pipeline_class=pipeline)
 
 
 class _Library(JITCodeLibrary):
     """Optimises a function in one run of LLVM's passes; Numba takes two, and one more for each function that is called.
 
     llvmlite keeps 1.5 kB for each run until the process ends. It forgets to dispose of the passes, too, which are half a
-    megabyte. The machine code is as fast, and it is there in half the time.
+    megabyte. The machine code is as fast.
     """
 
     def _optimize_functions(self, module: Any) -> None:
