@@ -6,7 +6,7 @@ import numpy as np
 
 import memetik as mk
 from memetik.batch.cuda import General, Poses, solve_on_cuda
-from memetik.kernels.finish import CLOSEST, REACHED
+from memetik.kernels.problem.verify import CLOSEST, REACHED
 
 
 def targets_of(objective, compiled, path):

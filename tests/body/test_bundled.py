@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from memetik import OFKT, bodies
 from memetik.read.load import load
 from tests.conftest import COMPILED
-from tests.kernels.edits import differences
+from tests.kernels.body.edits import differences
 from tests.naive import kinematics as naive
 
 EXACT = {"rtol": 0.0, "atol": 1e-12}

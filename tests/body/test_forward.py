@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from memetik import Body, Frame, Joint, Link, Mimic
 from memetik.errors import BodyError, UnknownNameError
-from memetik.kernels.forward import frame_matrices
+from memetik.kernels.body.forward import frame_matrices
 from tests.naive import kinematics as naive
 from tests.naive.bodies import KINDS, random_body, random_origin, serial_arm
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from memetik.kernels.budget import OUTCOME
-from memetik.kernels.cancel import new_clock
-from memetik.kernels.evaluate import count_residuals, linearise, measure, place
-from memetik.kernels.losses import average, write_losses
-from memetik.kernels.workspace import Workspace, carve, size
+from memetik.kernels.compiler.cancel import new_clock
+from memetik.kernels.problem.budget import OUTCOME
+from memetik.kernels.problem.evaluate import count_residuals, linearise, measure, place
+from memetik.kernels.problem.losses import average, write_losses
+from memetik.kernels.problem.workspace import Workspace, carve, size
 from memetik.problem import Problem
 from memetik.solvers import memetic_plan
 

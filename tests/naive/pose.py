@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from memetik.kernels.records import SCREW, SLIDE
+from memetik.kernels.body.records import SCREW, SLIDE
 from tests.naive.kinematics import Z, slide, turn
 
 

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from memetik import Body
-from memetik.kernels.evaluate import linearise, measure, place
-from memetik.kernels.term_springs import springs_cost, springs_gradient
-from memetik.kernels.terms import SPRINGS
+from memetik.kernels.problem.evaluate import linearise, measure, place
+from memetik.kernels.terms.records import SPRINGS
+from memetik.kernels.terms.springs import springs_cost, springs_gradient
 from memetik.problem import Problem
 
 STEP = 1e-5  # m or rad; the differences are good to about 1e-9 then

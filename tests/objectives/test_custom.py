@@ -12,11 +12,11 @@ from numpy.testing import assert_allclose
 from memetik import Body, Joint, Link, Mimic
 from memetik.errors import MemetikWarning, ProblemError, UnknownNameError
 from memetik.geometry import random_rotation, to_quaternion
-from memetik.kernels import memetic
-from memetik.kernels.callback import call_guarded
-from memetik.kernels.late import call_residual
-from memetik.kernels.term_custom import FrameView, address_at, frame_view
-from memetik.kernels.terms import CUSTOM_COMPILED
+from memetik.kernels.compiler.callback import call_guarded
+from memetik.kernels.compiler.function_pointers import call_residual
+from memetik.kernels.memetic import search as memetic
+from memetik.kernels.terms.custom import FrameView, address_at, frame_view
+from memetik.kernels.terms.records import CUSTOM_COMPILED
 from memetik.objectives import Custom, FunctionalRelation, Position
 from memetik.objectives.custom import objective
 from memetik.problem import Problem

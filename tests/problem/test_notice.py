@@ -8,15 +8,15 @@ import numba
 import pytest
 from numba.core import event
 
-from memetik.kernels.cache import TROUBLE
-from memetik.kernels.forward import forward
-from memetik.kernels.targets import write_point_target
+from memetik.kernels.body.forward import forward
+from memetik.kernels.compiler.cache import TROUBLE
+from memetik.kernels.terms.targets import write_point_target
 from memetik.problem import notice
 
 WORK = """
 import numpy as np
 import memetik.problem
-from memetik.kernels.clock import now
+from memetik.kernels.compiler.clock import now
 now(np.zeros(2, dtype=np.int64))
 """
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import memetik as mk
-from memetik.kernels.budget import OUTCOME
+from memetik.kernels.problem.budget import OUTCOME
 from memetik.objectives import Displacement, JointValue, Pose, Position
 from memetik.objectives.custom import objective
 from memetik.problem import Problem

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from memetik.kernels.budget import OUTCOME
+from memetik.kernels.problem.budget import OUTCOME
 from memetik.objectives import Displacement, JointValue, LookAt, Orientation, Pose, Position
 from memetik.problem import Problem
 from memetik.read.chains import planar_chain

@@ -15,15 +15,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import memetik as mk
 from memetik.errors import ProblemError
-from memetik.kernels import bio_ik as kernel
-from memetik.kernels import bio_ik_room
+from memetik.kernels.bio_ik import scratch as bio_ik_room
+from memetik.kernels.bio_ik import search as kernel
 from memetik.objectives import CenterJoints, Custom, Displacement, LookAt, Pose, Position
 from memetik.problem import Problem
 from memetik.solution import Status
 from memetik.solvers import Budget, Memetic
 from memetik.solvers.bio_ik import BioIK
 from tests.conftest import COMPILED
-from tests.kernels.evolution import plain
+from tests.kernels.bio_ik.evolution import plain
 from tests.naive.bodies import random_body, random_shape, serial_arm
 from tests.stress import honesty
 from tests.stress.batch import Postures, Setting

@@ -7,7 +7,7 @@ import pytest
 from numba.core.compiler_lock import global_compiler_lock
 
 import memetik as mk
-from memetik.kernels.compile_time import compile_times
+from memetik.kernels.compiler.compile_time import compile_times
 from memetik.problem.compile import Compiled
 from tests.conftest import COMPILED
 

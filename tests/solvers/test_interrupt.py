@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import memetik as mk
-from memetik.kernels.jit import COMPILED
+from memetik.kernels.compiler.jit import COMPILED
 
 ALARM = getattr(signal, "SIGALRM", None)
 pytestmark = [

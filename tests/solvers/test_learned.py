@@ -154,7 +154,7 @@ def test_what_is_about_the_start_is_refused(arm):
         Learned(network=network).solve(asked)
 
 
-@pytest.mark.parametrize("network", [3, "panda", FeedForward, object()], ids=str)
+@pytest.mark.parametrize("network", [3, "panda", FeedForward, object()], ids=["number", "text", "class", "object"])
 def test_a_network_predicts(network):
     with pytest.raises(ProblemError, match=r"learned: network is .*FeedForward.train"):
         Learned(network=network)

@@ -18,7 +18,9 @@ class Answers(NamedTuple):
 
     q: Array  # (count, dof)
     status: NDArray[np.int8]  # as in Status
-    numbers: Array  # (count, k) what the search reports (kernels/budget.py), the terms' errors, whether satisfied
+    numbers: (
+        Array  # (count, k) what the search reports (kernels/problem/budget.py), the terms' errors, whether satisfied
+    )
     seconds: Array  # (count,) what each row took
     device: str  # who solved them, in words
     method: str = "memetic"

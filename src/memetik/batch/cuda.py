@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.errors import MissingExtraError, ProblemError
-from memetik.kernels.finish import REACHED
+from memetik.kernels.problem.verify import REACHED
 from memetik.problem import Problem
 from memetik.problem.scratch import Scratch
 from memetik.solvers.memetic_plan import memetic_plan
@@ -118,7 +118,7 @@ class Poses:
     threads, blocks = 128, 2  # in a block; on a multiprocessor: as many as its registers hold
 
     def __init__(self, cuda: Any, c: Compiled, rows: Array, places: Any, starts: Array, seed: int) -> None:
-        from memetik.kernels.cuda_pose import pose_kernel
+        from memetik.kernels.cuda.pose import pose_kernel
 
         self.cuda, self.c, self.starts, self.count, self.seed = cuda, c, starts, len(rows), seed
         self.kernel = pose_kernel(c.nodes.size, c.active.size)
@@ -152,7 +152,7 @@ class General:
     threads, blocks = 32, 8  # threads of this kernel wait for memory, not for registers
 
     def __init__(self, cuda: Any, c: Compiled, rows: Array, places: Any, starts: Array, seed: int) -> None:
-        from memetik.kernels.cuda_general import general_kernel, kinds_of
+        from memetik.kernels.cuda.general import general_kernel, kinds_of
 
         self.cuda, self.c, self.count, self.seed = cuda, c, len(rows), seed
         self.dof = starts.shape[1]

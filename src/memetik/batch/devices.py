@@ -10,9 +10,9 @@ from memetik.batch.answers import Answers, Array, Tell
 from memetik.batch.cuda import CHUNK, CudaResult, require_cuda, solve_on_cuda
 from memetik.batch.threads import solve_on_threads
 from memetik.errors import MemetikError, ProblemError, shown
-from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
-from memetik.kernels.finish import REACHED, judge
-from memetik.kernels.terms import ORIENTATION, POSITION
+from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
+from memetik.kernels.problem.verify import REACHED, judge
+from memetik.kernels.terms.records import ORIENTATION, POSITION
 from memetik.problem import Problem
 from memetik.problem.columns import Columns
 from memetik.problem.scratch import Scratch
@@ -69,7 +69,7 @@ def _on_cuda(
 
 
 def _numbers(problem: Problem, columns: Columns, rows: Array, starts: Array, result: CudaResult) -> Array:
-    """What a card reports, as the processor would write it (kernels/budget.py)."""
+    """What a card reports, as the processor would write it (kernels/problem/budget.py)."""
     c = problem.compiled
     terms, count = c.terms, len(rows)
     numbers = np.zeros((count, c.outcome_size))

@@ -16,7 +16,7 @@ from memetik.batch.shards import ANSWERS, numbered
 from memetik.batch.source import Source
 from memetik.errors import FormatError, ProblemError
 from memetik.files import write_whole
-from memetik.kernels.terms import (
+from memetik.kernels.terms.records import (
     CUSTOM,
     CUSTOM_JOINTS,
     FOLLOWS_START,

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.batch.answers import Array
 from memetik.errors import ProblemError, RowError, TruthError, said, shown
-from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
-from memetik.kernels.term_springs import rest_at_start
+from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
+from memetik.kernels.terms.springs import rest_at_start
 from memetik.objectives import Objective
 from memetik.objectives.objective import Target
 from memetik.problem import Problem

@@ -15,7 +15,7 @@ from memetik.batch.one_by_one import require_one_thread, solve_one_by_one
 from memetik.batch.solution import BatchSolution
 from memetik.errors import ProblemError
 from memetik.geometry.checks import real_array
-from memetik.kernels.compile_time import split_time
+from memetik.kernels.compiler.compile_time import split_time
 from memetik.objectives import Objective
 from memetik.problem import Problem, require_problem
 from memetik.problem.columns import Columns, target_columns

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from memetik.batch.answers import Answers, Array, Tell
 from memetik.errors import MemetikWarning
-from memetik.kernels.batch import solve_rows
-from memetik.kernels.cancel import begin_run, cancel
-from memetik.kernels.terms import CUSTOM, CUSTOM_COMPILED
+from memetik.kernels.compiler.cancel import begin_run, cancel
+from memetik.kernels.memetic.batch import solve_rows
+from memetik.kernels.terms.records import CUSTOM, CUSTOM_COMPILED
 from memetik.problem import Problem
 from memetik.solution.words import count
 from memetik.solvers import Budget

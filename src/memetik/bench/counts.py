@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from memetik.bench.harness import Report, best_seconds, pyplot
 from memetik.body import OFKT, Body
-from memetik.kernels.forward import forward, frame_pose
-from memetik.kernels.jit import jit_allocating
-from memetik.kernels.ofkt import WIDTH, clear, frame_world, predict, update
-from memetik.kernels.pose import compose
+from memetik.kernels.body.forward import forward, frame_pose
+from memetik.kernels.body.ofkt import WIDTH, clear, frame_world, predict, update
+from memetik.kernels.compiler.jit import jit_allocating
+from memetik.kernels.math.pose import compose
 from memetik.read.chains import snake
 from memetik.read.hands import hand
 

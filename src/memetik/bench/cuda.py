@@ -13,7 +13,7 @@ from memetik.batch.cuda import require_cuda, solve_on_cuda
 from memetik.bench.harness import Report, UnavailableError
 from memetik.bench.valkyrie import SETUPS, objectives_of
 from memetik.errors import ProblemError
-from memetik.kernels.crowd import place_crowd
+from memetik.kernels.memetic.population_poses import place_crowd
 from memetik.objectives import LookAt, Pose
 from memetik.problem import Problem
 from memetik.read.load import load

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memetik.kernels.evaluate import count_residuals, place
-from memetik.kernels.jit import jit
-from memetik.kernels.losses import average, write_losses
+from memetik.kernels.compiler.jit import jit
+from memetik.kernels.problem.evaluate import count_residuals, place
+from memetik.kernels.problem.losses import average, write_losses
 from memetik.problem import Problem
 
 Array = NDArray[np.float64]

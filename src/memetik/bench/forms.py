@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from memetik.bench.harness import Report, best_seconds
-from memetik.kernels.forward import forward
-from memetik.kernels.jacobian import add_columns
-from memetik.kernels.jit import jit, jit_allocating
-from memetik.kernels.pose import constant, write_matrix
+from memetik.kernels.body.forward import forward
+from memetik.kernels.body.jacobian import add_columns
+from memetik.kernels.compiler.jit import jit, jit_allocating
+from memetik.kernels.math.pose import constant, write_matrix
 from memetik.read.chains import snake
 
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from memetik.bench.harness import Report, best_seconds, pyplot
 from memetik.body import Body
-from memetik.kernels.forward import forward
-from memetik.kernels.jit import jit_allocating
-from memetik.kernels.ofkt import WIDTH, clear, update
+from memetik.kernels.body.forward import forward
+from memetik.kernels.body.ofkt import WIDTH, clear, update
+from memetik.kernels.compiler.jit import jit_allocating
 from memetik.read.chains import snake
 from memetik.read.hands import hand
 from memetik.read.load import load

@@ -21,8 +21,8 @@ from memetik.body.variables import resolve
 from memetik.errors import BodyError, UnknownNameError, shown
 from memetik.geometry import TransformLike, as_transform
 from memetik.geometry.checks import mapping, real_array, real_number, several, text
-from memetik.kernels.forward import frame_matrices
-from memetik.kernels.jacobian import frame_jacobian
+from memetik.kernels.body.forward import frame_matrices
+from memetik.kernels.body.jacobian import frame_jacobian
 
 Array = NDArray[np.float64]
 T = TypeVar("T")

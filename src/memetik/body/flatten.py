@@ -15,7 +15,7 @@ from memetik.body.joint import Joint, Motion
 from memetik.body.variables import Drive, Variables
 from memetik.geometry import between
 from memetik.geometry.rotation import quaternion_of_matrix
-from memetik.kernels.records import FRAME, NODE, SCREW, SLIDE, TURN
+from memetik.kernels.body.records import FRAME, NODE, SCREW, SLIDE, TURN
 
 Array = NDArray[np.float64]
 

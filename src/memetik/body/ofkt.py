@@ -12,7 +12,7 @@ from memetik.body.frame import Frame
 from memetik.errors import BodyError, shown
 from memetik.geometry import TransformLike, as_transform, to_quaternion
 from memetik.geometry.checks import flag, real_number
-from memetik.kernels.ofkt import WIDTH, clear, predict_frames, update_frames
+from memetik.kernels.body.ofkt import WIDTH, clear, predict_frames, update_frames
 
 Array = NDArray[np.float64]
 

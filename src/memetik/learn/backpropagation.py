@@ -5,7 +5,7 @@ Layer by layer, with a row a sample: A_l = s(A_{l-1} W_l^T + b_l). With D_l = dE
     D_last = 2 / (samples outputs) (A - wanted) A (1 - A)        D_l = (D_{l+1} W_{l+1}) A_l (1 - A_l)
     dE/dW_l = D_l^T A_{l-1}        dE/db_l = sum of the rows of D_l
 
-The weights stand in one vector as kernels/network.py wants them.
+The weights stand in one vector as kernels/learned/network.py wants them.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError
-from memetik.kernels.encoding import ORIENTATION_INPUTS, POSITION_INPUTS, write_wanted
-from memetik.kernels.terms import MASK, ORIENTATION, POSITION
+from memetik.kernels.learned.encoding import ORIENTATION_INPUTS, POSITION_INPUTS, write_wanted
+from memetik.kernels.terms.records import MASK, ORIENTATION, POSITION
 from memetik.objectives import Objective
 from memetik.problem import Problem, require_problem
 from memetik.problem.columns import target_columns

@@ -1,6 +1,6 @@
 """Elman: a network with a memory of one step, for targets that follow one another.
 
-The hidden units hear, besides the target, what they said one step ago (kernels/elman.py). A single target may have many
+The hidden units hear, besides the target, what they said one step ago (kernels/learned/elman.py). A single target may have many
 postures; on a path, the ones before it tell which of them is meant. It is trained by RPROP on smooth motions of the joints.
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memetik.kernels.elman import respond_in_turn
+from memetik.kernels.learned.elman import respond_in_turn
 from memetik.learn.checks import epochs_of, numbers_of, require_fits, require_learned, samples_of, units_of
 from memetik.learn.domain import Domain, input_count, require_targets, wanted_inputs
 from memetik.learn.files import load_weights, save_weights

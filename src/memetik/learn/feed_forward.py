@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import several
-from memetik.kernels.crossing import table_of
-from memetik.kernels.network import infer_at, infer_batch
+from memetik.kernels.compiler.array_table import table_of
+from memetik.kernels.learned.network import infer_at, infer_batch
 from memetik.learn.backpropagation import FeedForwardError, first_weights, weight_count
 from memetik.learn.checks import epochs_of, numbers_of, require_fits, require_learned, samples_of, units_of
 from memetik.learn.domain import Domain, input_count, require_targets

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError, shown
-from memetik.kernels.encoding import show_all
-from memetik.kernels.evaluate import place
-from memetik.kernels.pose import compose, inverse, load
-from memetik.kernels.terms import ORIENTATION, POSITION
+from memetik.kernels.learned.encoding import show_all
+from memetik.kernels.math.pose import compose, inverse, load
+from memetik.kernels.problem.evaluate import place
+from memetik.kernels.terms.records import ORIENTATION, POSITION
 from memetik.learn.domain import Domain, input_count, require_targets
 from memetik.problem import Problem
 from memetik.solution import Solution

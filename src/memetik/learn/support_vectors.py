@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import MissingExtraError, ProblemError
 from memetik.geometry.checks import real_number
-from memetik.kernels.encoding import write_wanted
-from memetik.kernels.finish import wrap_towards
+from memetik.kernels.learned.encoding import write_wanted
+from memetik.kernels.problem.verify import wrap_towards
 from memetik.learn.checks import numbers_of, require_learned, samples_of
 from memetik.learn.domain import Domain, wanted_inputs
 from memetik.learn.files import load_weights, save_weights

@@ -3,7 +3,7 @@
     H_t = s(U_t W^T + H_{t-1} C^T + b)        Y_t = s(H_t V^T + d)        H_{-1} = 0
 
 with a row a sequence. What a step is to blame for is found backwards: dE/dH_t is what its outputs say, plus what the hidden
-units of the next step say through C. The weights stand in one vector as kernels/elman.py wants them.
+units of the next step say through C. The weights stand in one vector as kernels/learned/elman.py wants them.
 """
 
 from __future__ import annotations

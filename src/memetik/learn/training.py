@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.kernels.network import FIRST_STEP, rprop
+from memetik.kernels.learned.network import FIRST_STEP, rprop
 
 Array = NDArray[np.float64]
 

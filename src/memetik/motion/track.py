@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError
 from memetik.geometry.checks import real_number
-from memetik.kernels.budget import EVALUATIONS
-from memetik.kernels.compile_time import split_time
-from memetik.kernels.finish import REACHED
-from memetik.kernels.follow import JUMPED, follow
-from memetik.kernels.gather import apart
+from memetik.kernels.compiler.compile_time import split_time
+from memetik.kernels.memetic.all_solutions import apart
+from memetik.kernels.memetic.tracking import JUMPED, follow
+from memetik.kernels.problem.budget import EVALUATIONS
+from memetik.kernels.problem.verify import REACHED
 from memetik.objectives import Objective
 from memetik.problem import Problem, require_problem
 from memetik.problem.columns import Columns, target_columns
@@ -136,7 +136,7 @@ class _Steps(NamedTuple):
 
 
 def _followed(problem: Problem, columns: Columns, q: Array, solver: Memetic, budget: Budget, jump: float) -> _Steps:
-    """The whole path in one kernel (kernels/follow.py)."""
+    """The whole path in one kernel (kernels/memetic/tracking.py)."""
     c, count = problem.compiled, len(columns.rows)
     path, errors, statuses = np.empty((count, q.size)), np.zeros((count, c.terms.size)), np.zeros(count, dtype=np.int64)
     seconds = budget.seconds if budget.seconds < math.inf else 0.0

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from memetik.body import Frame
 from memetik.errors import ProblemError
 from memetik.geometry.checks import real_number
-from memetik.kernels.term_aim import aim_jacobian, aim_residual
-from memetik.kernels.terms import AIM
+from memetik.kernels.terms.aim import aim_jacobian, aim_residual
+from memetik.kernels.terms.records import AIM
 from memetik.objectives.framed import Framed
 from memetik.objectives.objective import Array, Packer, Target
 from memetik.objectives.pose_target import point_rows, set_point, unit

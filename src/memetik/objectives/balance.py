@@ -11,8 +11,8 @@ from memetik.body import Body, Frame
 from memetik.errors import ProblemError, shown
 from memetik.geometry import translation
 from memetik.geometry.checks import real_array, several
-from memetik.kernels.term_balance import balance_jacobian, balance_residual
-from memetik.kernels.terms import BALANCE
+from memetik.kernels.terms.balance import balance_jacobian, balance_residual
+from memetik.kernels.terms.records import BALANCE
 from memetik.objectives.objective import Objective, Packer, Target, checked_length
 from memetik.objectives.position import POSITION_GAIN
 
@@ -100,7 +100,7 @@ class Balance(Objective):
         self._polygon, self._margin = polygon, margin
 
     def _numbers(self, polygon: Array, margin: float) -> Array:
-        """What is left of a polygon inside the margin, as kernels/term_balance.py reads it."""
+        """What is left of a polygon inside the margin, as kernels/terms/balance.py reads it."""
         room = _shrink(polygon, margin)
         if len(room) < 3:
             raise ProblemError(

@@ -16,10 +16,10 @@ from memetik.body import Body, Frame
 from memetik.errors import MemetikWarning, ProblemError, shown
 from memetik.geometry import to_quaternion
 from memetik.geometry.checks import text
-from memetik.kernels.callback import CALLBACK
-from memetik.kernels.cancel import cancel_runs_of_this_thread
-from memetik.kernels.term_custom import custom_jacobian, custom_residual, frame_view
-from memetik.kernels.terms import CUSTOM, CUSTOM_FRAMES, JOINT_OFFSET, JOINT_RATIO, JOINT_VARIABLE, READ_JOINT
+from memetik.kernels.compiler.callback import CALLBACK
+from memetik.kernels.compiler.cancel import cancel_runs_of_this_thread
+from memetik.kernels.terms.custom import custom_jacobian, custom_residual, frame_view
+from memetik.kernels.terms.records import CUSTOM, CUSTOM_FRAMES, JOINT_OFFSET, JOINT_RATIO, JOINT_VARIABLE, READ_JOINT
 from memetik.objectives.machine_code import MachineCode, Wrap, machine_code
 from memetik.objectives.objective import Objective, Packer, checked_name
 

@@ -15,7 +15,7 @@ from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.compiler import Compiler, CompilerBase
 from numba.core.registry import CPUDispatcher, CPUTarget, cpu_target
 
-from memetik.kernels.jit import COMPILED
+from memetik.kernels.compiler.jit import COMPILED
 
 _OPTIONS = {"nopython": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _ENVIRONMENT = "_ZN08NumbaEnv"  # so begins the name of each variable that points to the environment of a function

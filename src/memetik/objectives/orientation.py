@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from memetik.body import Frame
 from memetik.geometry import RotationLike, rotation_matrix
 from memetik.geometry.checks import CLEAN_TOLERANCE
-from memetik.kernels.terms import ORIENTATION
+from memetik.kernels.terms.records import ORIENTATION
 from memetik.objectives.objective import Array, Packer, Target
 from memetik.objectives.per_axis import PerAxis
 from memetik.objectives.pose_target import pose_rows, set_rotation, stack

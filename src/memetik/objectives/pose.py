@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from memetik.body import Frame
 from memetik.geometry import TransformLike, rotation_matrix, transform
-from memetik.kernels.terms import ORIENTATION, POSITION
+from memetik.kernels.terms.records import ORIENTATION, POSITION
 from memetik.objectives.framed import Posed
 from memetik.objectives.objective import Array, Packer, Target
 from memetik.objectives.pose_target import pose_rows, set_pose

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from memetik.errors import GeometryError, ProblemError, shown
 from memetik.geometry import RotationLike, TransformLike, as_transform, rotation_matrix
 from memetik.geometry.checks import real_array
-from memetik.kernels.targets import (
+from memetik.kernels.terms.targets import (
     BAD_LAST_ROW,
     NOT_A_ROTATION,
     NOT_FINITE,

@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 
 from memetik.body import Frame
 from memetik.geometry import RotationLike
-from memetik.kernels.term_pose import (
+from memetik.kernels.terms.pose import (
     orientation_jacobian,
     orientation_residual,
     position_jacobian,
     position_residual,
 )
-from memetik.kernels.terms import ORIENTATION, POSITION
+from memetik.kernels.terms.records import ORIENTATION, POSITION
 from memetik.objectives.framed import Framed
 from memetik.objectives.objective import Array, Packer, Target
 from memetik.objectives.per_axis import PerAxis, axis_gains

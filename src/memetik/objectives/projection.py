@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 from memetik.body import Frame
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import flag, real_number
-from memetik.kernels.term_projection import (
+from memetik.kernels.terms.projection import (
     projection_jacobian,
     projection_residual,
     projection_turn_jacobian,
     projection_turn_residual,
 )
-from memetik.kernels.terms import PROJECTION, PROJECTION_TURN
+from memetik.kernels.terms.records import PROJECTION, PROJECTION_TURN
 from memetik.objectives.framed import Posed, PoseError
 from memetik.objectives.objective import Array, Packer
 from memetik.objectives.pose_target import unit

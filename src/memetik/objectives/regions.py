@@ -11,8 +11,8 @@ from memetik.body import Frame
 from memetik.errors import ProblemError, shown
 from memetik.geometry import between, rotation_matrix
 from memetik.geometry.checks import text
-from memetik.kernels.term_region import plane_jacobian, plane_residual, range_jacobian, range_residual
-from memetik.kernels.terms import PLANE, PLANE_TARGET, POSITION, RANGE, RANGE_LEAST, RANGE_TARGET
+from memetik.kernels.terms.records import PLANE, PLANE_TARGET, POSITION, RANGE, RANGE_LEAST, RANGE_TARGET
+from memetik.kernels.terms.region import plane_jacobian, plane_residual, range_jacobian, range_residual
 from memetik.objectives.aim import Aim
 from memetik.objectives.framed import Framed
 from memetik.objectives.objective import Array, Packer, Target, checked_length, checked_name

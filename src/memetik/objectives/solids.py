@@ -1,4 +1,4 @@
-"""Shapes as numbers for the kernels: a solid is the sum of a box, a disc across z and a ball (kernels/terms.py).
+"""Shapes as numbers for the kernels: a solid is the sum of a box, a disc across z and a ball (kernels/terms/records.py).
 
 sphere    ball                     cylinder  line along z + disc
 capsule   line along z + ball      box       box
@@ -14,7 +14,7 @@ from memetik.body import Body, Shape
 from memetik.errors import ProblemError, shown
 from memetik.geometry import to_quaternion
 from memetik.geometry.checks import real_array, several
-from memetik.kernels.terms import (
+from memetik.kernels.terms.records import (
     GROUP_CENTER,
     GROUP_COUNT,
     GROUP_FRAME,

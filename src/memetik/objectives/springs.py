@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from memetik.body import Body
 from memetik.errors import ProblemError
 from memetik.geometry.checks import mapping, real_array, real_number, text
-from memetik.kernels.terms import FOLLOWS_START, SPRINGS
+from memetik.kernels.terms.records import FOLLOWS_START, SPRINGS
 from memetik.objectives.objective import Array, Objective, Packer, Target
 
 

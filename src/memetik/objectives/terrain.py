@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError, said, shown
 from memetik.geometry.checks import real_array
-from memetik.kernels.raycast import GROUND, HEIGHT_FIELD, TRIANGLES, beside, cast
+from memetik.kernels.terms.geometry.rays import GROUND, HEIGHT_FIELD, TRIANGLES, beside, cast
 from memetik.objectives.objective import Packer
 from memetik.objectives.pose_target import three, unit
 
@@ -33,7 +33,7 @@ class Surface:
     """Facets in the world. Each has a front, the side of its normal; rays pass through it from behind."""
 
     def __init__(self, numbers: Array) -> None:
-        self.numbers = numbers  # as kernels/raycast.py reads them
+        self.numbers = numbers  # as kernels/terms/geometry/rays.py reads them
         self._places: WeakKeyDictionary[Packer, int] = WeakKeyDictionary()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -145,7 +145,7 @@ class TriangleMesh(Surface):
 def _box_tree(corners: Array) -> tuple[list[list[float]], NDArray[np.int64]]:
     """Boxes around triangles (m, 3, 3), each divided at the median of its longest side, in depth-first order.
 
-    Returns the boxes as kernels/triangles.py reads them, and the order in which they hold the triangles.
+    Returns the boxes as kernels/terms/geometry/triangles.py reads them, and the order in which they hold the triangles.
     """
     low, high, middle = corners.min(axis=1), corners.max(axis=1), corners.mean(axis=1)
     boxes: list[list[float]] = []

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from memetik.body import Body, Frame
 from memetik.errors import ProblemError
-from memetik.kernels.budget import OUTCOME
-from memetik.kernels.late import JACOBIAN, RESIDUAL, address
-from memetik.kernels.records import SCREW, SLIDE
-from memetik.kernels.terms import CUSTOM, ORIENTATION, POSITION, TERM
+from memetik.kernels.body.records import SCREW, SLIDE
+from memetik.kernels.compiler.function_pointers import JACOBIAN, RESIDUAL, address
+from memetik.kernels.problem.budget import OUTCOME
+from memetik.kernels.terms.records import CUSTOM, ORIENTATION, POSITION, TERM
 from memetik.objectives.objective import Array, Objective, Target
 
 # A tolerance this wide, as a share of what counts as one in the search, leaves room that a solver can use.
@@ -55,7 +55,7 @@ class Compiled:
 
     @property
     def outcome_size(self) -> int:
-        """How many numbers a solve reports (kernels/budget.py), with the errors of all terms and their verdicts."""
+        """How many numbers a solve reports (kernels/problem/budget.py), with the errors of all terms and their verdicts."""
         return OUTCOME + 2 * self.terms.size
 
     @cached_property

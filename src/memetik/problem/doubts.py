@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from memetik.body import Body, Frame
 from memetik.errors import warn
-from memetik.kernels.records import TURN
-from memetik.kernels.terms import POSITION
+from memetik.kernels.body.records import TURN
+from memetik.kernels.terms.records import POSITION
 from memetik.objectives import Custom, JointValue, Objective
 from memetik.objectives.framed import Framed
 from memetik.problem.compile import Compiled

@@ -11,12 +11,12 @@ from typing import Any
 
 from numba.core import event
 
-from memetik.kernels.cache import TROUBLE
+from memetik.kernels.compiler.cache import TROUBLE
 from memetik.progress import announce
 
 _ROOM = "memetik.kernels."
 # Bodies use these without a problem, and they compile within some seconds.
-_SMALL = ("forward", "jacobian", "ofkt", "pose", "jit")
+_SMALL = ("body.", "math.", "compiler.")
 
 
 def announce_compilation() -> None:
@@ -55,7 +55,7 @@ class _CacheNotice(event.Listener):
 def _solves(function: Any) -> bool:
     """Whether it is a solving kernel of this library; what users' objectives add is compiled in every process."""
     module, name = function.__module__ or "", function.__qualname__  # code from text may belong to no module
-    return module.startswith(_ROOM) and module.removeprefix(_ROOM) not in _SMALL and "<locals>" not in name
+    return module.startswith(_ROOM) and not module.removeprefix(_ROOM).startswith(_SMALL) and "<locals>" not in name
 
 
 def _how_often(kernel: Any) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from memetik.body import Body
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_array, real_number, several
-from memetik.kernels.cancel import end_run, raise_caught
+from memetik.kernels.compiler.cancel import end_run, raise_caught
 from memetik.objectives import Objective
 from memetik.problem.compile import Compiled, compile_problem
 from memetik.problem.doubts import degrees_hint, doubt_problem, doubt_start, usual_size

@@ -13,8 +13,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from memetik.kernels.cancel import begin_run, new_clock
-from memetik.kernels.workspace import size
+from memetik.kernels.compiler.cancel import begin_run, new_clock
+from memetik.kernels.problem.workspace import size
 from memetik.objectives.objective import Array
 from memetik.problem.cancel import CancelToken
 from memetik.problem.compile import Compiled

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memetik.kernels.finish import INVALID
-from memetik.kernels.terms import FOLLOWS_START
+from memetik.kernels.problem.verify import INVALID
+from memetik.kernels.terms.records import FOLLOWS_START
 from memetik.solution.causes import Inquiry, binding_limits, causes
 from memetik.solution.measures import GUIDE, MISSED, OK, Measure, measures, term_errors, title
 from memetik.solution.reach import Beyond, beyond

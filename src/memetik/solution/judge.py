@@ -1,4 +1,4 @@
-"""A joint vector from anywhere, verified as the answer of every solver is (kernels/finish.py)."""
+"""A joint vector from anywhere, verified as the answer of every solver is (kernels/problem/verify.py)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError
 from memetik.geometry.checks import real_array
-from memetik.kernels.budget import MOVED, OUTCOME
-from memetik.kernels.finish import INVALID, verify
-from memetik.kernels.memetic import move_inside
-from memetik.kernels.term_springs import rest_at_start
+from memetik.kernels.memetic.search import move_inside
+from memetik.kernels.problem.budget import MOVED, OUTCOME
+from memetik.kernels.problem.verify import INVALID, verify
+from memetik.kernels.terms.springs import rest_at_start
 from memetik.problem import Problem, require_problem
 from memetik.problem.scratch import scratch_pool
 from memetik.solution.measures import room_to_measure

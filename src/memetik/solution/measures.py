@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.kernels.evaluate import measure, place
-from memetik.kernels.finish import verify
-from memetik.kernels.terms import (
+from memetik.kernels.problem.evaluate import measure, place
+from memetik.kernels.problem.verify import verify
+from memetik.kernels.terms.records import (
     AIM,
     AXIS_TOLERANCE,
     BALANCE,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError, TruthError
 from memetik.geometry.checks import flag, real_number, text, whole_number
-from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
+from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.solution.errors import Errors
 from memetik.solution.explain import explain
 from memetik.solution.judge import judge
@@ -69,7 +69,7 @@ class Solution:
         method: str,
         compile_seconds: float = 0.0,
     ) -> None:
-        """`numbers` is what the search reports (kernels/budget.py), then the error of every term and whether it is
+        """`numbers` is what the search reports (kernels/problem/budget.py), then the error of every term and whether it is
         satisfied. Nothing is worked out here: a solve may take no longer than this would."""
         self.problem, self.q, self._status = problem, q, status
         self._numbers, self.seconds, self.method = numbers, seconds, method
@@ -114,7 +114,7 @@ class Solution:
 
     @property
     def numbers(self) -> Array:
-        """What the search reports (kernels/budget.py), then the error of every term and whether it is satisfied."""
+        """What the search reports (kernels/problem/budget.py), then the error of every term and whether it is satisfied."""
         return self._numbers
 
     @property

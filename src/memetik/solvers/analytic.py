@@ -25,12 +25,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import RefusedError
-from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
-from memetik.kernels.compile_time import split_time
-from memetik.kernels.finish import REACHED
-from memetik.kernels.memetic import move_inside
-from memetik.kernels.sift import sift
-from memetik.kernels.terms import MASK, POSITION
+from memetik.kernels.closed_form.filter_candidates import sift
+from memetik.kernels.compiler.compile_time import split_time
+from memetik.kernels.memetic.search import move_inside
+from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
+from memetik.kernels.problem.verify import REACHED
+from memetik.kernels.terms.records import MASK, POSITION
 from memetik.problem import Problem, require_problem
 from memetik.problem.scratch import Scratch, scratch_pool
 from memetik.solution import Solution
@@ -102,7 +102,7 @@ class Analytic(Seeded):
 
 
 class _Offers:
-    """Postures that a closed form offered, each as it is after sifting (kernels/sift.py)."""
+    """Postures that a closed form offered, each as it is after sifting (kernels/closed_form/filter_candidates.py)."""
 
     def __init__(self, scratch: Scratch, q: Array) -> None:
         c = scratch.compiled

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.geometry import rotation_matrix, transform
-from memetik.kernels.evaluate import place
-from memetik.kernels.records import TURN
+from memetik.kernels.body.records import TURN
+from memetik.kernels.problem.evaluate import place
 from memetik.problem.compile import Compiled
 
 Array = NDArray[np.float64]

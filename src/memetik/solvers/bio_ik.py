@@ -1,4 +1,4 @@
-"""Bio IK, the algorithm of the thesis (Starke 2018): see kernels/bio_ik.py."""
+"""Bio IK, the algorithm of the thesis (Starke 2018): see kernels/bio_ik/search.py."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError
-from memetik.kernels import bio_ik as kernel
-from memetik.kernels import bio_ik_late as late
-from memetik.kernels.bio_ik_exploit import exploit, look
-from memetik.kernels.bio_ik_gradient import by_chain_rule, by_differences
-from memetik.kernels.bio_ik_history import ELITE, FIRST, FITNESS, GENERATION, GENES, PLACE, SECOND
-from memetik.kernels.bio_ik_room import ADVANCE, DIFFERENTIATE, EXPLOIT, HISTORY, LOOK, MINIMUM, NEXT
-from memetik.kernels.jit import COMPILED
-from memetik.kernels.late import address
-from memetik.kernels.lbfgsb import advance
-from memetik.kernels.lbfgsb_late import minimum_address
-from memetik.kernels.terms import DISTANCE, PROJECTION
+from memetik.kernels.bio_ik import function_pointers as late
+from memetik.kernels.bio_ik import search as kernel
+from memetik.kernels.bio_ik.exploit import exploit, look
+from memetik.kernels.bio_ik.gradient import by_chain_rule, by_differences
+from memetik.kernels.bio_ik.history import ELITE, FIRST, FITNESS, GENERATION, GENES, PLACE, SECOND
+from memetik.kernels.bio_ik.scratch import ADVANCE, DIFFERENTIATE, EXPLOIT, HISTORY, LOOK, MINIMUM, NEXT
+from memetik.kernels.compiler.function_pointers import address
+from memetik.kernels.compiler.jit import COMPILED
+from memetik.kernels.lbfgsb.function_pointers import minimum_address
+from memetik.kernels.lbfgsb.minimiser import advance
+from memetik.kernels.terms.records import DISTANCE, PROJECTION
 from memetik.objectives.objective import Array
 from memetik.problem import Problem
 from memetik.problem.compile import Compiled

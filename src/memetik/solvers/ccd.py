@@ -9,7 +9,7 @@ A free ball joint would turn by acos(r·d / |r||d|) about r × d, which is the f
 axis is given. A slide moves by u·(d - r). Then the next joint does the same with the tip where the last one left it, and
 after the last joint of the chain the sweep begins anew.
 
-Several tips, orientations, directions and gazes only add to a and b, each with its weight (kernels/ccd.py), so that the
+Several tips, orientations, directions and gazes only add to a and b, each with its weight (kernels/sweeps/ccd.py), so that the
 best angle for all of them together is still an atan2. Where a limit is in the way, the joint stops at the better one.
 
 Where it shines: no matrix, no step size, nothing that could become singular. The error never grows, limits are kept
@@ -31,7 +31,7 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError
-from memetik.kernels import ccd as kernel
+from memetik.kernels.sweeps import ccd as kernel
 from memetik.problem import Problem
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget, require_task

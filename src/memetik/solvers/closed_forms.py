@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.kernels.closed_form import shoulder_and_elbow, two_links
+from memetik.kernels.closed_form.arms import shoulder_and_elbow, two_links
 from memetik.solvers.arm import Arm
 
 Array = NDArray[np.float64]

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memetik.errors import ProblemError
-from memetik.kernels import de as kernel
+from memetik.kernels.evolution import de as kernel
 from memetik.problem.compile import Compiled
 from memetik.solvers.evolving import Evolving
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from memetik.errors import MissingExtraError
 from memetik.geometry import rotation_matrix, transform
-from memetik.kernels.pose import write_matrix
+from memetik.kernels.math.pose import write_matrix
 from memetik.solvers.arm import Arm
 
 Array = NDArray[np.float64]

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memetik.kernels.step_dls import dls_step
+from memetik.kernels.stepping.dls import dls_step
 from memetik.solvers.stepping import Stepping
 
 

@@ -1,6 +1,6 @@
 """Threads that exploit elites for Bio IK: started at the first need, asleep unless a search rings for them.
 
-The search decides when (kernels/bio_ik_elites.py). Here it is told whom to ring for, and they are told what there is to do.
+The search decides when (kernels/bio_ik/elites.py). Here it is told whom to ring for, and they are told what there is to do.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.kernels.bell import await_bell, new_bell
-from memetik.kernels.bio_ik_elites import join_search
-from memetik.kernels.bio_ik_room import ELITES, HANDS, SIZE, hand_place
+from memetik.kernels.bio_ik.elites import join_search
+from memetik.kernels.bio_ik.scratch import ELITES, HANDS, SIZE, hand_place
+from memetik.kernels.compiler.wakeup import await_bell, new_bell
 from memetik.objectives.objective import Array
 
 

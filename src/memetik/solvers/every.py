@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError
 from memetik.geometry.checks import real_number, whole_number
-from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, OUTCOME
-from memetik.kernels.compile_time import split_time
-from memetik.kernels.finish import REACHED
-from memetik.kernels.gather import apart, gather
+from memetik.kernels.compiler.compile_time import split_time
+from memetik.kernels.memetic.all_solutions import apart, gather
+from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME
+from memetik.kernels.problem.verify import REACHED
 from memetik.problem import Problem, require_problem
 from memetik.problem.seed import checked_seed
 from memetik.solution import Solution

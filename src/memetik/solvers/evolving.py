@@ -36,7 +36,7 @@ class Evolving(Seeded):
 
     name: ClassVar[str]
     fewest: ClassVar[int]  # individuals that the method needs
-    search: ClassVar[Any]  # the kernel that makes the method (SEARCH in kernels/late.py)
+    search: ClassVar[Any]  # the kernel that makes the method (SEARCH in kernels/compiler/function_pointers.py)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,7 +11,7 @@ of the places they ask for. A target farther away than the chain is long needs n
 
 Bare points know nothing of hinges and limits, so here links move on their real joints. A ball joint that brings the next
 point as near as it can to where it was puts it on the line towards there, as above. A hinge, a slide or a screw does what
-it can of that within its limits, in both halves (kernels/fabrik_forward.py, fabrik_backward.py). So the backward half
+it can of that within its limits, in both halves (kernels/sweeps/fabrik_forward.py, fabrik_backward.py). So the backward half
 ends in joint values, and there is no step from points to angles that could fail. On a planar body without limits the
 points are the textbook's. What a hinge cannot do, later joints must mend, so joints may look further ahead than the next
 point:
@@ -38,7 +38,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError
-from memetik.kernels import fabrik as kernel
+from memetik.kernels.sweeps import fabrik as kernel
 from memetik.problem import Problem
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget, require_task

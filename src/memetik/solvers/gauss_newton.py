@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memetik.kernels.step_gauss_newton import ORIGIN, gauss_newton_step
+from memetik.kernels.stepping.gauss_newton import ORIGIN, gauss_newton_step
 from memetik.solvers.stepping import Stepping
 
 

@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memetik.errors import ProblemError
-from memetik.kernels import hgsa as kernel
+from memetik.kernels.evolution import hgsa as kernel
 from memetik.problem.compile import Compiled
 from memetik.solvers.evolving import Evolving
 

@@ -5,7 +5,7 @@ from the last few steps s and the changes y of the gradient along them: x moves 
 
     f + g.d + d.B.d / 2,    B = theta I - W M W^T,    W = [Y S]
 
-(kernels/lbfgsb.py), as in Byrd, Lu, Nocedal and Zhu (1995), and stops where a line search finds enough decrease.
+(kernels/lbfgsb/minimiser.py), as in Byrd, Lu, Nocedal and Zhu (1995), and stops where a line search finds enough decrease.
 
 It shines where limits are many and touched (they are part of every step, not a clamp behind it), where the problem is not
 close to a sum of squares that can vanish, such as targets out of reach or many guides in balance, and where variables are
@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError
-from memetik.kernels.lbfgsb import places_size
-from memetik.kernels.lbfgsb_late import minimum_address
-from memetik.kernels.lbfgsb_room import MINIMUM
-from memetik.kernels.lbfgsb_search import room_for_search, search
+from memetik.kernels.lbfgsb.function_pointers import minimum_address
+from memetik.kernels.lbfgsb.minimiser import places_size
+from memetik.kernels.lbfgsb.scratch import MINIMUM
+from memetik.kernels.lbfgsb.search import room_for_search, search
 from memetik.problem import Problem
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget, require_task

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import MemetikWarning, ProblemError, shown
-from memetik.kernels.compile_time import split_time
+from memetik.kernels.compiler.compile_time import split_time
 from memetik.learn import FeedForward
 from memetik.learn.domain import require_targets
 from memetik.problem import Problem, require_problem

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memetik.kernels.step_levenberg_marquardt import ORIGIN, levenberg_marquardt_step
+from memetik.kernels.stepping.levenberg_marquardt import ORIGIN, levenberg_marquardt_step
 from memetik.solvers.stepping import Stepping
 
 

@@ -1,4 +1,4 @@
-"""The flagship: see kernels/memetic.py for the method."""
+"""The flagship: see kernels/memetic/search.py for the method."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memetik.kernels.acts import go_on, search_at
-from memetik.kernels.compile_time import compile_times, split_time
-from memetik.kernels.finish import CLOSEST, REACHED
-from memetik.kernels.polish import STEPS
-from memetik.kernels.pose_search import solve_pose_at
+from memetik.kernels.compiler.compile_time import compile_times, split_time
+from memetik.kernels.memetic.pose_search import solve_pose_at
+from memetik.kernels.memetic.refine import STEPS
+from memetik.kernels.memetic.stages import go_on, search_at
+from memetik.kernels.problem.verify import CLOSEST, REACHED
 from memetik.problem import Problem
 from memetik.problem.compile import Compiled
 from memetik.solution import Solution
@@ -63,7 +63,7 @@ class Memetic(Seeded):
 
 
 class Shares(NamedTuple):
-    """The evaluations that may be spent after the search, before tolerances yield, and in all (kernels/acts.py)."""
+    """The evaluations that may be spent after the search, before tolerances yield, and in all (kernels/memetic/stages.py)."""
 
     search: int
     first: int

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.kernels.acts import search_at, settle_at, yield_at
-from memetik.kernels.crossing import table_of
-from memetik.kernels.crowd import place_crowd
-from memetik.kernels.descent import attempt, attempt_softly
-from memetik.kernels.late import ACT, ATTEMPT, address
-from memetik.kernels.pose_descent import attempt_pose
-from memetik.kernels.pose_search import room_for_pose, solve_pose_at
-from memetik.kernels.terms import TERM
+from memetik.kernels.compiler.array_table import table_of
+from memetik.kernels.compiler.function_pointers import ACT, ATTEMPT, address
+from memetik.kernels.memetic.descent import attempt, attempt_softly
+from memetik.kernels.memetic.population_poses import place_crowd
+from memetik.kernels.memetic.pose_descent import attempt_pose
+from memetik.kernels.memetic.pose_search import room_for_pose, solve_pose_at
+from memetik.kernels.memetic.stages import search_at, settle_at, yield_at
+from memetik.kernels.terms.records import TERM
 from memetik.objectives.objective import Array
 from memetik.problem.compile import Compiled
 from memetik.problem.scratch import Pool, Scratch
@@ -49,7 +49,7 @@ class MemeticPlan(Pool["MemeticScratch"]):
 
     @cached_property
     def attempts(self) -> NDArray[np.int64]:
-        """The addresses of the local searches that the acts of a solve call (kernels/acts.py)."""
+        """The addresses of the local searches that the acts of a solve call (kernels/memetic/stages.py)."""
         yields = self.compiled.roomy is not None
         first = 0 if self.compiled.one_pose else self.attempt
         return np.array([first, address(attempt_softly, ATTEMPT) if yields else 0], dtype=np.int64)
@@ -80,7 +80,7 @@ class MemeticScratch(Scratch):
 
     @cached_property
     def pose_table(self) -> Any:
-        """All that pose_search.py reads and writes, as a table (kernels/crossing.py)."""
+        """All that pose_search.py reads and writes, as a table (kernels/compiler/array_table.py)."""
         c, plan = self.compiled, self.plan
         return table_of((
             c.nodes, c.frames, c.terms, self.source, c.bounds, c.active, c.limits, plan.population, plan.crowd,

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import RefusedError
-from memetik.kernels.compile_time import split_time
-from memetik.kernels.drive import drive
-from memetik.kernels.late import search_address
+from memetik.kernels.compiler.compile_time import split_time
+from memetik.kernels.compiler.function_pointers import search_address
+from memetik.kernels.problem.solve import drive
 from memetik.problem import Problem
 from memetik.problem.scratch import Scratch, scratch_pool
 from memetik.solution import Solution
@@ -45,7 +45,7 @@ def run_in(
     room: int | NDArray[np.float64] = 0,
     begin: float | None = None,
 ) -> Solution:
-    """Solve by a search kernel (kernels/drive.py), with scratch of `places` integers and `room` floats, or in arrays.
+    """Solve by a search kernel (kernels/problem/solve.py), with scratch of `places` integers and `room` floats, or in arrays.
 
     begin: when the solve began, on the clock of time.perf_counter [s], for a method that prepared something before.
     """
@@ -65,7 +65,7 @@ def run_in(
 
 
 def require(problem: Problem, method: str, kinds: Collection[int], instead: str = "memetic") -> None:
-    """Raise if an objective has terms of other kinds (kernels/terms.py) than a method can take."""
+    """Raise if an objective has terms of other kinds (kernels/terms/records.py) than a method can take."""
     c = problem.compiled
     for objective, owner in zip(problem.objectives, c.owners, strict=True):
         if not set(c.terms["kind"][owner].tolist()) <= set(kinds):

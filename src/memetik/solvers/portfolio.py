@@ -30,8 +30,8 @@ from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError, RefusedError, shown
 from memetik.geometry.checks import real_number, several
-from memetik.kernels.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
-from memetik.kernels.compile_time import split_time
+from memetik.kernels.compiler.compile_time import split_time
+from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.problem import Problem
 from memetik.problem.cancel import CancelToken
 from memetik.solution import Solution, Status

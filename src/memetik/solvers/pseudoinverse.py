@@ -21,8 +21,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memetik.kernels.directions import size
-from memetik.kernels.step_pseudoinverse import SCRATCH, pseudoinverse_step
+from memetik.kernels.stepping.directions import size
+from memetik.kernels.stepping.pseudoinverse import SCRATCH, pseudoinverse_step
 from memetik.solvers.stepping import Stepping
 
 

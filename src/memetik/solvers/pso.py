@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memetik.errors import ProblemError
-from memetik.kernels import pso as kernel
+from memetik.kernels.evolution import pso as kernel
 from memetik.problem.compile import Compiled
 from memetik.solvers.evolving import Evolving
 

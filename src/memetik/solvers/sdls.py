@@ -23,9 +23,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memetik.kernels.directions import size
-from memetik.kernels.iterate import MEMORY
-from memetik.kernels.step_sdls import sdls_step
+from memetik.kernels.stepping.directions import size
+from memetik.kernels.stepping.iterate import MEMORY
+from memetik.kernels.stepping.sdls import sdls_step
 from memetik.solvers.stepping import Stepping
 
 

@@ -1,4 +1,4 @@
-"""What the Jacobian methods share on the Python side: their common parameters, and the way into kernels/iterate.py."""
+"""What the Jacobian methods share on the Python side: their common parameters, and the way into kernels/stepping/iterate.py."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError
-from memetik.kernels.evaluate import count_residuals
-from memetik.kernels.iterate import MEMORY, iterate
-from memetik.kernels.late import step_address
+from memetik.kernels.compiler.function_pointers import step_address
+from memetik.kernels.problem.evaluate import count_residuals
+from memetik.kernels.stepping.iterate import MEMORY, iterate
 from memetik.problem import Problem
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget, require_task
@@ -44,7 +44,7 @@ class Stepping(Seeded):
     longest_step: float = 1.0
 
     name: ClassVar[str]
-    step: ClassVar[Any]  # the kernel that makes the method (STEP in kernels/late.py)
+    step: ClassVar[Any]  # the kernel that makes the method (STEP in kernels/compiler/function_pointers.py)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -21,9 +21,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memetik.kernels.directions import size
-from memetik.kernels.iterate import MEMORY
-from memetik.kernels.step_svd_dls import svd_dls_step
+from memetik.kernels.stepping.directions import size
+from memetik.kernels.stepping.iterate import MEMORY
+from memetik.kernels.stepping.svd_dls import svd_dls_step
 from memetik.solvers.stepping import Stepping
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memetik.errors import RefusedError
-from memetik.kernels.terms import AIM, ORIENTATION, POSITION
+from memetik.kernels.terms.records import AIM, ORIENTATION, POSITION
 from memetik.problem import Problem
 from memetik.solvers.method import require
 

@@ -22,8 +22,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memetik.kernels.iterate import MEMORY
-from memetik.kernels.step_transpose import transpose_step
+from memetik.kernels.stepping.iterate import MEMORY
+from memetik.kernels.stepping.transpose import transpose_step
 from memetik.solvers.stepping import Stepping
 
 

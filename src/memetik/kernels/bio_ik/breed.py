@@ -1,0 +1,101 @@
+"""Bio IK, lines 24 to 27 and 34 to 43 of Algorithm 3: a fresh population, and the offspring of one."""
+
+from __future__ import annotations
+
+from memetik.kernels.bio_ik.exploit import SAMPLES, write_strides
+from memetik.kernels.bio_ik.function_pointers import call_look
+from memetik.kernels.bio_ik.reproduce import adopt, constrain, initialise, mutate, recombine
+from memetik.kernels.bio_ik.scratch import ADOPTION, ELITES, LOOK, MOMENTUM, NICHING, SATISFIED, SPENT
+from memetik.kernels.bio_ik.select import niche, select
+from memetik.kernels.compiler.cancel import cancelled
+from memetik.kernels.compiler.clock import now
+from memetik.kernels.compiler.jit import jit_part
+from memetik.kernels.compiler.random import seed_stream
+
+
+@jit_part
+def over(most, deadline, hand):
+    """Whether the budget is used up, or the search cancelled."""
+    if hand.tally[SPENT] >= most or (deadline > 0.0 and now(hand.clock) >= deadline):
+        return True
+    return cancelled(hand.clock)
+
+
+@jit_part
+def populate(problem, parameters, places, room, x, colony, most, deadline, state, hand):
+    """The seed x and random individuals, eq. 4.12, as offspring, until one satisfies all. Returns how many there are."""
+    genes, momentum = colony.offspring.genes, colony.offspring.momentum
+    losses = colony.offspring.losses
+    for i in range(genes.shape[0]):
+        colony.parents[i, 0] = colony.parents[i, 1] = -1
+        initialise(problem[4], state, genes[i], momentum[i])
+        if i == 0:
+            for k in range(x.size):
+                genes[0, k] = x[k]
+        elif over(most, deadline, hand):
+            return i
+        call_look(places[LOOK], problem, parameters, places, room, 0, colony.given, genes[i], 0)
+        for t in range(hand.losses.size):
+            losses[i, t] = hand.losses[t]
+        if hand.tally[SATISFIED] != 0.0:
+            return i + 1
+    return genes.shape[0]
+
+
+@jit_part
+def survey(problem, parameters, places, room, colony, most, deadline, hand):
+    """Find the strides of genes from the gradients at some individuals of the population (exploit.py)."""
+    genes, strides = colony.population.genes, colony.strides
+    n = genes.shape[1]
+    for k in range(n):
+        strides[0, k] = 0.0
+    for i in range(min(SAMPLES, genes.shape[0])):
+        if hand.tally[SPENT] + 1.0 + n > most or over(most, deadline, hand):
+            break
+        call_look(places[LOOK], problem, parameters, places, room, 0, colony.given, genes[i], 1)
+        for k in range(n):
+            slope = hand.gradient[k]
+            if slope * slope < 1e300:  # neither infinite nor no number
+                strides[0, k] += slope * slope
+    write_strides(problem[4], strides)
+
+
+@jit_part
+def reproduce(bounds, parameters, population, first, second, prototype, state, x, g):
+    """Lines 36 and 37: a child of two parents and a prototype."""
+    genes, momentum = population.genes, population.momentum
+    inherits = parameters[MOMENTUM] != 0.0
+    recombine(genes[first], genes[second], momentum[first], momentum[second], inherits, state, x, g)
+    mutate(0.5 * (population.extinction[first] + population.extinction[second]), bounds, state, x, g)
+    if parameters[ADOPTION] != 0.0:
+        adopt(genes[first], genes[second], genes[prototype], state, x, g)
+    constrain(bounds, x)
+
+
+@jit_part
+def breed(problem, parameters, places, room, colony, seed, stream, most, deadline, state, hand):
+    """All offspring, from place kappa on, until one satisfies all. Returns the first place that is not filled."""
+    population, offspring, pool, parents = colony.population, colony.offspring, colony.pool, colony.parents
+    size = pool.size
+    for i in range(size):
+        pool[i] = colony.order[i]
+    for i in range(int(parameters[ELITES]), pool.size):
+        if over(most, deadline, hand):
+            return i
+        x, g = offspring.genes[i], offspring.momentum[i]
+        seed_stream(state, seed, stream + i)
+        parents[i, 0] = parents[i, 1] = -1
+        if size > 0:
+            first, second, prototype = pool[select(size, state)], pool[select(size, state)], pool[select(size, state)]
+            reproduce(problem[4], parameters, population, first, second, prototype, state, x, g)
+            parents[i, 0], parents[i, 1] = first, second
+        else:
+            initialise(problem[4], state, x, g)
+        fitness = call_look(places[LOOK], problem, parameters, places, room, 0, colony.weights, x, 0)
+        for t in range(hand.losses.size):
+            offspring.losses[i, t] = hand.losses[t]
+        if hand.tally[SATISFIED] != 0.0:
+            return i + 1
+        if parents[i, 0] >= 0 and parameters[NICHING] != 0.0:
+            size = niche(pool, size, fitness, parents[i, 0], parents[i, 1], population.fitness)
+    return pool.size

@@ -1,0 +1,160 @@
+"""The machine code of kernels on disk: what is damaged there counts as absent, and what cannot be written is done without.
+
+Numba believes its cache. A file cut short by a full disk or a crash raises an error at every run, and machine code with a
+flipped bit crashes the process. Here every file begins with a checksum, which is verified before anything is unpickled.
+The checksum covers the name of the file, and the index names the checksum of its data files, so that a file in the place
+of another one is noticed, too.
+
+A file is replaced in one step, data before the index that names it: whoever is interrupted, or reads meanwhile, finds the
+old one or the new one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import pickle
+import uuid
+from pathlib import Path
+from typing import Any
+
+from numba.core import event
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+from memetik.kernels.compiler.compile_time import compile_times
+
+TROUBLE = "memetik:cache trouble"  # an event of Numba's kind; its data are "read" or "written", the path, and why
+
+# Numba keeps machine code until the file of the function itself changes; a kernel contains the kernels that it calls.
+_STAMP = tuple(
+    (str(file), file.stat().st_mtime_ns, file.stat().st_size)
+    for file in sorted(Path(__file__).parents[1].rglob("*.py"))
+)
+
+_MARK = b"memetik1"  # what a file of this form begins with
+_PICKLE = b"\x80"  # what the index of Numba itself begins with, as older versions of memetik left it
+_HEAD = len(_MARK) + hashlib.sha256().digest_size
+
+
+class KernelCache(FunctionCache):
+    """The cache of one kernel. RuntimeError if there is no folder that can be written."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        stamp = self._cache_file._source_stamp, _STAMP
+        self._cache_file = CacheFiles(self._cache_path, self._impl.filename_base, stamp)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The machine code for a signature; None if there is none that can be used."""
+        try:
+            loaded = super().load_overload(sig, target_context)
+        except Exception as error:  # whatever linking strange code may raise
+            _tell("read", Path(self._cache_path), error)
+            return None
+        if loaded is not None:
+            compile_times.note()
+        return loaded
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the machine code for a signature, if the disk takes it."""
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:  # full, read-only, no more allowed
+            _tell("written", Path(self._cache_path), error)
+        finally:
+            compile_times.note()
+
+
+class CacheFiles(IndexDataCacheFile):
+    """The index of one kernel, and a data file for each signature that it is compiled for."""
+
+    def save(self, key: Any, data: Any) -> None:
+        """Write the data of a signature, then the index that names it."""
+        index = self._load_index()
+        taken = {name for name, _ in index.values()}
+        free = (self._data_name(k) for k in itertools.count(1))
+        name = index[key][0] if key in index else next(name for name in free if name not in taken)
+        index[key] = name, self._write(name, self._dump(data))
+        self._save_index(index)
+
+    def load(self, key: Any) -> Any:
+        """The data of a signature; None if there is none, or it is damaged."""
+        name, checksum = self._load_index().get(key, (None, b""))
+        if name is None:
+            return None
+        try:
+            found = self._read(name)
+            if found is None:
+                return None
+            if found[0] != checksum:  # whole, but of another signature: two processes took the same name
+                return None
+            return pickle.loads(found[1])
+        except Exception as error:  # whatever unpickling strange bytes may raise
+            _tell("read", self._path(name), error)
+            return None
+
+    def _load_index(self) -> dict[Any, tuple[str, bytes]]:
+        """Name and checksum of the data file for each signature; nothing if the index is stale or damaged."""
+        try:
+            found = self._read(self._index_name)
+            if found is None:
+                return {}
+            version, stamp, index = pickle.loads(found[1])
+            if (version, stamp) != (self._version, self._source_stamp):
+                return {}
+            # Apart, because what another version left may speak of something that this one does not have.
+            known: dict[Any, tuple[str, bytes]] = pickle.loads(index)
+            return known
+        except Exception as error:  # whatever unpickling strange bytes may raise
+            _tell("read", self._path(self._index_name), error)
+            return {}
+
+    def _save_index(self, overloads: dict[Any, tuple[str, bytes]]) -> None:
+        self._write(self._index_name, self._dump((self._version, self._source_stamp, self._dump(overloads))))
+
+    def _read(self, name: str) -> tuple[bytes, bytes] | None:
+        """The checksum of a file and its content; None if there is no file, or one that this version did not write."""
+        try:
+            whole = self._path(name).read_bytes()
+        except FileNotFoundError:
+            return None
+        if whole.startswith(_PICKLE):
+            return None
+        checksum, content = whole[len(_MARK) : _HEAD], whole[_HEAD:]
+        if not whole.startswith(_MARK) or checksum != _checksum(name, content):
+            raise _DamagedFileError("the file is damaged")
+        return checksum, content
+
+    def _write(self, name: str, content: bytes) -> bytes:
+        """Write or replace a file in one step; its checksum."""
+        checksum = _checksum(name, content)
+        path = self._path(name)
+        draft = path.with_name(f"{name}.tmp.{uuid.uuid4().hex[:16]}")
+        try:
+            draft.write_bytes(b"".join((_MARK, checksum, content)))
+            draft.replace(path)
+        except BaseException:  # Ctrl-C as well: nobody would ever remove the draft
+            with contextlib.suppress(OSError):
+                draft.unlink()
+            raise
+        return checksum
+
+    def _path(self, name: str) -> Path:
+        return Path(self._cache_path, name)
+
+
+class _DamagedFileError(Exception):
+    """A file is not what was written under its name."""
+
+
+def _checksum(name: str, content: bytes) -> bytes:
+    checksum = hashlib.sha256(name.encode() + b"\0")
+    checksum.update(content)
+    return checksum.digest()
+
+
+def _tell(what: str, path: Path, error: Exception) -> None:
+    """Let whoever speaks to the user know of it."""
+    why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    event.broadcast(event.Event(TROUBLE, event.EventStatus.START, data=(what, path, why)))

@@ -1,0 +1,6 @@
+"""The same kernels as device functions of a graphics card, one problem a thread.
+
+general                any problem
+pose                   one full pose
+translate              kernels as device functions
+"""

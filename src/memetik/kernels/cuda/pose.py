@@ -1,0 +1,160 @@
+"""One full pose, a million times: the search of kernels/memetic/pose_search.py in the hands of the threads of a graphics card.
+
+Thirty-two threads share one instruction, so what one of them does alone costs all of them. Every turn of the loop is
+therefore the same for all: place the body, measure, and go on in one of four ways (step, restart, verify, next task), of
+which only the step is long. A thread that is done takes the next task at once instead of waiting for its neighbours.
+
+A task is a problem with a small budget. The few problems that need more are given to many threads each, which set out
+from different postures, because one thread after the other would keep the whole card waiting for the hardest of all.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numba.cuda
+import numpy as np
+
+from memetik.kernels.body.forward import forward, frame_pose
+from memetik.kernels.compiler.random import mix
+from memetik.kernels.cuda.translate import Port
+from memetik.kernels.math.pose import turn
+from memetik.kernels.memetic.descent import DAMPING, LEAST_DAMPING, LONGEST_STEP, STALL, STALLS, STEPS
+from memetik.kernels.memetic.pose_step import pose_step
+from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED, wrap_towards
+from memetik.kernels.terms.pose import rotation_vector
+
+cuda: Any = numba.cuda  # it has no types
+
+LOOK = 8  # postures of the population that a restart looks at
+EXPLOITED = 12  # attempts before postures are drawn afresh
+STREAM = 1 << 20  # more attempts than any task makes, so that no two streams draw the same postures
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_DROP, _UNIT = np.uint64(11), 2.0**-53
+
+
+def choose_restart(bounds, population, crowd, target, by_position, by_rotation, seed, attempt, x, scramble):
+    """A posture for the next attempt: the one of a few of the population that is nearest to the target, or a fresh one."""
+    state = scramble(scramble(np.uint64(seed) + _GOLDEN) + _GOLDEN * np.uint64(attempt))
+    if attempt > EXPLOITED:
+        for k in range(x.size):
+            state = scramble(state + _GOLDEN)
+            x[k] = bounds[2, k] + (bounds[3, k] - bounds[2, k]) * (float(state >> _DROP) * _UNIT)
+        return
+    people = population.shape[0]
+    first = int(state % np.uint64(people))
+    chosen, lowest = 0, math.inf
+    for j in range(LOOK):
+        c = (first + j) % people
+        dx, dy, dz = crowd[4, c] - target[4], crowd[5, c] - target[5], crowd[6, c] - target[6]
+        dot = crowd[0, c] * target[0] + crowd[1, c] * target[1] + crowd[2, c] * target[2] + crowd[3, c] * target[3]
+        score = by_position * by_position * (dx * dx + dy * dy + dz * dz)
+        score += by_rotation * by_rotation * 8.0 * (1.0 - abs(dot))
+        if score < lowest:
+            chosen, lowest = c, score
+    for k in range(x.size):
+        x[k] = population[chosen, k]
+
+
+@cache
+def pose_kernel(motions: int, variables: int) -> Any:
+    """The kernel for bodies with so many motions and variables; sizes of local arrays must be known when it compiles."""
+    port = Port()
+    place, tip_of, angle_of = port(forward), port(frame_pose), port(rotation_vector)
+    rotate, stride, wrap, scramble = port(turn), port(pose_step), port(wrap_towards), port(mix)
+    restart = cuda.jit(device=True)(choose_restart)
+
+    @cuda.jit
+    def solve_poses(
+        nodes, frames, terms, bounds, population, crowd, targets, starts, which, spread, stream, seed, most, counter,
+        found, statuses, errors, evaluations, attempts,
+    ):  # fmt: skip
+        """Task t is for row which[t // spread] of targets and starts. With stream 0 it sets out from the start, otherwise
+        from a posture of its own, drawn from stream + t % spread. Results are stored by task."""
+        x, start = cuda.local.array(variables, np.float64), cuda.local.array(variables, np.float64)
+        best, step = cuda.local.array(variables, np.float64), cuda.local.array(variables, np.float64)
+        poses = cuda.local.array((motions, 7), np.float64)
+        columns = cuda.local.array((variables, 6), np.float64)
+        position, orientation, frame = terms[0], terms[1], frames[terms[0].frame]
+        near = position.tolerance * position.tolerance
+        narrow = orientation.tolerance * orientation.tolerance
+        by_position, by_rotation = position.scale, orientation.scale
+        seen = crowd[position.frame]
+        count = which.size * spread
+        task = cuda.atomic.add(counter, 0, 1)
+        begin, verifying = True, False
+        target = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        spent = attempt = taken = failures = 0
+        least = last = math.inf
+        while task < count:
+            if begin:
+                begin, verifying = False, False
+                row = which[task // spread]
+                target = (
+                    targets[row, 0], targets[row, 1], targets[row, 2], targets[row, 3], targets[row, 4], targets[row, 5],
+                    targets[row, 6],
+                )  # fmt: skip
+                for k in range(variables):
+                    x[k] = start[k] = best[k] = min(max(starts[row, k], bounds[0, k]), bounds[1, k])
+                spent, attempt, taken, failures = 0, 1, 0, 0
+                least = last = math.inf
+                if stream > 0:
+                    attempt = (stream + task % spread) * STREAM
+                    restart(bounds, population, seen, target, by_position, by_rotation, seed, attempt, x, scramble)
+            place(nodes, x, poses)
+            tip = tip_of(frame, poses)
+            dx, dy, dz = tip[4] - target[4], tip[5] - target[5], tip[6] - target[6]
+            ex, ey, ez = angle_of(target, tip)
+            distance, angle = dx * dx + dy * dy + dz * dz, ex * ex + ey * ey + ez * ez
+            if verifying:
+                distance, angle = math.sqrt(distance), math.sqrt(angle)
+                reached = distance <= position.tolerance and angle <= orientation.tolerance
+                for k in range(variables):
+                    found[task, k] = x[k]
+                errors[task, 0], errors[task, 1] = distance, angle
+                status = REACHED if reached else CLOSEST
+                statuses[task] = status if math.isfinite(distance + angle) else INVALID
+                evaluations[task] = spent
+                attempts[task] = attempt % STREAM + (1 if stream > 0 else 0)
+                task = cuda.atomic.add(counter, 0, 1)
+                begin = True
+                continue
+            spent += 1
+            taken += 1
+            error = by_position * by_position * distance + by_rotation * by_rotation * angle
+            satisfied = distance <= near and angle <= narrow
+            if error < least:
+                least = error
+                for k in range(variables):
+                    best[k] = x[k]
+            failures = failures + 1 if error > STALL * last else 0
+            last = error
+            if satisfied or spent >= most:
+                for k in range(variables):
+                    x[k] = x[k] if satisfied else best[k]
+                wrap(x, start, bounds)
+                for k in range(variables):
+                    x[k] = min(max(x[k], bounds[0, k]), bounds[1, k])
+                verifying = True
+            elif failures >= STALLS or taken > STEPS:
+                attempt += 1
+                taken, failures, last = 0, 0, math.inf
+                restart(bounds, population, seen, target, by_position, by_rotation, seed, attempt, x, scramble)
+            else:
+                ex, ey, ez = rotate(target, ex, ey, ez)
+                residual = (
+                    by_position * dx, by_position * dy, by_position * dz, by_rotation * ex, by_rotation * ey,
+                    by_rotation * ez,
+                )  # fmt: skip
+                longest = stride(
+                    nodes, poses, frame.node, tip[4], tip[5], tip[6], residual, by_position, by_rotation, bounds, x,
+                    DAMPING * 0.5 * error + LEAST_DAMPING, columns, step,
+                )  # fmt: skip
+                shorten = LONGEST_STEP / longest if longest > LONGEST_STEP else 1.0
+                for k in range(variables):
+                    x[k] = min(max(x[k] + shorten * step[k], bounds[0, k]), bounds[1, k])
+
+    return solve_poses

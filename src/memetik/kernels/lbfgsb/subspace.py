@@ -1,0 +1,123 @@
+"""The minimum of the model over the variables that no bound holds (Byrd et al. 1995, section 5.1).
+
+With F the free and A the held variables, and r the downhill slope of the model at a point, the minimum is a step
+
+    d_F = (r + W_F v / theta) / theta,    (M^-1 - W_F^T W_F / theta) v = W_F^T r
+
+away. With v = (a, theta u) that is K (a, u) = (Y_F^T r, theta S_F^T r), where
+
+    K = [ -I - Y^T Y / theta  -I - R^T ] + sum over A of w w^T = [ -I  L^T         ] - sum over F of w w^T
+        [ -I - R               0       ]                         [ L   theta S^T S ]
+
+and w = (row of Y / sqrt(theta), row of S sqrt(theta)) of a variable. The first form serves where few variables are held,
+the second where few are free. If none is held, substitution in the triangle I + R will do.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from memetik.kernels.compiler.jit import jit, jit_fast
+from memetik.kernels.lbfgsb.memory import add_product
+from memetik.kernels.math.symmetric import decompose, substitute_back
+
+
+@jit_fast
+def solve_freely(theta, count, memory, oldest, newer, changes, vector):
+    """(a, u) from W^T r, in place, where no variable is held.
+
+    a = -(I + R)^-1 theta S^T r,    u = -(I + R)^-T (Y^T r + (I + Y^T Y / theta) a)
+    """
+    first, last = vector[:memory], vector[memory:]
+    for j in range(count):
+        last[j] *= theta
+    for back in range(count):
+        i = (oldest + count - 1 - back) % count
+        known = last[i]
+        for j in range(count):
+            last[j] -= newer[i, j] * known
+    for i in range(count):
+        total = 0.0
+        for j in range(count):
+            total += changes[i, j] * last[j]
+        first[i] += -last[i] - total / theta
+    for age in range(count):
+        i = (oldest + age) % count
+        total = first[i]
+        for j in range(count):
+            total -= newer[i, j] * first[j]
+        first[i] = total
+    for j in range(count):
+        first[j], last[j] = -last[j], -first[j]
+
+
+@jit_fast
+def fill_system(theta, count, memory, pairs, older, newer, steps, changes, times, held, vector, strip, system):
+    """Write the upper triangle of K, and the right side behind it. A variable is held where `times` is zero."""
+    few_held = 2 * held <= times.size
+    for i in range(count):
+        if few_held:
+            for j in range(count):
+                system[i, j] = -changes[i, j] / theta
+                system[i, count + j] = -newer[i, j]
+                system[count + i, count + j] = 0.0
+            system[i, count + i] -= 1.0
+        else:
+            for j in range(count):
+                system[i, j] = 0.0
+                system[i, count + j] = older[j, i]
+                system[count + i, count + j] = theta * steps[i, j]
+        system[i, i] -= 1.0
+        system[i, 2 * count] = vector[i]
+        system[count + i, 2 * count] = theta * vector[memory + i]
+    root = math.sqrt(theta)
+    sign = 1.0 if few_held else -1.0
+    end = np.uint64(2 * count)
+    for k in range(times.size):
+        if (times[k] > 0.0) != few_held:
+            for j in range(count):
+                strip[j] = pairs[j, k] / root
+                strip[count + j] = pairs[memory + j, k] * root
+            for i in range(end):
+                share = sign * strip[i]
+                for j in range(i, end):
+                    system[i, j] += share * strip[j]
+
+
+@jit_fast
+def subspace_step(
+    theta, count, memory, oldest, pairs, older, newer, steps, changes, times, held, strip, system, vector, step
+):
+    """Turn the slope r in `step` (zero for held variables) into the step to the minimum. `vector` is W^T r.
+
+    Returns whether rounding let it.
+    """
+    if held == 0:
+        solve_freely(theta, count, memory, oldest, newer, changes, vector)
+    else:
+        fill_system(theta, count, memory, pairs, older, newer, steps, changes, times, held, vector, strip, system)
+        if not decompose(system, 2 * count, count, 1):
+            return False
+        for j in range(count):
+            strip[j], strip[count + j] = system[j, 2 * count], system[count + j, 2 * count]
+        substitute_back(system, 2 * count, strip)
+        for j in range(count):
+            vector[j], vector[memory + j] = strip[j], strip[count + j]
+    for j in range(count):
+        vector[j] /= theta
+    add_product(pairs, count, memory, vector, step)
+    for k in range(step.size):
+        step[k] = step[k] / theta if times[k] > 0.0 else 0.0
+    return True
+
+
+@jit
+def take_inside(x, lower, upper, step, target):
+    """Write x + step into `target`. Returns whether it lies within the bounds."""
+    inside = True
+    for k in range(x.size):
+        target[k] = x[k] + step[k]
+        inside = inside and lower[k] <= target[k] <= upper[k]
+    return inside

@@ -1,0 +1,10 @@
+"""Poses, twists and small dense linear algebra.
+
+line_search            the line search of Moré and Thuente
+linear                 Cholesky factorisation and one damped step
+pose                   unit quaternion and position
+sincos                 sine and cosine together
+svd                    singular values by Jacobi rotations
+symmetric              symmetric systems by LDL^T
+twist                  what one motion does to a point
+"""

@@ -1,0 +1,14 @@
+"""The flagship method: a population of postures, the most promising exploited by damped Gauss-Newton steps.
+
+all_solutions          distinct solutions of one problem
+batch                  many rows of targets in one call
+descent                the local search: damped Gauss-Newton steps
+population_poses       scores of the whole population at once
+pose_descent           the local search for one pose
+pose_search            the whole search for one pose
+pose_step              the damped step for one pose, in registers
+refine                 the best posture to a true minimum
+search                 attempts from the population until one satisfies all
+stages                 search, refinement, relaxation: the stages of a solve
+tracking               targets that move
+"""

@@ -1,0 +1,84 @@
+"""The local search of memetic: damped Gauss-Newton steps within the limits, given up early where nothing is gained."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from memetik.kernels.compiler.jit import jit
+from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, remember, spent
+from memetik.kernels.problem.evaluate import measure, place
+from memetik.kernels.problem.least_squares import damped_step, linear_model, shorten, take_step
+
+# A step is damped by this share of half the squared error: bold near the solution, careful far from it.
+DAMPING = 0.1
+LEAST_DAMPING = 1e-12
+LONGEST_STEP = 1.5  # rad or m, for the joint that moves most
+STEPS = 12  # an attempt that takes longer rarely succeeds
+STALL = 0.5  # a step should at least halve the squared error ...
+STALLS = 2  # ... and may fail to do so once in a row
+
+# While soft terms pull, the balance is found when a step gains less than 2 %.
+BALANCE_STALL, BALANCE_STEPS = 0.98, 30
+
+
+@jit
+def newton_step(problem, x, damping, softness, work):
+    """One damped step from a posture that was just measured; writes work.step, at most LONGEST_STEP long."""
+    linear_model(problem, x, softness, work)
+    damped_step(problem, damping, work)
+    shorten(LONGEST_STEP, work)
+
+
+# Soft terms fade while the others are not satisfied.
+STAGES = np.array([1.0, 1e-2, 1e-4, 1e-6, 0.0])
+
+
+@jit
+def descend(problem, x, softness, most, deadline, clock, outcome, work):
+    """Step downhill until satisfied (with softness 0), stalled or out of budget. Returns whether it is satisfied."""
+    nodes, frames, terms, data, bounds, spans = problem
+    stall, stalls, steps = STALL, STALLS, STEPS
+    if softness > 0.0:
+        stall, stalls, steps = BALANCE_STALL, 1, BALANCE_STEPS
+    last = math.inf
+    failures = 0
+    for step in range(steps + 1):
+        place(nodes, frames, x, work.poses, work.world)
+        outcome[EVALUATIONS] += 1.0
+        error, hard, satisfied = measure(terms, data, work.world, x, softness, work.residual)
+        remember(x, hard, outcome, work)
+        if error > stall * last:
+            failures += 1
+        else:
+            failures = 0
+        done = satisfied and softness == 0.0
+        if done or failures >= stalls or step == steps or spent(outcome, most, deadline, clock):
+            return satisfied
+        if not math.isfinite(error):  # some objective is not defined here; a step would lead nowhere
+            return False
+        last = error
+        newton_step(problem, x, DAMPING * 0.5 * error + LEAST_DAMPING, softness, work)
+        take_step(x, bounds, work)
+    return False
+
+
+@jit
+def attempt(problem, x, most, deadline, clock, outcome, work):
+    """One attempt where every term can block."""
+    return descend(problem, x, 0.0, most, deadline, clock, outcome, work)
+
+
+@jit
+def attempt_softly(problem, x, most, deadline, clock, outcome, work):
+    """One attempt with terms that guide: find the balance first, then let them fade until the rest is satisfied.
+
+    Where the balance led astray before, the next attempts begin with fainter guides.
+    """
+    first = min(2 * (int(outcome[ATTEMPTS]) - 1), STAGES.size - 1)
+    for stage in range(first, STAGES.size):
+        satisfied = descend(problem, x, STAGES[stage], most, deadline, clock, outcome, work)
+        if satisfied or spent(outcome, most, deadline, clock):
+            return satisfied
+    return False

@@ -1,0 +1,133 @@
+"""When nothing satisfies all terms: bring the best posture to a true minimum, so that "closest" means what it says.
+
+Where errors remain, the curvature of the terms counts, which a damped Gauss-Newton step s does not know: it creeps. So
+the steps become conjugate directions (Polak and Ribière), which learn the curvature from the gradients g:
+
+    d = s + beta d_last        beta = s·(g - g_last) / s_last·g_last
+"""
+
+from __future__ import annotations
+
+from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.memetic.descent import LEAST_DAMPING, LONGEST_STEP, newton_step
+from memetik.kernels.problem.budget import EVALUATIONS, OUTCOME, deadline_after, spent
+from memetik.kernels.problem.evaluate import count_residuals, measure, place
+from memetik.kernels.problem.verify import verify
+from memetik.kernels.problem.workspace import carve
+
+STEPS = 100  # evaluations that it is worth; arms out of reach take 20 to 80
+GAIN = 1e-12  # a step that gains less than this share ends it
+FAINT = 1e-6  # guides still choose among postures that are equally close
+FIRST_DAMPING = 0.02  # share of the squared error
+BOLDER, WARIER = 0.9, 3.0  # what a step that gains, or does not, makes of the damping; directions need it steady
+
+
+@jit
+def look(problem, x, softness, outcome, work):
+    """The squared error at a posture."""
+    nodes, frames, terms, data, bounds, spans = problem
+    place(nodes, frames, x, work.poses, work.world)
+    outcome[EVALUATIONS] += 1.0
+    return measure(terms, data, work.world, x, softness, work.residual)[0]
+
+
+@jit_part
+def conjugate(x, falling, work):
+    """Turn work.step into the next direction, in work.trial, and keep the gradient in work.start.
+
+    `falling` is s_last·g_last, 0 to start afresh. Returns s·g, both gradients halved.
+    """
+    n, m = x.size, work.residual.size
+    now_falling, turned = 0.0, 0.0
+    for k in range(n):
+        uphill = work.gradient[k]
+        for i in range(m):
+            uphill += work.jacobian[k, i] * work.residual[i]
+        now_falling += work.step[k] * uphill
+        turned += work.step[k] * (uphill - work.start[k])
+        work.start[k] = uphill
+    beta = max(turned / falling, 0.0) if falling < 0.0 else 0.0
+    down, longest = 0.0, 0.0
+    for k in range(n):
+        move = work.step[k] + (beta * work.trial[k] if work.free[k] != 0.0 else 0.0)
+        work.trial[k] = move
+        down += move * work.start[k]
+        longest = max(longest, abs(move))
+    shorten = LONGEST_STEP / longest if longest > LONGEST_STEP else 1.0
+    for k in range(n):
+        work.trial[k] = shorten * work.trial[k] if down < 0.0 else work.step[k]
+    return now_falling
+
+
+@jit
+def go(share, bounds, work):
+    """A share of the direction from the best posture, within the limits. Returns the slope of the squared error there."""
+    slope = 0.0
+    for k in range(work.x.size):
+        work.x[k] = min(max(work.best[k] + share * work.trial[k], bounds[0, k]), bounds[1, k])
+        slope += 2.0 * work.start[k] * (work.x[k] - work.best[k])
+    return slope
+
+
+@jit
+def settle(problem, softness, most, deadline, clock, outcome, work):
+    """From work.best, in place, downhill only, until nothing is gained or the budget is spent.
+
+    `softness` is how much guides count: FAINT where something was missed, 1 where there is nothing else.
+    """
+    bounds, x, best = problem[4], work.x, work.best
+    error = look(problem, best, softness, outcome, work)
+    damping, falling = FIRST_DAMPING * error, 0.0
+    last = outcome[EVALUATIONS] + STEPS
+    while outcome[EVALUATIONS] < last and damping <= 1e6 * (1.0 + error) and not spent(outcome, most, deadline, clock):
+        newton_step(problem, best, damping + LEAST_DAMPING, softness, work)
+        falling = conjugate(best, falling, work)
+        slope = go(1.0, bounds, work)
+        ahead = look(problem, x, softness, outcome, work)
+        share = seen = 1.0
+        # A parabola through what is known has its lowest point elsewhere: look there too, if it is far from here.
+        bend = ahead - error - slope
+        lowest = min(max(-0.5 * slope / bend, 0.05), 4.0) if bend > 0.0 else 4.0
+        if not (ahead < error and 0.6 < lowest < 1.5) and not spent(outcome, most, deadline, clock):
+            go(lowest, bounds, work)
+            there, seen = look(problem, x, softness, outcome, work), lowest
+            if not ahead <= there:
+                ahead, share = there, lowest
+        gain = error - ahead
+        if gain > 0.0:
+            go(share, bounds, work)
+            for k in range(x.size):
+                best[k] = x[k]
+            error = ahead
+            damping *= BOLDER
+        else:
+            falling = 0.0
+            damping *= WARIER
+        if 0.0 < gain < GAIN * error or spent(outcome, most, deadline, clock):
+            break
+        if share != seen or not gain > 0.0:  # the next step needs the residuals of the best posture
+            look(problem, best, softness, outcome, work)
+
+
+@jit
+def polish(
+    nodes, frames, terms, data, bounds, spans, active, limits, q, softness, most, seconds, flags, clock, state, buffer,
+    outcome,
+):  # fmt: skip
+    """Settle a joint vector in place. Returns its status."""
+    n = active.size
+    work = carve(buffer, nodes.size, frames.size, n, count_residuals(terms), 0)
+    deadline = deadline_after(seconds, clock)
+    for k in range(n):
+        work.best[k] = q[active[k]]
+    settle((nodes, frames, terms, data, bounds, spans), softness, most, deadline, clock, outcome, work)
+    for k in range(n):
+        work.x[k] = work.best[k]
+        work.start[k] = q[active[k]]
+    errors, satisfied = outcome[OUTCOME : OUTCOME + terms.size], outcome[OUTCOME + terms.size :]
+    status = verify(
+        nodes, frames, terms, data, bounds, work.x, work.start, work.poses, work.world, work.residual, errors, satisfied
+    )
+    for k in range(n):
+        q[active[k]] = work.x[k]
+    return status

@@ -1,0 +1,148 @@
+"""POSITION and ORIENTATION: where a frame is and how it is turned, against a target in the world or on another frame.
+
+With the target pose T (position t, rotation A) and the frame at p with rotation R, in the axes of the target:
+
+    position      e = A^T (p - t)
+    orientation   e = log(A^T R)
+
+A mask of zero frees an axis, one below 1 lets it yield to the others. Derivatives by velocity v and angular velocity w
+of the frame (v_o, w_o, p_o of the frame that the target rides on):
+
+    position      A^T (v - v_o - w_o × (p - p_o))
+    orientation   J_l^-1(e) A^T (w - w_o), with the inverse left Jacobian of the rotation group
+"""
+
+from __future__ import annotations
+
+import math
+
+from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.math.pose import compose, load, turn
+from memetik.kernels.math.twist import twist
+from memetik.kernels.terms.records import AXIS_TOLERANCE, MASK
+
+
+@jit_part
+def target_pose(term, data, world):
+    """The target in the world."""
+    k = term.target
+    target = (data[k], data[k + 1], data[k + 2], data[k + 3], data[k + 4], data[k + 5], data[k + 6])
+    if term.other < 0:
+        return target
+    return compose(load(world, term.other, 0), target)
+
+
+@jit
+def turn_back(pose, x, y, z):
+    """Rotate a vector by the inverse of the pose's rotation."""
+    return turn((pose[0], -pose[1], -pose[2], -pose[3]), x, y, z)
+
+
+@jit
+def rotation_vector(t, r):
+    """log(T^-1 R) for the rotations of two poses: angle up to pi, accurate near zero (2 atan2(|v|, |w|))."""
+    w = t[0] * r[0] + t[1] * r[1] + t[2] * r[2] + t[3] * r[3]
+    x = t[0] * r[1] - t[1] * r[0] - t[2] * r[3] + t[3] * r[2]
+    y = t[0] * r[2] + t[1] * r[3] - t[2] * r[0] - t[3] * r[1]
+    z = t[0] * r[3] - t[1] * r[2] + t[2] * r[1] - t[3] * r[0]
+    if w < 0.0:  # q and -q are one rotation; take the short way
+        w, x, y, z = -w, -x, -y, -z
+    s = math.sqrt(x * x + y * y + z * z)
+    k = 2.0 * math.atan2(s, w) / s if s > 1e-9 else 2.0
+    return k * x, k * y, k * z
+
+
+@jit
+def position_residual(term, data, world, x, out):
+    t = target_pose(term, data, world)
+    ex, ey, ez = turn_back(t, world[term.frame, 4] - t[4], world[term.frame, 5] - t[5], world[term.frame, 6] - t[6])
+    m = term.numbers + MASK
+    out[term.row] = data[m] * ex
+    out[term.row + 1] = data[m + 1] * ey
+    out[term.row + 2] = data[m + 2] * ez
+
+
+@jit
+def orientation_residual(term, data, world, x, out):
+    ex, ey, ez = rotation_vector(target_pose(term, data, world), load(world, term.frame, 0))
+    m = term.numbers + MASK
+    out[term.row] = data[m] * ex
+    out[term.row + 1] = data[m + 1] * ey
+    out[term.row + 2] = data[m + 2] * ez
+
+
+@jit
+def position_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jacobian):
+    """Add to `jacobian` (variables, residuals); the frame and the target each hang on a node."""
+    t = target_pose(term, data, world)
+    px, py, pz = world[term.frame, 4], world[term.frame, 5], world[term.frame, 6]
+    m = term.numbers + MASK
+    a, b, c = scale * data[m], scale * data[m + 1], scale * data[m + 2]
+    row = term.row
+    upright = t[0] == 1.0  # most targets stand in world axes
+    sign = 1.0
+    i = frames[term.frame].node
+    for _ in range(2):
+        while i >= 0:
+            # For the target's carrier, the point p itself is moved: v_o + w_o × (p - p_o).
+            vx, vy, vz, _, _, _ = twist(nodes, poses, axes, i, px, py, pz)
+            if not upright:
+                vx, vy, vz = turn_back(t, vx, vy, vz)
+            k = nodes[i].variable
+            jacobian[k, row] += sign * a * vx
+            jacobian[k, row + 1] += sign * b * vy
+            jacobian[k, row + 2] += sign * c * vz
+            i = nodes[i].parent
+        if term.other < 0:
+            break
+        i = frames[term.other].node
+        sign = -1.0
+
+
+@jit
+def orientation_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jacobian):
+    t = target_pose(term, data, world)
+    ex, ey, ez = rotation_vector(t, load(world, term.frame, 0))
+    # J_l^-1(e) = I - [e]/2 + c [e]^2 with c = (1 - (|e|/2) cot(|e|/2)) / |e|^2
+    square = ex * ex + ey * ey + ez * ez
+    c = 1.0 / 12.0
+    if square > 1e-6:
+        half = 0.5 * math.sqrt(square)
+        c = (1.0 - half * math.cos(half) / math.sin(half)) / square
+    m = term.numbers + MASK
+    a, b, d = scale * data[m], scale * data[m + 1], scale * data[m + 2]
+    row = term.row
+    sign = 1.0
+    i = frames[term.frame].node
+    for _ in range(2):
+        while i >= 0:
+            _, _, _, wx, wy, wz = twist(nodes, poses, axes, i, 0.0, 0.0, 0.0)
+            wx, wy, wz = turn_back(t, wx, wy, wz)
+            fx, fy, fz = ey * wz - ez * wy, ez * wx - ex * wz, ex * wy - ey * wx
+            gx, gy, gz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
+            k = nodes[i].variable
+            jacobian[k, row] += sign * a * (wx - 0.5 * fx + c * gx)
+            jacobian[k, row + 1] += sign * b * (wy - 0.5 * fy + c * gy)
+            jacobian[k, row + 2] += sign * d * (wz - 0.5 * fz + c * gz)
+            i = nodes[i].parent
+        if term.other < 0:
+            break
+        i = frames[term.other].node
+        sign = -1.0
+
+
+@jit
+def pose_error(term, data, out):
+    """The error [m or rad] and whether it is within tolerance: of the length, or of each axis where asked for."""
+    row = term.row
+    if term.count == 0:
+        error = math.sqrt(out[row] * out[row] + out[row + 1] * out[row + 1] + out[row + 2] * out[row + 2])
+        return error, error <= term.tolerance
+    total, good = 0.0, True
+    for i in range(3):
+        gain = data[term.numbers + MASK + i]
+        if gain != 0.0:
+            off = abs(out[row + i]) / gain
+            total += off * off
+            good = good and off <= data[term.numbers + AXIS_TOLERANCE + i]
+    return math.sqrt(total), good

@@ -1,0 +1,80 @@
+"""Targets from Python into the data array: checked and converted in one crossing, because retargeting is hot too."""
+
+from __future__ import annotations
+
+import math
+
+from memetik.kernels.compiler.jit import jit, jit_part
+
+OK, NOT_FINITE, NOT_A_ROTATION, BAD_LAST_ROW = 0, 1, 2, 3
+SLACK = 1e-6  # how far from orthonormal an input may be; it is normalised then
+
+
+@jit_part
+def write_rotation(m, data, at):
+    """Quaternion of the upper left 3x3 of m, by the largest of its four components; OK or what is wrong."""
+    for i in range(3):
+        for j in range(i, 3):
+            dot = m[0, i] * m[0, j] + m[1, i] * m[1, j] + m[2, i] * m[2, j]
+            if not abs(dot - (1.0 if i == j else 0.0)) <= SLACK:
+                return NOT_A_ROTATION
+    determinant = (
+        m[0, 0] * (m[1, 1] * m[2, 2] - m[1, 2] * m[2, 1])
+        - m[0, 1] * (m[1, 0] * m[2, 2] - m[1, 2] * m[2, 0])
+        + m[0, 2] * (m[1, 0] * m[2, 1] - m[1, 1] * m[2, 0])
+    )
+    if determinant < 0.0:
+        return NOT_A_ROTATION
+    trace = m[0, 0] + m[1, 1] + m[2, 2]
+    if trace > 0.0:
+        w = 1.0 + trace
+        x, y, z = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
+    elif m[0, 0] >= m[1, 1] and m[0, 0] >= m[2, 2]:
+        w = m[2, 1] - m[1, 2]
+        x, y, z = 1.0 + m[0, 0] - m[1, 1] - m[2, 2], m[0, 1] + m[1, 0], m[0, 2] + m[2, 0]
+    elif m[1, 1] >= m[2, 2]:
+        w = m[0, 2] - m[2, 0]
+        x, y, z = m[0, 1] + m[1, 0], 1.0 - m[0, 0] + m[1, 1] - m[2, 2], m[1, 2] + m[2, 1]
+    else:
+        w = m[1, 0] - m[0, 1]
+        x, y, z = m[0, 2] + m[2, 0], m[1, 2] + m[2, 1], 1.0 - m[0, 0] - m[1, 1] + m[2, 2]
+    length = math.sqrt(w * w + x * x + y * y + z * z)
+    data[at], data[at + 1], data[at + 2], data[at + 3] = w / length, x / length, y / length, z / length
+    return OK
+
+
+@jit
+def write_pose_target(matrix, data, at):
+    """A 4x4 transform as seven numbers from `at` on; nothing is written unless it is one."""
+    for i in range(4):
+        for j in range(4):
+            if not math.isfinite(matrix[i, j]):
+                return NOT_FINITE
+    if abs(matrix[3, 0]) + abs(matrix[3, 1]) + abs(matrix[3, 2]) + abs(matrix[3, 3] - 1.0) > SLACK:
+        return BAD_LAST_ROW
+    problem = write_rotation(matrix, data, at)
+    if problem == OK:
+        for k in range(3):
+            data[at + 4 + k] = matrix[k, 3]
+    return problem
+
+
+@jit
+def write_pose_targets(matrices, rows):
+    """Many 4x4 transforms as rows of seven numbers; the first that is none as row and complaint, or -1."""
+    for i in range(matrices.shape[0]):
+        problem = write_pose_target(matrices[i], rows[i], 0)
+        if problem != OK:
+            return i, problem
+    return -1, OK
+
+
+@jit
+def write_point_target(point, data, at):
+    """Three numbers from `at` on, if they are finite."""
+    for k in range(3):
+        if not math.isfinite(point[k]):
+            return NOT_FINITE
+    for k in range(3):
+        data[at + k] = point[k]
+    return OK

@@ -1,0 +1,126 @@
+"""The network's kernels against the formulas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import memetik as mk
+from memetik.kernels.compiler.array_table import table_of
+from memetik.kernels.learned.network import (
+    FIRST_STEP,
+    GROW,
+    LONGEST_STEP,
+    SHORTEST_STEP,
+    SHRINK,
+    infer_at,
+    infer_batch,
+    respond,
+    rprop,
+)
+from memetik.learn import FeedForward
+from memetik.learn.backpropagation import weight_count
+from tests.naive import networks
+
+pytestmark = pytest.mark.quick
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+@given(seed=seeds, sizes=st.lists(st.integers(1, 6), min_size=2, max_size=4))
+def test_answer_is_that_of_the_formulas(seed, sizes):
+    rng = np.random.default_rng(seed)
+    weights = rng.normal(size=weight_count(sizes), scale=2.0)
+    units = np.full(sum(sizes), np.nan)
+    units[: sizes[0]] = rng.normal(size=sizes[0])
+    expected = np.concatenate(networks.feed_forward(sizes, weights, units[: sizes[0]]))
+    respond(np.array(sizes), weights, units)
+    assert_allclose(units, expected, rtol=0.0, atol=1e-13)
+
+
+def test_saturated_units_do_not_overflow():
+    units = np.array([1.0, np.nan, np.nan])
+    respond(np.array([1, 2]), np.array([-1e6, 0.0, 1e6, 0.0]), units)
+    assert_allclose(units, [1.0, 0.0, 1.0], atol=1e-300)
+
+
+# What stands first: gradient, previous gradient, step, last move. Then: weight, previous gradient, step and move after.
+CASES = {
+    "begin": ((2.0, 0.0, 0.1, 0.0), (-0.1, 2.0, 0.1, -0.1)),
+    "same sign": ((2.0, 3.0, 0.1, -0.1), (-0.1 * GROW, 2.0, 0.1 * GROW, -0.1 * GROW)),
+    "downhill": ((-2.0, -3.0, 0.1, 0.1), (0.1 * GROW, -2.0, 0.1 * GROW, 0.1 * GROW)),
+    "jumped over": ((-2.0, 3.0, 0.1, -0.1), (0.1, 0.0, 0.1 * SHRINK, 0.0)),
+    "after a jump": ((-2.0, 0.0, 0.05, 0.0), (0.05, -2.0, 0.05, 0.05)),
+    "flat": ((0.0, 3.0, 0.1, -0.1), (0.0, 0.0, 0.1, 0.0)),
+    "longest": ((1.0, 1.0, LONGEST_STEP, -1.0), (-LONGEST_STEP, 1.0, LONGEST_STEP, -LONGEST_STEP)),
+    "shortest": ((-1.0, 1.0, SHORTEST_STEP, -1.0), (1.0, 0.0, SHORTEST_STEP, 0.0)),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_rprop_follows_its_rule(case):
+    (gradient, previous, step, move), after = CASES[case]
+    weight, *kept = (np.array([value]) for value in (0.0, previous, step, move))
+    rprop(weight, np.array([gradient]), *kept)
+    assert_allclose([weight[0], *(value[0] for value in kept)], after, rtol=1e-15)
+
+
+@given(seed=seeds, n=st.integers(1, 8))
+def test_rprop_finds_the_minimum_of_a_bowl(seed, n):
+    """Derivatives that differ by factors of millions make no difference: only their signs count."""
+    rng = np.random.default_rng(seed)
+    stiffness, bottom, weights = 10.0 ** rng.uniform(-3.0, 3.0, n), rng.normal(size=n), np.zeros(n)
+    previous, moves, steps = np.zeros(n), np.zeros(n), np.full(n, FIRST_STEP)
+    for _ in range(200):
+        rprop(weights, stiffness * (weights - bottom), previous, steps, moves)
+    assert_allclose(weights, bottom, atol=1e-4)
+
+
+@pytest.fixture(scope="module")
+def asked():
+    """A planar arm with a joint before it that no target concerns, and a joint that turns freely."""
+    arm = mk.BodyBuilder("arm")
+    arm.add("base", "head", "revolute", "face", lower=-1.0, upper=1.0)
+    arm.add("base", "shoulder", "continuous", "upper")
+    arm.add("upper", "elbow", "revolute", "lower", origin=(0.5, 0.0, 0.0), lower=-2.0, upper=1.0)
+    reach = mk.Position(mk.Frame("lower", mk.translation(0.4, 0.0, 0.0)), (0.3, 0.4, 0.0))
+    return mk.Problem(arm.build(), reach), reach
+
+
+def test_batch_and_single_answer_with_the_formulas(asked, rng):
+    problem, reach = asked
+    c = problem.compiled
+    low, gain = np.array([-0.9, -0.9, 0.0]), np.array([0.6, 0.5, 1.0])
+    lower, span = c.bounds[2].copy(), c.bounds[3] - c.bounds[2]
+    sizes = np.array([3, 7, 2])
+    weights, units = rng.normal(size=weight_count(sizes)), np.empty(12)
+    points = rng.normal(size=(20, 3))
+    rows, target = reach.target_rows(points)
+    places = target.place(c.data) + np.arange(7)
+    postures = np.empty((20, 2))
+    infer_batch(places, rows, c.terms, c.data.copy(), low, gain, lower, span, sizes, weights, units, postures)
+    for point, posture in zip(points, postures, strict=True):
+        answer = networks.feed_forward(sizes, weights, (point - low) * gain)[-1]
+        assert_allclose(posture, lower + span * answer, atol=1e-12)
+        arrays = (
+            c.terms, c.data, c.bounds, c.active, low, gain, lower, span, sizes, weights, units, np.empty(2), np.empty(2),
+        )  # fmt: skip
+        reach.target = point
+        q = np.array([0.7, 20.0, -1.5])
+        infer_at(table_of(arrays), q)
+        assert q[0] == 0.7  # no target concerns it
+        assert q[2] == posture[1]
+        assert abs(q[1] - 20.0) <= np.pi  # whole turns towards the start
+        assert_allclose(np.cos(q[1] - posture[0]), 1.0, atol=1e-12)
+
+
+def test_the_batch_leaves_the_targets_alone(asked):
+    problem, reach = asked
+    reach.target = (0.1, 0.2, 0.0)
+    before = problem.compiled.data.copy()
+    network = FeedForward.train(problem, hidden=3, samples=5, epochs=1)
+    network.predict_batch(problem, {reach: np.ones((3, 3))})
+    assert_array_equal(problem.compiled.data, before)

@@ -1,0 +1,208 @@
+"""Selection, recombination and restarts: which joints are to blame, which posture is tried next."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from memetik import Body, Joint, Link
+from memetik.kernels.compiler.random import seed_stream, uniform
+from memetik.kernels.memetic.search import FRESH, SHARE, blame, draw, move_inside, rank, search
+from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
+from memetik.kernels.problem.evaluate import count_residuals
+from memetik.kernels.problem.quick_error import glance
+from memetik.objectives import Direction, Displacement, Position
+from memetik.problem import Problem
+from memetik.solvers.memetic_plan import memetic_plan
+from tests.kernels.flat import Flat
+
+pytestmark = pytest.mark.quick
+
+
+def two_arms():
+    """A torso that turns and an arm of two joints on either side: variables torso, left 1 and 2, right 1 and 2."""
+    links, joints = [Link("base"), Link("torso")], [Joint("torso", "continuous", "base", "torso")]
+    for side, y in (("left", 0.2), ("right", -0.2)):
+        below = "torso"
+        for k in (1, 2):
+            name = f"{side}{k}"
+            links.append(Link(name))
+            origin = np.eye(4)
+            origin[:3, 3] = (0.0, y, 0.0) if k == 1 else (0.4, 0.0, 0.0)
+            joints.append(Joint(name, "continuous", below, name, origin))
+            below = name
+    return Body("two arms", links, joints)
+
+
+@pytest.fixture
+def body():
+    return two_arms()
+
+
+@pytest.fixture
+def tips(body):
+    offset = (0.4, 0.0, 0.0)
+    return body.frame("left2", offset), body.frame("right2", offset)
+
+
+def at(body, tip, q):
+    return (body.forward(q)[tip.link] @ tip.link_from_frame)[:3, 3]
+
+
+class Search:
+    """The two arms at a posture, the left tip `off` its target by some metres, the right tip likewise."""
+
+    def __init__(self, body, tips, q, off=(0.0, 0.0), more=()):
+        left, right = (Position(tip, at(body, tip, q) + np.array([0, 0, d])) for tip, d in zip(tips, off, strict=True))
+        self.problem = Problem(body, [left, right, *more])
+        self.flat = flat = Flat(self.problem)
+        self.x = q.copy()
+        self.failed = np.zeros(flat.terms.size, dtype=np.uint8)
+        self.chosen = np.zeros(self.x.size, dtype=np.uint8)
+        flat.measure(self.x)
+
+    def blame(self):
+        affects = self.flat.compiled.affects
+        return blame(self.flat.problem, self.x, affects, self.failed, self.chosen, self.flat.work)
+
+
+Q = np.array([0.3, 0.5, -0.7, 0.2, 0.9])
+
+
+def test_joints_of_a_missed_target_are_to_blame(body, tips):
+    """The torso moves both tips: with the left one missed, the right arm and its target stay out of it."""
+    case = Search(body, tips, Q, off=(0.5, 0.0))
+    assert body.joint_names == ("torso", "left1", "left2", "right1", "right2")
+    assert case.blame()
+    assert_array_equal(case.chosen, [1, 1, 1, 0, 0])
+    assert_array_equal(case.failed, [1, 0])
+    assert not case.blame()  # nothing has changed since
+
+
+def test_with_both_missed_all_are_to_blame(body, tips):
+    case = Search(body, tips, Q, off=(0.5, 0.5))
+    assert case.blame()
+    assert_array_equal(case.chosen, 1)
+    assert_array_equal(case.failed, [1, 1])
+
+
+def test_a_satisfied_target_counts_if_only_blamed_joints_move_it(body, tips):
+    """Drawing the torso anew moves the elbow too, so its target must be watched although it is satisfied."""
+    elbow = Direction("left1", body.forward(Q)["left1"][:3, 0], axis=(1, 0, 0))
+    case = Search(body, tips, Q, off=(0.5, 0.0), more=[elbow])
+    case.blame()
+    assert_array_equal(case.failed, [1, 0, 1])
+
+
+def test_guides_are_never_to_blame(body, tips):
+    more = [Displacement(reference=np.full(5, 9.0)), Position("right2", (9, 9, 9), tolerance=None)]
+    case = Search(body, tips, Q, off=(0.5, 0.0), more=more)
+    case.blame()
+    assert_array_equal(case.chosen, [1, 1, 1, 0, 0])
+    assert_array_equal(case.failed, [1, 0, 0, 0])
+
+
+def test_rank_scores_the_marked_terms(body, tips):
+    case = Search(body, tips, Q, off=(0.5, 0.0))
+    case.blame()
+    flat, plan = case.flat, memetic_plan(case.flat.compiled)
+    used = np.zeros(len(plan.population), dtype=np.uint8)
+    used[[3, 5]] = 1
+    rank(flat.problem, plan.population, plan.crowd, case.failed, used, flat.work)
+    assert_array_equal(np.flatnonzero(np.isinf(flat.work.score)), [3, 5])
+    target = case.problem.objectives[0].target
+    for k in (0, 7, 30):
+        gap = at(body, tips[0], plan.population[k]) - target
+        assert flat.work.score[k] == pytest.approx(flat.terms["scale"][0] ** 2 * (gap @ gap), rel=1e-9)
+
+
+def test_the_population_lies_within_the_limits_and_its_poses_are_right(body, tips):
+    problem = Problem(body, Position(tips[0], (0, 0, 0)), limits={"left1": (-0.3, 0.4)})
+    flat, plan = Flat(problem), memetic_plan(problem.compiled)
+    assert plan.population[:, 1].min() >= -0.3 and plan.population[:, 1].max() <= 0.4
+    for k in range(0, len(plan.population), 10):
+        flat.place(plan.population[k])
+        assert_allclose(plan.crowd[:, :, k], flat.work.world, atol=1e-14)
+
+
+def test_draw_takes_the_best_of_a_few_and_leaves_the_rest(body, tips):
+    case = Search(body, tips, Q, off=(0.5, 0.0))
+    case.blame()
+    flat, state = case.flat, np.zeros(1, dtype=np.uint64)
+    seed_stream(state, 1, 0)
+    draw(flat.problem, case.x, case.chosen, case.failed, 1_000, state, flat.outcome, flat.work)
+    assert flat.outcome[EVALUATIONS] == FRESH
+    assert_array_equal(case.x[3:], Q[3:])
+    assert (case.x[:3] != Q[:3]).all() and (np.abs(case.x[:3]) <= math.pi).all()
+    flat.place(case.x)
+    chosen = glance(flat.terms[0], flat.data, flat.work.world, case.x, flat.work.right)
+    seed_stream(state, 1, 0)
+    looks = []
+    for _ in range(FRESH):
+        trial = Q.copy()
+        one_at_a_time(flat, case, state, trial)
+        flat.place(trial)
+        looks.append(glance(flat.terms[0], flat.data, flat.work.world, trial, flat.work.right))
+    assert chosen == pytest.approx(min(looks))
+
+
+def one_at_a_time(flat, case, state, trial):
+    for k in np.flatnonzero(case.chosen):
+        trial[k] = flat.bounds[2, k] + (flat.bounds[3, k] - flat.bounds[2, k]) * uniform(state)
+
+
+@pytest.mark.parametrize(("most", "drawn"), [(3, 2), (1, 0), (100, FRESH)])
+def test_draw_leaves_one_evaluation_for_the_attempt(body, tips, most, drawn):
+    case = Search(body, tips, Q, off=(0.5, 0.0))
+    case.blame()
+    flat, state = case.flat, np.zeros(1, dtype=np.uint64)
+    draw(flat.problem, case.x, case.chosen, case.failed, most, state, flat.outcome, flat.work)
+    assert flat.outcome[EVALUATIONS] == drawn
+    assert (case.x != Q).any() == (drawn > 0)
+
+
+def test_move_inside():
+    limits = np.array([[-1.0, -np.inf, 0.0], [1.0, 2.0, 0.0]])
+    q = np.array([-3.0, -50.0, 0.0])
+    assert move_inside(q, limits)
+    assert_array_equal(q, [-1.0, -50.0, 0.0])
+    assert not move_inside(q, limits)
+
+
+def test_count_residuals(body, tips):
+    more = [Displacement(), Direction("left1", (1, 0, 0))]
+    assert count_residuals(Search(body, tips, Q, more=more).flat.terms) == 9
+    only_springs = Problem(body, Displacement(reference=Q))
+    assert count_residuals(only_springs.compiled.terms) == 0
+
+
+def run_search(case, most):
+    flat, c, plan = case.flat, case.flat.compiled, memetic_plan(case.flat.compiled)
+    flags = np.ones(flat.terms.size + case.x.size + len(plan.population), dtype=np.uint8)
+    flat.outcome[ERROR] = math.inf
+    search(
+        flat.problem, c.affects, plan.population, plan.crowd, case.x, plan.attempt, most, 0.0, flags, flat.clock,
+        np.zeros(1, dtype=np.uint64), flat.outcome, flat.work,
+    )  # fmt: skip
+    return flags[flat.terms.size + case.x.size :]
+
+
+def test_search_exploits_a_share_of_the_population_once_and_then_draws(body, tips):
+    """A target out of reach is never satisfied, so every way of going on is taken."""
+    case = Search(body, tips, Q, off=(5.0, 0.0))
+    used = run_search(case, 1200)
+    flat, people = case.flat, len(memetic_plan(case.flat.compiled).population)
+    assert used.sum() == people // SHARE
+    assert flat.outcome[ATTEMPTS] > people // SHARE + 2
+    assert flat.outcome[EVALUATIONS] == 1200
+    assert_array_equal(case.x, flat.work.best)
+    assert flat.measure(case.x)[1] == pytest.approx(flat.outcome[ERROR], rel=1e-12)
+
+
+def test_search_ends_with_success(body, tips):
+    case = Search(body, tips, Q)
+    case.x = Q + 1.0
+    run_search(case, 2000)
+    assert case.flat.measure(case.x)[2]
+    assert_allclose(at(body, tips[0], case.x), at(body, tips[0], Q), atol=1e-4)
