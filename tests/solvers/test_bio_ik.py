@@ -191,8 +191,8 @@ def last_scratch(problem, solver):
 def ways_tried(problem, solver):
     """Evaluations that count, of elites exploited alone and together where there was a choice."""
     scratch = last_scratch(problem, solver)
-    colony = plain(bio_ik_room.carve_colony)(problem.compiled.record[:6], *scratch.search)
-    return colony.task[bio_ik_room.ALONE + 1], colony.task[bio_ik_room.TOGETHER + 1]
+    shared = plain(bio_ik_room.carve_shared)(problem.compiled.record[:6], *scratch.search)
+    return shared.task[bio_ik_room.ALONE + 1], shared.task[bio_ik_room.TOGETHER + 1]
 
 
 def test_threads_do_exploit_elites():

@@ -101,9 +101,9 @@ def _connect(ray: Any, address: str) -> None:
 
 def _knock(address: str) -> None:
     """Raise an OSError if nobody listens at host:port, where Ray itself would wait for many minutes."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if host and port.isdigit():
-        socket.create_connection((host.strip("[]"), int(port)), timeout=KNOCK).close()
+    host, _, translate = address.removeprefix("ray://").rpartition(":")
+    if host and translate.isdigit():
+        socket.create_connection((host.strip("[]"), int(translate)), timeout=KNOCK).close()
 
 
 def _ray() -> Any:

@@ -124,7 +124,7 @@ class Poses:
         self.kernel = pose_kernel(c.nodes.size, c.active.size)
         variables = starts if c.active.size == starts.shape[1] else starts[:, c.active]
         plan = memetic_plan(c)
-        arrays = (c.nodes, c.frames, c.terms, c.bounds, plan.population, plan.crowd, rows, variables)
+        arrays = (c.nodes, c.frames, c.terms, c.bounds, plan.population, plan.frame_poses, rows, variables)
         self.inputs = [cuda.to_device(np.ascontiguousarray(array)) for array in arrays]
 
     def launch(self, which: Integers, spread: int, stream: int, most: int) -> CudaResult:
@@ -159,7 +159,15 @@ class General:
         plan = memetic_plan(c)
         self.kernel = general_kernel(kinds_of(c.terms, c.kernels), plan.local_search)
         self.scratch = Scratch(c, len(plan.population))  # of one thread, for the sizes
-        arrays = (*c.record, c.affects, plan.population, plan.crowd, np.asarray(places, dtype=np.int64), rows, starts)
+        arrays = (
+            *c.record,
+            c.affects,
+            plan.population,
+            plan.frame_poses,
+            np.asarray(places, dtype=np.int64),
+            rows,
+            starts,
+        )
         self.inputs = [cuda.to_device(np.ascontiguousarray(array)) for array in arrays]
 
     def launch(self, which: Integers, spread: int, stream: int, most: int) -> CudaResult:

@@ -79,7 +79,7 @@ class _Work:
         self.seconds = budget.seconds if budget.seconds < math.inf else 0.0
         self.shares = np.array(shares(problem.compiled, budget.evaluations), dtype=np.int64)
         self.plan = memetic_plan(problem.compiled)
-        self.plan.other_acts  # noqa: B018 - compile them once, before the threads need them
+        self.plan.other_stages  # noqa: B018 - compile them once, before the threads need them
         self._change = threading.Condition()
         self._left = [slice(0, len(answers.q))] if len(answers.q) else []  # the last one is taken from first
         self._done = self._busy = 0
@@ -92,7 +92,7 @@ class _Work:
         own = MemeticScratch(plan, plan.compiled.data.copy())  # rows write their targets into a source of their own
         clock, only_guides = own.clock, plan.compiled.only_guides
         self._clocks.append(clock)
-        fixed = plan.first_act, plan.other_acts, own.first_table, own.table, own.source, self.places
+        fixed = plan.first_stage, plan.other_stages, own.first_table, own.table, own.source, self.places
         wanted = FIRST
         try:
             while part := self._take(wanted):

@@ -13,7 +13,7 @@ from memetik.batch.cuda import require_cuda, solve_on_cuda
 from memetik.bench.harness import Report, UnavailableError
 from memetik.bench.valkyrie import SETUPS, objectives_of
 from memetik.errors import ProblemError
-from memetik.kernels.memetic.population_poses import place_crowd
+from memetik.kernels.memetic.population_poses import place_population
 from memetik.objectives import LookAt, Pose
 from memetik.problem import Problem
 from memetik.read.load import load
@@ -67,11 +67,13 @@ def queries(problem: Problem, count: int) -> tuple[Array, NDArray[np.int64], Arr
     c, body, rng = problem.compiled, problem.body, np.random.default_rng(1)
     low, high = body.variables.sample_lower, body.variables.sample_upper
     postures, starts = rng.uniform(low, high, (count, body.dof)), rng.uniform(low, high, (count, body.dof))
-    crowd = np.empty((c.frames.size, 7, count))
-    place_crowd(c.nodes, c.frames, np.ascontiguousarray(postures[:, c.active]), np.empty((c.nodes.size, 7)), crowd)
+    frame_poses = np.empty((c.frames.size, 7, count))
+    place_population(
+        c.nodes, c.frames, np.ascontiguousarray(postures[:, c.active]), np.empty((c.nodes.size, 7)), frame_poses
+    )
     columns: list[Array] = []
     places: list[int] = []
-    for objective, frame in zip(problem.objectives, crowd, strict=True):
+    for objective, frame in zip(problem.objectives, frame_poses, strict=True):
         if isinstance(objective, LookAt):
             columns.append((frame[4:] + _ahead(frame)).T)
             at = objective._aim.place(c.data)

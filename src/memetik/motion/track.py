@@ -15,7 +15,7 @@ from memetik.errors import ProblemError
 from memetik.geometry.checks import real_number
 from memetik.kernels.compiler.compile_time import split_time
 from memetik.kernels.memetic.all_solutions import apart
-from memetik.kernels.memetic.tracking import JUMPED, follow
+from memetik.kernels.memetic.tracking import JUMPED, track_targets
 from memetik.kernels.problem.budget import EVALUATIONS
 from memetik.kernels.problem.verify import REACHED
 from memetik.objectives import Objective
@@ -143,7 +143,7 @@ def _followed(problem: Problem, columns: Columns, q: Array, solver: Memetic, bud
     plan = memetic_plan(c)
     scratch = plan.lease(budget.token)
     scratch.take_targets()
-    follow(
+    track_targets(
         *scratch.record, q, plan.attempt, solver.seed, budget.evaluations, seconds, jump, columns.places, columns.rows,
         path, errors, statuses, *scratch.arrays,
     )  # fmt: skip

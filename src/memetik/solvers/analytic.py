@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import RefusedError
-from memetik.kernels.closed_form.filter_candidates import sift
+from memetik.kernels.closed_form.filter_candidates import filter_candidates
 from memetik.kernels.compiler.compile_time import split_time
 from memetik.kernels.memetic.search import move_inside
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
@@ -34,11 +34,11 @@ from memetik.kernels.terms.records import MASK, POSITION
 from memetik.problem import Problem, require_problem
 from memetik.problem.scratch import Scratch, scratch_pool
 from memetik.solution import Solution
-from memetik.solvers.arm import arm_of
 from memetik.solvers.budget import DEFAULT, Budget, require_task
 from memetik.solvers.closed_forms import ClosedForm, closed_form
 from memetik.solvers.decomposition import by_decomposition
 from memetik.solvers.seeded import Seeded
+from memetik.solvers.serial_arm import arm_of
 
 Array = NDArray[np.float64]
 
@@ -120,7 +120,7 @@ class _Offers:
             verdicts = np.concatenate([self._verdicts, verdicts])
             statuses, costs = np.concatenate([self._statuses, statuses]), np.concatenate([self._costs, costs])
         self._rows, self._verdicts, self._statuses, self._costs = rows, verdicts, statuses, costs
-        sift(*self._scratch.record, self._q, rows, known, statuses, costs, verdicts, *self._scratch.arrays)
+        filter_candidates(*self._scratch.record, self._q, rows, known, statuses, costs, verdicts, *self._scratch.arrays)
 
     @property
     def reached(self) -> NDArray[np.int64]:

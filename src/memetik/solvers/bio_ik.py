@@ -50,20 +50,20 @@ class BioIKScratch(Scratch):
         super().__init__(c)
         n, terms = c.active.size, c.terms.size
         psi, kappa = solver.sizes(c)
-        hands = min(solver.threads, kappa) if COMPILED and not problem.has_functions else 1
+        workers = min(solver.threads, kappa) if COMPILED and not problem.has_functions else 1
         switches = (
             psi, kappa, solver.steps, LOSSES.index(solver.loss), GRADIENTS.index(solver.gradient), solver.ofkt, rows,
             solver.exploitation, solver.adoption, solver.wipe_out, solver.weight_interpolation, solver.momentum,
-            solver.niching, hands,
+            solver.niching, workers,
         )  # fmt: skip
-        size = int(kernel.search_size(psi, kappa, hands, c.nodes.size, c.frames.size, n, c.residuals, terms))
-        self.places = np.zeros(int(kernel.search_places(psi, kappa, hands, n)), dtype=np.int64)
+        size = int(kernel.search_size(psi, kappa, workers, c.nodes.size, c.frames.size, n, c.residuals, terms))
+        self.places = np.zeros(int(kernel.search_places(psi, kappa, workers, n)), dtype=np.int64)
         self.places[[LOOK, EXPLOIT, DIFFERENTIATE, ADVANCE, MINIMUM]] = _addresses(solver.gradient)
         self.places[NEXT] = kappa  # nothing to do yet
         history = 1 + rows * (GENES + n) if rows else 0
         self.parameters = np.concatenate([switches, _yields(c), _motions(c), c.affects.ravel()]).astype(np.float64)
         self.room = np.zeros(size + history)
-        self.threads = EliteThreads(self.record, *self.search) if hands > 1 else None
+        self.threads = EliteThreads(self.record, *self.search) if workers > 1 else None
 
     @property
     def search(self) -> tuple[Array, NDArray[np.int64], Array]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.kernels.closed_form.arms import shoulder_and_elbow, two_links
-from memetik.solvers.arm import Arm
+from memetik.solvers.serial_arm import Arm
 
 Array = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from memetik.errors import MissingExtraError
 from memetik.geometry import rotation_matrix, transform
 from memetik.kernels.math.pose import write_matrix
-from memetik.solvers.arm import Arm
+from memetik.solvers.serial_arm import Arm
 
 Array = NDArray[np.float64]
 

@@ -13,41 +13,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.kernels.bio_ik.elites import join_search
-from memetik.kernels.bio_ik.scratch import ELITES, HANDS, SIZE, hand_place
-from memetik.kernels.compiler.wakeup import await_bell, new_bell
+from memetik.kernels.bio_ik.scratch import ELITES, SIZE, WORKERS, worker_place
+from memetik.kernels.compiler.wakeup import new_wakeup, wait_for_wakeup
 from memetik.objectives.objective import Array
 
 
 class Crew:
-    """The threads of a process, by their bells. The one at k takes hand number k + 1 of any search that is under way."""
+    """The threads of a process, by their wake-ups. The one at k takes worker number k + 1 of any search that is under way."""
 
     def __init__(self) -> None:
-        self.bells: list[int] = []
+        self.wakeups: list[int] = []
         self.searches: dict[int, tuple[Any, ...]] = {}
         self._engaging = threading.Lock()
 
     def engage(self, many: int) -> None:
         """Have at least so many threads."""
         with self._engaging:
-            for h in range(len(self.bells) + 1, many + 1):
-                bell = new_bell()
-                threading.Thread(target=self._serve, args=(h, bell), name=f"memetik elites {h}", daemon=True).start()
-                self.bells.append(bell)
+            for h in range(len(self.wakeups) + 1, many + 1):
+                wakeup = new_wakeup()
+                threading.Thread(target=self._serve, args=(h, wakeup), name=f"memetik elites {h}", daemon=True).start()
+                self.wakeups.append(wakeup)
 
-    def _serve(self, h: int, bell: int) -> None:
+    def _serve(self, h: int, wakeup: int) -> None:
         state = np.zeros(1, dtype=np.uint64)
         while True:
-            await_bell(bell)
+            wait_for_wakeup(wakeup)
             for search in tuple(self.searches.values()):
                 join_search(*search, h, state)
 
 
 class EliteThreads:
-    """While entered, the search in these arrays may ring for a thread for each of its hands but the first."""
+    """While entered, the search in these arrays may ring for a thread for each of its workers but the first."""
 
     def __init__(self, record: Any, parameters: Array, places: NDArray[np.int64], room: Array) -> None:
         psi, kappa, n = int(parameters[SIZE]), int(parameters[ELITES]), record[6].size
-        self._places = [hand_place(psi, kappa, n, h) for h in range(1, int(parameters[HANDS]))]
+        self._places = [worker_place(psi, kappa, n, h) for h in range(1, int(parameters[WORKERS]))]
         self._search = (*record[:6], parameters, places, room)
         self._crew: Crew | None = None
         join_search(*self._search, 1, np.zeros(1, dtype=np.uint64))  # to compile it; there are no elites to take yet
@@ -56,7 +56,7 @@ class EliteThreads:
         if self._crew is not _crew:
             _crew.engage(len(self._places))
             places = self._search[-2]
-            places[self._places] = _crew.bells[: len(self._places)]
+            places[self._places] = _crew.wakeups[: len(self._places)]
             self._crew = _crew
         _crew.searches[id(self)] = self._search
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from memetik.kernels.compiler.compile_time import compile_times, split_time
 from memetik.kernels.memetic.pose_search import solve_pose_at
 from memetik.kernels.memetic.refine import STEPS
-from memetik.kernels.memetic.stages import go_on, search_at
+from memetik.kernels.memetic.stages import run_stages, search_stage
 from memetik.kernels.problem.verify import CLOSEST, REACHED
 from memetik.problem import Problem
 from memetik.problem.compile import Compiled
@@ -51,11 +51,11 @@ class Memetic(Seeded):
                 plan.give_back(scratch)
                 return Solution(problem, q, status, outcome, time.perf_counter() - begin, "memetic")
         else:
-            status = search_at(scratch.table, q, outcome, self.seed, search, seconds)
+            status = search_stage(scratch.table, q, outcome, self.seed, search, seconds)
         if status == CLOSEST or (c.only_guides and status == REACHED):
             left = max(seconds - split_time(begin)[0], 1e-9) if seconds else 0.0
             table, clock = scratch.table, scratch.clock
-            status = go_on(plan.other_acts, table, q, outcome, status, self.seed, first, most, left, clock)
+            status = run_stages(plan.other_stages, table, q, outcome, status, self.seed, first, most, left, clock)
         problem.raise_faults(scratch.clock)
         plan.give_back(scratch)
         took, compiling = split_time(begin)

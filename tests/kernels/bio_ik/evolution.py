@@ -49,27 +49,27 @@ class Evolution(Flat):
         c = self.compiled
         self.solver = BioIK(loss=LOSSES[loss], gradient=GRADIENTS[gradient], ofkt=ofkt, **options)
         self.scratch = BioIKScratch(self.solver, problem)
-        self.colony = plain(room.carve_colony)(self.problem, *self.scratch.search)
-        self.hand = plain(room.carve_hand)(self.problem, *self.scratch.search, 0)
-        clear(self.hand.tree)
-        self.weights = self.colony.given
+        self.shared = plain(room.carve_shared)(self.problem, *self.scratch.search)
+        self.worker = plain(room.carve_worker)(self.problem, *self.scratch.search, 0)
+        clear(self.worker.tree)
+        self.weights = self.shared.given
         self.weights[:] = c.terms["weight"]
-        self.colony.strides[:] = np.array([np.ones(c.active.size), c.bounds[0], c.bounds[1]])
-        self.scratch.places[REACHED] = self.colony.elites.size
+        self.shared.strides[:] = np.array([np.ones(c.active.size), c.bounds[0], c.bounds[1]])
+        self.scratch.places[REACHED] = self.shared.elites.size
         self.state = np.zeros(1, dtype=np.uint64)
 
     def fitness(self, x):
         """Of a posture, for no evaluation."""
-        spent = self.hand.tally[SPENT]
+        spent = self.worker.tally[SPENT]
         phi = look_at(self.problem, *self.scratch.search, self.weights, x, 0)
-        self.hand.tally[SPENT] = spent
+        self.worker.tally[SPENT] = spent
         return phi
 
     def gradient(self, x):
         """Fitness and its gradient, also of a posture that satisfies all."""
         phi = look_at(self.problem, *self.scratch.search, self.weights, x, 0)
         differentiate_at(self.problem, *self.scratch.search, self.weights, x, phi)
-        return phi, self.hand.gradient.copy()
+        return phi, self.worker.gradient.copy()
 
     def exploit(self, e):
         """Elite e becomes offspring e."""

@@ -97,7 +97,7 @@ def test_what_a_gradient_costs(rng):
     for way, cost in ((ANALYTIC, 1), (PREDICTED, 1 + n), (PLAIN, 1 + n)):
         evolution = Evolution(problem, gradient=way)
         evolution.gradient(evolution.sample(rng))
-        assert evolution.hand.tally[SPENT] == cost
+        assert evolution.worker.tally[SPENT] == cost
 
 
 def test_at_a_solution_the_gradient_is_finite(rng):

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import memetik as mk
-from memetik.kernels.closed_form.filter_candidates import REPEATED, sift
+from memetik.kernels.closed_form.filter_candidates import REPEATED, filter_candidates
 from memetik.kernels.problem.budget import EVALUATIONS
 from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED
 from memetik.problem.scratch import Scratch
@@ -21,7 +21,7 @@ def sifted(problem, q, offers, known=0):
     scratch = Scratch(problem.compiled)
     rows = np.array(offers, dtype=float)
     statuses, costs, verdicts = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows)), np.zeros((len(rows), 2))
-    sift(*scratch.record, np.array(q), rows, known, statuses, costs, verdicts, *scratch.arrays)
+    filter_candidates(*scratch.record, np.array(q), rows, known, statuses, costs, verdicts, *scratch.arrays)
     assert scratch.outcome[EVALUATIONS] == len(rows) - known
     return rows, statuses.tolist(), costs, verdicts
 

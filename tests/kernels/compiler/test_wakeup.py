@@ -7,28 +7,28 @@ import time
 
 import pytest
 
-from memetik.kernels.compiler.wakeup import await_bell, new_bell, ring
+from memetik.kernels.compiler.wakeup import new_wakeup, wait_for_wakeup, wake
 
 pytestmark = pytest.mark.quick
 
 
 def test_what_was_rung_before_is_not_lost():
-    bell = new_bell()
-    ring(bell)
-    await_bell(bell)
+    wakeup = new_wakeup()
+    wake(wakeup)
+    wait_for_wakeup(wakeup)
 
 
 def test_a_thread_sleeps_until_it_is_rung_for():
-    bell, woken = new_bell(), threading.Event()
+    wakeup, woken = new_wakeup(), threading.Event()
 
     def wait():
-        await_bell(bell)
+        wait_for_wakeup(wakeup)
         woken.set()
 
     thread = threading.Thread(target=wait, daemon=True)
     thread.start()
     time.sleep(0.05)
     assert not woken.is_set()
-    ring(bell)
+    wake(wakeup)
     assert woken.wait(10.0)
     thread.join()

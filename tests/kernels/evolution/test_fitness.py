@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from memetik.kernels.compiler.cancel import cancel
 from memetik.kernels.evolution import fitness as kernel
-from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, STOP
+from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
 from memetik.kernels.problem.evaluate import term_error
 from memetik.kernels.problem.losses import measured_loss
 from memetik.kernels.terms.records import PROJECTION
@@ -108,8 +109,8 @@ def test_an_appraisal_counts_remembers_and_ends(body, rng):
     assert appraise(here, q, 1.0)[1]  # it is satisfied
     appraise(here, q + 1e-9, 1.0)
     assert_array_equal(flat.work.best, q)
-    flat.outcome[STOP] = 1.0
-    assert appraise(here, q + 0.6, 1.0)[1]  # another one has won
+    cancel(flat.clock)
+    assert appraise(here, q + 0.6, 1.0)[1]  # another thread cancelled it
 
 
 def test_populations_are_drawn_within_the_limits_and_differ(body, rng):

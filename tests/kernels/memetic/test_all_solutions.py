@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memetik import planar_chain
-from memetik.kernels.memetic.all_solutions import apart, gather
+from memetik.kernels.memetic.all_solutions import apart, find_all
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS
 from memetik.objectives import Position
 from memetik.problem import Problem
@@ -37,7 +37,7 @@ def collect(problem, rows, most=2000, patience=30, distinct=0.05, seed=0):
     solutions, errors = np.full((rows, c.active.size), np.nan), np.full((rows, c.terms.size), np.nan)
     plan = memetic_plan(c)
     scratch = plan.lease()
-    found = gather(
+    found = find_all(
         *scratch.record, plan.population, problem.start(None), plan.attempt, seed, most, 0.0, patience, distinct,
         solutions, errors, *scratch.arrays,
     )  # fmt: skip

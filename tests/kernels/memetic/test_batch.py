@@ -23,7 +23,7 @@ def rows_of(problem, targets, starts, *, most=20_000, seed=0, pause=1e9, seconds
     q, numbers = np.array(starts), np.full((len(rows), own.outcome.size), np.nan)
     statuses, lasted = np.full(len(rows), -1, dtype=np.int8), np.full(len(rows), np.nan)
     solved = solve_rows(
-        plan.first_act, plan.other_acts, own.first_table, own.table, own.source, places, rows, q, numbers, statuses,
+        plan.first_stage, plan.other_stages, own.first_table, own.table, own.source, places, rows, q, numbers, statuses,
         lasted, np.array(shares(c, most)), c.only_guides, seed, seconds, pause, own.clock,
     )  # fmt: skip
     return solved, q, numbers, statuses, lasted
@@ -91,7 +91,7 @@ def test_yielding_bit_for_bit(rng):
     problem = mk.Problem(body, pose)
     statuses = hold_equal(problem, {pose: targets}, starts, most=400)
     assert {Status.REACHED, Status.CLOSEST} <= set(statuses)
-    memetic_plan(problem.compiled).other_acts[1] = 0
+    memetic_plan(problem.compiled).other_stages[1] = 0
     assert (rows_of(problem, {pose: targets}, starts, most=400)[3] > statuses).any()  # it is the last act that makes it
 
 

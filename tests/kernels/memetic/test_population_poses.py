@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import memetik as mk
-from memetik.kernels.memetic.population_poses import add_angles, add_distances, place_from_crowd, take_best
+from memetik.kernels.memetic.population_poses import add_angles, add_distances, load_poses, take_best
 from memetik.solvers.memetic_plan import memetic_plan
 from tests.naive import kinematics
 
@@ -27,7 +27,7 @@ def test_every_posture_is_placed(problem):
     c, plan = problem.compiled, memetic_plan(problem.compiled)
     world = np.empty((c.frames.size, 7))
     for k in (0, 17, len(plan.population) - 1):
-        place_from_crowd(plan.crowd, k, world)
+        load_poses(plan.frame_poses, k, world)
         for f, frame in enumerate(("tool0", "link_4")):
             expected = kinematics.pose(problem.body, frame, plan.population[k])
             assert_allclose(world[f, 4:], expected[:3, 3], atol=1e-12)
@@ -38,8 +38,8 @@ def test_distances_and_angles(problem):
     plan, pose = memetic_plan(problem.compiled), problem.objectives[0]
     target = tuple(pose._pose.numbers)
     distances, angles = np.full(len(plan.population), 0.5), np.full(len(plan.population), 0.25)
-    add_distances(plan.crowd[0], target, 2.0, distances)
-    add_angles(plan.crowd[0], target, 3.0, angles)
+    add_distances(plan.frame_poses[0], target, 2.0, distances)
+    add_angles(plan.frame_poses[0], target, 3.0, angles)
     for k in range(0, len(plan.population), 16):
         there = kinematics.pose(problem.body, "tool0", plan.population[k])
         gap = there[:3, 3] - pose.target[:3, 3]

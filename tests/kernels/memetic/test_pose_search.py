@@ -41,7 +41,7 @@ class Case:
         plan, scratch, q = self.plan, self.scratch, np.array(start)
         scratch.take_targets()
         status = memetic.solve(
-            *scratch.record, plan.compiled.affects, plan.population, plan.crowd, q, plan.attempt, 0, 0, most, 0.0,
+            *scratch.record, plan.compiled.affects, plan.population, plan.frame_poses, q, plan.attempt, 0, 0, most, 0.0,
             *scratch.arrays,
         )  # fmt: skip
         return status, q, scratch.outcome.copy()

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from memetik import planar_chain
-from memetik.kernels.memetic.refine import FAINT, STEPS, polish
+from memetik.kernels.memetic.refine import FAINT, STEPS, refine_vector
 from memetik.kernels.problem.budget import EVALUATIONS
 from memetik.kernels.problem.verify import CLOSEST, REACHED
 from memetik.objectives import Direction, Displacement, Position
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.quick
 def polished(problem, q, most=1000, seconds=0.0):
     scratch = Scratch(problem.compiled)
     answer = q.copy()
-    status = polish(*scratch.record, answer, FAINT, most, seconds, *scratch.arrays)
+    status = refine_vector(*scratch.record, answer, FAINT, most, seconds, *scratch.arrays)
     return status, answer, scratch.outcome
 
 

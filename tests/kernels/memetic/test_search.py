@@ -11,7 +11,7 @@ from memetik.kernels.compiler.random import seed_stream, uniform
 from memetik.kernels.memetic.search import FRESH, SHARE, blame, draw, move_inside, rank, search
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
 from memetik.kernels.problem.evaluate import count_residuals
-from memetik.kernels.problem.quick_error import glance
+from memetik.kernels.problem.quick_error import quick_error
 from memetik.objectives import Direction, Displacement, Position
 from memetik.problem import Problem
 from memetik.solvers.memetic_plan import memetic_plan
@@ -109,7 +109,7 @@ def test_rank_scores_the_marked_terms(body, tips):
     flat, plan = case.flat, memetic_plan(case.flat.compiled)
     used = np.zeros(len(plan.population), dtype=np.uint8)
     used[[3, 5]] = 1
-    rank(flat.problem, plan.population, plan.crowd, case.failed, used, flat.work)
+    rank(flat.problem, plan.population, plan.frame_poses, case.failed, used, flat.work)
     assert_array_equal(np.flatnonzero(np.isinf(flat.work.score)), [3, 5])
     target = case.problem.objectives[0].target
     for k in (0, 7, 30):
@@ -123,7 +123,7 @@ def test_the_population_lies_within_the_limits_and_its_poses_are_right(body, tip
     assert plan.population[:, 1].min() >= -0.3 and plan.population[:, 1].max() <= 0.4
     for k in range(0, len(plan.population), 10):
         flat.place(plan.population[k])
-        assert_allclose(plan.crowd[:, :, k], flat.work.world, atol=1e-14)
+        assert_allclose(plan.frame_poses[:, :, k], flat.work.world, atol=1e-14)
 
 
 def test_draw_takes_the_best_of_a_few_and_leaves_the_rest(body, tips):
@@ -136,14 +136,14 @@ def test_draw_takes_the_best_of_a_few_and_leaves_the_rest(body, tips):
     assert_array_equal(case.x[3:], Q[3:])
     assert (case.x[:3] != Q[:3]).all() and (np.abs(case.x[:3]) <= math.pi).all()
     flat.place(case.x)
-    chosen = glance(flat.terms[0], flat.data, flat.work.world, case.x, flat.work.right)
+    chosen = quick_error(flat.terms[0], flat.data, flat.work.world, case.x, flat.work.right)
     seed_stream(state, 1, 0)
     looks = []
     for _ in range(FRESH):
         trial = Q.copy()
         one_at_a_time(flat, case, state, trial)
         flat.place(trial)
-        looks.append(glance(flat.terms[0], flat.data, flat.work.world, trial, flat.work.right))
+        looks.append(quick_error(flat.terms[0], flat.data, flat.work.world, trial, flat.work.right))
     assert chosen == pytest.approx(min(looks))
 
 
@@ -182,7 +182,7 @@ def run_search(case, most):
     flags = np.ones(flat.terms.size + case.x.size + len(plan.population), dtype=np.uint8)
     flat.outcome[ERROR] = math.inf
     search(
-        flat.problem, c.affects, plan.population, plan.crowd, case.x, plan.attempt, most, 0.0, flags, flat.clock,
+        flat.problem, c.affects, plan.population, plan.frame_poses, case.x, plan.attempt, most, 0.0, flags, flat.clock,
         np.zeros(1, dtype=np.uint64), flat.outcome, flat.work,
     )  # fmt: skip
     return flags[flat.terms.size + case.x.size :]

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from memetik import planar_chain
-from memetik.kernels.memetic.tracking import JUMPED, follow
+from memetik.kernels.memetic.tracking import JUMPED, track_targets
 from memetik.kernels.problem.budget import EVALUATIONS
 from memetik.kernels.problem.verify import CLOSEST, REACHED
 from memetik.objectives import Position
@@ -25,7 +25,7 @@ def followed(points, start, most=2000, jump=0.5, seconds=0.0):
     path, errors, statuses = np.full((len(rows), 2), np.nan), np.full((len(rows), 1), np.nan), np.full(len(rows), -1)
     plan = memetic_plan(c)
     scratch = plan.lease()
-    follow(
+    track_targets(
         *scratch.record, np.array(start), plan.attempt, 0, most, seconds, jump, places, rows, path, errors, statuses,
         *scratch.arrays,
     )  # fmt: skip

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from memetik.kernels.problem.quick_error import glance
+from memetik.kernels.problem.quick_error import quick_error
 from memetik.kernels.terms.springs import springs_cost
 from memetik.objectives import Cone, Custom, Direction, Displacement, LookAt, Orientation, Position
 from memetik.problem import Problem
@@ -30,7 +30,7 @@ def looks(objective, rng):
     for _ in range(POSTURES):
         x = flat.sample(rng)
         flat.place(x)
-        look = glance(term, flat.data, flat.work.world, x, flat.work.right)
+        look = quick_error(term, flat.data, flat.work.world, x, flat.work.right)
         flat.measure(x, 1.0)
         true = (
             springs_cost(term, flat.data, x) if term["rows"] == 0 else (flat.work.residual[: term["rows"]] ** 2).sum()
@@ -82,7 +82,7 @@ def test_small_angles_count_as_their_squares(rng):
         flat = Flat(Problem(arm, [Orientation("link3", turned), Direction("link3", turned[:, 0], axis=(1, 0, 0))]))
         flat.place(x)
         for term in flat.terms:
-            look = glance(term, flat.data, flat.work.world, x, flat.work.right)
+            look = quick_error(term, flat.data, flat.work.world, x, flat.work.right)
             assert look == pytest.approx(off * off, rel=off * off / 10.0 + 1e-9)
 
 

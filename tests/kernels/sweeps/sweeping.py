@@ -49,7 +49,7 @@ class Sweeping(Flat):
         )
         return x
 
-    def follow(self, x, ahead=1.0, far=1.0):
+    def track_targets(self, x, ahead=1.0, far=1.0):
         """The second half, from where the first left the links."""
         x = np.array(x)
         w = self.work
@@ -60,4 +60,4 @@ class Sweeping(Flat):
 
     def fabrik(self, x, ahead=1.0, far=1.0):
         """One sweep of FABRIK, forward and backward."""
-        return self.follow(self.fabrik_forward(x, ahead, far), ahead, far)
+        return self.track_targets(self.fabrik_forward(x, ahead, far), ahead, far)

@@ -135,7 +135,7 @@ def test_the_second_half_comes_nearer_to_the_swept_links_with_every_pass(seed, j
     x = flat.fabrik_forward(flat.sample(rng))
     last = away(x)
     for _ in range(4):
-        x = flat.follow(x)
+        x = flat.track_targets(x)
         now = away(x)
         assert now <= last * (1.0 + 1e-12) + 1e-12
         last = now

@@ -14,47 +14,47 @@ from memetik.kernels.compiler.random import seed_stream
 
 
 @jit_part
-def over(most, deadline, hand):
+def over(most, deadline, worker):
     """Whether the budget is used up, or the search cancelled."""
-    if hand.tally[SPENT] >= most or (deadline > 0.0 and now(hand.clock) >= deadline):
+    if worker.tally[SPENT] >= most or (deadline > 0.0 and now(worker.clock) >= deadline):
         return True
-    return cancelled(hand.clock)
+    return cancelled(worker.clock)
 
 
 @jit_part
-def populate(problem, parameters, places, room, x, colony, most, deadline, state, hand):
+def populate(problem, parameters, places, room, x, shared, most, deadline, state, worker):
     """The seed x and random individuals, eq. 4.12, as offspring, until one satisfies all. Returns how many there are."""
-    genes, momentum = colony.offspring.genes, colony.offspring.momentum
-    losses = colony.offspring.losses
+    genes, momentum = shared.offspring.genes, shared.offspring.momentum
+    losses = shared.offspring.losses
     for i in range(genes.shape[0]):
-        colony.parents[i, 0] = colony.parents[i, 1] = -1
+        shared.parents[i, 0] = shared.parents[i, 1] = -1
         initialise(problem[4], state, genes[i], momentum[i])
         if i == 0:
             for k in range(x.size):
                 genes[0, k] = x[k]
-        elif over(most, deadline, hand):
+        elif over(most, deadline, worker):
             return i
-        call_look(places[LOOK], problem, parameters, places, room, 0, colony.given, genes[i], 0)
-        for t in range(hand.losses.size):
-            losses[i, t] = hand.losses[t]
-        if hand.tally[SATISFIED] != 0.0:
+        call_look(places[LOOK], problem, parameters, places, room, 0, shared.given, genes[i], 0)
+        for t in range(worker.losses.size):
+            losses[i, t] = worker.losses[t]
+        if worker.tally[SATISFIED] != 0.0:
             return i + 1
     return genes.shape[0]
 
 
 @jit_part
-def survey(problem, parameters, places, room, colony, most, deadline, hand):
+def survey(problem, parameters, places, room, shared, most, deadline, worker):
     """Find the strides of genes from the gradients at some individuals of the population (exploit.py)."""
-    genes, strides = colony.population.genes, colony.strides
+    genes, strides = shared.population.genes, shared.strides
     n = genes.shape[1]
     for k in range(n):
         strides[0, k] = 0.0
     for i in range(min(SAMPLES, genes.shape[0])):
-        if hand.tally[SPENT] + 1.0 + n > most or over(most, deadline, hand):
+        if worker.tally[SPENT] + 1.0 + n > most or over(most, deadline, worker):
             break
-        call_look(places[LOOK], problem, parameters, places, room, 0, colony.given, genes[i], 1)
+        call_look(places[LOOK], problem, parameters, places, room, 0, shared.given, genes[i], 1)
         for k in range(n):
-            slope = hand.gradient[k]
+            slope = worker.gradient[k]
             if slope * slope < 1e300:  # neither infinite nor no number
                 strides[0, k] += slope * slope
     write_strides(problem[4], strides)
@@ -73,14 +73,14 @@ def reproduce(bounds, parameters, population, first, second, prototype, state, x
 
 
 @jit_part
-def breed(problem, parameters, places, room, colony, seed, stream, most, deadline, state, hand):
+def breed(problem, parameters, places, room, shared, seed, stream, most, deadline, state, worker):
     """All offspring, from place kappa on, until one satisfies all. Returns the first place that is not filled."""
-    population, offspring, pool, parents = colony.population, colony.offspring, colony.pool, colony.parents
+    population, offspring, pool, parents = shared.population, shared.offspring, shared.pool, shared.parents
     size = pool.size
     for i in range(size):
-        pool[i] = colony.order[i]
+        pool[i] = shared.order[i]
     for i in range(int(parameters[ELITES]), pool.size):
-        if over(most, deadline, hand):
+        if over(most, deadline, worker):
             return i
         x, g = offspring.genes[i], offspring.momentum[i]
         seed_stream(state, seed, stream + i)
@@ -91,10 +91,10 @@ def breed(problem, parameters, places, room, colony, seed, stream, most, deadlin
             parents[i, 0], parents[i, 1] = first, second
         else:
             initialise(problem[4], state, x, g)
-        fitness = call_look(places[LOOK], problem, parameters, places, room, 0, colony.weights, x, 0)
-        for t in range(hand.losses.size):
-            offspring.losses[i, t] = hand.losses[t]
-        if hand.tally[SATISFIED] != 0.0:
+        fitness = call_look(places[LOOK], problem, parameters, places, room, 0, shared.weights, x, 0)
+        for t in range(worker.losses.size):
+            offspring.losses[i, t] = worker.losses[t]
+        if worker.tally[SATISFIED] != 0.0:
             return i + 1
         if parents[i, 0] >= 0 and parameters[NICHING] != 0.0:
             size = niche(pool, size, fitness, parents[i, 0], parents[i, 1], population.fitness)

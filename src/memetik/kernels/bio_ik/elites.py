@@ -20,7 +20,6 @@ from memetik.kernels.bio_ik.scratch import (
     ELITES,
     EXPLOIT,
     EXPLOITATION,
-    HANDS,
     NEXT,
     OWN,
     REACHED,
@@ -29,16 +28,17 @@ from memetik.kernels.bio_ik.scratch import (
     SPENT,
     TOGETHER,
     TRIALS,
-    carve_colony,
-    carve_hand,
-    clear_hand,
-    hand_place,
+    WORKERS,
+    carve_shared,
+    carve_worker,
+    clear_worker,
+    worker_place,
 )  # fmt: skip
 from memetik.kernels.compiler.atomics import count_shared, lower_shared, read_shared, write_shared
 from memetik.kernels.compiler.clock import now
 from memetik.kernels.compiler.jit import jit, jit_free, jit_part
-from memetik.kernels.compiler.wakeup import ring
-from memetik.kernels.compiler.yield_thread import rest
+from memetik.kernels.compiler.wakeup import wake
+from memetik.kernels.compiler.yield_thread import yield_thread
 
 PAYS = 0.95  # of the time alone: what takes more is not worth calling others
 TURNS = 6  # generations that try both ways in turns; then the slower is tried in each 2^k-th, ...
@@ -48,39 +48,39 @@ OUTLIER = 2.0  # times the mean is the most that a time counts
 
 
 @jit_part
-def exploit_elites(problem, parameters, places, room, colony, hand, generation, allowance, deadline, state):
+def exploit_elites(problem, parameters, places, room, shared, worker, generation, allowance, deadline, state):
     """Make offspring of all elites, until one satisfies all. Returns how many there are."""
-    kappa, parents = colony.elites.size, colony.parents
+    kappa, parents = shared.elites.size, shared.parents
     for e in range(kappa):
-        parents[e, 0] = parents[e, 1] = colony.elites[e]
-        colony.spent[e] = colony.satisfied[e] = colony.ended[e] = 0.0
+        parents[e, 0] = parents[e, 1] = shared.elites[e]
+        shared.spent[e] = shared.satisfied[e] = shared.ended[e] = 0.0
     if parameters[EXPLOITATION] == 0.0 or allowance < 2.0:
-        keep_elites(colony)
+        keep_elites(shared)
         return kappa
-    task = colony.task
+    task = shared.task
     task[ALLOWANCE], task[DEADLINE] = allowance, deadline
     write_shared(places, REACHED, kappa)
-    before = hand.tally[SPENT]
+    before = worker.tally[SPENT]
     first = 1 if generation == 1 else 0  # the first elite that others may take
-    if parameters[HANDS] == 1.0 or kappa - first < 2:
+    if parameters[WORKERS] == 1.0 or kappa - first < 2:
         first = kappa
     exploit_alone(problem, parameters, places, room, 0, first, state)
     if first < kappa and read_shared(places, REACHED) == kappa:
-        exploit_faster(problem, parameters, places, room, colony, hand, first, state)
+        exploit_faster(problem, parameters, places, room, shared, worker, first, state)
     count = min(read_shared(places, REACHED) + 1, kappa)
-    hand.tally[SPENT] = before
+    worker.tally[SPENT] = before
     for e in range(count):
-        hand.tally[SPENT] += colony.spent[e]
-    hand.tally[SATISFIED] = colony.satisfied[count - 1]
+        worker.tally[SPENT] += shared.spent[e]
+    worker.tally[SATISFIED] = shared.satisfied[count - 1]
     return count
 
 
 @jit_part
-def keep_elites(colony):
+def keep_elites(shared):
     """The offspring of elites that are not exploited are they themselves."""
-    population, offspring = colony.population, colony.offspring
-    for e in range(colony.elites.size):
-        row = colony.elites[e]
+    population, offspring = shared.population, shared.offspring
+    for e in range(shared.elites.size):
+        row = shared.elites[e]
         for k in range(offspring.genes.shape[1]):
             offspring.genes[e, k] = population.genes[row, k]
             offspring.momentum[e, k] = population.momentum[row, k]
@@ -90,9 +90,9 @@ def keep_elites(colony):
 
 @jit_part
 def exploit_elite(problem, parameters, places, room, h, e, state):
-    """Line 33, by hand h; tells all threads if this elite satisfies all terms."""
+    """Line 33, by worker h; tells all threads if this elite satisfies all terms."""
     call_exploit(places[EXPLOIT], problem, parameters, places, room, h, e, state)
-    if carve_colony(problem, parameters, places, room).satisfied[e] != 0.0:
+    if carve_shared(problem, parameters, places, room).satisfied[e] != 0.0:
         lower_shared(places, REACHED, e)
 
 
@@ -109,26 +109,26 @@ def exploit_together(problem, parameters, places, room, first, end, state):
     """Let others take elites too, and wait until all are done."""
     write_shared(places, DONE, first)
     write_shared(places, NEXT, first)
-    for h in range(1, min(int(parameters[HANDS]), end - first)):
-        ring(places[hand_place(int(parameters[SIZE]), end, problem[4].shape[1], h)])
+    for h in range(1, min(int(parameters[WORKERS]), end - first)):
+        wake(places[worker_place(int(parameters[SIZE]), end, problem[4].shape[1], h)])
     take_elites(problem, parameters, places, room, OWN, end, state)
     while read_shared(places, DONE) < end:
-        rest()
+        yield_thread()
 
 
 @jit_part
-def exploit_faster(problem, parameters, places, room, colony, hand, first, state):
+def exploit_faster(problem, parameters, places, room, shared, worker, first, state):
     """All elites from the first on, alone or together, whichever has been faster."""
-    kappa, way = colony.elites.size, choose(colony.task)
-    begin = now(hand.clock)
+    kappa, way = shared.elites.size, choose(shared.task)
+    begin = now(worker.clock)
     if way == ALONE:
         exploit_alone(problem, parameters, places, room, first, kappa, state)
     else:
         exploit_together(problem, parameters, places, room, first, kappa, state)
-    seconds, evaluations = now(hand.clock) - begin, 0.0
+    seconds, evaluations = now(worker.clock) - begin, 0.0
     for e in range(first, min(read_shared(places, REACHED) + 1, kappa)):
-        evaluations += colony.spent[e]
-    judge(colony.task, way, seconds, evaluations)
+        evaluations += shared.spent[e]
+    judge(shared.task, way, seconds, evaluations)
 
 
 @jit_part
@@ -166,9 +166,9 @@ def judge(task, way, seconds, evaluations):
 
 @jit_free
 def join_search(nodes, frames, terms, data, bounds, spans, parameters, places, room, h, state):
-    """Take elites for another thread, with hand h, if it has one so numbered and elites to give."""
+    """Take elites for another thread, with worker h, if it has one so numbered and elites to give."""
     problem = (nodes, frames, terms, data, bounds, spans)
     kappa = int(parameters[ELITES])
-    if h < parameters[HANDS] and read_shared(places, NEXT) < kappa:
-        clear_hand(carve_hand(problem, parameters, places, room, h))
+    if h < parameters[WORKERS] and read_shared(places, NEXT) < kappa:
+        clear_worker(carve_worker(problem, parameters, places, room, h))
         take_elites(problem, parameters, places, room, h, kappa, state)

@@ -12,11 +12,11 @@ from memetik.kernels.compiler.jit import COMPILED
 from memetik.kernels.lbfgsb.minimiser import Rules
 
 _PLACES = types.int64[::1]
-# (problem, parameters, places, room, hand, weights, x, slopes): the fitness of a posture, with its gradient if slopes is 1
+# (problem, parameters, places, room, worker, weights, x, slopes): the fitness of a posture, with its gradient if slopes is 1
 LOOK = types.float64(_PROBLEM, _VECTOR, _PLACES, _VECTOR, types.int64, _VECTOR, _VECTOR, types.int64)
-# (problem, parameters, places, room, hand, weights, x, fitness): the gradient there
+# (problem, parameters, places, room, worker, weights, x, fitness): the gradient there
 DIFFERENTIATE = types.void(_PROBLEM, _VECTOR, _PLACES, _VECTOR, types.int64, _VECTOR, _VECTOR, types.float64)
-# (problem, parameters, places, room, hand, e, state): exploit elite e
+# (problem, parameters, places, room, worker, e, state): exploit elite e
 EXPLOIT = types.void(_PROBLEM, _VECTOR, _PLACES, _VECTOR, types.int64, types.int64, types.uint64[::1])
 # (rules, f, verdict, x, lower, upper, places, room): L-BFGS-B is told one evaluation, and says why it ends if it does
 _RULES = types.NamedTuple((types.int64, types.int64, types.float64, types.float64, types.int64), Rules)
@@ -24,17 +24,17 @@ ADVANCE = types.int64(_RULES, types.float64, types.int64, _VECTOR, _VECTOR, _VEC
 
 
 @intrinsic
-def _call_look(typing, place, problem, parameters, places, room, hand, weights, x, slopes):
+def _call_look(typing, place, problem, parameters, places, room, worker, weights, x, slopes):
     return _late(LOOK), _call
 
 
 @intrinsic
-def _call_differentiate(typing, place, problem, parameters, places, room, hand, weights, x, fitness):
+def _call_differentiate(typing, place, problem, parameters, places, room, worker, weights, x, fitness):
     return _late(DIFFERENTIATE), _call
 
 
 @intrinsic
-def _call_exploit(typing, place, problem, parameters, places, room, hand, e, state):
+def _call_exploit(typing, place, problem, parameters, places, room, worker, e, state):
     return _late(EXPLOIT), _call
 
 

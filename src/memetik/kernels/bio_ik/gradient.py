@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.bio_ik.place import place_changes
-from memetik.kernels.bio_ik.scratch import GRADIENT, LOSS, MEAN, PARAMETERS, PLAIN, SPENT, carve_hand
+from memetik.kernels.bio_ik.scratch import GRADIENT, LOSS, MEAN, PARAMETERS, PLAIN, SPENT, carve_worker
 from memetik.kernels.bio_ik.wrench import hand_down, is_wrench, position_slopes, put, put_loss
 from memetik.kernels.body.ofkt import clear, move_frames
 from memetik.kernels.compiler.function_pointers import call_jacobian
@@ -108,40 +108,42 @@ def by_chain_rule(problem, parameters, places, room, h, weights, x, fitness):
     Positions and orientations go by wrenches (wrench.py), all others by the Jacobian of their residuals.
     """
     nodes, frames, terms, data, bounds, spans = problem
-    hand = carve_hand(problem, parameters, places, room, h)
-    wrenches, gradient = hand.wrenches, hand.gradient
-    write_slopes(terms, parameters, weights, fitness, hand.losses, hand.slopes)
-    write_axes(nodes, hand.poses, hand.axes)
+    worker = carve_worker(problem, parameters, places, room, h)
+    wrenches, gradient = worker.wrenches, worker.gradient
+    write_slopes(terms, parameters, weights, fitness, worker.losses, worker.slopes)
+    write_axes(nodes, worker.poses, worker.axes)
     for k in range(x.size):
         gradient[k] = 0.0
     for t in range(terms.size):
-        term, slope = terms[t], hand.slopes[t]
+        term, slope = terms[t], worker.slopes[t]
         if term.kind == SPRINGS:
             add_springs(term, data, x, slope, gradient)
         elif is_wrench(term, data):
-            put_loss(term, slope, frames, data, hand.world, hand.residual, wrenches)
+            put_loss(term, slope, frames, data, worker.world, worker.residual, wrenches)
         else:
-            spread_slope(term, slope, data, hand.world, hand.residual, hand.right)
+            spread_slope(term, slope, data, worker.world, worker.residual, worker.right)
             if term.kind == PROJECTION:
-                put_extent(term, slope, frames, hand.world, hand.residual, wrenches)
-            add_by_jacobian(problem, parameters, t, x, hand)
-    hand_down(nodes, hand.poses, hand.axes, wrenches, gradient)
+                put_extent(term, slope, frames, worker.world, worker.residual, wrenches)
+            add_by_jacobian(problem, parameters, t, x, worker)
+    hand_down(nodes, worker.poses, worker.axes, wrenches, gradient)
 
 
 @jit_part
-def add_by_jacobian(problem, parameters, t, x, hand):
+def add_by_jacobian(problem, parameters, t, x, worker):
     """Add the slopes by the residuals of a term times their Jacobian."""
     nodes, frames, terms, data, bounds, spans = problem
     term = terms[t]
     for k in range(x.size):
         if moves(parameters, terms.size, x.size, k, t):
             for i in range(term.row, term.row + term.rows):
-                hand.jacobian[k, i] = 0.0
-    call_jacobian(term.jacobian, term, data, hand.world, x, nodes, frames, hand.poses, hand.axes, 1.0, hand.jacobian)
+                worker.jacobian[k, i] = 0.0
+    call_jacobian(
+        term.jacobian, term, data, worker.world, x, nodes, frames, worker.poses, worker.axes, 1.0, worker.jacobian
+    )
     for k in range(x.size):
         if moves(parameters, terms.size, x.size, k, t):
             for i in range(term.row, term.row + term.rows):
-                hand.gradient[k] += hand.jacobian[k, i] * hand.right[i]
+                worker.gradient[k] += worker.jacobian[k, i] * worker.right[i]
 
 
 # ---- By differences ------------------------------------------------------------------------------------------
@@ -154,31 +156,31 @@ def by_differences(problem, parameters, places, room, h, weights, x, fitness):
     Every gene takes an evaluation of the body, whole or predicted.
     """
     nodes, frames, terms, data, bounds, spans = problem
-    hand = carve_hand(problem, parameters, places, room, h)
-    write_slopes(terms, parameters, weights, fitness, hand.losses, hand.slopes)
-    copy_frames(hand.world, hand.moved)
+    worker = carve_worker(problem, parameters, places, room, h)
+    write_slopes(terms, parameters, weights, fitness, worker.losses, worker.slopes)
+    copy_frames(worker.world, worker.moved)
     for k in range(x.size):
         here = x[k]
         x[k] = here + CHANGE if here + CHANGE <= bounds[1, k] else here - CHANGE
         motion = int(parameters[PARAMETERS + terms.size + k])
         predicts = motion >= 0 and parameters[GRADIENT] != PLAIN
         if predicts:
-            move_frames(nodes, frames, motion, x[k], hand.poses, 0, hand.world, hand.moved)
+            move_frames(nodes, frames, motion, x[k], worker.poses, 0, worker.world, worker.moved)
         else:
             if parameters[GRADIENT] == PLAIN:
-                clear(hand.tree)
-            place_changes(nodes, frames, x, hand.tree, hand.poses, hand.moved)
-        hand.tally[SPENT] += 1.0
+                clear(worker.tree)
+            place_changes(nodes, frames, x, worker.tree, worker.poses, worker.moved)
+        worker.tally[SPENT] += 1.0
         total = 0.0
         for t in range(terms.size):
             if moves(parameters, terms.size, x.size, k, t):
-                loss = measured_loss(terms[t], data, hand.moved, x, hand.right)
-                total += hand.slopes[t] * (loss - hand.losses[t])
-        hand.gradient[k] = total / (x[k] - here)
+                loss = measured_loss(terms[t], data, worker.moved, x, worker.right)
+                total += worker.slopes[t] * (loss - worker.losses[t])
+        worker.gradient[k] = total / (x[k] - here)
         x[k] = here
         if not predicts and parameters[GRADIENT] != PLAIN:  # back, for the predictions that follow
-            place_changes(nodes, frames, x, hand.tree, hand.poses, hand.moved)
-        copy_frames(hand.world, hand.moved)
+            place_changes(nodes, frames, x, worker.tree, worker.poses, worker.moved)
+        copy_frames(worker.world, worker.moved)
 
 
 @jit_part

@@ -11,9 +11,9 @@ GENERATION, PLACE, FIRST, SECOND, ELITE, FITNESS, GENES = 0, 1, 2, 3, 4, 5, 6
 
 
 @jit_part
-def record(terms, parameters, colony, generation, count, elites, history):
+def record(terms, parameters, shared, generation, count, elites, history):
     """Add the first `count` individuals of the population, of which the first are elites, as far as there is room."""
-    population, n = colony.population, colony.population.genes.shape[1]
+    population, n = shared.population, shared.population.genes.shape[1]
     wide = GENES + n
     rows = int(history[0])
     for i in range(count):
@@ -22,10 +22,10 @@ def record(terms, parameters, colony, generation, count, elites, history):
             break
         history[at + GENERATION] = generation
         history[at + PLACE] = i
-        history[at + FIRST] = colony.parents[i, 0]
-        history[at + SECOND] = colony.parents[i, 1]
+        history[at + FIRST] = shared.parents[i, 0]
+        history[at + SECOND] = shared.parents[i, 1]
         history[at + ELITE] = 1.0 if i < elites else 0.0
-        history[at + FITNESS] = combine(terms, parameters, colony.given, population.losses[i])
+        history[at + FITNESS] = combine(terms, parameters, shared.given, population.losses[i])
         for k in range(n):
             history[at + GENES + k] = population.genes[i, k]
         rows += 1

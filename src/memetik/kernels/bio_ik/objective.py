@@ -19,13 +19,13 @@ def combine(terms, parameters, weights, losses):
 
 
 @jit
-def evaluate(problem, parameters, weights, x, hand):
-    """Omega(x): place the body, write hand.losses and return the fitness. This is one evaluation."""
+def evaluate(problem, parameters, weights, x, worker):
+    """Omega(x): place the body, write worker.losses and return the fitness. This is one evaluation."""
     nodes, frames, terms, data, bounds, spans = problem
-    place_body(nodes, frames, parameters, x, hand.tree, hand.poses, hand.world)
-    hand.tally[SPENT] += 1.0
-    write_losses(terms, data, hand.world, x, hand.residual, hand.losses)
-    return combine(terms, parameters, weights, hand.losses)
+    place_body(nodes, frames, parameters, x, worker.tree, worker.poses, worker.world)
+    worker.tally[SPENT] += 1.0
+    write_losses(terms, data, worker.world, x, worker.residual, worker.losses)
+    return combine(terms, parameters, weights, worker.losses)
 
 
 @jit_part

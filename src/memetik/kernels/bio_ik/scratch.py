@@ -15,9 +15,9 @@ from memetik.kernels.problem.evaluate import count_residuals
 
 # The parameters, by their place. SIZE is psi and ELITES kappa of the thesis, STEPS the most iterations of L-BFGS-B that an
 # elite gets in a generation, HISTORY how many individuals can be recorded. The phases are 1, or 0 to leave one out.
-# HANDS is how many threads may exploit elites.
+# WORKERS is how many threads may exploit elites.
 SIZE, ELITES, STEPS, LOSS, GRADIENT, OFKT, HISTORY = 0, 1, 2, 3, 4, 5, 6
-EXPLOITATION, ADOPTION, WIPE_OUT, INTERPOLATION, MOMENTUM, NICHING, HANDS = 7, 8, 9, 10, 11, 12, 13
+EXPLOITATION, ADOPTION, WIPE_OUT, INTERPOLATION, MOMENTUM, NICHING, WORKERS = 7, 8, 9, 10, 11, 12, 13
 # Behind them: for each term 1 if it may yield (weights.py), for each variable the one motion that it drives (-1 if
 # none or several), and for each term and variable 1 if the variable moves the term.
 PARAMETERS = 14
@@ -47,7 +47,7 @@ class Population(NamedTuple):
     extinction: np.ndarray  # (psi,) xi
 
 
-class Colony(NamedTuple):
+class SharedState(NamedTuple):
     """What all threads share."""
 
     population: Population
@@ -66,7 +66,7 @@ class Colony(NamedTuple):
     elites: np.ndarray  # (kappa,)
 
 
-class Hand(NamedTuple):
+class WorkerScratch(NamedTuple):
     """What evaluating and exploiting needs besides, for i nodes, f frames and m residuals; each thread has its own."""
 
     poses: np.ndarray  # (i, 7) pose of every node
@@ -89,8 +89,10 @@ class Hand(NamedTuple):
     clock: np.ndarray  # (CLOCK,)
 
 
-OWN = np.int64(0)  # the hand of the thread that evolves; whatever is given a plain 0, Numba compiles once more for it
-SPENT, SATISFIED, TALLY = 0, 1, 2  # of a hand
+OWN = np.int64(
+    0
+)  # the scratch of the thread that evolves; whatever is given a plain 0, Numba compiles once more for it
+SPENT, SATISFIED, TALLY = 0, 1, 2  # of a worker
 # Of the elites. The two ways to exploit them have seconds there, and evaluations behind it.
 ALLOWANCE, DEADLINE, ALONE, TOGETHER, TRIALS, TASK = 0, 1, 2, 4, 6, 7
 
@@ -102,34 +104,34 @@ def population_size(psi, n, terms):
 
 
 @jit
-def colony_size(psi, kappa, n, terms):
-    """How many floats a colony needs."""
+def shared_size(psi, kappa, n, terms):
+    """How many floats the shared state needs."""
     return 2 * population_size(psi, n, terms) + 3 * terms + 3 * n + TASK + 3 * kappa
 
 
 @jit
-def colony_places(psi, kappa):
-    """How many integers a colony needs."""
+def shared_places(psi, kappa):
+    """How many integers the shared state needs."""
     return FIRST_PLACE + 4 * psi + kappa
 
 
 @jit
-def hand_size(nodes, frames, n, residuals, terms):
-    """How many floats a hand needs."""
+def worker_size(nodes, frames, n, residuals, terms):
+    """How many floats a worker needs."""
     placing = (16 + TREE) * nodes + 14 * frames + n * residuals + 2 * residuals
     return placing + 2 * terms + 3 * n + TALLY + room_size(n, MEMORY)
 
 
 @jit
-def hand_places(n):
-    """How many integers a hand needs: the bell of its thread, its clock, and those of L-BFGS-B."""
+def worker_places(n):
+    """How many integers a worker needs: the wake-up of its thread, its clock, and those of L-BFGS-B."""
     return 1 + CLOCK + places_size(n, MEMORY)
 
 
 @jit
-def hand_place(psi, kappa, n, h):
-    """Where the integers of hand number h begin."""
-    return colony_places(psi, kappa) + h * hand_places(n)
+def worker_place(psi, kappa, n, h):
+    """Where the integers of worker number h begin."""
+    return shared_places(psi, kappa) + h * worker_places(n)
 
 
 @jit
@@ -148,8 +150,8 @@ def carve_population(room, at, psi, n, terms):
 
 
 @jit
-def carve_colony(problem, parameters, places, room):
-    """Cut the Colony out of the beginning of `places` and `room`."""
+def carve_shared(problem, parameters, places, room):
+    """Cut the SharedState out of the beginning of `places` and `room`."""
     n, t = problem[4].shape[1], problem[2].size
     psi, kappa = int(parameters[SIZE]), int(parameters[ELITES])
     whole = population_size(psi, n, t)
@@ -158,7 +160,7 @@ def carve_colony(problem, parameters, places, room):
     task = strides + 3 * n
     told = task + TASK
     ranks = FIRST_PLACE
-    return Colony(
+    return SharedState(
         carve_population(room, places[LIVING] * whole, psi, n, t),
         carve_population(room, (1 - places[LIVING]) * whole, psi, n, t),
         cut_vector(room, weights, t),
@@ -177,12 +179,12 @@ def carve_colony(problem, parameters, places, room):
 
 
 @jit
-def carve_hand(problem, parameters, places, room, h):
-    """Cut hand number h out of what follows the colony."""
+def carve_worker(problem, parameters, places, room, h):
+    """Cut worker number h out of what follows the shared state."""
     nodes, frames, terms, data, bounds, spans = problem
     i, f, n, t, m = nodes.size, frames.size, bounds.shape[1], terms.size, count_residuals(terms)
     psi, kappa = int(parameters[SIZE]), int(parameters[ELITES])
-    poses = colony_size(psi, kappa, n, t) + h * hand_size(i, f, n, m, t)
+    poses = shared_size(psi, kappa, n, t) + h * worker_size(i, f, n, m, t)
     axes = poses + 7 * i
     tree = axes + 3 * i
     wrenches = tree + TREE * i
@@ -193,8 +195,8 @@ def carve_hand(problem, parameters, places, room, h):
     losses = residual + 2 * m
     x = losses + 2 * t
     tally = x + 3 * n
-    k = hand_place(psi, kappa, n, h) + 1
-    return Hand(
+    k = worker_place(psi, kappa, n, h) + 1
+    return WorkerScratch(
         cut_matrix(room, poses, i, 7),
         cut_matrix(room, axes, i, 3),
         cut_matrix(room, tree, i, TREE),
@@ -217,18 +219,18 @@ def carve_hand(problem, parameters, places, room, h):
 
 
 @jit_part
-def search_cancelled(parameters, places, n, h, hand):
+def search_cancelled(parameters, places, n, h, worker):
     """Whether the search is cancelled; the thread that evolves looks for signals, the others look at its clock."""
     if h == OWN:
-        return cancelled(hand.clock)
-    return places[hand_place(int(parameters[SIZE]), int(parameters[ELITES]), n, OWN) + 1 + CAUGHT] != 0
+        return cancelled(worker.clock)
+    return places[worker_place(int(parameters[SIZE]), int(parameters[ELITES]), n, OWN) + 1 + CAUGHT] != 0
 
 
 @jit_part
-def clear_hand(hand):
-    """Let a hand remember nothing."""
-    clear(hand.tree)
-    for i in range(hand.wrenches.shape[0]):
+def clear_worker(worker):
+    """Let a worker remember nothing."""
+    clear(worker.tree)
+    for i in range(worker.wrenches.shape[0]):
         for k in range(6):
-            hand.wrenches[i, k] = 0.0
-    hand.tally[SPENT] = hand.tally[SATISFIED] = 0.0
+            worker.wrenches[i, k] = 0.0
+    worker.tally[SPENT] = worker.tally[SATISFIED] = 0.0

@@ -35,7 +35,6 @@ from memetik.kernels.bio_ik.reproduce import extinguish
 from memetik.kernels.bio_ik.scratch import (
     ELITES,
     EXPLOITATION,
-    HANDS,
     HISTORY,
     INTERPOLATION,
     LIVING,
@@ -48,13 +47,14 @@ from memetik.kernels.bio_ik.scratch import (
     SPENT,
     STREAM,
     WIPE_OUT,
-    carve_colony,
-    carve_hand,
-    clear_hand,
-    colony_places,
-    colony_size,
-    hand_places,
-    hand_size,
+    WORKERS,
+    carve_shared,
+    carve_worker,
+    clear_worker,
+    shared_places,
+    shared_size,
+    worker_places,
+    worker_size,
 )  # fmt: skip
 from memetik.kernels.bio_ik.select import select_elites, sort_by_fitness
 from memetik.kernels.bio_ik.weights import given_weights, interpolate_weights, let_yield
@@ -72,15 +72,15 @@ PATIENCE = 4
 
 
 @jit
-def search_size(psi, kappa, hands, nodes, frames, n, residuals, terms):
+def search_size(psi, kappa, workers, nodes, frames, n, residuals, terms):
     """How many floats the search needs, without its history."""
-    return colony_size(psi, kappa, n, terms) + hands * hand_size(nodes, frames, n, residuals, terms)
+    return shared_size(psi, kappa, n, terms) + workers * worker_size(nodes, frames, n, residuals, terms)
 
 
 @jit
-def search_places(psi, kappa, hands, n):
+def search_places(psi, kappa, workers, n):
     """How many integers the search needs."""
-    return colony_places(psi, kappa) + hands * hand_places(n)
+    return shared_places(psi, kappa) + workers * worker_places(n)
 
 
 @jit
@@ -90,41 +90,41 @@ def gains(after, before):
 
 
 @jit_part
-def rank(terms, parameters, colony):
+def rank(terms, parameters, shared):
     """Lines 45 and 46: fitness under the weights of the generation, the order of the individuals and their extinction."""
-    population, order = colony.population, colony.order
+    population, order = shared.population, shared.order
     for i in range(order.size):
-        population.fitness[i] = combine(terms, parameters, colony.weights, population.losses[i])
+        population.fitness[i] = combine(terms, parameters, shared.weights, population.losses[i])
         order[i] = i
     sort_by_fitness(population.fitness, order)
     extinguish(order, population.fitness, population.extinction)
 
 
 @jit_part
-def any_elite_gains(terms, parameters, colony, count):
+def any_elite_gains(terms, parameters, shared, count):
     """Whether exploitation made some of the first `count` elites fitter, the second condition of eq. 4.23."""
     for e in range(count):
-        before = combine(terms, parameters, colony.given, colony.population.losses[colony.elites[e]])
-        if gains(combine(terms, parameters, colony.given, colony.offspring.losses[e]), before):
+        before = combine(terms, parameters, shared.given, shared.population.losses[shared.elites[e]])
+        if gains(combine(terms, parameters, shared.given, shared.offspring.losses[e]), before):
             return True
     return False
 
 
 @jit_part
-def every_elite_ended(colony):
+def every_elite_ended(shared):
     """Whether all elites were exploited until they gained no more."""
     ended = True
-    for e in range(colony.ended.size):
-        ended = ended and colony.ended[e] != 0.0
+    for e in range(shared.ended.size):
+        ended = ended and shared.ended[e] != 0.0
     return ended
 
 
 @jit_part
-def update_solution(terms, parameters, colony, count, best, x, outcome, work):
+def update_solution(terms, parameters, shared, count, best, x, outcome, work):
     """Lines 29 and 47: the fittest of `count` individuals, if it is fitter than the solution x. Returns the fitness of x."""
-    population = colony.population
+    population = shared.population
     for i in range(count):
-        phi = combine(terms, parameters, colony.given, population.losses[i])
+        phi = combine(terms, parameters, shared.given, population.losses[i])
         if phi < best:
             best = phi
             remember(population.genes[i], phi, outcome, work)
@@ -141,14 +141,14 @@ def begin(problem, parameters, places, room, history):
     """Nothing has yielded, spent or been recorded yet. Returns if some term can be missed, and if some may yield to it."""
     terms = problem[2]
     places[LIVING] = 0
-    colony = carve_colony(problem, parameters, places, room)
+    shared = carve_shared(problem, parameters, places, room)
     blocks, yields = False, False
     for t in range(terms.size):
-        colony.ease[t] = 1.0
+        shared.ease[t] = 1.0
         blocks = blocks or not terms[t].soft
         yields = yields or parameters[PARAMETERS + t] != 0.0
-    given_weights(terms, colony.ease, colony.given)
-    clear_hand(carve_hand(problem, parameters, places, room, OWN))
+    given_weights(terms, shared.ease, shared.given)
+    clear_worker(carve_worker(problem, parameters, places, room, OWN))
     if parameters[HISTORY] != 0.0:
         history[0] = 0.0
     return blocks, yields and blocks
@@ -157,11 +157,11 @@ def begin(problem, parameters, places, room, history):
 @jit_part
 def search(problem, x, seed, most, deadline, parameters, places, room, clock, state, outcome, work):
     """Algorithm 3, from the seed x, in place. An evaluation is one placement of the body, whole or in part (OFKT)."""
-    hand = carve_hand(problem, parameters, places, room, OWN)
-    copy_clock(clock, hand.clock)  # where the phases look for signals
+    worker = carve_worker(problem, parameters, places, room, OWN)
+    copy_clock(clock, worker.clock)  # where the phases look for signals
     evolve(problem, x, seed, most, deadline, parameters, places, room, clock, state, outcome, work)
     if clock[CAUGHT] == 0:
-        copy_clock(hand.clock, clock)
+        copy_clock(worker.clock, clock)
 
 
 @jit_part
@@ -169,59 +169,61 @@ def evolve(problem, x, seed, most, deadline, parameters, places, room, clock, st
     """The loop of Algorithm 3 over generations."""
     nodes, frames, terms, data, bounds, spans = problem
     psi, kappa = int(parameters[SIZE]), int(parameters[ELITES])
-    hands = int(parameters[HANDS])
+    workers = int(parameters[WORKERS])
     history = room[
-        search_size(psi, kappa, hands, nodes.size, frames.size, x.size, count_residuals(terms), terms.size) :
+        search_size(psi, kappa, workers, nodes.size, frames.size, x.size, count_residuals(terms), terms.size) :
     ]
-    hand = carve_hand(problem, parameters, places, room, OWN)
+    worker = carve_worker(problem, parameters, places, room, OWN)
     blocks, yields = begin(problem, parameters, places, room, history)
     generation, best = OLDEST, math.inf  # best: the fitness of the solution x*
     anew, count, stood = True, 0, 0  # stood: generations in which the solution was not replaced
     while True:
-        colony = carve_colony(problem, parameters, places, room)
+        shared = carve_shared(problem, parameters, places, room)
         stream = generation * (psi + kappa + 1)
         seed_stream(state, seed, stream)
         gained, before, elites = True, best, 0
         if anew:
-            count = populate(problem, parameters, places, room, x, colony, most, deadline, state, hand)
+            count = populate(problem, parameters, places, room, x, shared, most, deadline, state, worker)
         else:
             outcome[ATTEMPTS] += 1.0
-            interpolate_weights(terms, colony.given, parameters[INTERPOLATION], state, colony.weights)
-            rank(terms, parameters, colony)
-            select_elites(colony.order, colony.pool, state, colony.elites)
-            allowance = (most - hand.tally[SPENT] - (psi - kappa)) // kappa
+            interpolate_weights(terms, shared.given, parameters[INTERPOLATION], state, shared.weights)
+            rank(terms, parameters, shared)
+            select_elites(shared.order, shared.pool, state, shared.elites)
+            allowance = (most - worker.tally[SPENT] - (psi - kappa)) // kappa
             places[SEED], places[STREAM] = seed, stream + psi + 1
             elites = exploit_elites(
-                problem, parameters, places, room, colony, hand, generation, allowance, deadline, state
+                problem, parameters, places, room, shared, worker, generation, allowance, deadline, state
             )
-            gained, count = any_elite_gains(terms, parameters, colony, elites), elites
-            if hand.tally[SATISFIED] == 0.0:
-                count = breed(problem, parameters, places, room, colony, seed, stream + 1, most, deadline, state, hand)
+            gained, count = any_elite_gains(terms, parameters, shared, elites), elites
+            if worker.tally[SATISFIED] == 0.0:
+                count = breed(
+                    problem, parameters, places, room, shared, seed, stream + 1, most, deadline, state, worker
+                )
         places[LIVING] = 1 - places[LIVING]  # eq. 4.15: elites and offspring are the next generation
-        colony = carve_colony(problem, parameters, places, room)
-        outcome[EVALUATIONS] = hand.tally[SPENT]
+        shared = carve_shared(problem, parameters, places, room)
+        outcome[EVALUATIONS] = worker.tally[SPENT]
         if parameters[HISTORY] != 0.0:
-            record(terms, parameters, colony, generation, count, elites, history)
-        if hand.tally[SATISFIED] != 0.0:
-            remember(colony.population.genes[count - 1], -1.0, outcome, work)
+            record(terms, parameters, shared, generation, count, elites, history)
+        if worker.tally[SATISFIED] != 0.0:
+            remember(shared.population.genes[count - 1], -1.0, outcome, work)
             return
-        best = update_solution(terms, parameters, colony, count, best, x, outcome, work)
+        best = update_solution(terms, parameters, shared, count, best, x, outcome, work)
         if generation == 0 and parameters[EXPLOITATION] != 0.0:
-            survey(problem, parameters, places, room, colony, most, deadline, hand)
-            outcome[EVALUATIONS] = hand.tally[SPENT]
+            survey(problem, parameters, places, room, shared, most, deadline, worker)
+            outcome[EVALUATIONS] = worker.tally[SPENT]
         generation += 1
-        if spent(outcome, most, deadline, hand.clock) or clock[CAUGHT] != 0:
+        if spent(outcome, most, deadline, worker.clock) or clock[CAUGHT] != 0:
             return
         stands = not anew and not gains(best, before)
         if stands and not blocks:
             return
-        if stands and yields and hand.tally[SPENT] + 1.0 < most:
-            call_look(places[LOOK], problem, parameters, places, room, 0, colony.given, x, 0)
-            let_yield(terms, data, x, hand.residual, parameters[PARAMETERS:], colony.ease)
-            given_weights(terms, colony.ease, colony.given)
-            best = combine(terms, parameters, colony.given, hand.losses)
+        if stands and yields and worker.tally[SPENT] + 1.0 < most:
+            call_look(places[LOOK], problem, parameters, places, room, 0, shared.given, x, 0)
+            let_yield(terms, data, x, worker.residual, parameters[PARAMETERS:], shared.ease)
+            given_weights(terms, shared.ease, shared.given)
+            best = combine(terms, parameters, shared.given, worker.losses)
         if anew or not stands:
             stood = 0
-        elif every_elite_ended(colony):
+        elif every_elite_ended(shared):
             stood += 1
         anew = ((stands and not gained) or stood == PATIENCE) and parameters[WIPE_OUT] != 0.0  # eq. 4.23

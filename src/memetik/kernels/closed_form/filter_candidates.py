@@ -27,7 +27,7 @@ def same(x, y, bounds):
 
 
 @jit
-def sift(
+def filter_candidates(
     nodes, frames, terms, data, bounds, spans, active, limits, q, offers, known, statuses, costs, verdicts, flags, clock,
     state, buffer, outcome,
 ):  # fmt: skip

@@ -1,4 +1,4 @@
-"""Many arrays into a kernel as one: a table of their addresses and sizes.
+"""An array table: many arrays as one argument, by their addresses and sizes.
 
 Numba looks at every array that crosses from Python into a kernel, for 0.05 to 0.2 us each and far longer when the caches
 are cold. The arrays of a compiled problem never move, so a kernel that takes a few microseconds can be given a table that

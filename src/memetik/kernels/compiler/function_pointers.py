@@ -37,8 +37,8 @@ SEARCH = types.void(
 )  # fmt: skip
 # (problem, x, softness, error, parameters, room, work): one step of an iteration, false if it leads nowhere
 STEP = types.boolean(_PROBLEM, _VECTOR, types.float64, types.float64, _VECTOR, _VECTOR, _WORK)
-# (table, q, outcome, seed, most, seconds): one act of a solve (memetic/stages.py), the status of the answer in q
-ACT = types.int64(types.int64[::1], _VECTOR, _VECTOR, types.int64, types.int64, types.float64)
+# (table, q, outcome, seed, most, seconds): one stage of a solve (memetic/stages.py), the status of the answer in q
+STAGE = types.int64(types.int64[::1], _VECTOR, _VECTOR, types.int64, types.int64, types.float64)
 
 _python: list[Any] = [None]  # without the compiler, an address is a place in this list; none is at zero
 
@@ -112,8 +112,8 @@ def _call_step(typing, place, problem, x, softness, error, parameters, room, wor
 
 
 @intrinsic
-def _call_act(typing, place, table, q, outcome, seed, most, seconds):
-    return _late(ACT), _call
+def _call_stage(typing, place, table, q, outcome, seed, most, seconds):
+    return _late(STAGE), _call
 
 
 def _python_call() -> Any:
@@ -130,4 +130,4 @@ call_jacobian: Any = _call_jacobian if COMPILED else _python_call()
 call_attempt: Any = _call_attempt if COMPILED else _python_call()
 call_search: Any = _call_search if COMPILED else _python_call()
 call_step: Any = _call_step if COMPILED else _python_call()
-call_act: Any = _call_act if COMPILED else _python_call()
+call_stage: Any = _call_stage if COMPILED else _python_call()

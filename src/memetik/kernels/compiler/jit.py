@@ -52,7 +52,7 @@ def jit_fast(function: Kernel) -> Any:
 
 
 def jit_free(function: Kernel) -> Any:
-    """As `jit`, and other threads of Python run meanwhile: for what works long, or beside its like."""
+    """As `jit`, and releases the GIL: for long or parallel kernels."""
     return _compile(function, nogil=True)
 
 

@@ -1,7 +1,6 @@
-"""Bells that wake threads: one sleeps until another, in a kernel or not, rings.
+"""Wake-ups: a thread sleeps until another thread, in a kernel or in Python, wakes it.
 
-They are locks of Python's own kind, which whoever likes may release, on every system and without Python's global lock. To wait
-is to acquire one; to ring is to release it.
+They are CPython's own locks, which any thread may release, without the GIL. To wait is to acquire one; to wake is to release it.
 """
 
 from __future__ import annotations
@@ -27,20 +26,20 @@ else:
 _WAIT = 1
 
 
-def new_bell() -> int:
-    """A bell that has not been rung. It lasts as long as the process."""
-    bell: int = _allocate()
-    await_bell(bell)
-    return bell
+def new_wakeup() -> int:
+    """A wake-up that nobody has sent yet. It lasts as long as the process."""
+    wakeup: int = _allocate()
+    wait_for_wakeup(wakeup)
+    return wakeup
 
 
 @jit_free
-def await_bell(bell):
-    """Sleep until somebody rings; at once if someone has since the last time."""
-    _acquire(bell, _WAIT)
+def wait_for_wakeup(wakeup):
+    """Sleep until another thread calls `wake`; return at once if one has since the last time. Releases the GIL."""
+    _acquire(wakeup, _WAIT)
 
 
 @jit
-def ring(bell):
-    """Wake who sleeps."""
-    _release(bell)
+def wake(wakeup):
+    """Wake the thread that waits."""
+    _release(wakeup)

@@ -12,7 +12,7 @@ from memetik.kernels.compiler.jit import COMPILED, jit
 
 if not COMPILED:
 
-    def rest():
+    def yield_thread():
         """Let other threads run."""
         time.sleep(0.0)
 
@@ -20,6 +20,6 @@ else:
     _yield: Any = types.ExternalFunction("SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32())
 
     @jit
-    def rest():
+    def yield_thread():
         """Let other threads run."""
         _yield()

@@ -15,7 +15,7 @@ import numba.cuda
 from memetik.kernels.compiler.cancel import cancelled
 from memetik.kernels.compiler.clock import now
 from memetik.kernels.compiler.function_pointers import call_attempt, call_jacobian, call_residual
-from memetik.kernels.cuda.translate import Port
+from memetik.kernels.cuda.translate import Translator
 from memetik.kernels.memetic.search import solve
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME
 
@@ -24,7 +24,7 @@ cuda: Any = numba.cuda  # it has no types
 Kinds = tuple[tuple[int, Any, Any], ...]  # kind, residual kernel, Jacobian kernel
 
 
-def _residuals(kinds: Kinds, port: Port) -> Any:
+def _residuals(kinds: Kinds, translate: Translator) -> Any:
     """A device function that calls the residual kernel of a term's kind."""
 
     @cuda.jit(device=True)
@@ -32,7 +32,7 @@ def _residuals(kinds: Kinds, port: Port) -> Any:
         pass
 
     for kind, residual, _ in kinds:
-        chosen = _link_residual(kind, port(residual), chosen)
+        chosen = _link_residual(kind, translate(residual), chosen)
     return chosen
 
 
@@ -47,7 +47,7 @@ def _link_residual(kind: int, residual: Any, otherwise: Any) -> Any:
     return chosen
 
 
-def _jacobians(kinds: Kinds, port: Port) -> Any:
+def _jacobians(kinds: Kinds, translate: Translator) -> Any:
     """A device function that calls the Jacobian kernel of a term's kind."""
 
     @cuda.jit(device=True)
@@ -55,7 +55,7 @@ def _jacobians(kinds: Kinds, port: Port) -> Any:
         pass
 
     for kind, _, jacobian in kinds:
-        chosen = _link_jacobian(kind, port(jacobian), chosen)
+        chosen = _link_jacobian(kind, translate(jacobian), chosen)
     return chosen
 
 
@@ -82,23 +82,23 @@ def general_kernel(kinds: Kinds, attempt: Any) -> Any:
     def never(clock):
         return False  # the host ends a batch between launches
 
-    terms_only = Port({now: no_time})
-    port = Port({
+    terms_only = Translator({now: no_time})
+    translate = Translator({
         now: no_time, cancelled: never,
         call_residual: _residuals(kinds, terms_only), call_jacobian: _jacobians(kinds, terms_only),
     })  # fmt: skip
-    local_search = port(attempt)
+    local_search = translate(attempt)
 
     @cuda.jit(device=True)
     def direct_attempt(place, problem, x, most, deadline, clock, outcome, work):
         return local_search(problem, x, most, deadline, clock, outcome, work)
 
-    port.replace(call_attempt, direct_attempt)
-    whole_search = port(solve)
+    translate.replace(call_attempt, direct_attempt)
+    whole_search = translate(solve)
 
     @cuda.jit
     def solve_all_rows(
-        nodes, frames, terms, data, bounds, spans, active, limits, affects, population, crowd, places, targets, starts,
+        nodes, frames, terms, data, bounds, spans, active, limits, affects, population, frame_poses, places, targets, starts,
         which, spread, stream, seed, most, counter, found, statuses, errors, evaluations, attempts, datas, flags, clocks,
         states, buffers, outcomes,
     ):  # fmt: skip
@@ -118,7 +118,7 @@ def general_kernel(kinds: Kinds, attempt: Any) -> Any:
             for k in range(q.size):
                 q[k] = starts[row, k]
             statuses[task] = whole_search(
-                nodes, frames, terms, own, bounds, spans, active, limits, affects, population, crowd, q, 0, seed,
+                nodes, frames, terms, own, bounds, spans, active, limits, affects, population, frame_poses, q, 0, seed,
                 stream + task % spread, most, 0.0, flags[thread], clocks[thread], states[thread], buffers[thread], outcome,
             )  # fmt: skip
             evaluations[task], attempts[task] = int(outcome[EVALUATIONS]), int(outcome[ATTEMPTS])

@@ -19,7 +19,7 @@ import numpy as np
 
 from memetik.kernels.body.forward import forward, frame_pose
 from memetik.kernels.compiler.random import mix
-from memetik.kernels.cuda.translate import Port
+from memetik.kernels.cuda.translate import Translator
 from memetik.kernels.math.pose import turn
 from memetik.kernels.memetic.descent import DAMPING, LEAST_DAMPING, LONGEST_STEP, STALL, STALLS, STEPS
 from memetik.kernels.memetic.pose_step import pose_step
@@ -36,7 +36,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _DROP, _UNIT = np.uint64(11), 2.0**-53
 
 
-def choose_restart(bounds, population, crowd, target, by_position, by_rotation, seed, attempt, x, scramble):
+def choose_restart(bounds, population, frame_poses, target, by_position, by_rotation, seed, attempt, x, scramble):
     """A posture for the next attempt: the one of a few of the population that is nearest to the target, or a fresh one."""
     state = scramble(scramble(np.uint64(seed) + _GOLDEN) + _GOLDEN * np.uint64(attempt))
     if attempt > EXPLOITED:
@@ -49,8 +49,17 @@ def choose_restart(bounds, population, crowd, target, by_position, by_rotation, 
     chosen, lowest = 0, math.inf
     for j in range(LOOK):
         c = (first + j) % people
-        dx, dy, dz = crowd[4, c] - target[4], crowd[5, c] - target[5], crowd[6, c] - target[6]
-        dot = crowd[0, c] * target[0] + crowd[1, c] * target[1] + crowd[2, c] * target[2] + crowd[3, c] * target[3]
+        dx, dy, dz = (
+            frame_poses[4, c] - target[4],
+            frame_poses[5, c] - target[5],
+            frame_poses[6, c] - target[6],
+        )
+        dot = (
+            frame_poses[0, c] * target[0]
+            + frame_poses[1, c] * target[1]
+            + frame_poses[2, c] * target[2]
+            + frame_poses[3, c] * target[3]
+        )
         score = by_position * by_position * (dx * dx + dy * dy + dz * dz)
         score += by_rotation * by_rotation * 8.0 * (1.0 - abs(dot))
         if score < lowest:
@@ -62,14 +71,14 @@ def choose_restart(bounds, population, crowd, target, by_position, by_rotation, 
 @cache
 def pose_kernel(motions: int, variables: int) -> Any:
     """The kernel for bodies with so many motions and variables; sizes of local arrays must be known when it compiles."""
-    port = Port()
-    place, tip_of, angle_of = port(forward), port(frame_pose), port(rotation_vector)
-    rotate, stride, wrap, scramble = port(turn), port(pose_step), port(wrap_towards), port(mix)
+    translate = Translator()
+    place, tip_of, angle_of = translate(forward), translate(frame_pose), translate(rotation_vector)
+    rotate, stride, wrap, scramble = translate(turn), translate(pose_step), translate(wrap_towards), translate(mix)
     restart = cuda.jit(device=True)(choose_restart)
 
     @cuda.jit
     def solve_poses(
-        nodes, frames, terms, bounds, population, crowd, targets, starts, which, spread, stream, seed, most, counter,
+        nodes, frames, terms, bounds, population, frame_poses, targets, starts, which, spread, stream, seed, most, counter,
         found, statuses, errors, evaluations, attempts,
     ):  # fmt: skip
         """Task t is for row which[t // spread] of targets and starts. With stream 0 it sets out from the start, otherwise
@@ -82,7 +91,7 @@ def pose_kernel(motions: int, variables: int) -> Any:
         near = position.tolerance * position.tolerance
         narrow = orientation.tolerance * orientation.tolerance
         by_position, by_rotation = position.scale, orientation.scale
-        seen = crowd[position.frame]
+        seen = frame_poses[position.frame]
         count = which.size * spread
         task = cuda.atomic.add(counter, 0, 1)
         begin, verifying = True, False

@@ -17,7 +17,7 @@ cuda: Any = numba.cuda  # it has no types
 _ROOM = "memetik.kernels."
 
 
-class Port:
+class Translator:
     """Translates kernels, each once. `instead` maps kernels to device functions that take their place on the card."""
 
     def __init__(self, instead: Mapping[Any, Any] | None = None) -> None:

@@ -28,7 +28,7 @@ def apart(x, other, bounds):
 
 
 @jit
-def gather(
+def find_all(
     nodes, frames, terms, data, bounds, spans, active, limits, population, q, attempt, seed, most, seconds, patience,
     distinct, solutions, solution_errors, flags, clock, state, buffer, outcome,
 ):  # fmt: skip

@@ -14,39 +14,44 @@ from memetik.kernels.math.pose import store
 
 
 @jit
-def place_crowd(nodes, frames, population, poses, crowd):
+def place_population(nodes, frames, population, poses, frame_poses):
     """Fill `crowd` with the poses of all frames for every row of the population; `poses` (nodes, 7) is scratch."""
     for c in range(population.shape[0]):
         forward(nodes, population[c], poses)
         for f in range(frames.size):
             w, x, y, z, px, py, pz = frame_pose(frames[f], poses)
-            crowd[f, 0, c], crowd[f, 1, c], crowd[f, 2, c], crowd[f, 3, c] = w, x, y, z
-            crowd[f, 4, c], crowd[f, 5, c], crowd[f, 6, c] = px, py, pz
+            (
+                frame_poses[f, 0, c],
+                frame_poses[f, 1, c],
+                frame_poses[f, 2, c],
+                frame_poses[f, 3, c],
+            ) = w, x, y, z
+            frame_poses[f, 4, c], frame_poses[f, 5, c], frame_poses[f, 6, c] = px, py, pz
 
 
 @jit
-def add_distances(crowd, target, weight, score):
+def add_distances(frame_poses, target, weight, score):
     """Add weight times the squared distance [m²] of every posture's frame from the target; `crowd` is (7, postures)."""
     x, y, z = target[4], target[5], target[6]
     for c in range(score.size):
-        dx, dy, dz = crowd[4, c] - x, crowd[5, c] - y, crowd[6, c] - z
+        dx, dy, dz = frame_poses[4, c] - x, frame_poses[5, c] - y, frame_poses[6, c] - z
         score[c] += weight * (dx * dx + dy * dy + dz * dz)
 
 
 @jit
-def add_angles(crowd, target, weight, score):
+def add_angles(frame_poses, target, weight, score):
     """Add weight times about the squared angle to the target, 8 (1 - |q·t|), which needs no arc cosine."""
     w, x, y, z = target[0], target[1], target[2], target[3]
     for c in range(score.size):
-        dot = w * crowd[0, c] + x * crowd[1, c] + y * crowd[2, c] + z * crowd[3, c]
+        dot = w * frame_poses[0, c] + x * frame_poses[1, c] + y * frame_poses[2, c] + z * frame_poses[3, c]
         score[c] += weight * 8.0 * (1.0 - min(abs(dot), 1.0))
 
 
 @jit
-def place_from_crowd(crowd, c, world):
+def load_poses(frame_poses, c, world):
     """Write the poses of all frames of posture c."""
-    for f in range(crowd.shape[0]):
-        pose = crowd[f]
+    for f in range(frame_poses.shape[0]):
+        pose = frame_poses[f]
         store((pose[0, c], pose[1, c], pose[2, c], pose[3, c], pose[4, c], pose[5, c], pose[6, c]), world, f, 0)
 
 

@@ -71,12 +71,12 @@ def verify_pose(nodes, frame, target, position, orientation, bounds, x, start, p
 
 @jit_part
 def solve_pose(
-    nodes, frames, terms, source, bounds, active, limits, population, crowd, clock, state, room, data, q, outcome, seed,
+    nodes, frames, terms, source, bounds, active, limits, population, frame_poses, clock, state, room, data, q, outcome, seed,
     most, seconds,
 ):  # fmt: skip
     """Solve from the joint vector q and write the answer into it. Returns the status; memetic.solve says the rest.
 
-    `data` receives the targets of this solve from `source`, for the acts that may follow.
+    `data` receives the targets of this solve from `source`, for the stages that may follow.
     """
     n = active.size
     for k in range(data.size):
@@ -116,8 +116,8 @@ def solve_pose(
             seed_stream(state, seed, 0)
             for c in range(score.size):
                 score[c] = 0.0
-            add_distances(crowd[position.frame], target, position.scale * position.scale, score)
-            add_angles(crowd[position.frame], target, orientation.scale * orientation.scale, score)
+            add_distances(frame_poses[position.frame], target, position.scale * position.scale, score)
+            add_angles(frame_poses[position.frame], target, orientation.scale * orientation.scale, score)
         if attempts <= population.shape[0] // SHARE:
             c = take_best(score)
             for k in range(n):

@@ -70,7 +70,7 @@ def go(share, bounds, work):
 
 
 @jit
-def settle(problem, softness, most, deadline, clock, outcome, work):
+def refine(problem, softness, most, deadline, clock, outcome, work):
     """From work.best, in place, downhill only, until nothing is gained or the budget is spent.
 
     `softness` is how much guides count: FAINT where something was missed, 1 where there is nothing else.
@@ -110,7 +110,7 @@ def settle(problem, softness, most, deadline, clock, outcome, work):
 
 
 @jit
-def polish(
+def refine_vector(
     nodes, frames, terms, data, bounds, spans, active, limits, q, softness, most, seconds, flags, clock, state, buffer,
     outcome,
 ):  # fmt: skip
@@ -120,7 +120,7 @@ def polish(
     deadline = deadline_after(seconds, clock)
     for k in range(n):
         work.best[k] = q[active[k]]
-    settle((nodes, frames, terms, data, bounds, spans), softness, most, deadline, clock, outcome, work)
+    refine((nodes, frames, terms, data, bounds, spans), softness, most, deadline, clock, outcome, work)
     for k in range(n):
         work.x[k] = work.best[k]
         work.start[k] = q[active[k]]

@@ -13,10 +13,10 @@ import math
 from memetik.kernels.compiler.function_pointers import call_attempt, call_residual
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.random import seed_stream, uniform
-from memetik.kernels.memetic.population_poses import add_angles, add_distances, place_from_crowd, take_best
+from memetik.kernels.memetic.population_poses import add_angles, add_distances, load_poses, take_best
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, MOVED, OUTCOME, deadline_after, spent
 from memetik.kernels.problem.evaluate import count_residuals, place, term_error
-from memetik.kernels.problem.quick_error import glance, unmasked
+from memetik.kernels.problem.quick_error import quick_error, unmasked
 from memetik.kernels.problem.verify import verify
 from memetik.kernels.problem.workspace import carve
 from memetik.kernels.terms.pose import target_pose
@@ -57,7 +57,7 @@ def blame(problem, x, affects, failed, chosen, work):
 
 
 @jit
-def rank(problem, population, crowd, failed, used, work):
+def rank(problem, population, frame_poses, failed, used, work):
     """Score every posture of the population by the marked terms; one that was exploited before is out."""
     nodes, frames, terms, data, bounds, spans = problem
     score = work.score
@@ -69,13 +69,13 @@ def rank(problem, population, crowd, failed, used, work):
         term = terms[t]
         weight = term.scale * term.scale
         if term.kind == POSITION and term.other < 0 and unmasked(term, data):
-            add_distances(crowd[term.frame], target_pose(term, data, work.world), weight, score)
+            add_distances(frame_poses[term.frame], target_pose(term, data, work.world), weight, score)
         elif term.kind == ORIENTATION and term.other < 0 and unmasked(term, data):
-            add_angles(crowd[term.frame], target_pose(term, data, work.world), weight, score)
+            add_angles(frame_poses[term.frame], target_pose(term, data, work.world), weight, score)
         else:
             for c in range(score.size):
-                place_from_crowd(crowd, c, work.world)
-                score[c] += weight * glance(term, data, work.world, population[c], work.right)
+                load_poses(frame_poses, c, work.world)
+                score[c] += weight * quick_error(term, data, work.world, population[c], work.right)
 
 
 @jit
@@ -97,7 +97,7 @@ def draw(problem, x, chosen, failed, most, state, outcome, work):
         total = 0.0
         for t in range(terms.size):
             if failed[t]:
-                total += terms[t].scale ** 2 * glance(terms[t], data, work.world, work.trial, work.right)
+                total += terms[t].scale ** 2 * quick_error(terms[t], data, work.world, work.trial, work.right)
         if total < least:
             least = total
             for k in range(n):
@@ -105,7 +105,7 @@ def draw(problem, x, chosen, failed, most, state, outcome, work):
 
 
 @jit
-def search(problem, affects, population, crowd, x, attempt, most, deadline, flags, clock, state, outcome, work):
+def search(problem, affects, population, frame_poses, x, attempt, most, deadline, flags, clock, state, outcome, work):
     """Attempt after attempt from x, in place, until one satisfies all terms or the budget is spent."""
     nodes, frames, terms, data, bounds, spans = problem
     n = x.size
@@ -122,7 +122,7 @@ def search(problem, affects, population, crowd, x, attempt, most, deadline, flag
         if spent(outcome, most, deadline, clock):
             break
         if blame(problem, x, affects, failed, chosen, work):
-            rank(problem, population, crowd, failed, used, work)
+            rank(problem, population, frame_poses, failed, used, work)
         if exploited < population.shape[0] // SHARE:
             exploited += 1
             c = take_best(work.score)
@@ -138,7 +138,7 @@ def search(problem, affects, population, crowd, x, attempt, most, deadline, flag
 
 @jit
 def solve(
-    nodes, frames, terms, data, bounds, spans, active, limits, affects, population, crowd, q, attempt, seed, stream,
+    nodes, frames, terms, data, bounds, spans, active, limits, affects, population, frame_poses, q, attempt, seed, stream,
     most, seconds, flags, clock, state, buffer, outcome,
 ):  # fmt: skip
     """Solve from the joint vector q and write the answer into it. Returns the status of the verified answer.
@@ -167,7 +167,7 @@ def solve(
         if stream > 0:
             x[k] = bounds[2, k] + (bounds[3, k] - bounds[2, k]) * uniform(state)
     rest_at_start(terms, data, start)
-    search(problem, affects, population, crowd, x, attempt, most, deadline, flags, clock, state, outcome, work)
+    search(problem, affects, population, frame_poses, x, attempt, most, deadline, flags, clock, state, outcome, work)
     errors, satisfied = outcome[OUTCOME : OUTCOME + terms.size], outcome[OUTCOME + terms.size :]
     status = verify(
         nodes, frames, terms, data, bounds, x, start, work.poses, work.world, work.residual, errors, satisfied

@@ -1,8 +1,8 @@
-"""The acts of one solve: search; settle at a minimum what was missed; let wide tolerances yield to narrow ones.
+"""The stages of one solve: search; refinement of the best posture where something was missed; relaxation of wide tolerances.
 
-An act is a kernel (table, q, outcome, seed, most, seconds) that takes all arrays of the problem as one array table,
+A stage is a kernel (table, q, outcome, seed, most, seconds) that takes all arrays of the problem as one array table,
 goes on from the joint vector q in place, and returns the status of what it leaves there. `most` counts the evaluations of
-all acts so far. Whoever solves, one problem from Python or many in a loop, calls the same machine code of each act by
+all stages so far. Whoever solves, one problem from Python or many in a loop, calls the same machine code of each stage by
 address, and so gets the same bits.
 """
 
@@ -18,9 +18,9 @@ from memetik.kernels.compiler.array_table import (
     terms_at,
 )
 from memetik.kernels.compiler.clock import now
-from memetik.kernels.compiler.function_pointers import call_act
+from memetik.kernels.compiler.function_pointers import call_stage
 from memetik.kernels.compiler.jit import COMPILED, jit, jit_part
-from memetik.kernels.memetic.refine import FAINT, polish
+from memetik.kernels.memetic.refine import FAINT, refine_vector
 from memetik.kernels.memetic.search import solve
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.problem.verify import CLOSEST, REACHED, judge
@@ -68,46 +68,46 @@ def copy(source, to):
 
 
 @jit
-def search_at(table, q, outcome, seed, most, seconds):
-    """The first act, for every problem but a single pose, which has pose_search.py: memetic.solve."""
+def search_stage(table, q, outcome, seed, most, seconds):
+    """The first stage, for every problem but a single pose, which has pose_search.py: memetic.solve."""
     (
-        nodes, frames, terms, data, bounds, spans, active, limits, affects, population, crowd, flags, clock, state, buffer,
+        nodes, frames, terms, data, bounds, spans, active, limits, affects, population, frame_poses, flags, clock, state, buffer,
         kernels, roomy, eased, spare, source,
     ) = unpack(table)  # fmt: skip
     copy(source, data)  # a target that is set meanwhile counts for the next solve
     return solve(
-        nodes, frames, terms, data, bounds, spans, active, limits, affects, population, crowd, q, kernels[ATTEMPT], seed,
+        nodes, frames, terms, data, bounds, spans, active, limits, affects, population, frame_poses, q, kernels[ATTEMPT], seed,
         0, most, seconds, flags, clock, state, buffer, outcome,
     )  # fmt: skip
 
 
 @jit
-def settle_at(table, q, outcome, seed, most, seconds):
-    """The second act: bring the best posture to a true minimum."""
+def refine_stage(table, q, outcome, seed, most, seconds):
+    """The second stage: bring the best posture to a true minimum."""
     (
-        nodes, frames, terms, data, bounds, spans, active, limits, affects, population, crowd, flags, clock, state, buffer,
+        nodes, frames, terms, data, bounds, spans, active, limits, affects, population, frame_poses, flags, clock, state, buffer,
         kernels, roomy, eased, spare, source,
     ) = unpack(table)  # fmt: skip
     softness = 1.0  # if there are only guides
     for t in range(terms.size):
         if not terms[t].soft:
             softness = FAINT
-    return polish(
+    return refine_vector(
         nodes, frames, terms, data, bounds, spans, active, limits, q, softness, most, seconds, flags, clock, state,
         buffer, outcome,
     )  # fmt: skip
 
 
 @jit
-def yield_at(table, q, outcome, seed, most, seconds):
-    """The third act: let objectives that are satisfied with room to spare pull less, if that satisfies the others.
+def relax_stage(table, q, outcome, seed, most, seconds):
+    """The third stage: let objectives that are satisfied with room to spare pull less, if that satisfies the others.
 
     All objectives are minimised together, so one with a wide tolerance can hold another back for no good. Those within a
     wide tolerance (`roomy`) become guides, and the answer counts if they still are. `eased` and `spare` are scratch for
     the terms, and for the outcome, the data and a joint vector.
     """
     (
-        nodes, frames, terms, data, bounds, spans, active, limits, affects, population, crowd, flags, clock, state, buffer,
+        nodes, frames, terms, data, bounds, spans, active, limits, affects, population, frame_poses, flags, clock, state, buffer,
         kernels, roomy, eased, spare, source,
     ) = unpack(table)  # fmt: skip
     left = most - int(outcome[EVALUATIONS])
@@ -126,7 +126,7 @@ def yield_at(table, q, outcome, seed, most, seconds):
     copy(data, kept)
     copy(q, trial)
     solve(
-        nodes, frames, eased, data, bounds, spans, active, limits, affects, population, crowd, trial, kernels[SOFTLY],
+        nodes, frames, eased, data, bounds, spans, active, limits, affects, population, frame_poses, trial, kernels[SOFTLY],
         seed, 0, left, seconds, flags, clock, state, buffer, outcome,
     )  # fmt: skip
     copy(kept, data)  # what follows the start is about the start of the whole solve
@@ -150,15 +150,15 @@ def left_of(seconds, begin, clock):
 
 
 @jit
-def go_on(acts, table, q, outcome, status, seed, first, most, seconds, clock):
-    """The acts after the search, as far as they are called for; `acts` are their addresses, 0 for none.
+def run_stages(stages, table, q, outcome, status, seed, first, most, seconds, clock):
+    """The stages after the search, as far as they are called for; `stages` are their addresses, 0 for none.
 
-    `first` evaluations may be spent before the last act begins, `most` in all. Returns the status of the answer.
+    `first` evaluations may be spent before the last stage begins, `most` in all. Returns the status of the answer.
     """
     begin = now(clock) if seconds > 0.0 else 0.0
-    settle, yields = acts[0], acts[1]
+    refine, yields = stages[0], stages[1]
     if outcome[TIMED_OUT] == 0.0 and outcome[EVALUATIONS] < first:
-        status = call_act(settle, table, q, outcome, seed, first, left_of(seconds, begin, clock))
+        status = call_stage(refine, table, q, outcome, seed, first, left_of(seconds, begin, clock))
     if status == CLOSEST and yields != 0 and outcome[TIMED_OUT] == 0.0:
-        status = call_act(yields, table, q, outcome, seed, most, left_of(seconds, begin, clock))
+        status = call_stage(yields, table, q, outcome, seed, most, left_of(seconds, begin, clock))
     return status

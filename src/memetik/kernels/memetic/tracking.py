@@ -13,7 +13,7 @@ from memetik.kernels.compiler.function_pointers import call_attempt
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.random import seed_stream, uniform
 from memetik.kernels.memetic.all_solutions import apart
-from memetik.kernels.memetic.refine import FAINT, settle
+from memetik.kernels.memetic.refine import FAINT, refine
 from memetik.kernels.memetic.search import move_inside
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, OUTCOME, deadline_after, spent
 from memetik.kernels.problem.evaluate import count_residuals
@@ -33,7 +33,7 @@ def examine(problem, x, last, errors, satisfied, work):
 
 
 @jit
-def follow(
+def track_targets(
     nodes, frames, terms, data, bounds, spans, active, limits, q, attempt, seed, most, seconds, jump, places, targets,
     path, path_errors, statuses, flags, clock, state, buffer, outcome,
 ):  # fmt: skip
@@ -76,7 +76,7 @@ def follow(
             if trial == 0 and judged == CLOSEST and not spent(outcome, most, deadline, clock):
                 for k in range(n):
                     work.best[k] = last[k]
-                settle(problem, FAINT, most, deadline, clock, outcome, work)
+                refine(problem, FAINT, most, deadline, clock, outcome, work)
                 for k in range(n):
                     x[k] = work.best[k]
                     last[k] = path[step - 1, active[k]] if step > 0 else q[active[k]]  # was scratch in between

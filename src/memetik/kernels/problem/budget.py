@@ -6,10 +6,9 @@ from memetik.kernels.compiler.cancel import cancelled
 from memetik.kernels.compiler.clock import now
 from memetik.kernels.compiler.jit import jit
 
-# What the search reports, in the array `outcome`. MOVED: the start was out of limits. STOP is a question to it instead: who
-# looks for the same in another thread, and has found it, sets it to 1.
-EVALUATIONS, ATTEMPTS, TIMED_OUT, MOVED, ERROR, STOP = 0, 1, 2, 3, 4, 5
-OUTCOME = 6  # where the errors of the terms begin
+# What the search reports, in the array `outcome`. MOVED: the start was out of limits.
+EVALUATIONS, ATTEMPTS, TIMED_OUT, MOVED, ERROR = 0, 1, 2, 3, 4
+OUTCOME = 5  # where the errors of the terms begin
 
 
 # [s] Kept back from a time limit for what follows the search: to verify, to report, to return to Python. This takes about
@@ -27,8 +26,8 @@ def deadline_after(seconds, clock):
 
 @jit
 def spent(outcome, most, deadline, clock):
-    """Whether the budget is used up, or the search was stopped or cancelled; remembers if it was the time."""
-    if outcome[EVALUATIONS] >= most or outcome[STOP] != 0.0:
+    """Whether the budget is used up, or the run was cancelled; remembers if it was the time."""
+    if outcome[EVALUATIONS] >= most:
         return True
     if deadline > 0.0 and now(clock) >= deadline:
         outcome[TIMED_OUT] = 1.0

@@ -20,7 +20,7 @@ def unmasked(term, data):
 
 
 @jit
-def glance(term, data, world, x, scratch):
+def quick_error(term, data, world, x, scratch):
     """About the squared residual of a term, unscaled. Angles use 2 (1 - cos) in place of the square."""
     if term.kind == POSITION and unmasked(term, data):
         t = target_pose(term, data, world)

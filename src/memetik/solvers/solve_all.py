@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from memetik.errors import ProblemError
 from memetik.geometry.checks import real_number, whole_number
 from memetik.kernels.compiler.compile_time import split_time
-from memetik.kernels.memetic.all_solutions import apart, gather
+from memetik.kernels.memetic.all_solutions import apart, find_all
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME
 from memetik.kernels.problem.verify import REACHED
 from memetik.problem import Problem, require_problem
@@ -83,7 +83,7 @@ def _gathered(
     plan = memetic_plan(c)
     scratch = plan.lease(budget.token)
     scratch.take_targets()
-    number = gather(
+    number = find_all(
         *scratch.record, plan.population, q, plan.attempt, seed, budget.evaluations, seconds, patience, distinct, found,
         found_errors, *scratch.arrays,
     )  # fmt: skip
