@@ -86,23 +86,23 @@ if TYPE_CHECKING:
     from memetik.solvers.analytic import Analytic
     from memetik.solvers.bio_ik import BioIK
     from memetik.solvers.ccd import CCD
-    from memetik.solvers.de import DE
-    from memetik.solvers.dls import DampedLeastSquares
+    from memetik.solvers.evolution.de import DE
+    from memetik.solvers.evolution.ga import GA
+    from memetik.solvers.evolution.hgsa import HGSA
+    from memetik.solvers.evolution.pso import PSO
     from memetik.solvers.fabrik import FABRIK
-    from memetik.solvers.ga import GA
-    from memetik.solvers.gauss_newton import GaussNewton
-    from memetik.solvers.hgsa import HGSA
     from memetik.solvers.history import History
-    from memetik.solvers.interpolated import Interpolated
     from memetik.solvers.lbfgsb import LBFGSB
     from memetik.solvers.learned import Learned
-    from memetik.solvers.levenberg_marquardt import LevenbergMarquardt
     from memetik.solvers.portfolio import Portfolio
-    from memetik.solvers.pseudoinverse import Pseudoinverse
-    from memetik.solvers.pso import PSO
-    from memetik.solvers.sdls import SelectivelyDampedLeastSquares
-    from memetik.solvers.svd_dls import SVDDampedLeastSquares
-    from memetik.solvers.transpose import Transpose
+    from memetik.solvers.stepping.dls import DampedLeastSquares
+    from memetik.solvers.stepping.gauss_newton import GaussNewton
+    from memetik.solvers.stepping.interpolated import Interpolated
+    from memetik.solvers.stepping.levenberg_marquardt import LevenbergMarquardt
+    from memetik.solvers.stepping.pseudoinverse import Pseudoinverse
+    from memetik.solvers.stepping.sdls import SelectivelyDampedLeastSquares
+    from memetik.solvers.stepping.svd_dls import SVDDampedLeastSquares
+    from memetik.solvers.stepping.transpose import Transpose
     from memetik.write.evolved import draw_evolved
     from memetik.write.landscape import draw_landscape
     from memetik.write.picture import draw, draw_many
@@ -199,23 +199,23 @@ _PLACES = {
     "Analytic": "memetik.solvers.analytic",
     "BioIK": "memetik.solvers.bio_ik",
     "CCD": "memetik.solvers.ccd",
-    "DE": "memetik.solvers.de",
-    "DampedLeastSquares": "memetik.solvers.dls",
+    "DE": "memetik.solvers.evolution.de",
+    "DampedLeastSquares": "memetik.solvers.stepping.dls",
     "FABRIK": "memetik.solvers.fabrik",
-    "GA": "memetik.solvers.ga",
-    "GaussNewton": "memetik.solvers.gauss_newton",
-    "HGSA": "memetik.solvers.hgsa",
+    "GA": "memetik.solvers.evolution.ga",
+    "GaussNewton": "memetik.solvers.stepping.gauss_newton",
+    "HGSA": "memetik.solvers.evolution.hgsa",
     "History": "memetik.solvers.history",
-    "Interpolated": "memetik.solvers.interpolated",
+    "Interpolated": "memetik.solvers.stepping.interpolated",
     "LBFGSB": "memetik.solvers.lbfgsb",
     "Learned": "memetik.solvers.learned",
-    "LevenbergMarquardt": "memetik.solvers.levenberg_marquardt",
-    "PSO": "memetik.solvers.pso",
+    "LevenbergMarquardt": "memetik.solvers.stepping.levenberg_marquardt",
+    "PSO": "memetik.solvers.evolution.pso",
     "Portfolio": "memetik.solvers.portfolio",
-    "Pseudoinverse": "memetik.solvers.pseudoinverse",
-    "SVDDampedLeastSquares": "memetik.solvers.svd_dls",
-    "SelectivelyDampedLeastSquares": "memetik.solvers.sdls",
-    "Transpose": "memetik.solvers.transpose",
+    "Pseudoinverse": "memetik.solvers.stepping.pseudoinverse",
+    "SVDDampedLeastSquares": "memetik.solvers.stepping.svd_dls",
+    "SelectivelyDampedLeastSquares": "memetik.solvers.stepping.sdls",
+    "Transpose": "memetik.solvers.stepping.transpose",
     "Elman": "memetik.learn",
     "FeedForward": "memetik.learn",
     "SupportVectors": "memetik.learn",

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from memetik import bench
-from memetik.bench import arms, batch, harness, peers, smoothest, snakes, solutions, tracking, valkyrie
+from memetik.bench import harness, peers
+from memetik.bench.claims import batch, smoothest, solutions, tracking
 from memetik.bench.contest import contest
 from memetik.bench.harness import BLOCK
 from memetik.bench.judge import Judge
 from memetik.bench.own import Memetik
+from memetik.bench.thesis import arms, snakes, valkyrie
 from memetik.errors import BodyError
 from memetik.geometry import axis_angle
 from memetik.read.chains import planar_chain, snake

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from memetik.bench import chains
+from memetik.bench.nao_paper import chains
 from memetik.errors import UnknownNameError
 
 

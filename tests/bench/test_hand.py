@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from memetik.bench import grasps, hand
+from memetik.bench.thesis import grasps, hand
 from memetik.errors import FormatError
 
 

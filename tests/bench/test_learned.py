@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from memetik.bench import learned
+from memetik.bench.claims import learned
 
 
 def test_all_starts_are_measured(tmp_path):

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from memetik.bench import manipulation
-from memetik.bench.mount import mount
+from memetik.bench.thesis import manipulation
+from memetik.bench.thesis.mount import mount
 from memetik.errors import UnknownNameError
 from memetik.geometry import pose_error, transform
 from memetik.read.chains import planar_chain

@@ -7,7 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from memetik.bench import harness, nao, nao_networks
+from memetik.bench import harness
+from memetik.bench.nao_paper import nao, nao_networks
 
 
 def test_the_arm_is_as_long_as_the_paper_says():

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from memetik.bench import obstacles
-from memetik.bench.clearance import ball_clearance, clearance, distance_from
+from memetik.bench.thesis import obstacles
+from memetik.bench.thesis.clearance import ball_clearance, clearance, distance_from
 from memetik.body import Shape
 
 

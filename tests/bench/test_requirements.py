@@ -19,12 +19,12 @@ NAMES = list(bench.experiments())
 def idle(monkeypatch):
     """Experiments that would fail the test if they began."""
     for name in NAMES:
-        module = importlib.import_module(f"memetik.bench.{name}")
+        module = bench.experiment(name)
         monkeypatch.setattr(module, "run", lambda folder, **settings: pytest.fail("it works"))
 
 
 def draws(name):
-    module = importlib.import_module(f"memetik.bench.{name}")
+    module = bench.experiment(name)
     source = inspect.getsource(module)
     return "_plot(" in source or "save_figure" in source or "figures(" in source
 
@@ -49,7 +49,7 @@ def test_a_folder_that_cannot_be_written_is_told_first(name, idle, tmp_path, cap
 
 
 def test_a_folder_is_made(tmp_path, monkeypatch):
-    monkeypatch.setattr(importlib.import_module("memetik.bench.forms"), "run", lambda folder, quick: folder)
+    monkeypatch.setattr(importlib.import_module("memetik.bench.ofkt_paper.forms"), "run", lambda folder, quick: folder)
     assert bench.run("forms", tmp_path / "a" / "b").is_dir()
     assert list((tmp_path / "a" / "b").iterdir()) == []
 

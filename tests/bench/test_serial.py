@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from memetik.bench import serial
-from memetik.bench.serial import COLUMNS, verdict
+from memetik.bench.thesis import serial
+from memetik.bench.thesis.serial import COLUMNS, verdict
 
 
 def test_every_method_stands_beside_its_published_figures(tmp_path, monkeypatch):

@@ -5,8 +5,8 @@ import math
 
 import numpy as np
 
-from memetik.bench import trajectories
-from memetik.bench.clearance import clearance
+from memetik.bench.thesis import trajectories
+from memetik.bench.thesis.clearance import clearance
 
 
 def test_the_scenes_are_what_they_say():

@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 
-from memetik.bench import workspace
 from memetik.bench.harness import pyplot
+from memetik.bench.thesis import workspace
 from memetik.solvers import Budget
 
 

@@ -8,7 +8,7 @@ from numba.core.compiler_lock import global_compiler_lock
 
 import memetik as mk
 from memetik.kernels.compiler.compile_time import compile_times
-from memetik.problem.compile import Compiled
+from memetik.solvers.memetic_plan import MemeticPlan, memetic_plan
 from tests.conftest import COMPILED
 
 pytestmark = pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
@@ -83,13 +83,13 @@ def test_what_compiles_between_the_stages_is_not_in_the_budget(problem, monkeypa
     """A target out of reach: the kernels that come after the search are compiled when the search has missed."""
     problem.objectives[0].target = (5.0, 0.0, 0.0)
     mk.solve(problem)
-    addresses = problem.compiled.other_acts
+    addresses = memetic_plan(problem.compiled).other_stages
 
     def late(_):
         pretend_to_compile()
         return addresses
 
-    monkeypatch.setattr(Compiled, "other_acts", property(late))
+    monkeypatch.setattr(MemeticPlan, "other_stages", property(late))
     missed = mk.solve(problem, budget=mk.Budget(evaluations=200, seconds=0.5 * COMPILING))
     assert not missed.timed_out and missed.compile_seconds >= COMPILING and missed.seconds < 0.5 * COMPILING
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,10 +25,13 @@ class Columns(NamedTuple):
     targets: tuple[tuple[Target, slice], ...]  # the columns of each target
 
     def problems(self, problem: Problem) -> Iterator[Problem]:
-        """The problem with the targets of each row, one after another. The targets of the objectives are left alone."""
-        own = problem.detached()
+        """A copy of the problem with the targets of each row, one after another; the problem itself is left alone."""
+        copies: dict[int, Any] = {id(problem.body): problem.body}  # filled by deepcopy
+        objectives = copy.deepcopy(problem.objectives, copies)
+        own = Problem(problem.body, objectives, lock=problem.lock, limits=problem.limits)
         for row in self.rows:
-            own.compiled.data[self.places] = row
+            for target, owned in self.targets:
+                copies[id(target)].assign(0, row[owned])
             yield own
 
 

@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 # A target this many times as far from the root as the frame can ever be is doubted; metres typed as millimetres are
 # about a thousand times too far, and what is farther still is meant to be out of reach.
 FAR, TOO_FAR = 120.0, 10_000.0
+NEAR = 20.0  # m; no target that is nearer is doubted, however small the body
 
 _RADIANS = "Angles are in radians: 90 degrees are math.radians(90)."
 
@@ -96,8 +97,9 @@ def _doubt_millimetres(objective: Objective, compiled: Compiled, owner: slice) -
             continue
         mask = compiled.data[term["numbers"] : term["numbers"] + 3]
         point = compiled.data[term["target"] + 4 : term["target"] + 7]
-        far = float(np.linalg.norm(point)) / float(term["reach"])
-        if mask.all() and FAR < far < TOO_FAR and not _slides_freely(compiled, int(term["frame"])):
+        distance = float(np.linalg.norm(point))
+        far = distance / float(term["reach"])
+        if mask.all() and distance > NEAR and FAR < far < TOO_FAR and not _slides_freely(compiled, int(term["frame"])):
             x, y, z = point
             warn(
                 f"{objective!r}: the target ({x:g}, {y:g}, {z:g}) is {far:.0f} times as far as the chain is long, which "

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -76,12 +74,6 @@ class Problem:
         if self._compiled is None:
             self._compiled = compile_problem(self.body, self.objectives, self.lower, self.upper, self.lock)
         return self._compiled
-
-    def detached(self) -> Problem:
-        """The same problem with the targets of now in arrays of its own, which its objectives no longer change."""
-        detached = copy.copy(self)
-        detached._compiled = replace(self.compiled, data=self.compiled.data.copy())
-        return detached
 
     def recompile(self) -> None:
         """Forget the compiled arrays; the next solve builds them anew. Weights and tolerances do this by themselves."""

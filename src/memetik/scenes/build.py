@@ -102,6 +102,8 @@ def solver(solving: Solving) -> mk.Solver:
         if row.name == solving.method:
             kinds = {field.name: str(field.type) for field in fields(row.solver)}
             for name, value in solving.parameters.items():
+                if name == "seed":
+                    raise UnknownNameError("parameter", name, sorted(kinds.keys() - {"seed"}), f"method {row.name!r}")
                 if name in kinds:
                     _require_type(value, kinds[name], f"solving, parameter {name!r}")
     return mk.solver(solving.method, **{"seed": solving.seed, **solving.parameters})

@@ -41,7 +41,7 @@ class Method(NamedTuple):
     @property
     def solver(self) -> type:
         """The class that names its parameters."""
-        file, name = self.place.split(".")
+        file, _, name = self.place.rpartition(".")
         made: type = getattr(importlib.import_module(f"memetik.solvers.{file}"), name)
         return made
 
@@ -53,22 +53,32 @@ _TIPS = "positions, orientations, directions of frames"
 _METHODS = (
     Method("memetic", "memetic", "memetic.Memetic", _ALL, _ANY, "in every step", True, "this library, after Bio IK"),
     Method("bioik", "memetic", "bio_ik.BioIK", _ALL, _ANY, "in every individual", True, "Starke 2018"),
-    Method("dls", "Jacobian", "dls.DampedLeastSquares", _ALL, _ANY, _STEP, True, "Wampler 1986, Nakamura and Hanafusa 1986"),
-    Method("sdls", "Jacobian", "sdls.SelectivelyDampedLeastSquares", _ALL, _ANY, _STEP, True, "Buss and Kim 2005"),
-    Method("svd_dls", "Jacobian", "svd_dls.SVDDampedLeastSquares", _ALL, _ANY, _STEP, True, "Maciejewski and Klein 1988"),
-    Method("pseudoinverse", "Jacobian", "pseudoinverse.Pseudoinverse", _ALL, _ANY, _STEP, True, "Whitney 1969"),
-    Method("interpolated", "Jacobian", "interpolated.Interpolated", _ALL, _ANY, _STEP, True, "Whitney 1969, by waypoints"),
-    Method("transpose", "Jacobian", "transpose.Transpose", _ALL, _ANY, _STEP, True, "Wolovich and Elliott 1984"),
-    Method("gauss_newton", "Newton", "gauss_newton.GaussNewton", _ALL, _ANY, _STEP, True, "Gauss 1809"),
-    Method("levenberg_marquardt", "Newton", "levenberg_marquardt.LevenbergMarquardt", _ALL, _ANY, _STEP, True, "Marquardt 1963"),
+    Method("dls", "Jacobian", "stepping.dls.DampedLeastSquares", _ALL, _ANY, _STEP, True,
+           "Wampler 1986, Nakamura and Hanafusa 1986"),
+    Method("sdls", "Jacobian", "stepping.sdls.SelectivelyDampedLeastSquares", _ALL, _ANY, _STEP, True,
+           "Buss and Kim 2005"),
+    Method("svd_dls", "Jacobian", "stepping.svd_dls.SVDDampedLeastSquares", _ALL, _ANY, _STEP, True,
+           "Maciejewski and Klein 1988"),
+    Method("pseudoinverse", "Jacobian", "stepping.pseudoinverse.Pseudoinverse", _ALL, _ANY, _STEP, True,
+           "Whitney 1969"),
+    Method("interpolated", "Jacobian", "stepping.interpolated.Interpolated", _ALL, _ANY, _STEP, True,
+           "Whitney 1969, by waypoints"),
+    Method("transpose", "Jacobian", "stepping.transpose.Transpose", _ALL, _ANY, _STEP, True,
+           "Wolovich and Elliott 1984"),
+    Method("gauss_newton", "Newton", "stepping.gauss_newton.GaussNewton", _ALL, _ANY, _STEP, True, "Gauss 1809"),
+    Method("levenberg_marquardt", "Newton", "stepping.levenberg_marquardt.LevenbergMarquardt", _ALL, _ANY, _STEP, True,
+           "Marquardt 1963"),
     Method("lbfgsb", "Newton", "lbfgsb.LBFGSB", _ALL, _ANY, "as bounds of every step", True, "Byrd et al. 1995"),
     Method("ccd", "heuristic", "ccd.CCD", _TIPS, _ANY, "in every turn of a joint", True, "Wang and Chen 1991"),
     Method("fabrik", "heuristic", "fabrik.FABRIK", _TIPS, _ANY, "in every sweep", True, "Aristidou and Lasenby 2011"),
-    Method("ga", "evolutionary", "ga.GA", _ALL, _ANY, "in every individual", True, "Holland 1975"),
-    Method("de", "evolutionary", "de.DE", _ALL, _ANY, "in every individual", True, "Storn and Price 1997"),
-    Method("pso", "evolutionary", "pso.PSO", _ALL, _ANY, "in every particle", True, "Kennedy and Eberhart 1995"),
-    Method("hgsa", "evolutionary", "hgsa.HGSA", _ALL, _ANY, "in every individual", True, "Starke et al. 2016"),
-    Method("analytic", "closed form", "analytic.Analytic", "a pose with a closed form", "one", "by choice", True, "EAIK 2024"),
+    Method("ga", "evolutionary", "evolution.ga.GA", _ALL, _ANY, "in every individual", True, "Holland 1975"),
+    Method("de", "evolutionary", "evolution.de.DE", _ALL, _ANY, "in every individual", True, "Storn and Price 1997"),
+    Method("pso", "evolutionary", "evolution.pso.PSO", _ALL, _ANY, "in every particle", True,
+           "Kennedy and Eberhart 1995"),
+    Method("hgsa", "evolutionary", "evolution.hgsa.HGSA", _ALL, _ANY, "in every individual", True,
+           "Starke et al. 2016"),
+    Method("analytic", "closed form", "analytic.Analytic", "a pose with a closed form", "one", "by choice", True,
+           "EAIK 2024"),
     Method("learned", "learned", "learned.Learned", "with a position or rotation", _ANY, _STEP, True, "Poddighe 2013"),
     Method("portfolio", "portfolio", "portfolio.Portfolio", _ALL, _ANY, "as its methods do", True, "as TRAC-IK 2015"),
 )

@@ -60,9 +60,10 @@ def solve_all(
         raise ProblemError(f"solve_all: distinct is {distinct}; it must be above zero [rad or m].")
     seed, budget = checked_seed(seed), checked_budget(budget)
     solver = chosen(method, seed, "solve_all")
+    begin = time.perf_counter()
     origin = problem.start(start)
     if isinstance(solver, Memetic):
-        return _gathered(problem, origin, solver.seed, budget, count, distinct, patience)
+        return _gathered(problem, origin, solver.seed, budget, count, distinct, patience, begin)
     if callable(every := getattr(solver, "solve_all", None)):
         found = _unlike(every(problem, origin, budget), distinct)
     else:
@@ -71,10 +72,9 @@ def solve_all(
 
 
 def _gathered(
-    problem: Problem, q: Array, seed: int, budget: Budget, count: int, distinct: float, patience: int
+    problem: Problem, q: Array, seed: int, budget: Budget, count: int, distinct: float, patience: int, begin: float
 ) -> list[Solution]:
     """Solutions by attempts from all over the population."""
-    begin = time.perf_counter()
     c = problem.compiled
     most = max(count, CROWD)
     found = np.empty((most, c.active.size))

@@ -16,13 +16,13 @@ from memetik.scenes import Scene, dumps
 from memetik.studio.gizmos import Gizmos
 from memetik.studio.guard import limit_uploads
 from memetik.studio.jobs import Answer, search
-from memetik.studio.panel_compare import ComparePanel
-from memetik.studio.panel_evolution import EvolutionPanel
-from memetik.studio.panel_joints import JointsPanel
-from memetik.studio.panel_motion import MotionPanel
-from memetik.studio.panel_objectives import ObjectivesPanel
-from memetik.studio.panel_scene import ScenePanel
-from memetik.studio.panel_solver import SolverPanel
+from memetik.studio.panels.compare import ComparePanel
+from memetik.studio.panels.evolution import EvolutionPanel
+from memetik.studio.panels.joints import JointsPanel
+from memetik.studio.panels.motion import MotionPanel
+from memetik.studio.panels.objectives import ObjectivesPanel
+from memetik.studio.panels.scene import ScenePanel
+from memetik.studio.panels.solver import SolverPanel
 from memetik.studio.session import Session
 from memetik.studio.stage import Stage
 from memetik.studio.widgets import Panel, on_click

@@ -39,7 +39,8 @@ from memetik import planar_chain
 from memetik.kernels.compiler.jit import COMPILED
 from memetik.objectives import Displacement, Orientation, Position
 from memetik.problem import Problem
-from memetik.solvers import Budget, Memetic
+from memetik.solvers import Budget
+from memetik.solvers import Memetic
 
 body = planar_chain(3)
 tip = list(body.links)[-1]

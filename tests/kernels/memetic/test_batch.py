@@ -54,6 +54,7 @@ def reachable(body, tip, rng, count):
     return poses, np.array([body.sample(rng) for _ in range(count)])
 
 
+@pytest.mark.filterwarnings("ignore:the start")  # so far out that it looks like degrees
 @pytest.mark.quick
 def test_one_pose_bit_for_bit(rng):
     body = mk.load("panda")

@@ -1,4 +1,4 @@
-"""The generations of differential evolution; see solvers/de.py for the method."""
+"""The generations of differential evolution; see solvers/evolution/de.py for the method."""
 
 from __future__ import annotations
 

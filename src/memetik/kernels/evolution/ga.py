@@ -1,4 +1,4 @@
-"""The generations of a genetic algorithm; see solvers/ga.py for the method."""
+"""The generations of a genetic algorithm; see solvers/evolution/ga.py for the method."""
 
 from __future__ import annotations
 

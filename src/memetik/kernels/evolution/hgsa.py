@@ -1,4 +1,4 @@
-"""The generations of the hybrid genetic swarm algorithm; see solvers/hgsa.py for the method.
+"""The generations of the hybrid genetic swarm algorithm; see solvers/evolution/hgsa.py for the method.
 
 Selection, recombination, mutation, adoption and niching are those of Bio IK, which came out of it (bio_ik/select.py and
 bio_ik/reproduce.py). Its own is the local search, gene by gene. It changes one gene at a time, so only what that joint

@@ -1,4 +1,4 @@
-"""The flight of a particle swarm; see solvers/pso.py for the method."""
+"""The flight of a particle swarm; see solvers/evolution/pso.py for the method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One step of damped least squares; the method is explained in solvers/dls.py."""
+"""One step of damped least squares; the method is explained in solvers/stepping/dls.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One step of Gauss-Newton; the method is explained in solvers/gauss_newton.py."""
+"""One step of Gauss-Newton; the method is explained in solvers/stepping/gauss_newton.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One step of Levenberg-Marquardt; the method is explained in solvers/levenberg_marquardt.py."""
+"""One step of Levenberg-Marquardt; the method is explained in solvers/stepping/levenberg_marquardt.py."""
 
 from __future__ import annotations
 

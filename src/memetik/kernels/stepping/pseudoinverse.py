@@ -1,4 +1,4 @@
-"""One step by the pseudoinverse, all the way or to a waypoint; see solvers/pseudoinverse.py and solvers/interpolated.py."""
+"""One step by the pseudoinverse, all the way or to a waypoint; see solvers/stepping/{pseudoinverse,interpolated}.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One step of selectively damped least squares; the method is explained in solvers/sdls.py."""
+"""One step of selectively damped least squares; the method is explained in solvers/stepping/sdls.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One step by the pseudoinverse with damped small singular values; the method is explained in solvers/svd_dls.py."""
+"""One step by the pseudoinverse with damped small singular values; the method is explained in solvers/stepping/svd_dls.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One step of the Jacobian transpose method; the method is explained in solvers/transpose.py."""
+"""One step of the Jacobian transpose method; the method is explained in solvers/stepping/transpose.py."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""What this library claims besides: batches, cards, paths, all solutions, learned guesses."""

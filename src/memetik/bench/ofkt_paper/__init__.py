@@ -1,0 +1,1 @@
+"""The experiments of the paper on the optimised forward kinematics tree."""

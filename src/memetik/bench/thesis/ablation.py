@@ -1,0 +1,159 @@
+"""What each phase of Bio IK is worth: Fig. 5.3 of the thesis, which leaves out one at a time.
+
+The figure has bars without numbers; its text says that exploitation contributes most. Here exploitation runs until an elite
+gains nothing, so that on the bodies of the figure little is left for the others to do. The same is measured with exploitation
+cut to a few iterations, and on two arms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from memetik.bench.harness import Report, progress, pyplot, solved
+from memetik.bench.thesis.grasps import TIPS, shadow_hand
+from memetik.bench.thesis.valkyrie import (
+    ORIENTATION,
+    POSITION,
+    SETUPS,
+    Query,
+    body_of,
+    draw,
+    objective_of,
+    objectives_of,
+    right,
+)
+from memetik.body import Body
+from memetik.problem import Problem
+from memetik.read.load import load
+from memetik.solvers import Budget
+from memetik.solvers.bio_ik import BioIK
+
+FULL = "all phases"
+PHASES = ("exploitation", "adoption", "wipe_out", "weight_interpolation")
+SHORT = 10  # iterations
+EVALUATIONS = 10_000
+ARM_TIMES = 10
+
+
+class Case(NamedTuple):
+    """A body and what is wanted of it."""
+
+    label: str
+    body: Body
+    objectives: list[Any]
+    times: int = 1  # as many queries as the others get
+
+
+def cases() -> list[Case]:
+    """The hand and the humanoid of the figure, and two arms, which are quick to solve but have minima to be caught in."""
+    return [
+        Case("Shadow hand", shadow_hand(), [objective_of("position", tip) for tip in TIPS]),
+        Case("Valkyrie", body_of(SETUPS[-1]), list(objectives_of(SETUPS[-1]))),
+        *(
+            Case(label, load(label.lower()), [objective_of("pose", tip)], times=ARM_TIMES)
+            for label, tip in (("Panda", "panda_hand"), ("KR120", "tool0"))
+        ),
+    ]
+
+
+def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Sequence[Case] | None = None) -> Report:
+    """Measure, print, save and plot."""
+    count = count or (15 if quick else 300)
+    report = Report(
+        "ablation",
+        "Five fingertips of the Shadow hand by position; wrists, feet and gaze of Valkyrie as in Table 5.4; the pose of the hand "
+        f"of two arms. {count} targets each, {ARM_TIMES} times as many for the arms, from postures drawn uniformly within the "
+        f"limits, starts drawn the same way. {POSITION:g} m and {ORIENTATION:g} rad, {EVALUATIONS} "
+        f"evaluations a solve. Default parameters, and again with {SHORT} iterations of exploitation at most "
+        "in a generation; one phase left out at a time. Every variant gets the same queries. Solved: forward kinematics finds "
+        "every objective within tolerance and every joint within its limits. Evaluations: the mean over all queries, those "
+        "unsolved with all they were given. Contribution: by how many evaluations more it takes without the phase, as a "
+        "share of the sum over all phases; none where it takes fewer.",
+    )
+    for case in only or cases():
+        for steps in (BioIK.steps, SHORT):
+            report.rows += _measure(case, steps, count * case.times)
+    report.remarks += verdict(report.rows)
+    return report.publish(folder, lambda: _plot(report))
+
+
+def _measure(case: Case, steps: int, count: int) -> list[dict[str, Any]]:
+    problem = Problem(case.body, case.objectives)
+    rng = np.random.default_rng(1)
+    queries = [draw(case.body, case.objectives, rng) for _ in range(count)]
+    solvers = {FULL: BioIK(steps=steps)}
+    for phase in PHASES:
+        left_out: dict[str, Any] = {phase: False}
+        solvers[phase] = BioIK(steps=steps, **left_out)
+    hits, spent = dict.fromkeys(solvers, 0), dict.fromkeys(solvers, 0.0)
+    for query in progress(queries, count, f"{case.label}, {steps} steps"):
+        for name, solver in solvers.items():
+            evaluations, reached = _solve(problem, case, solver, query)
+            hits[name] += reached
+            spent[name] += (evaluations if reached else EVALUATIONS) / count
+    more = {name: max(spent[name] - spent[FULL], 0.0) for name in solvers}
+    total = sum(more.values())
+    return [
+        {
+            "body": case.label,
+            "DoF": len(problem.compiled.active),
+            "steps": steps,
+            "without": "nothing" if name == FULL else name,
+            **solved(hits[name], count),
+            "evaluations": spent[name],
+            "times as many": spent[name] / spent[FULL],
+            "contribution [%]": 100.0 * more[name] / total if total > 0.0 else 0.0,
+        }
+        for name in solvers
+    ]
+
+
+def _solve(problem: Problem, case: Case, solver: BioIK, query: Query) -> tuple[int, bool]:
+    for objective, target in zip(case.objectives, query[0], strict=True):
+        objective.target = target
+    solution = solver.solve(problem, query[1], Budget(evaluations=EVALUATIONS))
+    return solution.evaluations, right(case.body, case.objectives, query, solution.q)
+
+
+def verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Which phase contributes most, and which contribute nothing."""
+    remarks = []
+    for body, steps in dict.fromkeys((row["body"], row["steps"]) for row in rows):
+        mine = [row for row in rows if (row["body"], row["steps"]) == (body, steps) and row["without"] != "nothing"]
+        most = max(mine, key=lambda row: row["times as many"])
+        idle = [row["without"] for row in mine if row["times as many"] <= 1.0]
+        remarks.append(
+            f"{body}, {steps} iterations: most by {most['without']}, {most['times as many']:.3g} times the evaluations "
+            f"without it; published: exploitation. {'Nothing is gained here by ' + ', '.join(idle) + '.' if idle else ''}".strip()
+        )
+    return remarks
+
+
+def _plot(report: Report) -> Any:
+    """Exploitation apart from the others, whose shares would be lost beside it; pale where it is cut."""
+    plt = pyplot()
+    groups = list(dict.fromkeys((row["body"], row["steps"]) for row in report.rows))
+    bodies = list(dict.fromkeys(body for body, _ in groups))
+    ratios = {(row["body"], row["steps"], row["without"]): row["times as many"] for row in report.rows}
+    figure, panels = plt.subplots(1, 2, figsize=(9, 4), width_ratios=(1, 2.4))
+    width = 0.8 / len(groups)
+    for plot, phases in zip(panels, (PHASES[:1], PHASES[1:]), strict=True):
+        for number, (body, steps) in enumerate(groups):
+            found = np.array([ratios[body, steps, phase] for phase in phases])
+            plot.bar(
+                np.arange(len(phases)) + (number - 0.5 * (len(groups) - 1)) * width,
+                found if plot is panels[0] else 100.0 * (found - 1.0), width,
+                color=f"C{bodies.index(body)}", alpha=1.0 if steps > SHORT else 0.45, label=f"{body}, {steps} iterations",
+            )  # fmt: skip
+        plot.set_xticks(range(len(phases)), [f"without\n{phase.replace('_', ' ')}" for phase in phases])
+        plot.grid(visible=False, axis="x")
+    panels[0].set(ylabel="evaluations / with all phases", yscale="log", ylim=(1.0, None))
+    panels[1].set(ylabel="evaluations more than with all phases [%]")
+    panels[1].axhline(0.0, color="black", lw=0.8)
+    panels[1].legend(fontsize=8)
+    figure.tight_layout()
+    return figure

@@ -1,0 +1,1 @@
+"""The Jacobian and Newton methods, one step a file, on what they share in base.py."""

@@ -1,0 +1,1 @@
+"""The panels of the page, one a file."""
