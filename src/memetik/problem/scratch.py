@@ -35,11 +35,8 @@ class Pool(Generic[S]):
             scratch = self._free.pop()
         except IndexError:
             scratch = self._make()
-        if scratch.compiled.calls_python:
-            begin_run(scratch.clock)
-        if token is not None:
-            scratch.token = token
-            token.watch(scratch.clock)
+        if token is not None or scratch.calls_python:
+            scratch.begin(token)
         return scratch
 
     def give_back(self, scratch: S) -> None:
@@ -56,6 +53,7 @@ class Scratch:
     def __init__(self, compiled: Compiled, people: int = 0) -> None:
         c = self.compiled = compiled
         self.token: CancelToken | None = None
+        self.calls_python = c.calls_python
         n, terms = c.active.size, c.terms.size
         self.data = c.data.copy()  # targets, and where springs rest that follow the start
         self.flags = np.zeros(terms + n + people, dtype=np.uint8)
@@ -73,6 +71,14 @@ class Scratch:
     def arrays(self) -> tuple[Array, ...]:
         """The arrays in the order of the kernels' arguments."""
         return self.flags, self.clock, self.state, self.buffer, self.outcome  # type: ignore[return-value]
+
+    def begin(self, token: CancelToken | None) -> None:
+        """A run begins that the token, or a function of the user's that fails, can end."""
+        if self.calls_python:
+            begin_run(self.clock)
+        if token is not None:
+            self.token = token
+            token.watch(self.clock)
 
     def take_targets(self) -> None:
         """Copy the targets as they are now."""

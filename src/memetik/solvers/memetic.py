@@ -19,7 +19,7 @@ from memetik.problem import Problem
 from memetik.problem.compile import Compiled
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget, require_task
-from memetik.solvers.memetic_plan import memetic_plan
+from memetik.solvers.memetic_plan import MemeticPlan, memetic_plan
 from memetik.solvers.seeded import Seeded
 
 
@@ -40,7 +40,7 @@ class Memetic(Seeded):
             require_task(problem, budget, "memetic")
         c = problem.compiled
         q = problem.start(start)
-        plan = memetic_plan(c)
+        plan = c.plans.get(MemeticPlan) or memetic_plan(c)
         scratch = plan.lease(budget.token)
         search, first, most = shares(c, budget.evaluations)
         seconds = budget.seconds if budget.seconds < math.inf else 0.0

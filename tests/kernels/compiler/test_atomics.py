@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 from memetik.kernels.compiler.atomics import count_shared, lower_shared, read_shared, write_shared
 from memetik.kernels.compiler.jit import jit, jit_free
-from memetik.kernels.compiler.yield_thread import rest
+from memetik.kernels.compiler.yield_thread import yield_thread
 from tests.conftest import COMPILED
 
 pytestmark = pytest.mark.quick
@@ -32,7 +32,7 @@ def count_many(places, many):
     """Wait for all to be there, then count."""
     count_shared(places, 0, 1)
     while read_shared(places, 0) < 2:
-        rest()
+        yield_thread()
     for _ in range(many):
         count_shared(places, 1, 1)
 

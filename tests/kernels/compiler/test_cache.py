@@ -18,7 +18,7 @@ from memetik.kernels.compiler.jit import jit
 from tests.conftest import COMPILED
 from tests.kernels.compiler.damage import damage, double, endure, run_kernels
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 pytestmark = pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
 
