@@ -21,7 +21,8 @@ from memetik.cli.main import _parser, _plain
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-MODULES = sorted({importlib.import_module(module).__file__ for module in mk._PLACES.values()})
+OWNERS = {getattr(getattr(mk, name), "__module__", "memetik") for name in mk.__all__}  # where public names are defined
+MODULES = sorted(str(importlib.import_module(owner).__file__) for owner in OWNERS if owner.startswith("memetik"))
 
 LANGUAGES = {"python", "sh", "json", "text"}
 OTHER_PROGRAMS = {"pip", "python", "pytest", "ray", "uv"}  # of which we know no more than the name

@@ -1,6 +1,5 @@
 """The export list: every name exists, is what type checkers see, and costs nothing until it is used."""
 
-import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -15,17 +14,16 @@ def test_every_public_name_exists(name):
     assert getattr(mk, name) is not None
 
 
-def test_the_two_lists_agree():
-    """The imports for type checkers and the places for Python name the same things in the same modules."""
-    tree = ast.parse(Path(mk.__file__).read_text())
-    block = next(node for node in tree.body if isinstance(node, ast.If))
-    seen = {alias.name: statement.module for statement in block.body for alias in statement.names}
-    assert seen == mk._PLACES
-    assert sorted(mk.__all__) == sorted([*mk._PLACES, "__version__"])
+def test_names_are_in_order():
+    """A name is found, and one that is listed twice seen, at first sight."""
+    lines = [line for line in Path(mk.__file__).with_suffix(".pyi").read_text().splitlines() if line.startswith("from")]
+    modules = [line.split()[1] for line in lines]
+    assert modules == sorted(modules)
+    assert len(lines) == len(set(lines)) == len(mk.__all__)
 
 
 def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="no attribute 'Rechability'"):
+    with pytest.raises(AttributeError, match="memetik attribute Rechability"):
         mk.Rechability  # noqa: B018
 
 
