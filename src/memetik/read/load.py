@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -51,15 +51,21 @@ def load(
     return body.with_base(base, lower=base_lower, upper=base_upper)
 
 
+def _read_xml(path: Path, *, package_roots: Iterable[str | PathLike[str]], soft_limits: bool) -> Body:
+    root = xml.read(path)
+    if root.tag == "mujoco":
+        raise FormatError(f"{path.name} is a MuJoCo model, which is not read yet. memetik reads {SUPPORTED}.")
+    return body_from_urdf(root, package_roots=package_roots, soft_limits=soft_limits)
+
+
+# What reads a file, by its suffix.
+READERS: dict[str, Callable[..., Body]] = {".urdf": _read_xml, ".xml": _read_xml, ".xacro": read_xacro}
+
+
 def _read(path: Path, package_roots: Iterable[str | PathLike[str]], soft_limits: bool) -> Body:
     suffix = path.suffix.lower()
-    if suffix == ".xacro":
-        return read_xacro(path, package_roots=package_roots, soft_limits=soft_limits)
-    if suffix in (".urdf", ".xml"):
-        root = xml.read(path)
-        if root.tag == "mujoco":
-            raise FormatError(f"{path.name} is a MuJoCo model, which is not read yet. memetik reads {SUPPORTED}.")
-        return body_from_urdf(root, package_roots=package_roots, soft_limits=soft_limits)
+    if suffix in READERS:
+        return READERS[suffix](path, package_roots=package_roots, soft_limits=soft_limits)
     if suffix in NOT_YET:
         raise FormatError(f"{path.name}: {NOT_YET[suffix]} are not read yet. memetik reads {SUPPORTED}.")
     if not suffix and len(path.parts) == 1 and not _exists(path):
