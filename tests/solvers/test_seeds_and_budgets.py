@@ -16,7 +16,7 @@ from memetik.problem.seed import checked_seed
 pytestmark = pytest.mark.quick
 
 BAD_SEEDS = ["x", "1", -1, 2**63, 2**70, 10**5000, 1.5, 1.0, True, False, None, math.nan, [1], np.array([1, 2]), {}]
-BAD_EVALUATIONS = ["x", 1.5, 1e5, math.nan, math.inf, 2**80, 10**5000, 0, -1, None, True, [1]]
+BAD_EVALUATIONS = ["x", 1.5, math.nan, math.inf, 2**80, 10**5000, 0, -1, None, True, [1]]
 BAD_SECONDS = ["x", "1", math.nan, -1, 0, -math.inf, -(10**400), None, True, [1.0], 1j]
 MESSAGE = r"seed is .*; write a whole number from 0 to 2\*\*63 - 1"
 
@@ -111,3 +111,8 @@ def test_every_solver_refuses_a_problem_that_is_none():
     for call in (mk.Analytic().check, mk.Learned().train):
         with pytest.raises(ProblemError, match="'panda' is not a problem"):
             call("panda")
+
+
+def test_a_whole_number_may_be_written_as_a_float():
+    evaluations = mk.Budget(evaluations=1e5).evaluations
+    assert evaluations == 100_000 and type(evaluations) is int

@@ -50,7 +50,9 @@ def require_task(problem: object, budget: object, who: str) -> None:
 
 def _evaluations(given: Any) -> int:
     try:
-        number = operator.index(given)
+        number = (
+            int(given) if isinstance(given, float) and given.is_integer() else operator.index(given)
+        )  # 1e5 is meant
     except TypeError:
         number = 0
     if isinstance(given, bool) or not 1 <= number <= MOST_EVALUATIONS:
