@@ -15,6 +15,7 @@ from memetik.kernels.terms.springs import rest_at_start
 from memetik.objectives import Objective
 from memetik.objectives.objective import Target
 from memetik.problem import Problem
+from memetik.problem.columns import copy_problem
 from memetik.solution import Solution, Status
 from memetik.solution.words import duration
 
@@ -183,18 +184,10 @@ class RowSolution(Solution):
         self._targets = [(target, numbers[k]) for target, numbers in batch.targets]
 
     def explain(self) -> str:
-        """What was reached, what was missed and why, one sentence a line.
-
-        It speaks of the targets of this row, which the problem has for as long as this takes.
-        """
-        c = self.problem.compiled
-        data, kept = c.data.copy(), [(target, target.numbers.copy()) for target, _ in self._targets]
-        try:
-            for target, numbers in self._targets:
-                target.assign(0, numbers)
-            rest_at_start(c.terms, c.data, self._start[c.active])
-            return super().explain()
-        finally:
-            for target, numbers in kept:
-                target.assign(0, numbers)
-            np.copyto(c.data, data)
+        """What was reached, what was missed and why, one sentence a line. It speaks of the targets of this row."""
+        problem, targets = copy_problem(self.problem, [target for target, _ in self._targets])
+        for target, (_, numbers) in zip(targets, self._targets, strict=True):
+            target.assign(0, numbers)
+        c = problem.compiled
+        rest_at_start(c.terms, c.data, self._start[c.active])
+        return Solution(problem, self.q, int(self.status), self.numbers, self.seconds, self.method).explain()

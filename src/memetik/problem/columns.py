@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,13 +26,19 @@ class Columns(NamedTuple):
 
     def problems(self, problem: Problem) -> Iterator[Problem]:
         """A copy of the problem with the targets of each row, one after another; the problem itself is left alone."""
-        copies: dict[int, Any] = {id(problem.body): problem.body}  # filled by deepcopy
-        objectives = copy.deepcopy(problem.objectives, copies)
-        own = Problem(problem.body, objectives, lock=problem.lock, limits=problem.limits)
+        own, twins = copy_problem(problem, [target for target, _ in self.targets])
         for row in self.rows:
-            for target, owned in self.targets:
-                copies[id(target)].assign(0, row[owned])
+            for target, (_, owned) in zip(twins, self.targets, strict=True):
+                target.assign(0, row[owned])
             yield own
+
+
+def copy_problem(problem: Problem, targets: Sequence[Target]) -> tuple[Problem, list[Target]]:
+    """The same problem with objectives of its own, and those of its targets that stand for the given ones."""
+    copies: dict[int, Any] = {id(problem.body): problem.body}  # filled by deepcopy
+    objectives = copy.deepcopy(problem.objectives, copies)
+    own = Problem(problem.body, objectives, lock=problem.lock, limits=problem.limits)
+    return own, [copies[id(target)] for target in targets]
 
 
 def target_columns(problem: Problem, targets: Mapping[Objective, ArrayLike], who: str) -> Columns:
