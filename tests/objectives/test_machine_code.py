@@ -75,7 +75,6 @@ def test_alike_functions_share_their_machine_code():
     assert code_of(level(1)) is not code_of(level(2))
 
 
-@quick
 def test_floats_that_are_captured_can_be_arguments():
     axis, height, point, mixed = 1, 0.2, (0.1, 0.2), (1, 0.2)
     assert captured_numbers(lambda tip: tip.position[axis] - height * point[0] * mixed[1]) == {

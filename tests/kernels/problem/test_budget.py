@@ -32,7 +32,7 @@ def clock():
 def test_evaluations(used, over, clock):
     outcome = np.zeros(OUTCOME)
     outcome[EVALUATIONS] = used
-    assert spent(outcome, 10, 0.0, clock) is over
+    assert bool(spent(outcome, 10, 0.0, clock)) is over
     assert outcome[TIMED_OUT] == 0.0
 
 
