@@ -115,6 +115,7 @@ def test_one_pose_out_of_reach(method, press):
     assert press(lambda: solver.solve(problem, budget=ENDLESS)) < LATEST
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a key press that is lost
 def test_a_function_in_plain_python():
     """Python handles the signal inside the function, where it comes out of no solve; the search ends all the same.
 
