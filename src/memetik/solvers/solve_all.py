@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 ENOUGH = Budget(evaluations=200_000)
 MOST = 1_000_000  # solutions that can be asked for
-CROWD = 64  # how many solutions are gathered before the nearest are picked
+GATHERED = 64  # how many solutions are gathered before the nearest are picked
 
 
 def solve_all(
@@ -67,7 +67,7 @@ def solve_all(
     if callable(every := getattr(solver, "solve_all", None)):
         found = _unlike(every(problem, origin, budget), distinct)
     else:
-        found = _repeated(solver, problem, origin, budget, max(count, CROWD), distinct, patience)
+        found = _repeated(solver, problem, origin, budget, max(count, GATHERED), distinct, patience)
     return sorted(found, key=lambda solution: _distance(solution, origin))[:count]
 
 
@@ -76,7 +76,7 @@ def _gathered(
 ) -> list[Solution]:
     """Solutions by attempts from all over the population."""
     c = problem.compiled
-    most = max(count, CROWD)
+    most = max(count, GATHERED)
     found = np.empty((most, c.active.size))
     found_errors = np.empty((most, c.terms.size))
     seconds = budget.seconds if budget.seconds < math.inf else 0.0
