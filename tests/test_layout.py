@@ -1,5 +1,6 @@
 """The layout explains itself: small folders, and packages of kernels that list what is in them."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -28,3 +29,68 @@ def test_packages_of_kernels_list_their_modules(package):
     packages = {path.parent.name for path in package.parent.glob("*/__init__.py")}
     assert here <= listed
     assert listed <= here | packages
+
+
+# ---- Kernels ------------------------------------------------------------------------------------------------
+
+PARAMETERS = 10  # of a kernel
+NAMES = 7  # that may be unpacked at once: a pose has as many numbers
+RECORDS = {"problem", "run", "work", "arrays", "own", "scratch", "shared", "worker", "settings"}
+# Arrays whose rows are the seven numbers of a pose, (7, postures), which have no other names.
+BY_COMPONENT = {"frame_poses", "poses", "pose"}
+
+
+def kernel_nodes(kind):
+    """Every node of this kind in the source of the kernels, with where it stands."""
+    for path in sorted((SOURCE / "kernels").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, kind):
+                yield f"{path.relative_to(SOURCE)}:{node.lineno}", node
+
+
+def is_number(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, int)
+
+
+def called(node):
+    """The last part of a name: `work` in arrays.work."""
+    return getattr(node, "id", getattr(node, "attr", ""))
+
+
+def test_kernels_have_few_parameters():
+    many = [
+        f"{where} {node.name} has {len(node.args.args)}"
+        for where, node in kernel_nodes(ast.FunctionDef)
+        if len(node.args.args) > PARAMETERS
+    ]
+    assert many == []
+
+
+def test_records_are_read_by_name():
+    """No problem[4], and no tuple of many arrays that is unpacked in step with a list elsewhere."""
+    numbered = [
+        f"{where} {ast.unparse(node)}"
+        for where, node in kernel_nodes(ast.Subscript)
+        if is_number(node.slice) and called(node.value) in RECORDS
+    ]
+    unpacked = [
+        f"{where} {len(node.targets[0].elts)} names"
+        for where, node in kernel_nodes(ast.Assign)
+        if isinstance(node.targets[0], ast.Tuple)
+        and len(node.targets[0].elts) > NAMES
+        and not isinstance(node.value, ast.Tuple)
+    ]
+    assert numbered + unpacked == []
+
+
+def test_rows_have_names():
+    """bounds[2, k] tells nobody that it is the lower limit for sampling."""
+    rows = [
+        f"{where} {ast.unparse(node)}"
+        for where, node in kernel_nodes(ast.Subscript)
+        if isinstance(node.slice, ast.Tuple)
+        and is_number(node.slice.elts[0])
+        and not all(map(is_number, node.slice.elts))
+        and called(node.value) not in BY_COMPONENT
+    ]
+    assert rows == []

@@ -5,18 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from memetik.kernels.compiler.cancel import new_clock
-from memetik.kernels.problem.budget import OUTCOME
-from memetik.kernels.problem.evaluate import count_residuals, linearise, measure, place
+from memetik.kernels.compiler.record import allocate
+from memetik.kernels.memetic.record import SearchScratch
+from memetik.kernels.problem.evaluate import linearise, measure, place
 from memetik.kernels.problem.losses import average, write_losses
-from memetik.kernels.problem.workspace import Workspace, carve, size
+from memetik.kernels.problem.record import VARIABLE, Run
+from memetik.kernels.problem.workspace import Workspace
 from memetik.problem import Problem
 from memetik.solvers import memetic_plan
 
 
-def workspace(nodes: int, frames: int, n: int, m: int, population: int) -> Workspace:
-    """A workspace in Python's hands; compiled kernels cannot return arrays, so the plain function cuts it."""
-    cut = getattr(carve, "py_func", carve)
-    return cut(np.zeros(size(nodes, frames, n, m, population)), nodes, frames, n, m, population)
+def variables_of(lower, upper, whole_turn=0, row_begin=0, row_end=0):
+    """Variables with these limits, to draw from as well where they are finite."""
+    variables = np.zeros(np.broadcast(lower, upper).size, dtype=VARIABLE)
+    variables["lower"] = variables["sample_lower"] = lower
+    variables["upper"] = variables["sample_upper"] = upper
+    variables["whole_turn"], variables["row_begin"], variables["row_end"] = whole_turn, row_begin, row_end
+    return variables
 
 
 class Flat:
@@ -24,12 +29,16 @@ class Flat:
 
     def __init__(self, problem: Problem) -> None:
         self.compiled = c = problem.compiled
-        self.nodes, self.frames, self.terms, self.data, self.bounds, self.spans, self.active, _ = c.record
-        self.problem = c.record[:6]
-        shape = (c.nodes.size, c.frames.size, c.active.size, count_residuals(c.terms), memetic_plan.POPULATION)
-        self.work = workspace(*shape)
-        self.outcome = np.zeros(OUTCOME + 2 * c.terms.size)
-        self.clock = new_clock()
+        self.problem = c.record
+        self.nodes, self.frames, self.terms, self.variables, self.limits, self.data, self.affects = c.record
+        self.active = c.active
+        self.work = allocate(Workspace, c.sizes)
+        self.scratch = allocate(SearchScratch, {**c.sizes, "population": memetic_plan.POPULATION})
+        self.outcome, self.clock, self.state = np.zeros(c.outcome_size), new_clock(), np.zeros(1, dtype=np.uint64)
+
+    def run(self, most=10**6, deadline=0.0, seed=0):
+        """A run that reports into `outcome`."""
+        return Run(seed, most, deadline, self.clock, self.state, self.outcome)
 
     def place(self, x):
         """Forward kinematics into the workspace."""
@@ -43,11 +52,7 @@ class Flat:
     def linearise(self, x, softness=0.0):
         """Residuals and derivatives into the workspace, scaled."""
         self.measure(x, softness)
-        w = self.work
-        linearise(
-            self.nodes, self.frames, self.terms, self.data, x, softness, w.poses, w.world, w.axes, w.residual,
-            w.jacobian, w.gradient, w.diagonal,
-        )  # fmt: skip
+        linearise(self.problem, x, softness, self.work)
 
     def fitness(self, x):
         """Forward kinematics and eq. 4.3 of the thesis."""
@@ -58,4 +63,4 @@ class Flat:
 
     def sample(self, rng):
         """Variables drawn within the limits."""
-        return rng.uniform(self.bounds[2], self.bounds[3])
+        return rng.uniform(self.variables["sample_lower"], self.variables["sample_upper"])

@@ -6,7 +6,9 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from memetik import Body
+from memetik.kernels.compiler.record import allocate
 from memetik.kernels.problem.evaluate import linearise, measure, place
+from memetik.kernels.problem.workspace import Workspace
 from memetik.kernels.terms.records import SPRINGS
 from memetik.kernels.terms.springs import springs_cost, springs_gradient
 from memetik.problem import Problem
@@ -19,15 +21,12 @@ class Evaluated:
 
     def __init__(self, problem: Problem, x):
         c = problem.compiled
-        c.record  # noqa: B018 - compiles the terms, which the kernels call by address
-        n, m = x.size, int((c.terms["row"] + c.terms["rows"]).max())
-        poses, axes, world = np.empty((c.nodes.size, 7)), np.empty((c.nodes.size, 3)), np.empty((c.frames.size, 7))
-        place(c.nodes, c.frames, x, poses, world)
-        self.residual, self.jacobian = np.zeros(m), np.empty((n, m))
-        self.cost, _, _ = measure(c.terms, c.data, world, x, 1.0, self.residual)
-        scaled, self.gradient, self.diagonal = self.residual.copy(), np.empty(n), np.empty(n)
-        slopes = self.jacobian, self.gradient, self.diagonal
-        linearise(c.nodes, c.frames, c.terms, c.data, x, 1.0, poses, world, axes, scaled, *slopes)
+        record, work = c.record, allocate(Workspace, c.sizes)
+        place(c.nodes, c.frames, x, work.poses, work.world)
+        self.cost, _, _ = measure(c.terms, c.data, work.world, x, 1.0, work.residual)
+        self.residual, scaled = work.residual.copy(), work.residual
+        linearise(record, x, 1.0, work)
+        self.jacobian, self.gradient, self.diagonal = work.jacobian, work.gradient, work.diagonal
         for term in c.terms:
             rows = slice(term["row"], term["row"] + term["rows"])
             self.jacobian[:, rows] /= term["scale"]

@@ -323,8 +323,7 @@ def test_closest_is_a_minimum(case):
         return w.jacobian[:, : w.residual.size] @ w.residual + w.gradient
 
     x = solution.q[flat.active]
-    bounds = list(zip(*np.where(np.isfinite(flat.bounds[:2]), flat.bounds[:2], np.nan), strict=True))
-    bounds = [(None if math.isnan(a) else a, None if math.isnan(b) else b) for a, b in bounds]
+    bounds = list(zip(flat.variables["lower"], flat.variables["upper"], strict=True))
     better = minimize(
         cost, x, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 2000, "ftol": 1e-15, "gtol": 1e-10}
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.errors import MissingExtraError, ProblemError
+from memetik.kernels.compiler.record import fields
+from memetik.kernels.cuda.record import Results, Tasks, ThreadScratch
 from memetik.kernels.problem.verify import REACHED
+from memetik.kernels.problem.workspace import workspace_size
 from memetik.problem import Problem
-from memetik.problem.scratch import Scratch
 from memetik.solvers.memetic_plan import memetic_plan
 
 if TYPE_CHECKING:
@@ -75,7 +78,7 @@ def solve_on_cuda(problem: Problem, rows: Array, places: Any, starts: Array, see
     return CudaResult(sum(part.kernel_seconds for part in parts), *arrays)
 
 
-def _solve(launcher: Poses | General, most: int) -> CudaResult:
+def _solve(launcher: Launcher, most: int) -> CudaResult:
     """Every problem on one thread for a few evaluations; those still missed on eight threads each, on 64, and so on.
 
     One thread after the other would keep the whole card waiting for the hardest problem of all. What a thread does depends
@@ -111,88 +114,100 @@ def _take_best(done: CudaResult, which: Integers, spread: int, tried: CudaResult
     done.kernel_seconds += tried.kernel_seconds
 
 
-class Poses:
-    """Problems that are one full pose."""
+class Launcher:
+    """Rows of one problem on the card; a kind of problem says how many threads it takes and what a kernel is given."""
 
-    few = 100  # evaluations that one thread spends on a problem; one in two hundred needs more
-    threads, blocks = 128, 2  # in a block; on a multiprocessor: as many as its registers hold
+    few: int  # evaluations that one thread spends on a problem
+    threads: int  # in a block
+    blocks: int  # on a multiprocessor
 
     def __init__(self, cuda: Any, c: Compiled, rows: Array, places: Any, starts: Array, seed: int) -> None:
-        from memetik.kernels.cuda.pose import pose_kernel
+        self.cuda, self.c, self.starts, self.count = cuda, c, starts, len(rows)
+        self.plan = memetic_plan(c)
+        self.problem, self.population = self._sent(self._problem()), self._sent(self.plan.population)
+        inputs = np.asarray(places, dtype=np.int64), rows, self._starts(starts)
+        self.tasks = self._sent(Tasks(0, 0, seed, 0, *map(np.ascontiguousarray, inputs), np.zeros(0, dtype=np.int32)))
 
-        self.cuda, self.c, self.starts, self.count, self.seed = cuda, c, starts, len(rows), seed
-        self.kernel = pose_kernel(c.nodes.size, c.active.size)
-        variables = starts if c.active.size == starts.shape[1] else starts[:, c.active]
-        plan = memetic_plan(c)
-        arrays = (c.nodes, c.frames, c.terms, c.bounds, plan.population, plan.frame_poses, rows, variables)
-        self.inputs = [cuda.to_device(np.ascontiguousarray(array)) for array in arrays]
+    def _problem(self) -> Any:
+        return self.c.record
+
+    def _starts(self, starts: Array) -> Array:
+        return starts
+
+    def _scratch(self, threads: int) -> tuple[Any, ...]:
+        return ()
+
+    def _kernel(self) -> Any:
+        raise NotImplementedError
+
+    def _sent(self, record: Any) -> Any:
+        """The record with its arrays in the memory of the card."""
+        return type(record)(*(v if isinstance(v, int) else self.cuda.to_device(v) for v in record))
+
+    def _allocated(self, kind: Any, sizes: Mapping[str, int]) -> Any:
+        """A record of arrays on the card."""
+        shapes = (
+            (tuple(sizes.get(size, size) for size in field.shape), field.dtype) for field in fields(kind).values()
+        )
+        return kind(*(self.cuda.device_array(shape, dtype) for shape, dtype in shapes))
 
     def launch(self, which: Integers, spread: int, stream: int, most: int) -> CudaResult:
         """Tasks for the rows in `which`, `spread` for each, that draw from as many streams."""
-        c, cuda, tasks = self.c, self.cuda, len(which) * spread
-        results = _results(cuda, tasks, c.active.size, 2)
-        blocks = min(-(-tasks // self.threads), self.blocks * _multiprocessors(cuda))
-        seconds = _timed(
-            cuda, self.kernel[blocks, self.threads], *self.inputs, cuda.to_device(which), spread, stream, self.seed,
-            most,
-            _counter(cuda), *results,
-        )  # fmt: skip
-        found, *numbers = (array.copy_to_host() for array in results)
-        if c.active.size < self.starts.shape[1]:
-            q = np.repeat(np.clip(self.starts[which], c.limits[0], c.limits[1]), spread, axis=0)
-            q[:, c.active] = found
-            found = q
-        return CudaResult(seconds, found, *numbers)
+        cuda, count = self.cuda, len(which) * spread
+        blocks = min(-(-count // self.threads), self.blocks * _multiprocessors(cuda))
+        tasks = self.tasks._replace(spread=spread, stream=stream, most=most, which=cuda.to_device(which))
+        results = self._allocated(Results, {"tasks": count, "dof": tasks.starts.shape[1], "terms": self.c.terms.size})
+        counter = cuda.to_device(np.zeros(1, dtype=np.int32))
+        scratch = self._scratch(blocks * self.threads)
+        kernel = self._kernel()[blocks, self.threads]
+        seconds = _timed(cuda, kernel, self.problem, self.population, tasks, results, *scratch, counter)
+        return CudaResult(seconds, *(array.copy_to_host() for array in results))
 
 
-class General:
+class Poses(Launcher):
+    """Problems that are one full pose."""
+
+    few = 100  # one problem in two hundred needs more
+    threads, blocks = 128, 2  # as many as the registers hold
+
+    def _problem(self) -> Any:
+        return self.c.flat
+
+    def _starts(self, starts: Array) -> Array:
+        return starts[:, self.c.active]
+
+    def _kernel(self) -> Any:
+        from memetik.kernels.cuda.pose import pose_kernel
+
+        return pose_kernel(self.c.nodes.size, self.c.variables.size)
+
+    def launch(self, which: Integers, spread: int, stream: int, most: int) -> CudaResult:
+        """The same, with the joints that the pose does not hang on at their starts."""
+        c, result = self.c, super().launch(which, spread, stream, most)
+        if c.variables.size < self.starts.shape[1]:
+            q = np.repeat(np.clip(self.starts[which], c.limits["lower"], c.limits["upper"]), spread, axis=0)
+            q[:, c.active] = result.q
+            result.q = q
+        return result
+
+
+class General(Launcher):
     """Problems of any other kind."""
 
     few = 700  # whole bodies recombine limbs over many attempts, which many short searches cannot do
     threads, blocks = 32, 8  # threads of this kernel wait for memory, not for registers
 
-    def __init__(self, cuda: Any, c: Compiled, rows: Array, places: Any, starts: Array, seed: int) -> None:
+    def _kernel(self) -> Any:
         from memetik.kernels.cuda.general import general_kernel, kinds_of
 
-        self.cuda, self.c, self.count, self.seed = cuda, c, len(rows), seed
-        self.dof = starts.shape[1]
-        plan = memetic_plan(c)
-        self.kernel = general_kernel(kinds_of(c.terms, c.kernels), plan.local_search)
-        self.scratch = Scratch(c, len(plan.population))  # of one thread, for the sizes
-        arrays = (
-            *c.record,
-            c.affects,
-            plan.population,
-            plan.frame_poses,
-            np.asarray(places, dtype=np.int64),
-            rows,
-            starts,
-        )
-        self.inputs = [cuda.to_device(np.ascontiguousarray(array)) for array in arrays]
+        return general_kernel(kinds_of(self.c.terms, self.c.kernels), self.plan.local_search)
 
-    def launch(self, which: Integers, spread: int, stream: int, most: int) -> CudaResult:
-        """Tasks for the rows in `which`, `spread` for each, that draw from as many streams."""
-        c, cuda, tasks = self.c, self.cuda, len(which) * spread
-        blocks = min(-(-tasks // self.threads), self.blocks * _multiprocessors(cuda))
-        scratch = [cuda.device_array((blocks * self.threads, a.size), a.dtype) for a in (c.data, *self.scratch.arrays)]
-        results = _results(cuda, tasks, self.dof, c.terms.size)
-        seconds = _timed(
-            cuda, self.kernel[blocks, self.threads], *self.inputs, cuda.to_device(which), spread, stream, self.seed,
-            most,
-            _counter(cuda), *results, *scratch,
-        )  # fmt: skip
-        return CudaResult(seconds, *(array.copy_to_host() for array in results))
-
-
-def _results(cuda: Any, count: int, n: int, terms: int) -> list[Any]:
-    shapes = ((count, n), count, (count, terms), count, count)
-    kinds = (np.float64, np.int32, np.float64, np.int32, np.int32)
-    return [cuda.device_array(shape, kind) for shape, kind in zip(shapes, kinds, strict=True)]
-
-
-def _counter(cuda: Any) -> Any:
-    """The number of the next task, which threads take in turn."""
-    return cuda.to_device(np.zeros(1, dtype=np.int32))
+    def _scratch(self, threads: int) -> tuple[Any, ...]:
+        c = self.c
+        shape = c.nodes.size, c.frames.size, c.variables.size, c.residuals
+        return (self._allocated(
+            ThreadScratch, {**self.plan.sizes, "threads": threads, "workspace": int(workspace_size(*shape))}
+        ),)  # fmt: skip
 
 
 def _timed(cuda: Any, launch: Any, *arguments: Any) -> float:

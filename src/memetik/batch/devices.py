@@ -11,7 +11,8 @@ from memetik.batch.cuda import CHUNK, CudaResult, require_cuda, solve_on_cuda
 from memetik.batch.threads import solve_on_threads
 from memetik.errors import MemetikError, ProblemError, shown
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
-from memetik.kernels.problem.verify import REACHED, judge
+from memetik.kernels.problem.solve import judge
+from memetik.kernels.problem.verify import REACHED
 from memetik.kernels.terms.records import ORIENTATION, POSITION
 from memetik.problem import Problem
 from memetik.problem.columns import Columns
@@ -74,7 +75,7 @@ def _numbers(problem: Problem, columns: Columns, rows: Array, starts: Array, res
     terms, count = c.terms, len(rows)
     numbers = np.zeros((count, c.outcome_size))
     numbers[:, EVALUATIONS], numbers[:, ATTEMPTS] = result.evaluations, result.attempts
-    numbers[:, MOVED] = ((starts < c.limits[0]) | (starts > c.limits[1])).any(axis=1)
+    numbers[:, MOVED] = ((starts < c.limits["lower"]) | (starts > c.limits["upper"])).any(axis=1)
     numbers[:, TIMED_OUT] = 0.0
     errors, satisfied = numbers[:, OUTCOME : OUTCOME + terms.size], numbers[:, OUTCOME + terms.size :]
     errors[:] = result.errors
@@ -84,7 +85,7 @@ def _numbers(problem: Problem, columns: Columns, rows: Array, starts: Array, res
         # Tolerances of single axes cannot be told from the length of an error: look again.
         own = Scratch(c)
         for k in np.flatnonzero(result.statuses != REACHED):
-            own.data[columns.places] = rows[k]
-            judge(*own.record, result.q[k], *own.arrays)
+            own.arrays.problem.data[columns.places] = rows[k]
+            judge(own.table, result.q[k], own.outcome)
             satisfied[k] = own.outcome[OUTCOME + terms.size :]
     return numbers

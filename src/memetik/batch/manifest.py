@@ -80,9 +80,9 @@ def fingerprint(problem: Problem, objective: Objective) -> str:
     digest = hashlib.blake2b(digest_size=16)
     which = [problem.body.joint_names, sorted(problem.lock.items()), problem.objectives.index(objective)]
     digest.update(json.dumps(which).encode())
-    for array in (data, c.bounds, c.limits, c.active, problem.body.home):
+    for array in (data, problem.body.home):
         _add(digest, array)
-    for records in (c.nodes, c.frames, c.terms):
+    for records in (c.nodes, c.frames, c.terms, c.variables, c.limits):
         for field in records.dtype.names or ():
             if field not in ("residual", "jacobian", "unused"):
                 _add(digest, records[field])

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from memetik.batch.answers import Answers, Array, Tell
 from memetik.errors import MemetikWarning
 from memetik.kernels.compiler.cancel import begin_run, cancel
-from memetik.kernels.memetic.batch import solve_rows
+from memetik.kernels.memetic.batch import Rows, solve_rows
 from memetik.kernels.terms.records import CUSTOM, CUSTOM_COMPILED
 from memetik.problem import Problem
 from memetik.solution.words import count
@@ -79,7 +79,7 @@ class _Work:
         self.seconds = budget.seconds if budget.seconds < math.inf else 0.0
         self.shares = np.array(shares(problem.compiled, budget.evaluations), dtype=np.int64)
         self.plan = memetic_plan(problem.compiled)
-        self.plan.other_stages  # noqa: B018 - compile them once, before the threads need them
+        self.plan.stages  # noqa: B018 - compile them once, before the threads need them
         self._change = threading.Condition()
         self._left = [slice(0, len(answers.q))] if len(answers.q) else []  # the last one is taken from first
         self._done = self._busy = 0
@@ -92,18 +92,19 @@ class _Work:
         own = MemeticScratch(plan, plan.compiled.data.copy())  # rows write their targets into a source of their own
         clock, only_guides = own.clock, plan.compiled.only_guides
         self._clocks.append(clock)
-        fixed = plan.first_stage, plan.other_stages, own.first_table, own.table, own.source, self.places
         wanted = FIRST
         try:
             while part := self._take(wanted):
                 begin = time.perf_counter()
                 if plan.compiled.calls_python:
                     begin_run(clock)
-                solved = solve_rows(
-                    *fixed, self.rows[part], self.answers.q[part], self.answers.numbers[part], self.answers.status[part],
-                    self.answers.seconds[part], self.shares, only_guides, self.seed, self.seconds, HELPING,
-                    clock,
+                a = self.answers
+                rows = Rows(
+                    self.places, self.rows[part], a.q[part], a.numbers[part], a.status[part], a.seconds[part]
                 )  # fmt: skip
+                solved = solve_rows(
+                    rows, plan.stages, own.table, self.shares, only_guides, self.seed, self.seconds, HELPING
+                )
                 lasted = max(time.perf_counter() - begin, 1e-9)
                 wanted = math.ceil(solved * min(HELPING / lasted, 8.0))
                 self._report(part, solved, clock)

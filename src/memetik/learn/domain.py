@@ -18,6 +18,8 @@ from memetik.problem.compile import Compiled
 
 Array = NDArray[np.float64]
 
+BOUNDS = ("lower", "upper", "sample_lower", "sample_upper", "whole_turn")  # of variables
+
 INPUTS = {POSITION: POSITION_INPUTS, ORIENTATION: ORIENTATION_INPUTS}
 
 
@@ -42,7 +44,7 @@ class Domain:
         c = problem.compiled
         low, high = inputs.min(axis=0), inputs.max(axis=0)
         gain = 1.0 / np.where(high > low, high - low, 1.0)
-        lower, upper = c.bounds[2], c.bounds[3]
+        lower, upper = c.variables["sample_lower"], c.variables["sample_upper"]
         return cls(problem.body.name, _joints(problem), _geometry(c), low, gain, lower.copy(), upper - lower)
 
     def check(self, problem: Problem) -> Compiled:
@@ -119,7 +121,7 @@ def _joints(problem: Problem) -> tuple[str, ...]:
 
 
 def _geometry(c: Compiled) -> Array:
-    parts: list[Array] = [c.bounds.ravel()]
+    parts: list[Array] = [np.ravel([c.variables[name] for name in BOUNDS])]
     for rows, names in ((c.nodes, c.nodes.dtype.names), (c.frames, c.frames.dtype.names)):
         parts += [rows[name].astype(np.float64) for name in names or ()]
     read = c.terms[np.isin(c.terms["kind"], list(INPUTS))]

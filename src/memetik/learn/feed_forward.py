@@ -21,8 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import several
-from memetik.kernels.compiler.array_table import table_of
-from memetik.kernels.learned.network import infer_at, infer_batch
+from memetik.kernels.compiler.record import allocate, table_of
+from memetik.kernels.learned.encoding import Scales
+from memetik.kernels.learned.network import Network, infer, infer_batch
 from memetik.learn.backpropagation import FeedForwardError, first_weights, weight_count
 from memetik.learn.checks import epochs_of, numbers_of, require_fits, require_learned, samples_of, units_of
 from memetik.learn.domain import Domain, input_count, require_targets
@@ -58,7 +59,7 @@ class FeedForward:
         self.domain, self.lesson = domain, lesson
         self.sizes = np.array(layers, dtype=np.int64)
         self.weights = numbers_of(weights, (weight_count(layers),), WHO, "weights")
-        self._scales = (domain.low, domain.gain, domain.lower, domain.span)
+        self._scales = Scales(domain.low, domain.gain, domain.lower, domain.span)
         self._units = int(self.sizes.sum())
         self._bound: tuple[weakref.ref[Compiled], tuple[Any, ...], Any] | None = None
 
@@ -106,7 +107,7 @@ class FeedForward:
         if bound is None or bound[0]() is not problem.compiled:
             bound = self._bound = self._bind(problem)
         q = problem.start(start)
-        infer_at(bound[2], q)
+        infer(bound[2], q)
         return q
 
     def predict_batch(
@@ -117,8 +118,8 @@ class FeedForward:
         columns = target_columns(problem, targets, WHO)
         places, rows = columns.places, columns.rows
         postures = np.empty((len(rows), c.active.size))
-        units = np.empty(self._units)
-        infer_batch(places, rows, c.terms, c.data.copy(), *self._scales, self.sizes, self.weights, units, postures)
+        network = self._network(c, c.data.copy())
+        infer_batch(table_of(network), places, rows, postures)
         vectors = np.tile(problem.start(start), (len(rows), 1))
         vectors[:, c.active] = postures
         return vectors
@@ -126,11 +127,14 @@ class FeedForward:
     def _bind(self, problem: Problem) -> tuple[weakref.ref[Compiled], tuple[Any, ...], Any]:
         """The arrays of a problem and of this network, and the table by which they cross into the kernel as one."""
         c = self.domain.check(problem)
-        x, start = np.empty(c.active.size), np.empty(c.active.size)
-        arrays = (
-            c.terms, c.data, c.bounds, c.active, *self._scales, self.sizes, self.weights, np.empty(self._units), x, start,
+        network = self._network(c, c.data)
+        return weakref.ref(c), network, table_of(network)
+
+    def _network(self, c: Compiled, data: Array) -> Network:
+        return allocate(
+            Network, {**c.sizes, "units": self._units}, scales=self._scales, terms=c.terms, variables=c.variables, data=data,
+            sizes=self.sizes, weights=self.weights,
         )  # fmt: skip
-        return weakref.ref(c), arrays, table_of(arrays)
 
     def save(self, path: str | Path) -> Path:
         """Write the weights to an .npz file, and return its path."""

@@ -20,7 +20,7 @@ def draw_paths(problem: Problem, count: int, steps: int, rng: np.random.Generato
     require_targets(problem)
     c = problem.compiled
     n = c.active.size
-    ends = rng.uniform(c.bounds[2], c.bounds[3], (2, 2 * count, 1, n))
+    ends = rng.uniform(c.variables["sample_lower"], c.variables["sample_upper"], (2, 2 * count, 1, n))
     t = np.linspace(0.0, 1.0, steps)[:, np.newaxis]
     postures = ends[0] + (ends[1] - ends[0]) * (3.0 * t**2 - 2.0 * t**3)
     inputs = inputs_of(problem, postures.reshape(-1, n))

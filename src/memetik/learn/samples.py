@@ -46,7 +46,7 @@ def draw_samples(problem: Problem, count: int, rng: np.random.Generator, teacher
     if teacher is not None and (isinstance(teacher, type) or not callable(getattr(teacher, "solve", None))):
         raise ProblemError(f"teacher is {shown(teacher)}; give a solver, such as mk.Memetic(), or None.")
     c = problem.compiled
-    postures = rng.uniform(c.bounds[2], c.bounds[3], (2 * count, c.active.size))
+    postures = rng.uniform(c.variables["sample_lower"], c.variables["sample_upper"], (2 * count, c.active.size))
     if teacher is not None:
         taught(problem, postures, teacher)
     inputs = inputs_of(problem, postures)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from memetik.errors import MissingExtraError, ProblemError
 from memetik.geometry.checks import real_number
 from memetik.kernels.learned.encoding import write_wanted
-from memetik.kernels.problem.verify import wrap_towards
+from memetik.kernels.problem.limits import wrap_towards
 from memetik.learn.checks import numbers_of, require_learned, samples_of
 from memetik.learn.domain import Domain, wanted_inputs
 from memetik.learn.files import load_weights, save_weights
@@ -104,7 +104,7 @@ class SupportVectors:
         inputs = np.empty(self.domain.low.size)
         write_wanted(c.terms, c.data, inputs)
         x = self._postures(inputs[np.newaxis])[0]
-        wrap_towards(x, q[c.active], c.bounds)
+        wrap_towards(x, q[c.active], c.variables)
         q[c.active] = x
         return q
 

@@ -15,7 +15,7 @@ from memetik.errors import ProblemError
 from memetik.geometry.checks import real_number
 from memetik.kernels.compiler.compile_time import split_time
 from memetik.kernels.memetic.all_solutions import apart
-from memetik.kernels.memetic.tracking import JUMPED, track_targets
+from memetik.kernels.memetic.tracking import JUMPED, Path, track_targets
 from memetik.kernels.problem.budget import EVALUATIONS
 from memetik.kernels.problem.verify import REACHED
 from memetik.objectives import Objective
@@ -138,21 +138,25 @@ class _Steps(NamedTuple):
 def _followed(problem: Problem, columns: Columns, q: Array, solver: Memetic, budget: Budget, jump: float) -> _Steps:
     """The whole path in one kernel (kernels/memetic/tracking.py)."""
     c, count = problem.compiled, len(columns.rows)
-    path, errors, statuses = np.empty((count, q.size)), np.zeros((count, c.terms.size)), np.zeros(count, dtype=np.int64)
+    path = Path(
+        columns.places,
+        columns.rows,
+        np.empty((count, q.size)),
+        np.zeros((count, c.terms.size)),
+        np.zeros(count, dtype=np.int64),
+    )
     seconds = budget.seconds if budget.seconds < math.inf else 0.0
     plan = memetic_plan(c)
     scratch = plan.lease(budget.token)
-    scratch.take_targets()
     track_targets(
-        *scratch.record, q, plan.attempt, solver.seed, budget.evaluations, seconds, jump, columns.places, columns.rows,
-        path, errors, statuses, *scratch.arrays,
+        scratch.table, path, plan.attempt, q, scratch.outcome, solver.seed, budget.evaluations, seconds, jump
     )  # fmt: skip
     problem.raise_faults(scratch.clock)
     evaluations = int(scratch.outcome[EVALUATIONS])
     plan.give_back(scratch)
-    jumped = statuses == JUMPED
-    statuses[jumped] = REACHED
-    return _Steps(path, errors, statuses, jumped, evaluations)
+    jumped = path.statuses == JUMPED
+    path.statuses[jumped] = REACHED
+    return _Steps(path.q, path.errors, path.statuses, jumped, evaluations)
 
 
 def _stepped(problem: Problem, columns: Columns, q: Array, solver: Solver, budget: Budget, jump: float) -> _Steps:
@@ -162,7 +166,7 @@ def _stepped(problem: Problem, columns: Columns, q: Array, solver: Solver, budge
     jumped: list[bool] = []
     for step in columns.problems(problem):
         solution = answer_of(solver, step, q, budget)
-        far = apart(solution.q[c.active], q[c.active], c.bounds) > jump
+        far = apart(solution.q[c.active], q[c.active], c.variables) > jump
         jumped.append(bool(solutions) and solution.success and far)
         solutions.append(solution)
         q = solution.q if solution.status != Status.INVALID else q

@@ -16,8 +16,8 @@ from memetik.body import Body, Frame
 from memetik.errors import MemetikWarning, ProblemError, shown
 from memetik.geometry import to_quaternion
 from memetik.geometry.checks import text
-from memetik.kernels.compiler.callback import CALLBACK
 from memetik.kernels.compiler.cancel import cancel_runs_of_this_thread
+from memetik.kernels.terms.callback import CALLBACK
 from memetik.kernels.terms.custom import custom_jacobian, custom_residual, frame_view
 from memetik.kernels.terms.records import CUSTOM, CUSTOM_FRAMES, JOINT_OFFSET, JOINT_RATIO, JOINT_VARIABLE, READ_JOINT
 from memetik.objectives.machine_code import MachineCode, Wrap, machine_code

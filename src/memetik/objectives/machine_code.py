@@ -10,9 +10,10 @@ from typing import Any
 
 import numba
 
-from memetik.kernels.compiler.function_pointers import RESIDUAL, address
+from memetik.kernels.compiler.function_pointers import address
 from memetik.kernels.compiler.jit import COMPILED
 from memetik.kernels.terms.custom import residual_function
+from memetik.kernels.terms.function_pointers import RESIDUAL
 from memetik.objectives.alike import fingerprint
 from memetik.objectives.captured import Number, WithCaptured, captured_numbers, flat
 from memetik.objectives.engine import Engine

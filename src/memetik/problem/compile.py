@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,8 +13,12 @@ from numpy.typing import NDArray
 from memetik.body import Body, Frame
 from memetik.errors import ProblemError
 from memetik.kernels.body.records import SCREW, SLIDE
-from memetik.kernels.compiler.function_pointers import JACOBIAN, RESIDUAL, address
+from memetik.kernels.compiler.cancel import CLOCK
+from memetik.kernels.compiler.function_pointers import address
 from memetik.kernels.problem.budget import OUTCOME
+from memetik.kernels.problem.record import LIMIT, VARIABLE
+from memetik.kernels.problem.record import Problem as FlatProblem
+from memetik.kernels.terms.function_pointers import JACOBIAN, RESIDUAL
 from memetik.kernels.terms.records import CUSTOM, ORIENTATION, POSITION, TERM
 from memetik.objectives.objective import Array, Objective, Target
 
@@ -32,16 +36,19 @@ class Compiled:
     nodes: NDArray[np.void]
     frames: NDArray[np.void]
     terms: NDArray[np.void]
+    variables: NDArray[np.void]
+    limits: NDArray[np.void]  # of all free joints of the body, read or not
     data: Array
-    bounds: Array  # (5, n) lower, upper, lower and upper for sampling, 1 where whole turns do not matter
-    spans: NDArray[np.int64]  # (n, 2) first and past the last residual that each variable moves
-    active: NDArray[np.int64]  # (n,) places of the variables in a joint vector
-    limits: Array  # (2, dof) of all free joints of the body, read or not
-    affects: NDArray[np.uint8]  # (terms, n)
+    affects: NDArray[np.uint8]  # (terms, variables)
     kernels: Sequence[tuple[Any, Any]]  # residual and Jacobian of each term, nothing for springs
     owners: tuple[slice, ...]  # the terms of each objective
     one_pose: bool  # nothing but one full pose of one frame, which has methods of its own
     plans: dict[Any, Any] = field(init=False, default_factory=dict)
+
+    @cached_property
+    def active(self) -> NDArray[np.int64]:
+        """Where the variables stand in a joint vector."""
+        return np.ascontiguousarray(self.variables["index"])
 
     @property
     def residuals(self) -> int:
@@ -70,14 +77,30 @@ class Compiled:
         return roomy if roomy.any() and not roomy.all() else None
 
     @cached_property
-    def record(self) -> Any:
-        """What all kernels read but those for one pose. They call the terms by address; those of a single pose, which is
-        solved without them, are compiled when this is first asked for."""
+    def sizes(self) -> dict[str, int]:
+        """What the sizes are called in the declarations of records (kernels/compiler/record.py)."""
+        n, m = self.variables.size, self.residuals
+        return {
+            "nodes": self.nodes.size, "frames": self.frames.size, "terms": self.terms.size, "variables": n, "residuals": m,
+            "system": max(min(n, m), 1), "dof": self.limits.size, "numbers": self.data.size, "outcome": self.outcome_size,
+            "clock": CLOCK,
+        }  # fmt: skip
+
+    @cached_property
+    def flat(self) -> FlatProblem:
+        """What kernels read, without the addresses of the terms: enough for a single pose, which is solved without them."""
+        return FlatProblem(
+            self.nodes, self.frames, self.terms, self.variables, self.limits, self.data, self.affects
+        )  # fmt: skip
+
+    @cached_property
+    def record(self) -> FlatProblem:
+        """The same for all other kernels, which call the terms by address; they are compiled when it is first asked for."""
         for term, (residual, jacobian) in zip(self.terms, self.kernels, strict=True):
             if residual is not None:
                 term["residual"] = address(residual, RESIDUAL)
                 term["jacobian"] = address(jacobian, JACOBIAN)
-        return self.nodes, self.frames, self.terms, self.data, self.bounds, self.spans, self.active, self.limits
+        return self.flat
 
 
 Reads = tuple[Sequence[int], Sequence[int]]  # rows of frames, places in the data where numbers of variables stand
@@ -183,7 +206,8 @@ def compile_problem(
 
     Locked joints are welded into the tree. Where only some variables of a joint are locked, their limits meet.
     """
-    limits = np.array([lower, upper])
+    limits = np.empty(len(lower), dtype=LIMIT)
+    limits["lower"], limits["upper"] = lower, upper
     joints = [joint for joint in body.joints.values() if joint.mimic is None and locked.keys() >= set(joint.variables)]
     welded = body.fix({name: locked[name] for joint in joints for name in joint.variables})
     keep = np.array(
@@ -205,16 +229,17 @@ def compile_problem(
     terms = np.array(packed.terms, dtype=TERM)
     for target, at in packed.targets:
         target.bind(data, at)
-    active = np.array(read, dtype=np.int64)
-    bounds = _bounds(welded, lower, upper, active, nodes, direct)
     affects = _affects(nodes, frames, packed.reads, data, len(read))
-    _require_influence(objectives, owners, affects[:, bounds[0] < bounds[1]])
-    n = len(read)
-    spans = _spans(terms, affects, n)
+    variables = _variables(welded, lower, upper, read, nodes, direct)
+    variables["index"] = keep[read] if read else []
+    _require_influence(objectives, owners, affects[:, variables["lower"] < variables["upper"]])
+    for variable, moves in zip(variables, affects.T, strict=True):
+        moved = terms[(moves != 0) & (terms["rows"] > 0)]
+        if len(moved):
+            variable["row_begin"], variable["row_end"] = moved["row"].min(), (moved["row"] + moved["rows"]).max()
     compiled = Compiled(
-        nodes, frames, terms, data, bounds, spans, keep[active] if n else active, limits, affects, packed.kernels, owners,
-        _is_one_pose(terms, data, nodes),
-    )  # fmt: skip
+        nodes, frames, terms, variables, limits, data, affects, packed.kernels, owners, _is_one_pose(terms, data, nodes)
+    )
     if not compiled.one_pose:
         compiled.record  # noqa: B018 - compile the terms now, before the clock of a solve runs
     return compiled
@@ -244,18 +269,21 @@ def _moving(body: Body, objectives: Sequence[Objective]) -> tuple[str, ...]:
     return tuple(name for name in body.joint_names if name in names)
 
 
-def _bounds(
-    body: Body, lower: Array, upper: Array, active: NDArray[np.int64], nodes: NDArray[np.void], direct: set[int]
-) -> Array:
-    variables = body.variables
-    sample_lower = np.maximum(variables.sample_lower, lower)
-    sample_upper = np.minimum(variables.sample_upper, upper)
+def _variables(
+    body: Body, lower: Array, upper: Array, read: Sequence[int], nodes: NDArray[np.void], direct: Collection[int]
+) -> NDArray[np.void]:
+    """The variables with their limits."""
+    known = body.variables
+    variables = np.zeros(len(read), dtype=VARIABLE)
+    variables["lower"], variables["upper"] = lower[read], upper[read]
+    variables["sample_lower"] = np.maximum(known.sample_lower, lower)[read]
+    variables["sample_upper"] = np.minimum(known.sample_upper, upper)[read]
     # Whole turns do not matter for an angle if nothing but turns follows it, at whole ratios.
-    whole = np.array([bool(variables.turns[v]) and v not in direct for v in active], dtype=np.float64)
+    variables["whole_turn"] = [bool(known.turns[v]) and v not in direct for v in read]
     for node in nodes:
         if node["motion"] in (SLIDE, SCREW) or node["ratio"] != round(float(node["ratio"])):
-            whole[node["variable"]] = 0.0
-    return np.array([lower[active], upper[active], sample_lower[active], sample_upper[active], whole]).reshape(5, -1)
+            variables["whole_turn"][node["variable"]] = 0
+    return variables
 
 
 def _affects(
@@ -280,15 +308,6 @@ def _require_influence(objectives: Sequence[Objective], owners: Sequence[slice],
                 f"{objective!r}: no free joint can influence it. Its frame may hang on the root by fixed or locked joints "
                 "only; free the root with mk.load(..., base='floating') or unlock a joint."
             )
-
-
-def _spans(terms: NDArray[np.void], affects: NDArray[np.uint8], n: int) -> NDArray[np.int64]:
-    spans = np.zeros((n, 2), dtype=np.int64)
-    for k in range(n):
-        moved = terms[(affects[:, k] != 0) & (terms["rows"] > 0)]
-        if len(moved):
-            spans[k] = moved["row"].min(), (moved["row"] + moved["rows"]).max()
-    return spans
 
 
 def _is_one_pose(terms: NDArray[np.void], data: Array, nodes: NDArray[np.void]) -> bool:

@@ -112,7 +112,10 @@ def _slides_freely(compiled: Compiled, frame: int) -> bool:
     node = compiled.frames[frame]["node"]
     while node >= 0:
         motion = compiled.nodes[node]
-        if motion["motion"] != TURN and np.isinf(compiled.bounds[:2, motion["variable"]]).any():
+        if (
+            motion["motion"] != TURN
+            and np.isinf(compiled.variables[motion["variable"]][["lower", "upper"]].tolist()).any()
+        ):
             return True
         node = motion["parent"]
     return False

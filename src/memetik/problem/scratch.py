@@ -14,7 +14,9 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from memetik.kernels.compiler.cancel import begin_run, new_clock
-from memetik.kernels.problem.workspace import size
+from memetik.kernels.compiler.record import allocate, table_of
+from memetik.kernels.problem.record import Problem as FlatProblem
+from memetik.kernels.problem.record import SolveArrays
 from memetik.objectives.objective import Array
 from memetik.problem.cancel import CancelToken
 from memetik.problem.compile import Compiled
@@ -48,29 +50,34 @@ class Pool(Generic[S]):
 
 
 class Scratch:
-    """What every solving kernel writes; `people` is the size of the population, for methods with one."""
+    """What every solving kernel writes, and the table by which kernels find it.
 
-    def __init__(self, compiled: Compiled, people: int = 0) -> None:
+    source: where each solve takes its targets from, the problem unless given; a thread of a batch has an array of its own.
+    """
+
+    def __init__(self, compiled: Compiled, source: Array | None = None) -> None:
         c = self.compiled = compiled
         self.token: CancelToken | None = None
         self.calls_python = c.calls_python
-        n, terms = c.active.size, c.terms.size
-        self.data = c.data.copy()  # targets, and where springs rest that follow the start
-        self.flags = np.zeros(terms + n + people, dtype=np.uint8)
-        self.clock, self.state = new_clock(), np.zeros(1, dtype=np.uint64)
-        self.buffer = np.zeros(size(c.nodes.size, c.frames.size, n, c.residuals, people))
-        self.outcome = np.zeros(c.outcome_size)
+        self.clock, self.outcome = new_clock(), np.zeros(c.outcome_size)
+        self.arrays = allocate(
+            SolveArrays, c.sizes, problem=self.problem._replace(data=c.data.copy()),
+            source=c.data if source is None else source, clock=self.clock,
+        )  # fmt: skip
+
+    @property
+    def problem(self) -> FlatProblem:
+        """The problem as the kernels that use this scratch read it."""
+        return self.compiled.record
 
     @cached_property
-    def record(self) -> Any:
-        """The compiled problem as kernels take it, with this scratch's data in place of the shared targets."""
-        record = self.compiled.record
-        return *record[:3], self.data, *record[4:]
+    def table(self) -> Any:
+        """The arrays as kernels take them; they must stay where they are."""
+        return table_of(self.arrays)
 
-    @cached_property
-    def arrays(self) -> tuple[Array, ...]:
-        """The arrays in the order of the kernels' arguments."""
-        return self.flags, self.clock, self.state, self.buffer, self.outcome  # type: ignore[return-value]
+    def take_targets(self) -> None:
+        """Copy the targets as they are now; solving kernels do so themselves."""
+        np.copyto(self.arrays.problem.data, self.arrays.source)
 
     def begin(self, token: CancelToken | None) -> None:
         """A run begins that the token, or a function of the user's that fails, can end."""
@@ -79,10 +86,6 @@ class Scratch:
         if token is not None:
             self.token = token
             token.watch(self.clock)
-
-    def take_targets(self) -> None:
-        """Copy the targets as they are now."""
-        np.copyto(self.data, self.compiled.data)
 
 
 def scratch_pool(c: Compiled) -> Pool[Scratch]:

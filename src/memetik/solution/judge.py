@@ -7,13 +7,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError
 from memetik.geometry.checks import real_array
-from memetik.kernels.memetic.search import move_inside
-from memetik.kernels.problem.budget import MOVED, OUTCOME
+from memetik.kernels.problem.budget import MOVED
+from memetik.kernels.problem.limits import move_inside
 from memetik.kernels.problem.verify import INVALID, verify
 from memetik.kernels.terms.springs import rest_at_start
 from memetik.problem import Problem, require_problem
 from memetik.problem.scratch import scratch_pool
-from memetik.solution.measures import room_to_measure
 
 Array = NDArray[np.float64]
 
@@ -31,9 +30,10 @@ def judge(problem: Problem, q: ArrayLike, start: ArrayLike | None) -> tuple[Arra
     pool = scratch_pool(c)
     scratch = pool.lease()
     scratch.take_targets()
-    rest_at_start(c.terms, scratch.data, first)
-    errors, satisfied = numbers[OUTCOME : OUTCOME + c.terms.size], numbers[OUTCOME + c.terms.size :]
-    status = int(verify(*scratch.record[:5], rest, first, *room_to_measure(c), errors, satisfied))
+    arrays = scratch.arrays
+    rest_at_start(c.terms, arrays.problem.data, first)
+    arrays.work.start[:] = first
+    status = int(verify(arrays.problem, rest, numbers, arrays.work))
     problem.raise_faults(scratch.clock)
     pool.give_back(scratch)
     if finite:

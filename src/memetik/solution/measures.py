@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memetik.kernels.compiler.record import allocate
+from memetik.kernels.problem.budget import OUTCOME
 from memetik.kernels.problem.evaluate import measure, place
 from memetik.kernels.problem.verify import verify
+from memetik.kernels.problem.workspace import Workspace
 from memetik.kernels.terms.records import (
     AIM,
     AXIS_TOLERANCE,
@@ -72,10 +75,10 @@ def measures(solution: Solution) -> list[Measure]:
 
 def term_errors(compiled: Compiled, q: Array) -> Array:
     """The errors of all terms at a posture."""
-    x, count = q[compiled.active], compiled.terms.size
-    errors, satisfied = np.zeros(count), np.zeros(count)
-    verify(*compiled.record[:5], x, x.copy(), *room_to_measure(compiled), errors, satisfied)
-    return errors
+    x, outcome, work = q[compiled.active], np.zeros(compiled.outcome_size), allocate(Workspace, compiled.sizes)
+    work.start[:] = x
+    verify(compiled.record, x, outcome, work)
+    return outcome[OUTCOME : OUTCOME + compiled.terms.size]
 
 
 def cost(compiled: Compiled, x: Array) -> float:
@@ -83,11 +86,10 @@ def cost(compiled: Compiled, x: Array) -> float:
 
     Objectives about the start of a solve are left out: nothing says where that was.
     """
-    poses, world, residual = room_to_measure(compiled)
-    nodes, frames, terms, data = compiled.record[:4]
-    terms = np.where(terms["other"] == FOLLOWS_START, _softened(terms), terms)
-    place(nodes, frames, x, poses, world)
-    return float(measure(terms, data, world, x, 0.0, residual)[1])
+    record, work = compiled.record, allocate(Workspace, compiled.sizes)
+    terms = np.where(record.terms["other"] == FOLLOWS_START, _softened(record.terms), record.terms)
+    place(record.nodes, record.frames, x, work.poses, work.world)
+    return float(measure(terms, record.data, work.world, x, 0.0, work.residual)[1])
 
 
 def _softened(terms: NDArray[np.void]) -> NDArray[np.void]:
@@ -103,11 +105,6 @@ def title(objective: Objective) -> str:
     frames = [str(frame) for frame in objective.frames()]
     about = " against ".join(frames) or getattr(objective, "joint", "")
     return f"{objective.name} of {about}" if about else objective.name
-
-
-def room_to_measure(c: Compiled) -> tuple[Array, Array, Array]:
-    """Arrays for the poses of nodes and frames and for the residuals of one evaluation."""
-    return np.empty((c.nodes.size, 7)), np.empty((c.frames.size, 7)), np.empty(c.residuals)
 
 
 def _by_axis(terms: NDArray[np.void]) -> NDArray[np.bool_]:

@@ -25,10 +25,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import RefusedError
-from memetik.kernels.closed_form.filter_candidates import filter_candidates
+from memetik.kernels.closed_form.filter_candidates import Candidates, filter_candidates
 from memetik.kernels.compiler.compile_time import split_time
-from memetik.kernels.memetic.search import move_inside
+from memetik.kernels.compiler.record import allocate
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
+from memetik.kernels.problem.limits import move_inside
 from memetik.kernels.problem.verify import REACHED
 from memetik.kernels.terms.records import MASK, POSITION
 from memetik.problem import Problem, require_problem
@@ -69,7 +70,7 @@ class Analytic(Seeded):
         _form(problem)
 
     def _find(self, problem: Problem, start: ArrayLike | None, budget: Budget, *, first: bool) -> list[Solution]:
-        """Sift what the closed form offers, up to the `first` solution or all of it; what is nearest comes first."""
+        """Filter what the closed form offers, up to the `first` solution or all of it; what is nearest comes first."""
         begin = time.perf_counter()
         require_task(problem, budget, "analytic")
         c = problem.compiled
@@ -83,7 +84,7 @@ class Analytic(Seeded):
         scratch.outcome[EVALUATIONS] = 0.0
         at = int(c.terms[0]["target"])
         offers = _Offers(scratch, q)
-        for rows in form.offers(scratch.data[at : at + 7], q[c.active]):
+        for rows in form.offers(scratch.arrays.problem.data[at : at + 7], q[c.active]):
             offers.add(rows)
             late = split_time(begin)[0] >= budget.seconds
             if late or scratch.outcome[EVALUATIONS] >= budget.evaluations or (first and offers.reached.size):
@@ -102,44 +103,44 @@ class Analytic(Seeded):
 
 
 class _Offers:
-    """Postures that a closed form offered, each as it is after sifting (kernels/closed_form/filter_candidates.py)."""
+    """Postures that a closed form offered, each as it is after filtering (kernels/closed_form/filter_candidates.py)."""
 
     def __init__(self, scratch: Scratch, q: Array) -> None:
-        c = scratch.compiled
-        self._scratch, self._c, self._q = scratch, c, q
-        self._rows, self._verdicts = np.empty((0, c.active.size)), np.empty((0, 2 * c.terms.size))
-        self._statuses, self._costs = np.empty(0, dtype=np.int64), np.empty(0)
+        self._scratch, self._c, self._q = scratch, scratch.compiled, q
+        self._candidates = self._empty(0)
+
+    def _empty(self, count: int) -> Candidates:
+        return allocate(Candidates, {**self._c.sizes, "candidates": count})
 
     def add(self, rows: Array) -> None:
-        """Sift more of them."""
-        c, known = self._c, len(self._rows)
-        more = len(rows)
-        verdicts, statuses, costs = np.zeros((more, 2 * c.terms.size)), np.zeros(more, dtype=np.int64), np.zeros(more)
+        """Filter more of them."""
+        known = len(self._candidates.costs)
+        more = self._empty(len(rows))
+        more.postures[:] = rows
         if known:
-            rows = np.concatenate([self._rows, rows])
-            verdicts = np.concatenate([self._verdicts, verdicts])
-            statuses, costs = np.concatenate([self._statuses, statuses]), np.concatenate([self._costs, costs])
-        self._rows, self._verdicts, self._statuses, self._costs = rows, verdicts, statuses, costs
-        filter_candidates(*self._scratch.record, self._q, rows, known, statuses, costs, verdicts, *self._scratch.arrays)
+            more = Candidates(*map(np.concatenate, zip(self._candidates, more, strict=True)))
+        self._candidates = more
+        filter_candidates(self._scratch.table, more, known, self._q, self._scratch.outcome)
 
     @property
     def reached(self) -> NDArray[np.int64]:
         """The rows that are solutions."""
-        return np.flatnonzero(self._statuses == REACHED)
+        return np.flatnonzero(self._candidates.statuses == REACHED)
 
     def best(self) -> list[tuple[int, int, Array]]:
         """Row, status and verdict of the solutions, nearest to the start first, or of the one that misses least."""
-        rows = self.reached[np.argsort(self._costs[self.reached], kind="stable")]
-        if not rows.size and not np.isfinite(self._costs).any():
+        rows = self.reached[np.argsort(self._candidates.costs[self.reached], kind="stable")]
+        if not rows.size and not np.isfinite(self._candidates.costs).any():
             self.add(self._q[self._c.active][np.newaxis])  # nothing was offered that can be measured
         if not rows.size:
-            rows = np.array([np.nanargmin(self._costs)])
-        return [(int(row), int(self._statuses[row]), self._verdicts[row]) for row in rows]
+            rows = np.array([np.nanargmin(self._candidates.costs)])
+        found = self._candidates
+        return [(int(row), int(found.statuses[row]), found.outcomes[row, OUTCOME:]) for row in rows]
 
     def vector(self, row: int) -> Array:
         """The joint vector of the whole body."""
         vector = self._q.copy()
-        vector[self._c.active] = self._rows[row]
+        vector[self._c.active] = self._candidates.postures[row]
         return vector
 
 
@@ -159,7 +160,15 @@ def _form(problem: Problem) -> ClosedForm:
             f"arm of two links, not {', '.join(map(repr, problem.objectives))}. Method 'memetic' takes every objective."
         )
     arm = arm_of(c)
-    form = None if arm is None else closed_form(arm, c.one_pose, partial(by_decomposition, bounds=c.bounds[2:4]))
+    form = (
+        None
+        if arm is None
+        else closed_form(
+            arm,
+            c.one_pose,
+            partial(by_decomposition, bounds=np.array([c.variables["sample_lower"], c.variables["sample_upper"]])),
+        )
+    )
     if form is None:
         raise RefusedError(
             f"method 'analytic' has no closed form for {problem.objectives[0]!r} on body {problem.body.name!r}, whose tip "

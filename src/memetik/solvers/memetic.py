@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.kernels.compiler.compile_time import compile_times, split_time
-from memetik.kernels.memetic.pose_search import solve_pose_at
+from memetik.kernels.memetic.pose_search import solve_pose
 from memetik.kernels.memetic.refine import STEPS
 from memetik.kernels.memetic.stages import run_stages, search_stage
 from memetik.kernels.problem.verify import CLOSEST, REACHED
@@ -42,20 +42,28 @@ class Memetic(Seeded):
         q = problem.start(start)
         plan = c.plans.get(MemeticPlan) or memetic_plan(c)
         scratch = plan.lease(budget.token)
-        search, first, most = shares(c, budget.evaluations)
+        limits = shares(c, budget.evaluations)
         seconds = budget.seconds if budget.seconds < math.inf else 0.0
         outcome = np.empty(scratch.outcome.size)
-        if c.one_pose:
-            status = solve_pose_at(scratch.pose_table, q, outcome, self.seed, search, seconds)
-            if status == REACHED and compile_times.latest < begin:  # most solves end here
-                plan.give_back(scratch)
-                return Solution(problem, q, status, outcome, time.perf_counter() - begin, "memetic")
-        else:
-            status = search_stage(scratch.table, q, outcome, self.seed, search, seconds)
+        first = solve_pose if c.one_pose else search_stage
+        status = first(scratch.table, q, outcome, self.seed, limits.search, seconds)
+        if c.one_pose and status == REACHED and compile_times.latest < begin:  # most solves end here
+            plan.give_back(scratch)
+            return Solution(problem, q, status, outcome, time.perf_counter() - begin, "memetic")
         if status == CLOSEST or (c.only_guides and status == REACHED):
             left = max(seconds - split_time(begin)[0], 1e-9) if seconds else 0.0
-            table, clock = scratch.table, scratch.clock
-            status = run_stages(plan.other_stages, table, q, outcome, status, self.seed, first, most, left, clock)
+            status = run_stages(
+                plan.stages[1:],
+                scratch.table,
+                q,
+                outcome,
+                status,
+                self.seed,
+                limits.first,
+                limits.most,
+                left,
+                scratch.clock,
+            )
         problem.raise_faults(scratch.clock)
         plan.give_back(scratch)
         took, compiling = split_time(begin)

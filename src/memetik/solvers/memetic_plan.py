@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.kernels.compiler.array_table import table_of
-from memetik.kernels.compiler.function_pointers import ATTEMPT, STAGE, address
+from memetik.kernels.compiler.function_pointers import lasting_address
+from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.memetic.descent import attempt, attempt_softly
 from memetik.kernels.memetic.population_poses import place_population
 from memetik.kernels.memetic.pose_descent import attempt_pose
-from memetik.kernels.memetic.pose_search import room_for_pose, solve_pose_at
+from memetik.kernels.memetic.pose_search import solve_pose
+from memetik.kernels.memetic.record import MemeticArrays, Population
 from memetik.kernels.memetic.stages import refine_stage, relax_stage, search_stage
-from memetik.kernels.terms.records import TERM
+from memetik.kernels.problem.function_pointers import ATTEMPT, STAGE
+from memetik.kernels.problem.record import Problem as FlatProblem
 from memetik.objectives.objective import Array
 from memetik.problem.compile import Compiled
 from memetik.problem.scratch import Pool, Scratch
@@ -28,12 +30,13 @@ class MemeticPlan(Pool["MemeticScratch"]):
     """Made once for a compiled problem and shared by all threads."""
 
     def __init__(self, compiled: Compiled) -> None:
-        super().__init__(lambda: MemeticScratch(self, compiled.data))
+        super().__init__(lambda: MemeticScratch(self))
         c = self.compiled = compiled
+        self.sizes = {**c.sizes, "population": POPULATION}
         rng = np.random.default_rng(POPULATION_SEED)
-        self.population: Array = rng.uniform(c.bounds[2], c.bounds[3], (POPULATION, c.active.size))
-        self.frame_poses = np.empty((c.frames.size, 7, POPULATION))  # poses of the population's frames
-        place_population(c.nodes, c.frames, self.population, np.empty((c.nodes.size, 7)), self.frame_poses)
+        genes = rng.uniform(c.variables["sample_lower"], c.variables["sample_upper"], (POPULATION, c.variables.size))
+        self.population = allocate(Population, self.sizes, genes=genes)
+        place_population(c.nodes, c.frames, genes, np.empty((c.nodes.size, 7)), self.population.frame_poses)
 
     @property
     def local_search(self) -> Any:
@@ -45,70 +48,43 @@ class MemeticPlan(Pool["MemeticScratch"]):
     @cached_property
     def attempt(self) -> int:
         """The address of the local search."""
-        return address(self.local_search, ATTEMPT)
+        self.compiled.record  # noqa: B018 - those who verify what it finds call the terms
+        return lasting_address(self.local_search, ATTEMPT)
 
     @cached_property
-    def attempts(self) -> NDArray[np.int64]:
-        """The addresses of the local searches that the stages of a solve call (kernels/memetic/stages.py)."""
-        yields = self.compiled.roomy is not None
-        first = 0 if self.compiled.one_pose else self.attempt
-        return np.array([first, address(attempt_softly, ATTEMPT) if yields else 0], dtype=np.int64)
-
-    @cached_property
-    def first_stage(self) -> int:
-        """The address of the search."""
-        return address(solve_pose_at if self.compiled.one_pose else search_stage, STAGE)
-
-    @cached_property
-    def other_stages(self) -> NDArray[np.int64]:
-        """The addresses of the stages that follow a search that missed, 0 for none; compiled when first asked for."""
-        yields = 0 if self.compiled.roomy is None else address(relax_stage, STAGE)
-        return np.array([address(refine_stage, STAGE), yields], dtype=np.int64)
+    def stages(self) -> NDArray[np.int64]:
+        """The addresses of the search and of the stages that may follow it, 0 for none; compiled when first asked for."""
+        c = self.compiled
+        c.record  # noqa: B018 - the stages that follow call the terms
+        first = solve_pose if c.one_pose else search_stage
+        kernels = (first, refine_stage) if c.roomy is None else (first, refine_stage, relax_stage)
+        addresses = [lasting_address(kernel, STAGE) for kernel in kernels]
+        return np.array([*addresses, 0][:3], dtype=np.int64)
 
 
 class MemeticScratch(Scratch):
-    """Scratch for the stages of a solve, and the tables by which kernels find it.
+    """Scratch for the stages of a solve."""
 
-    source: where each solve takes its targets from; a thread of a batch has an array of its own.
-    """
+    def __init__(self, plan: MemeticPlan, source: Array | None = None) -> None:
+        self.plan = plan
+        super().__init__(plan.compiled, source)
 
-    def __init__(self, plan: MemeticPlan, source: Array) -> None:
-        c = plan.compiled
-        super().__init__(c, POPULATION)
-        self.plan, self.source = plan, source
-        self.room = np.zeros(room_for_pose(c.nodes.size, c.active.size, len(plan.population)) if c.one_pose else 0)
-
-    @cached_property
-    def pose_table(self) -> Any:
-        """All that pose_search.py reads and writes, as a table (kernels/compiler/array_table.py)."""
-        c, plan = self.compiled, self.plan
-        return table_of((
-            c.nodes, c.frames, c.terms, self.source, c.bounds, c.active, c.limits, plan.population, plan.frame_poses,
-            self.clock, self.state, self.room, self.data,
-        ))  # fmt: skip
-
-    @cached_property
-    def _stage_arrays(self) -> Any:
-        """All that the stages read and write, in the order of stages.unpack."""
-        c, plan = self.compiled, self.plan
-        yields = c.roomy is not None
-        roomy = c.roomy.view(np.uint8) if c.roomy is not None else np.zeros(0, dtype=np.uint8)
-        eased = np.zeros(c.terms.size if yields else 0, dtype=TERM)
-        spare = np.zeros(self.outcome.size + self.data.size + c.limits.shape[1] if yields else 0)
-        return (
-            *self.record, c.affects, plan.population, plan.frame_poses, *self.arrays[:4], plan.attempts, roomy, eased, spare,
-            self.source,
-        )  # fmt: skip
+    @property
+    def problem(self) -> FlatProblem:
+        return self.compiled.flat if self.compiled.one_pose else self.compiled.record
 
     @cached_property
     def table(self) -> Any:
-        """The same as a table; the arrays in it must stay where they are."""
-        return table_of(self._stage_arrays)
-
-    @property
-    def first_table(self) -> Any:
-        """The table of the first stage."""
-        return self.pose_table if self.compiled.one_pose else self.table
+        """All arrays of the stages."""
+        c, plan = self.compiled, self.plan
+        relaxes = c.roomy is not None
+        self.memetic = allocate(
+            MemeticArrays, plan.sizes, solve=self.arrays, population=plan.population,
+            attempt=0 if c.one_pose else plan.attempt,
+            attempt_softly=lasting_address(attempt_softly, ATTEMPT) if relaxes else 0,
+            roomy=np.zeros(c.terms.size, dtype=np.uint8) if c.roomy is None else c.roomy.view(np.uint8),
+        )  # fmt: skip
+        return table_of(self.memetic)
 
 
 def memetic_plan(c: Compiled) -> MemeticPlan:

@@ -7,13 +7,14 @@ import time
 from collections.abc import Collection
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memetik.errors import RefusedError
 from memetik.kernels.compiler.compile_time import split_time
-from memetik.kernels.compiler.function_pointers import search_address
-from memetik.kernels.problem.solve import drive
+from memetik.kernels.compiler.function_pointers import lasting_address
+from memetik.kernels.compiler.record import table_of
+from memetik.kernels.problem.function_pointers import SEARCH
+from memetik.kernels.problem.solve import solve_by
 from memetik.problem import Problem
 from memetik.problem.scratch import Scratch, scratch_pool
 from memetik.solution import Solution
@@ -21,44 +22,37 @@ from memetik.solvers.budget import Budget
 
 
 def run(
-    problem: Problem, start: ArrayLike | None, budget: Budget, method: str, search: Any, **options: Any
+    problem: Problem, start: ArrayLike | None, budget: Budget, method: str, search: Any, own: Any, **options: Any
 ) -> Solution:
     """Solve by a search kernel with scratch from the pool of the problem; `run_in` says the rest."""
     pool = scratch_pool(problem.compiled)
     scratch = pool.lease(budget.token)
-    solution = run_in(scratch, problem, start, budget, method, search, **options)
+    solution = run_in(scratch, problem, start, budget, method, search, own, **options)
     pool.give_back(scratch)
     return solution
 
 
 def run_in(
-    scratch: Scratch,
-    problem: Problem,
-    start: ArrayLike | None,
-    budget: Budget,
-    method: str,
-    search: Any,
-    *,
-    seed: int = 0,
-    parameters: ArrayLike = (),
-    places: int | ArrayLike = 0,
-    room: int | NDArray[np.float64] = 0,
-    begin: float | None = None,
-) -> Solution:
-    """Solve by a search kernel (kernels/problem/solve.py), with scratch of `places` integers and `room` floats, or in arrays.
+    scratch: Scratch, problem: Problem, start: ArrayLike | None, budget: Budget, method: str, search: Any, own: Any, *,
+    seed: int = 0, begin: float | None = None,
+) -> Solution:  # fmt: skip
+    """Solve by a search kernel (kernels/problem/solve.py) with a record of its own settings and scratch.
 
     begin: when the solve began, on the clock of time.perf_counter [s], for a method that prepared something before.
     """
     begin = time.perf_counter() if begin is None else begin
     q = problem.start(start)
-    scratch.take_targets()
     seconds = budget.seconds if budget.seconds < math.inf else 0.0
-    status = drive(
-        *scratch.record, q, search_address(search), seed, budget.evaluations, seconds,
-        np.asarray(parameters, dtype=np.float64),
-        np.zeros(places, dtype=np.int64) if isinstance(places, int) else np.asarray(places, dtype=np.int64),
-        np.zeros(room) if isinstance(room, int) else room, *scratch.arrays,
-    )  # fmt: skip
+    status = solve_by(
+        lasting_address(search, SEARCH),
+        table_of(own),
+        scratch.table,
+        q,
+        scratch.outcome,
+        seed,
+        budget.evaluations,
+        seconds,
+    )
     problem.raise_faults(scratch.clock)
     took, compiling = split_time(begin)
     return Solution(problem, q, status, scratch.outcome.copy(), took, method, compiling)

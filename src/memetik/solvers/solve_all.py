@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from memetik.errors import ProblemError
 from memetik.geometry.checks import real_number, whole_number
 from memetik.kernels.compiler.compile_time import split_time
-from memetik.kernels.memetic.all_solutions import apart, find_all
+from memetik.kernels.compiler.record import allocate
+from memetik.kernels.memetic.all_solutions import Found, apart, find_all
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME
 from memetik.kernels.problem.verify import REACHED
 from memetik.problem import Problem, require_problem
@@ -77,28 +78,25 @@ def _gathered(
     """Solutions by attempts from all over the population."""
     c = problem.compiled
     most = max(count, GATHERED)
-    found = np.empty((most, c.active.size))
-    found_errors = np.empty((most, c.terms.size))
+    found = allocate(Found, {**c.sizes, "most": most})
     seconds = budget.seconds if budget.seconds < math.inf else 0.0
     plan = memetic_plan(c)
     scratch = plan.lease(budget.token)
-    scratch.take_targets()
     number = find_all(
-        *scratch.record, plan.population, q, plan.attempt, seed, budget.evaluations, seconds, patience, distinct, found,
-        found_errors, *scratch.arrays,
-    )  # fmt: skip
+        scratch.table, found, plan.attempt, q, scratch.outcome, seed, budget.evaluations, seconds, patience, distinct
+    )
     problem.raise_faults(scratch.clock)
     outcome = scratch.outcome.copy()
     plan.give_back(scratch)
     took, compiling = split_time(begin)
     origin = q[c.active]
-    order = np.argsort([np.abs(row - origin).max() for row in found[:number]], kind="stable")[:count]
+    order = np.argsort([np.abs(row - origin).max() for row in found.solutions[:number]], kind="stable")[:count]
     solutions = []
     for row in order:
         vector = q.copy()
-        vector[c.active] = found[row]
+        vector[c.active] = found.solutions[row]
         numbers = outcome.copy()
-        numbers[OUTCOME : OUTCOME + c.terms.size] = found_errors[row]
+        numbers[OUTCOME : OUTCOME + c.terms.size] = found.errors[row]
         solutions.append(Solution(problem, vector, REACHED, numbers, took, "memetic", compiling))
     return solutions
 
@@ -148,7 +146,7 @@ def _with_next_seed(solver: Solver, attempt: int) -> Solver:
 def _drawn(problem: Problem, origin: Array, attempt: int) -> Array:
     """A start: the joints that the objectives read drawn within their limits, the others as they are."""
     c, q = problem.compiled, origin.copy()
-    q[c.active] = np.random.default_rng(attempt).uniform(c.bounds[2], c.bounds[3])
+    q[c.active] = np.random.default_rng(attempt).uniform(c.variables["sample_lower"], c.variables["sample_upper"])
     return q
 
 
@@ -163,7 +161,7 @@ def _unlike(solutions: list[Solution], distinct: float) -> list[Solution]:
 
 def _is_new(solution: Solution, known: list[Solution], distinct: float) -> bool:
     c = solution.problem.compiled
-    return all(apart(solution.q[c.active], other.q[c.active], c.bounds) > distinct for other in known)
+    return all(apart(solution.q[c.active], other.q[c.active], c.variables) > distinct for other in known)
 
 
 def _distance(solution: Solution, origin: Array) -> float:

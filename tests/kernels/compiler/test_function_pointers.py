@@ -3,26 +3,19 @@
 import os
 import subprocess
 import sys
+from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numba.core import types
 
-from memetik.kernels.compiler.function_pointers import (
-    ATTEMPT,
-    JACOBIAN,
-    RESIDUAL,
-    SEARCH,
-    STEP,
-    address,
-    call_residual,
-    search_address,
-    step_address,
-)
+from memetik.kernels.compiler.function_pointers import address, caller, lasting_address
 from memetik.kernels.compiler.jit import jit
+from memetik.kernels.compiler.record import Array, floats, numba_type
 from memetik.kernels.memetic.descent import attempt
-from memetik.kernels.stepping.dls import dls_step
-from memetik.kernels.stepping.iterate import iterate
+from memetik.kernels.problem.function_pointers import ATTEMPT
 from memetik.kernels.terms.aim import aim_residual
+from memetik.kernels.terms.function_pointers import JACOBIAN, RESIDUAL, call_residual
 from memetik.kernels.terms.pose import position_jacobian, position_residual
 from memetik.objectives import Direction, Position
 from memetik.problem import Problem
@@ -122,8 +115,30 @@ def test_plain_python_finds_the_same_solution():
     assert np.array(q, dtype=float) == pytest.approx(np.array(same[2:], dtype=float), abs=1e-9)
 
 
-def test_addresses_of_methods_are_remembered():
-    for known, kernel, signature in ((search_address, iterate, SEARCH), (step_address, dls_step, STEP)):
-        first = known(kernel)
-        assert first == address(kernel, signature) == known(kernel)
-        assert known.cache_info().hits >= 1
+def test_addresses_of_kernels_that_stay_are_remembered():
+    first = lasting_address(attempt, ATTEMPT)
+    assert first == address(attempt, ATTEMPT) == lasting_address(attempt, ATTEMPT)
+    assert lasting_address.cache_info().hits >= 1
+
+
+@jit
+def sum_of(pair, more):
+    return pair.a[0] + pair.b + more
+
+
+class Pair(NamedTuple):
+    b: float
+    a: Array = floats("n")
+
+
+SUM = types.float64(numba_type(Pair), types.float64)
+call_sum = caller(SUM)
+
+
+@jit
+def sum_by_address(place, pair):
+    return call_sum(place, pair, 1)  # a whole number becomes what the signature says
+
+
+def test_records_and_results_go_through_a_call():
+    assert sum_by_address(address(sum_of, SUM), Pair(0.5, np.array([3.0]))) == 4.5

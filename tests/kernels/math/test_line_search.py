@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memetik.kernels.math.line_search import ENOUGH, FLAT, NARROW, STATE, begin_search, next_trial
+from memetik.kernels.math.line_search import ENOUGH, FLAT, LINE_SEARCH, NARROW, begin_search, next_trial
 
 pytestmark = pytest.mark.quick
 
 
 def search(function, step, longest=1e10, most=60):
     """(step, value, trials) of where a search along a function that gives value and slope ends."""
-    state = np.full(STATE, np.nan)
+    state = np.zeros(1, dtype=LINE_SEARCH)[0]
     begin_search(state, *function(0.0), step, longest)
     trials = []
     for _ in range(most):

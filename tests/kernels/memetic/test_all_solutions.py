@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memetik import planar_chain
-from memetik.kernels.memetic.all_solutions import apart, find_all
+from memetik.kernels.memetic.all_solutions import Found, apart, find_all
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS
 from memetik.objectives import Position
 from memetik.problem import Problem
 from memetik.solvers.memetic_plan import POPULATION, memetic_plan
 from tests.conftest import COMPILED
+from tests.kernels.flat import variables_of
 
 pytestmark = pytest.mark.quick
 
@@ -24,24 +25,22 @@ TURN = 2.0 * math.pi
 def test_apart_against_all_whole_turns(seed):
     rng = np.random.default_rng(seed)
     x, other = rng.uniform(-20.0, 20.0, (2, 5))
-    bounds = np.zeros((5, 5))
-    bounds[4] = rng.random(5) < 0.5
-    copies = np.where(bounds[4] != 0.0, TURN * np.arange(-10, 11)[:, None], 0.0)
+    variables = variables_of(np.zeros(5), 0.0, rng.random(5) < 0.5)
+    copies = np.where(variables["whole_turn"], TURN * np.arange(-10, 11)[:, None], 0.0)
     expected = np.abs(x - other + copies).min(axis=0).max()
-    assert apart(x, other, bounds) == pytest.approx(expected, abs=1e-12)
-    assert apart(other, x, bounds) == pytest.approx(expected, abs=1e-12)
+    assert apart(x, other, variables) == pytest.approx(expected, abs=1e-12)
+    assert apart(other, x, variables) == pytest.approx(expected, abs=1e-12)
 
 
 def collect(problem, rows, most=2000, patience=30, distinct=0.05, seed=0):
     c = problem.compiled
-    solutions, errors = np.full((rows, c.active.size), np.nan), np.full((rows, c.terms.size), np.nan)
+    found = Found(np.full((rows, c.active.size), np.nan), np.full((rows, c.terms.size), np.nan))
     plan = memetic_plan(c)
     scratch = plan.lease()
-    found = find_all(
-        *scratch.record, plan.population, problem.start(None), plan.attempt, seed, most, 0.0, patience, distinct,
-        solutions, errors, *scratch.arrays,
-    )  # fmt: skip
-    return found, solutions, errors, scratch.outcome
+    count = find_all(
+        scratch.table, found, plan.attempt, problem.start(None), scratch.outcome, seed, most, 0.0, patience, distinct
+    )
+    return count, found.solutions, found.errors, scratch.outcome
 
 
 def two_links():

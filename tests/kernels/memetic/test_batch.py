@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import memetik as mk
-from memetik.kernels.memetic.batch import solve_rows
+from memetik.kernels.memetic.batch import Rows, solve_rows
 from memetik.kernels.problem.budget import TIMED_OUT
 from memetik.problem.columns import target_columns
 from memetik.solution import Status
@@ -22,10 +22,8 @@ def rows_of(problem, targets, starts, *, most=20_000, seed=0, pause=1e9, seconds
     own = MemeticScratch(plan, c.data.copy())
     q, numbers = np.array(starts), np.full((len(rows), own.outcome.size), np.nan)
     statuses, lasted = np.full(len(rows), -1, dtype=np.int8), np.full(len(rows), np.nan)
-    solved = solve_rows(
-        plan.first_stage, plan.other_stages, own.first_table, own.table, own.source, places, rows, q, numbers, statuses,
-        lasted, np.array(shares(c, most)), c.only_guides, seed, seconds, pause, own.clock,
-    )  # fmt: skip
+    rows = Rows(places, rows, q, numbers, statuses, lasted)
+    solved = solve_rows(rows, plan.stages, own.table, np.array(shares(c, most)), c.only_guides, seed, seconds, pause)
     return solved, q, numbers, statuses, lasted
 
 
@@ -60,7 +58,7 @@ def test_one_pose_bit_for_bit(rng):
     body = mk.load("panda")
     pose = mk.Pose("panda_hand", np.eye(4), position_tolerance=1e-5, orientation_tolerance=1e-5)
     targets, starts = reachable(body, "panda_hand", rng, 6)
-    targets[2, :3, 3] += 2.0  # out of reach: the other acts follow
+    targets[2, :3, 3] += 2.0  # out of reach: the other stages follow
     starts[3, 0] = 99.0  # outside the limits
     statuses = hold_equal(mk.Problem(body, pose), {pose: targets}, starts, most=300, seed=5)
     assert statuses[2] == Status.CLOSEST and (np.delete(statuses, 2) == Status.REACHED).all()
@@ -84,7 +82,7 @@ def test_many_terms_bit_for_bit(rng):
 
 
 def test_yielding_bit_for_bit(rng):
-    """Rows that are reached only in the last act are among those that are held equal."""
+    """Rows that are reached only in the last stage are among those that are held equal."""
     body = mk.load("ur5")
     pose = mk.Pose("tool0", np.eye(4), position_tolerance=1e-6, orientation_tolerance=0.4)
     targets, starts = reachable(body, "tool0", rng, 40)
@@ -92,8 +90,10 @@ def test_yielding_bit_for_bit(rng):
     problem = mk.Problem(body, pose)
     statuses = hold_equal(problem, {pose: targets}, starts, most=400)
     assert {Status.REACHED, Status.CLOSEST} <= set(statuses)
-    memetic_plan(problem.compiled).other_stages[1] = 0
-    assert (rows_of(problem, {pose: targets}, starts, most=400)[3] > statuses).any()  # it is the last act that makes it
+    memetic_plan(problem.compiled).stages[2] = 0
+    assert (
+        rows_of(problem, {pose: targets}, starts, most=400)[3] > statuses
+    ).any()  # it is the last stage that makes it
 
 
 @pytest.mark.quick

@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from memetik import planar_chain
 from memetik.kernels.memetic.descent import (
+    FADING,
     LONGEST_STEP,
-    STAGES,
     STEPS,
     attempt,
     attempt_softly,
@@ -30,7 +30,6 @@ from tests.naive.steps import damped_step, held
 pytestmark = pytest.mark.quick
 
 seeds = st.integers(0, 2**32 - 1)
-MANY, NEVER = 1000, 0.0
 
 
 def fresh(problem):
@@ -59,13 +58,13 @@ def test_newton_step(seed, joints, targets, softness):
     flat = Flat(
         Problem(body, [*objectives, JointValue(body.joint_names[-1], 0.3), Displacement(reference=body.sample(rng))])
     )
-    at = rng.random(flat.active.size)
-    x = np.where(at < 0.3, flat.bounds[0], np.where(at > 0.7, flat.bounds[1], flat.sample(rng)))
+    at = rng.random(flat.variables.size)
+    x = np.where(at < 0.3, flat.variables["lower"], np.where(at > 0.7, flat.variables["upper"], flat.sample(rng)))
     x = np.where(np.isfinite(x), x, 0.2)
     w, m, damping = flat.work, flat.work.residual.size, 0.3
     flat.linearise(x, softness)
     jacobian, residual, gradient, diagonal = (a.copy() for a in (w.jacobian[:, :m], w.residual, w.gradient, w.diagonal))
-    stopped = held(x, flat.bounds[0], flat.bounds[1], jacobian @ residual + gradient)
+    stopped = held(x, flat.variables["lower"], flat.variables["upper"], jacobian @ residual + gradient)
     expected = damped_step(jacobian, residual, gradient, diagonal, ~stopped, damping)
     expected *= LONGEST_STEP / max(LONGEST_STEP, np.abs(expected).max())
     flat.measure(x, softness)
@@ -87,7 +86,7 @@ def test_a_step_stops_at_the_limits(rng):
     flat = Flat(Problem(body, Position("link3", (1, 1, 1)), limits={"joint0": (-0.1, 0.1), "joint1": (0.0, 0.5)}))
     flat.work.step[:] = 0.3, -0.3, 0.3
     x = np.array([0.0, 0.1, 0.2])
-    take_step(x, flat.bounds, flat.work)
+    take_step(x, flat.variables, flat.work)
     assert_allclose(x, [0.1, 0.0, 0.5])
 
 
@@ -100,7 +99,7 @@ def test_an_attempt_succeeds_from_near(kernel, rng):
     q = body.sample(rng)
     flat = fresh(Problem(body, Pose("link6", body.forward(q)["link6"])))
     x = q + 0.05
-    assert kernel(flat.problem, x, MANY, NEVER, flat.clock, flat.outcome, flat.work)
+    assert kernel(flat.problem, x, flat.run(), flat.work)
     assert flat.measure(x)[2]
     assert 1 < flat.outcome[EVALUATIONS] <= STEPS + 1
     assert_array_equal(flat.work.best, x)
@@ -113,7 +112,7 @@ def test_an_attempt_gives_up_where_nothing_is_gained(kernel, rng):
     target[:3, 3] = 50.0
     flat = fresh(Problem(body, Pose("link4", target)))
     x = body.sample(rng)
-    assert not kernel(flat.problem, x, MANY, NEVER, flat.clock, flat.outcome, flat.work)
+    assert not kernel(flat.problem, x, flat.run(), flat.work)
     assert flat.outcome[EVALUATIONS] <= STEPS + 1
     assert flat.outcome[ERROR] == pytest.approx(flat.measure(flat.work.best.copy())[1], rel=1e-9)
     assert flat.outcome[ERROR] <= flat.measure(x)[1] + 1e-12
@@ -124,7 +123,7 @@ def test_an_attempt_gives_up_where_nothing_is_gained(kernel, rng):
 def test_an_attempt_ends_with_the_evaluations(kernel, most, rng):
     body = serial_arm(6)
     flat = fresh(Problem(body, Pose("link6", reachable(body, "link6", rng))))
-    kernel(flat.problem, body.sample(rng), most, NEVER, flat.clock, flat.outcome, flat.work)
+    kernel(flat.problem, body.sample(rng), flat.run(most), flat.work)
     assert flat.outcome[EVALUATIONS] == most
 
 
@@ -140,7 +139,7 @@ def test_both_descents_go_the_same_way_at_first(seed):
         x = start.copy()
         flat.outcome[:] = 0.0
         flat.outcome[ERROR] = math.inf
-        kernel(flat.problem, x, 1, NEVER, flat.clock, flat.outcome, flat.work)
+        kernel(flat.problem, x, flat.run(1), flat.work)
         errors.append(flat.outcome[ERROR])
         assert_array_equal(x, start)
     assert errors[0] == pytest.approx(errors[1], rel=1e-12)
@@ -154,7 +153,7 @@ def test_after_an_attempt_the_workspace_shows_its_last_posture(rng):
     flat = fresh(Problem(body, Pose("link5", target)))
     for kernel in (attempt, attempt_pose):
         x = body.sample(rng)
-        kernel(flat.problem, x, MANY, NEVER, flat.clock, flat.outcome, flat.work)
+        kernel(flat.problem, x, flat.run(), flat.work)
         seen = flat.work.world.copy()
         flat.place(x)
         assert_allclose(seen, flat.work.world, rtol=0.0, atol=1e-12)
@@ -169,10 +168,8 @@ def test_guides_shape_the_solution(rng):
     with_guide = fresh(Problem(body, [reach, Displacement(reference=wish, weight=0.1)]))
     alone = fresh(Problem(body, [Position("tip", reach.target)]))
     guided, unguided = q.copy(), q.copy()
-    assert attempt_softly(
-        with_guide.problem, guided, MANY, NEVER, with_guide.clock, with_guide.outcome, with_guide.work
-    )
-    assert attempt(alone.problem, unguided, MANY, NEVER, alone.clock, alone.outcome, alone.work)
+    assert attempt_softly(with_guide.problem, guided, with_guide.run(), with_guide.work)
+    assert attempt(alone.problem, unguided, alone.run(), alone.work)
     assert with_guide.measure(guided)[2]
     assert np.linalg.norm(guided - wish) < 0.8 * np.linalg.norm(unguided - wish)
 
@@ -182,11 +179,11 @@ def test_later_attempts_begin_with_fainter_guides(rng):
     body = planar_chain(4)
     reach = Position("tip", reachable(body, "tip", rng)[:3, 3])
     flat = fresh(Problem(body, [reach, Displacement(reference=np.ones(4))]))
-    flat.outcome[ATTEMPTS] = 1 + STAGES.size // 2
+    flat.outcome[ATTEMPTS] = 1 + FADING.size // 2
     start = body.sample(rng)
     x, plain = start.copy(), start.copy()
-    attempt_softly(flat.problem, x, MANY, NEVER, flat.clock, flat.outcome, flat.work)
-    descend(flat.problem, plain, 0.0, MANY, NEVER, flat.clock, flat.outcome, flat.work)
+    attempt_softly(flat.problem, x, flat.run(), flat.work)
+    descend(flat.problem, plain, 0.0, flat.run(), flat.work)
     assert_array_equal(x, plain)
 
 
@@ -194,7 +191,7 @@ def test_later_attempts_begin_with_fainter_guides(rng):
 def test_a_soft_attempt_ends_with_the_evaluations(most, rng):
     body = planar_chain(4)
     flat = fresh(Problem(body, [Position("tip", (9.0, 0.0, 0.0)), Displacement(reference=np.ones(4))]))
-    attempt_softly(flat.problem, body.sample(rng), most, NEVER, flat.clock, flat.outcome, flat.work)
+    attempt_softly(flat.problem, body.sample(rng), flat.run(most), flat.work)
     assert flat.outcome[EVALUATIONS] <= most
 
 
@@ -204,7 +201,7 @@ def test_guides_alone_are_balanced(rng):
     one, other = rng.normal(size=(2, 3))
     flat = fresh(Problem(body, [Displacement(reference=one), Displacement(reference=other)]))
     x = body.sample(rng)
-    assert attempt_softly(flat.problem, x, MANY, NEVER, flat.clock, flat.outcome, flat.work)
+    assert attempt_softly(flat.problem, x, flat.run(), flat.work)
     assert_allclose(x, 0.5 * (one + other), atol=0.05)
 
 
@@ -217,6 +214,6 @@ def test_an_attempt_ends_where_an_objective_is_not_defined(rng):
     flat = fresh(Problem(body, [Custom(undefined, reads=["tip"]), Orientation("tip", np.eye(3))]))
     start = body.sample(rng)
     x = start.copy()
-    assert not attempt(flat.problem, x, MANY, NEVER, flat.clock, flat.outcome, flat.work)
+    assert not attempt(flat.problem, x, flat.run(), flat.work)
     assert_array_equal(x, start)
     assert flat.outcome[EVALUATIONS] == 1

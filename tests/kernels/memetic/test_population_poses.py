@@ -26,10 +26,10 @@ def problem():
 def test_every_posture_is_placed(problem):
     c, plan = problem.compiled, memetic_plan(problem.compiled)
     world = np.empty((c.frames.size, 7))
-    for k in (0, 17, len(plan.population) - 1):
-        load_poses(plan.frame_poses, k, world)
+    for k in (0, 17, len(plan.population.genes) - 1):
+        load_poses(plan.population.frame_poses, k, world)
         for f, frame in enumerate(("tool0", "link_4")):
-            expected = kinematics.pose(problem.body, frame, plan.population[k])
+            expected = kinematics.pose(problem.body, frame, plan.population.genes[k])
             assert_allclose(world[f, 4:], expected[:3, 3], atol=1e-12)
             assert_allclose(mk.rotation_matrix(world[f, :4]), expected[:3, :3], atol=1e-12)
 
@@ -37,11 +37,11 @@ def test_every_posture_is_placed(problem):
 def test_distances_and_angles(problem):
     plan, pose = memetic_plan(problem.compiled), problem.objectives[0]
     target = tuple(pose._pose.numbers)
-    distances, angles = np.full(len(plan.population), 0.5), np.full(len(plan.population), 0.25)
-    add_distances(plan.frame_poses[0], target, 2.0, distances)
-    add_angles(plan.frame_poses[0], target, 3.0, angles)
-    for k in range(0, len(plan.population), 16):
-        there = kinematics.pose(problem.body, "tool0", plan.population[k])
+    distances, angles = np.full(len(plan.population.genes), 0.5), np.full(len(plan.population.genes), 0.25)
+    add_distances(plan.population.frame_poses[0], target, 2.0, distances)
+    add_angles(plan.population.frame_poses[0], target, 3.0, angles)
+    for k in range(0, len(plan.population.genes), 16):
+        there = kinematics.pose(problem.body, "tool0", plan.population.genes[k])
         gap = there[:3, 3] - pose.target[:3, 3]
         turn = np.arccos(np.clip((np.trace(pose.target[:3, :3].T @ there[:3, :3]) - 1.0) / 2.0, -1.0, 1.0))
         assert distances[k] == pytest.approx(0.5 + 2.0 * gap @ gap)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 import memetik as mk
 from memetik.kernels.memetic import search as memetic
-from memetik.kernels.memetic.pose_search import solve_pose_at
+from memetik.kernels.memetic.pose_search import solve_pose
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED
 from memetik.solvers.memetic_plan import memetic_plan
@@ -34,16 +34,14 @@ class Case:
 
     def solve(self, start, *, seed=0, most=20_000, seconds=0.0):
         q, outcome = np.array(start), np.full(OUTCOME + 4, np.nan)
-        status = solve_pose_at(self.scratch.pose_table, q, outcome, seed, most, seconds)
+        status = solve_pose(self.scratch.table, q, outcome, seed, most, seconds)
         return status, q, outcome
 
     def solve_generally(self, start, *, most=20_000):
         plan, scratch, q = self.plan, self.scratch, np.array(start)
-        scratch.take_targets()
         status = memetic.solve(
-            *scratch.record, plan.compiled.affects, plan.population, plan.frame_poses, q, plan.attempt, 0, 0, most, 0.0,
-            *scratch.arrays,
-        )  # fmt: skip
+            scratch.arrays, plan.population, scratch.memetic.scratch, plan.attempt, q, scratch.outcome, 0, 0, most, 0.0
+        )
         return status, q, scratch.outcome.copy()
 
 
@@ -83,7 +81,7 @@ def test_a_target_out_of_reach_spends_the_budget_and_keeps_the_best():
     few, many = case.solve(start, most=50), case.solve(start, most=5000)
     assert few[0] == many[0] == CLOSEST
     assert few[2][EVALUATIONS] == 50 and many[2][EVALUATIONS] == 5000
-    assert many[2][ATTEMPTS] > len(case.plan.population) // memetic.SHARE + 2  # fresh postures were drawn as well
+    assert many[2][ATTEMPTS] > len(case.plan.population.genes) // memetic.SHARE + 2  # fresh postures were drawn as well
     assert many[2][OUTCOME] < few[2][OUTCOME] + 1e-12
 
 

@@ -42,7 +42,8 @@ class OnePose:
         self.flat = Flat(Problem(self.body, Pose(self.link, np.eye(4))))
         self.x = self.flat.sample(rng)
         at_limit = rng.random(self.x.size)
-        self.x = np.where(at_limit < 0.2, self.flat.bounds[0], np.where(at_limit > 0.8, self.flat.bounds[1], self.x))
+        lower, upper = self.flat.variables["lower"], self.flat.variables["upper"]
+        self.x = np.where(at_limit < 0.2, lower, np.where(at_limit > 0.8, upper, self.x))
         self.x = np.where(np.isfinite(self.x), self.x, 0.1)
         self.q = self.body.home.copy()
         self.q[self.flat.active] = self.x
@@ -58,22 +59,20 @@ class OnePose:
         self.damping = 0.05 * float(self.residual @ self.residual) + 1e-3
 
     def step(self):
-        flat, n = self.flat, self.x.size
-        step = np.full(n, np.nan)
+        flat, step = self.flat, self.flat.work.step
+        step[:] = np.nan
         flat.place(self.x)
-        longest = pose_step(
-            flat.nodes, flat.work.poses, flat.frames[0]["node"], *self.T[:3, 3], tuple(map(float, self.residual)),
-            *self.scales, flat.bounds, self.x, self.damping, np.full((n, 8), np.nan), step,
-        )  # fmt: skip
+        tip, residual = tuple(flat.work.world[0]), tuple(map(float, self.residual))
+        longest = pose_step(flat.problem, tip, residual, self.x, self.damping, flat.work)
         assert longest == np.abs(step).max()
-        return step
+        return step.copy()
 
     def naive_step(self):
         """The same rows by complex differentiation of matrices, solved by numpy."""
         by_position, by_rotation = self.scales
         J = kinematics.exact_jacobian(self.body, self.link, self.q)[:, self.flat.active].T
         J = J * np.repeat([by_position, by_rotation], 3)
-        stopped = held(self.x, self.flat.bounds[0], self.flat.bounds[1], J @ self.residual)
+        stopped = held(self.x, self.flat.variables["lower"], self.flat.variables["upper"], J @ self.residual)
         none = np.zeros(self.x.size)
         return damped_step(J, self.residual, none, none, ~stopped, self.damping), stopped
 

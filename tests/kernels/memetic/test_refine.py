@@ -19,7 +19,7 @@ pytestmark = pytest.mark.quick
 def polished(problem, q, most=1000, seconds=0.0):
     scratch = Scratch(problem.compiled)
     answer = q.copy()
-    status = refine_vector(*scratch.record, answer, FAINT, most, seconds, *scratch.arrays)
+    status = refine_vector(scratch.table, answer, scratch.outcome, FAINT, most, seconds)
     return status, answer, scratch.outcome
 
 

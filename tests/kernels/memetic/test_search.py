@@ -7,10 +7,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from memetik import Body, Joint, Link
-from memetik.kernels.compiler.random import seed_stream, uniform
-from memetik.kernels.memetic.search import FRESH, SHARE, blame, draw, move_inside, rank, search
+from memetik.kernels.compiler.random import seed_stream
+from memetik.kernels.memetic.search import FRESH, SHARE, blame, draw, rank, search
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
 from memetik.kernels.problem.evaluate import count_residuals
+from memetik.kernels.problem.limits import sample
 from memetik.kernels.problem.quick_error import quick_error
 from memetik.objectives import Direction, Displacement, Position
 from memetik.problem import Problem
@@ -58,13 +59,11 @@ class Search:
         self.problem = Problem(body, [left, right, *more])
         self.flat = flat = Flat(self.problem)
         self.x = q.copy()
-        self.failed = np.zeros(flat.terms.size, dtype=np.uint8)
-        self.chosen = np.zeros(self.x.size, dtype=np.uint8)
+        self.failed, self.chosen = flat.scratch.failed, flat.scratch.chosen
         flat.measure(self.x)
 
     def blame(self):
-        affects = self.flat.compiled.affects
-        return blame(self.flat.problem, self.x, affects, self.failed, self.chosen, self.flat.work)
+        return blame(self.flat.problem, self.x, self.failed, self.chosen, self.flat.work)
 
 
 Q = np.array([0.3, 0.5, -0.7, 0.2, 0.9])
@@ -107,31 +106,31 @@ def test_rank_scores_the_marked_terms(body, tips):
     case = Search(body, tips, Q, off=(0.5, 0.0))
     case.blame()
     flat, plan = case.flat, memetic_plan(case.flat.compiled)
-    used = np.zeros(len(plan.population), dtype=np.uint8)
-    used[[3, 5]] = 1
-    rank(flat.problem, plan.population, plan.frame_poses, case.failed, used, flat.work)
-    assert_array_equal(np.flatnonzero(np.isinf(flat.work.score)), [3, 5])
+    flat.scratch.used[[3, 5]] = 1
+    rank(flat.problem, plan.population, flat.scratch, flat.work)
+    assert_array_equal(np.flatnonzero(np.isinf(flat.scratch.score)), [3, 5])
     target = case.problem.objectives[0].target
     for k in (0, 7, 30):
-        gap = at(body, tips[0], plan.population[k]) - target
-        assert flat.work.score[k] == pytest.approx(flat.terms["scale"][0] ** 2 * (gap @ gap), rel=1e-9)
+        gap = at(body, tips[0], plan.population.genes[k]) - target
+        assert flat.scratch.score[k] == pytest.approx(flat.terms["scale"][0] ** 2 * (gap @ gap), rel=1e-9)
 
 
 def test_the_population_lies_within_the_limits_and_its_poses_are_right(body, tips):
     problem = Problem(body, Position(tips[0], (0, 0, 0)), limits={"left1": (-0.3, 0.4)})
     flat, plan = Flat(problem), memetic_plan(problem.compiled)
-    assert plan.population[:, 1].min() >= -0.3 and plan.population[:, 1].max() <= 0.4
-    for k in range(0, len(plan.population), 10):
-        flat.place(plan.population[k])
-        assert_allclose(plan.frame_poses[:, :, k], flat.work.world, atol=1e-14)
+    genes = plan.population.genes
+    assert genes[:, 1].min() >= -0.3 and genes[:, 1].max() <= 0.4
+    for k in range(0, len(genes), 10):
+        flat.place(genes[k])
+        assert_allclose(plan.population.frame_poses[:, :, k], flat.work.world, atol=1e-14)
 
 
 def test_draw_takes_the_best_of_a_few_and_leaves_the_rest(body, tips):
     case = Search(body, tips, Q, off=(0.5, 0.0))
     case.blame()
-    flat, state = case.flat, np.zeros(1, dtype=np.uint64)
+    flat, state = case.flat, case.flat.state
     seed_stream(state, 1, 0)
-    draw(flat.problem, case.x, case.chosen, case.failed, 1_000, state, flat.outcome, flat.work)
+    draw(flat.problem, case.x, flat.scratch, flat.run(1_000), flat.work)
     assert flat.outcome[EVALUATIONS] == FRESH
     assert_array_equal(case.x[3:], Q[3:])
     assert (case.x[:3] != Q[:3]).all() and (np.abs(case.x[:3]) <= math.pi).all()
@@ -149,25 +148,17 @@ def test_draw_takes_the_best_of_a_few_and_leaves_the_rest(body, tips):
 
 def one_at_a_time(flat, case, state, trial):
     for k in np.flatnonzero(case.chosen):
-        trial[k] = flat.bounds[2, k] + (flat.bounds[3, k] - flat.bounds[2, k]) * uniform(state)
+        trial[k] = sample(flat.variables[k], state)
 
 
 @pytest.mark.parametrize(("most", "drawn"), [(3, 2), (1, 0), (100, FRESH)])
 def test_draw_leaves_one_evaluation_for_the_attempt(body, tips, most, drawn):
     case = Search(body, tips, Q, off=(0.5, 0.0))
     case.blame()
-    flat, state = case.flat, np.zeros(1, dtype=np.uint64)
-    draw(flat.problem, case.x, case.chosen, case.failed, most, state, flat.outcome, flat.work)
+    flat, state = case.flat, case.flat.state
+    draw(flat.problem, case.x, flat.scratch, flat.run(most), flat.work)
     assert flat.outcome[EVALUATIONS] == drawn
     assert (case.x != Q).any() == (drawn > 0)
-
-
-def test_move_inside():
-    limits = np.array([[-1.0, -np.inf, 0.0], [1.0, 2.0, 0.0]])
-    q = np.array([-3.0, -50.0, 0.0])
-    assert move_inside(q, limits)
-    assert_array_equal(q, [-1.0, -50.0, 0.0])
-    assert not move_inside(q, limits)
 
 
 def test_count_residuals(body, tips):
@@ -178,21 +169,21 @@ def test_count_residuals(body, tips):
 
 
 def run_search(case, most):
-    flat, c, plan = case.flat, case.flat.compiled, memetic_plan(case.flat.compiled)
-    flags = np.ones(flat.terms.size + case.x.size + len(plan.population), dtype=np.uint8)
+    flat, plan = case.flat, memetic_plan(case.flat.compiled)
+    for flags in flat.scratch[1:]:
+        flags[:] = 1
     flat.outcome[ERROR] = math.inf
-    search(
-        flat.problem, c.affects, plan.population, plan.frame_poses, case.x, plan.attempt, most, 0.0, flags, flat.clock,
-        np.zeros(1, dtype=np.uint64), flat.outcome, flat.work,
-    )  # fmt: skip
-    return flags[flat.terms.size + case.x.size :]
+    flat.work.x[:] = case.x
+    search(flat.problem, plan.population, flat.scratch, plan.attempt, flat.run(most), flat.work)
+    case.x[:] = flat.work.x
+    return flat.scratch.used
 
 
 def test_search_exploits_a_share_of_the_population_once_and_then_draws(body, tips):
     """A target out of reach is never satisfied, so every way of going on is taken."""
     case = Search(body, tips, Q, off=(5.0, 0.0))
     used = run_search(case, 1200)
-    flat, people = case.flat, len(memetic_plan(case.flat.compiled).population)
+    flat, people = case.flat, used.size
     assert used.sum() == people // SHARE
     assert flat.outcome[ATTEMPTS] > people // SHARE + 2
     assert flat.outcome[EVALUATIONS] == 1200

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from memetik import planar_chain
-from memetik.kernels.memetic.tracking import JUMPED, track_targets
+from memetik.kernels.memetic.tracking import JUMPED, Path, track_targets
 from memetik.kernels.problem.budget import EVALUATIONS
 from memetik.kernels.problem.verify import CLOSEST, REACHED
 from memetik.objectives import Position
@@ -22,14 +22,11 @@ def followed(points, start, most=2000, jump=0.5, seconds=0.0):
     c = problem.compiled
     rows, target = reach.target_rows(points)
     places = np.arange(7) + target.place(c.data)
-    path, errors, statuses = np.full((len(rows), 2), np.nan), np.full((len(rows), 1), np.nan), np.full(len(rows), -1)
+    path = Path(places, rows, np.full((len(rows), 2), np.nan), np.full((len(rows), 1), np.nan), np.full(len(rows), -1))
     plan = memetic_plan(c)
     scratch = plan.lease()
-    track_targets(
-        *scratch.record, np.array(start), plan.attempt, 0, most, seconds, jump, places, rows, path, errors, statuses,
-        *scratch.arrays,
-    )  # fmt: skip
-    return path, errors[:, 0], statuses, scratch.outcome
+    track_targets(scratch.table, path, plan.attempt, np.array(start), scratch.outcome, 0, most, seconds, jump)
+    return path.q, path.errors[:, 0], path.statuses, scratch.outcome
 
 
 def test_each_step_is_near_the_one_before():

@@ -8,6 +8,7 @@ from numpy.testing import assert_array_equal
 
 from memetik.kernels.compiler.cancel import new_clock
 from memetik.kernels.compiler.clock import now
+from memetik.kernels.compiler.record import allocate
 from memetik.kernels.problem.budget import (
     ERROR,
     EVALUATIONS,
@@ -18,7 +19,8 @@ from memetik.kernels.problem.budget import (
     remember,
     spent,
 )
-from tests.kernels.flat import workspace
+from memetik.kernels.problem.record import Run
+from memetik.kernels.problem.workspace import Workspace
 
 pytestmark = pytest.mark.quick
 
@@ -28,24 +30,28 @@ def clock():
     return new_clock()
 
 
+def run_of(outcome, clock, deadline=0.0):
+    return Run(0, 10, deadline, clock, np.zeros(1, dtype=np.uint64), outcome)
+
+
 @pytest.mark.parametrize(("used", "over"), [(0, False), (9, False), (10, True), (11, True)])
 def test_evaluations(used, over, clock):
     outcome = np.zeros(OUTCOME)
     outcome[EVALUATIONS] = used
-    assert bool(spent(outcome, 10, 0.0, clock)) is over
+    assert bool(spent(run_of(outcome, clock))) is over
     assert outcome[TIMED_OUT] == 0.0
 
 
 def test_time(clock):
     outcome = np.zeros(OUTCOME)
-    assert not spent(outcome, 10, now(clock) + 100.0, clock)
+    assert not spent(run_of(outcome, clock, now(clock) + 100.0))
     assert outcome[TIMED_OUT] == 0.0
-    assert spent(outcome, 10, now(clock) - 1e-3, clock)
+    assert spent(run_of(outcome, clock, now(clock) - 1e-3))
     assert outcome[TIMED_OUT] == 1.0
 
 
 def test_no_deadline(clock):
-    assert not spent(np.zeros(OUTCOME), 10, 0.0, clock)
+    assert not spent(run_of(np.zeros(OUTCOME), clock))
 
 
 def test_a_deadline_leaves_time_to_verify_and_never_takes_more_than_half(clock):
@@ -61,20 +67,22 @@ def test_evaluations_count_before_time(clock):
     """A search that used up its evaluations gives the same answer on every machine, and must not say otherwise."""
     outcome = np.zeros(OUTCOME)
     outcome[EVALUATIONS] = 10
-    assert spent(outcome, 10, now(clock) - 1.0, clock)
+    assert spent(run_of(outcome, clock, now(clock) - 1.0))
     assert outcome[TIMED_OUT] == 0.0
 
 
-def test_remember_keeps_the_best(rng):
-    work, outcome = workspace(1, 1, 4, 3, 2), np.zeros(OUTCOME)
+def test_remember_keeps_the_best(rng, clock):
+    sizes = {"nodes": 1, "frames": 1, "variables": 4, "residuals": 3, "system": 3}
+    work, outcome = allocate(Workspace, sizes), np.zeros(OUTCOME)
+    run = run_of(outcome, clock)
     outcome[ERROR] = math.inf
     one, two, three = rng.normal(size=(3, 4))
-    remember(one, 0.5, outcome, work)
+    remember(one, 0.5, run, work)
     assert_array_equal(work.best, one)
-    remember(two, 0.7, outcome, work)
-    remember(two, math.nan, outcome, work)
-    remember(two, 0.5, outcome, work)  # of equals the first
+    remember(two, 0.7, run, work)
+    remember(two, math.nan, run, work)
+    remember(two, 0.5, run, work)  # of equals the first
     assert_array_equal(work.best, one)
-    remember(three, 0.2, outcome, work)
+    remember(three, 0.2, run, work)
     assert_array_equal(work.best, three)
     assert outcome[ERROR] == 0.2

@@ -4,12 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from memetik.kernels.problem.budget import OUTCOME
-from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED, judge, verify, wrap_towards
+from memetik.kernels.problem.solve import judge
+from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED, verify
 from memetik.objectives import Custom, Displacement, Orientation, Position
 from memetik.problem import Problem
 from memetik.problem.scratch import Scratch
@@ -20,54 +19,6 @@ from tests.naive import kinematics
 from tests.naive.bodies import serial_arm
 
 pytestmark = pytest.mark.quick
-
-seeds = st.integers(0, 2**32 - 1)
-TURN = 2.0 * math.pi
-
-
-def some_bounds(rng, n):
-    """Limits from less than a turn to many turns wide, or none on either side; whole turns count for some."""
-    lower = np.where(rng.random(n) < 0.3, -np.inf, rng.uniform(-20.0, 0.0, n))
-    upper = np.where(rng.random(n) < 0.3, np.inf, np.maximum(lower, -20.0) + rng.uniform(0.0, 30.0, n))
-    finite_lower = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper - 25.0, -25.0))
-    finite_upper = np.where(np.isfinite(upper), upper, finite_lower + 50.0)
-    return np.array([lower, upper, finite_lower, finite_upper, rng.random(n) < 0.7]).astype(float)
-
-
-@given(seeds)
-def test_wrapping_finds_the_copy_nearest_to_the_start(seed):
-    """Against all copies within fifty turns."""
-    rng = np.random.default_rng(seed)
-    bounds = some_bounds(rng, 8)
-    before, start = rng.uniform(*bounds[2:4]), rng.uniform(*bounds[2:4])
-    x = before.copy()
-    wrap_towards(x, start, bounds)
-    for k in range(8):
-        if bounds[4, k] == 0.0:
-            assert x[k] == before[k]
-            continue
-        copies = before[k] + TURN * np.arange(-50, 51)
-        allowed = copies[(copies >= bounds[0, k]) & (copies <= bounds[1, k])]
-        assert bounds[0, k] <= x[k] <= bounds[1, k]
-        assert abs(x[k] - start[k]) == pytest.approx(np.abs(allowed - start[k]).min(), abs=1e-12)
-        assert np.abs(copies - x[k]).min() < 1e-12
-
-
-@pytest.mark.parametrize(("before", "start", "lower", "upper", "after"), [
-    (3.0, -3.0, -np.inf, np.inf, 3.0 - TURN),  # across pi
-    (3.0, -3.0, -math.pi, math.pi, 3.0),  # the nearer copy is out of limits
-    (7.0, 0.0, -math.pi, 8.0, 7.0 - TURN),
-    (-3.0, 3.0, -4.0, 4.0, TURN - 3.0),
-    (0.5, 0.5, 0.0, 1.0, 0.5),
-    (100.0, 0.0, -np.inf, np.inf, 100.0 - 16 * TURN),
-])  # fmt: skip
-def test_wrapping_by_example(before, start, lower, upper, after):
-    x = np.array([before])
-    wrap_towards(x, np.array([start]), np.array([[lower], [upper], [lower], [upper], [1.0]]))
-    assert x[0] == pytest.approx(after, abs=1e-12)
-
-
-# ---- Verdicts -----------------------------------------------------------------------------------------------
 
 
 def undefined_far_out(frame):
@@ -81,12 +32,10 @@ class Judged:
         flat = Flat(Problem(body, objectives))
         self.flat = flat
         self.x = np.array(x, dtype=np.float64)
-        self.errors, self.satisfied = np.full(flat.terms.size, np.nan), np.full(flat.terms.size, np.nan)
-        start = self.x.copy() if start is None else start
-        self.status = verify(
-            flat.nodes, flat.frames, flat.terms, flat.data, flat.bounds, self.x, start, flat.work.poses,
-            flat.work.world, flat.work.residual, self.errors, self.satisfied,
-        )  # fmt: skip
+        flat.work.start[:] = self.x if start is None else start
+        flat.outcome[:] = np.nan
+        self.status = verify(flat.problem, self.x, flat.outcome, flat.work)
+        self.errors, self.satisfied = flat.outcome[OUTCOME:].reshape(2, -1)
 
 
 @pytest.fixture
@@ -128,7 +77,7 @@ def test_judge_says_the_same_of_a_joint_vector(arm, x):
     outcome = scratch.outcome
     outcome[:] = 7.0
     q = x.copy()
-    assert judge(*scratch.record, q, *scratch.arrays) == CLOSEST
+    assert judge(scratch.table, q, outcome) == CLOSEST
     assert_array_equal(q, x)
     assert_array_equal(outcome[:OUTCOME], 7.0)
     assert_allclose(outcome[OUTCOME : OUTCOME + 2], [0.5, 0.0], atol=1e-12)
@@ -176,15 +125,14 @@ def test_what_is_out_of_limits_is_clamped_before_it_is_judged(arm, x):
     target = Position("link3", world(arm, x)[:3, 3])
     limited = Problem(arm, target, limits={"joint1": (x[1] - 2.0, x[1] - 1.0)})
     flat = Flat(limited)
-    errors, satisfied = np.empty(1), np.empty(1)
     returned = x.copy()
-    status = verify(
-        flat.nodes, flat.frames, flat.terms, flat.data, flat.bounds, returned, x, flat.work.poses, flat.work.world,
-        flat.work.residual, errors, satisfied,
-    )  # fmt: skip
+    flat.work.start[:] = x
+    status = verify(flat.problem, returned, flat.outcome, flat.work)
     assert returned[1] == limited.upper[1] and returned[0] == x[0]
     assert status == CLOSEST
-    assert errors[0] == pytest.approx(naive.lengths(world(arm, returned)[:3, 3] - world(arm, x)[:3, 3]), rel=1e-9)
+    assert flat.outcome[OUTCOME] == pytest.approx(
+        naive.lengths(world(arm, returned)[:3, 3] - world(arm, x)[:3, 3]), rel=1e-9
+    )
 
 
 # Plain Python has no cosine of an infinite angle and raises.

@@ -115,7 +115,9 @@ def _paths(problem: Problem, reach: Position, plain: FeedForward, count: int, ep
 def _hand(network: FeedForward | SupportVectors, problem: Problem, reach: Position, count: int) -> float:
     """How far the hand is from targets that were not trained with, in the mean [m]."""
     c = problem.compiled
-    postures = np.random.default_rng(3).uniform(c.bounds[2], c.bounds[3], (count, c.active.size))
+    postures = np.random.default_rng(3).uniform(
+        c.variables["sample_lower"], c.variables["sample_upper"], (count, c.active.size)
+    )
     points = inputs_of(problem, postures)
     return float(_miss(problem, network.predict_batch(problem, {reach: points}), points).mean())
 

@@ -28,7 +28,7 @@ def populate(problem, parameters, places, room, x, shared, most, deadline, state
     losses = shared.offspring.losses
     for i in range(genes.shape[0]):
         shared.parents[i, 0] = shared.parents[i, 1] = -1
-        initialise(problem[4], state, genes[i], momentum[i])
+        initialise(problem.variables, state, genes[i], momentum[i])
         if i == 0:
             for k in range(x.size):
                 genes[0, k] = x[k]
@@ -57,19 +57,19 @@ def survey(problem, parameters, places, room, shared, most, deadline, worker):
             slope = worker.gradient[k]
             if slope * slope < 1e300:  # neither infinite nor no number
                 strides[0, k] += slope * slope
-    write_strides(problem[4], strides)
+    write_strides(problem.variables, strides)
 
 
 @jit_part
-def reproduce(bounds, parameters, population, first, second, prototype, state, x, g):
+def reproduce(variables, parameters, population, first, second, prototype, state, x, g):
     """Lines 36 and 37: a child of two parents and a prototype."""
     genes, momentum = population.genes, population.momentum
     inherits = parameters[MOMENTUM] != 0.0
     recombine(genes[first], genes[second], momentum[first], momentum[second], inherits, state, x, g)
-    mutate(0.5 * (population.extinction[first] + population.extinction[second]), bounds, state, x, g)
+    mutate(0.5 * (population.extinction[first] + population.extinction[second]), variables, state, x, g)
     if parameters[ADOPTION] != 0.0:
         adopt(genes[first], genes[second], genes[prototype], state, x, g)
-    constrain(bounds, x)
+    constrain(variables, x)
 
 
 @jit_part
@@ -87,10 +87,10 @@ def breed(problem, parameters, places, room, shared, seed, stream, most, deadlin
         parents[i, 0] = parents[i, 1] = -1
         if size > 0:
             first, second, prototype = pool[select(size, state)], pool[select(size, state)], pool[select(size, state)]
-            reproduce(problem[4], parameters, population, first, second, prototype, state, x, g)
+            reproduce(problem.variables, parameters, population, first, second, prototype, state, x, g)
             parents[i, 0], parents[i, 1] = first, second
         else:
-            initialise(problem[4], state, x, g)
+            initialise(problem.variables, state, x, g)
         fitness = call_look(places[LOOK], problem, parameters, places, room, 0, shared.weights, x, 0)
         for t in range(worker.losses.size):
             offspring.losses[i, t] = worker.losses[t]

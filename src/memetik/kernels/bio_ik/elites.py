@@ -110,7 +110,7 @@ def exploit_together(problem, parameters, places, room, first, end, state):
     write_shared(places, DONE, first)
     write_shared(places, NEXT, first)
     for h in range(1, min(int(parameters[WORKERS]), end - first)):
-        wake(places[worker_place(int(parameters[SIZE]), end, problem[4].shape[1], h)])
+        wake(places[worker_place(int(parameters[SIZE]), end, problem.variables.size, h)])
     take_elites(problem, parameters, places, room, OWN, end, state)
     while read_shared(places, DONE) < end:
         yield_thread()
@@ -165,9 +165,9 @@ def judge(task, way, seconds, evaluations):
 
 
 @jit_free
-def join_search(nodes, frames, terms, data, bounds, spans, parameters, places, room, h, state):
+def join_search(nodes, frames, terms, data, variables, variables, parameters, places, room, h, state):
     """Take elites for another thread, with worker h, if it has one so numbered and elites to give."""
-    problem = (nodes, frames, terms, data, bounds, spans)
+    problem = (nodes, frames, terms, data, variables, variables)
     kappa = int(parameters[ELITES])
     if h < parameters[WORKERS] and read_shared(places, NEXT) < kappa:
         clear_worker(carve_worker(problem, parameters, places, room, h))

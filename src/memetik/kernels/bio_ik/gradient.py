@@ -107,7 +107,7 @@ def by_chain_rule(problem, parameters, places, room, h, weights, x, fitness):
 
     Positions and orientations go by wrenches (wrench.py), all others by the Jacobian of their residuals.
     """
-    nodes, frames, terms, data, bounds, spans = problem
+    nodes, frames, terms, data = problem.nodes, problem.frames, problem.terms, problem.data
     worker = carve_worker(problem, parameters, places, room, h)
     wrenches, gradient = worker.wrenches, worker.gradient
     write_slopes(terms, parameters, weights, fitness, worker.losses, worker.slopes)
@@ -131,7 +131,7 @@ def by_chain_rule(problem, parameters, places, room, h, weights, x, fitness):
 @jit_part
 def add_by_jacobian(problem, parameters, t, x, worker):
     """Add the slopes by the residuals of a term times their Jacobian."""
-    nodes, frames, terms, data, bounds, spans = problem
+    nodes, frames, terms, data = problem.nodes, problem.frames, problem.terms, problem.data
     term = terms[t]
     for k in range(x.size):
         if moves(parameters, terms.size, x.size, k, t):
@@ -155,13 +155,19 @@ def by_differences(problem, parameters, places, room, h, weights, x, fitness):
 
     Every gene takes an evaluation of the body, whole or predicted.
     """
-    nodes, frames, terms, data, bounds, spans = problem
+    nodes, frames, terms, data, variables = (
+        problem.nodes,
+        problem.frames,
+        problem.terms,
+        problem.data,
+        problem.variables,
+    )
     worker = carve_worker(problem, parameters, places, room, h)
     write_slopes(terms, parameters, weights, fitness, worker.losses, worker.slopes)
     copy_frames(worker.world, worker.moved)
     for k in range(x.size):
         here = x[k]
-        x[k] = here + CHANGE if here + CHANGE <= bounds[1, k] else here - CHANGE
+        x[k] = here + CHANGE if here + CHANGE <= variables[k].upper else here - CHANGE
         motion = int(parameters[PARAMETERS + terms.size + k])
         predicts = motion >= 0 and parameters[GRADIENT] != PLAIN
         if predicts:

@@ -21,7 +21,7 @@ def combine(terms, parameters, weights, losses):
 @jit
 def evaluate(problem, parameters, weights, x, worker):
     """Omega(x): place the body, write worker.losses and return the fitness. This is one evaluation."""
-    nodes, frames, terms, data, bounds, spans = problem
+    nodes, frames, terms, data = problem.nodes, problem.frames, problem.terms, problem.data
     place_body(nodes, frames, parameters, x, worker.tree, worker.poses, worker.world)
     worker.tally[SPENT] += 1.0
     write_losses(terms, data, worker.world, x, worker.residual, worker.losses)

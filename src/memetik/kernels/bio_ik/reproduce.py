@@ -10,6 +10,7 @@ import math
 
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.random import uniform
+from memetik.kernels.problem.limits import clamp, sample
 
 
 @jit
@@ -19,10 +20,10 @@ def interpolate(a, b, c):
 
 
 @jit
-def initialise(bounds, state, x, g):
+def initialise(variables, state, x, g):
     """Eq. 4.12 and 4.13: genes drawn within the limits, no momentum. A joint without limits has a finite span instead."""
     for i in range(x.size):
-        x[i] = bounds[2, i] + (bounds[3, i] - bounds[2, i]) * uniform(state)
+        x[i] = sample(variables[i], state)
         g[i] = 0.0
 
 
@@ -57,7 +58,7 @@ def extinguish(order, fitness, extinction):
 
 
 @jit
-def mutate(extinction, bounds, state, x, g):
+def mutate(extinction, variables, state, x, g):
     """Eq. 4.18, with the mean extinction xi of both parents: a gene changes with the probability (xi (n - 1) + 1) / n.
 
     The change is drawn from [-1, 1] times xi times the range of the joint, and added to the momentum.
@@ -66,7 +67,7 @@ def mutate(extinction, bounds, state, x, g):
     rate = (extinction * (n - 1) + 1.0) / n
     for i in range(n):
         if uniform(state) < rate:
-            change = (2.0 * uniform(state) - 1.0) * extinction * (bounds[3, i] - bounds[2, i])
+            change = (2.0 * uniform(state) - 1.0) * extinction * (variables[i].sample_upper - variables[i].sample_lower)
             x[i] += change
             g[i] += change
 
@@ -83,7 +84,7 @@ def adopt(first, second, prototype, state, x, g):
 
 
 @jit
-def constrain(bounds, x):
+def constrain(variables, x):
     """Eq. 4.2: genes stay within the limits of their joints."""
     for i in range(x.size):
-        x[i] = min(max(x[i], bounds[0, i]), bounds[1, i])
+        x[i] = clamp(x[i], variables[i])

@@ -152,7 +152,7 @@ def carve_population(room, at, psi, n, terms):
 @jit
 def carve_shared(problem, parameters, places, room):
     """Cut the SharedState out of the beginning of `places` and `room`."""
-    n, t = problem[4].shape[1], problem[2].size
+    n, t = problem.variables.size, problem.terms.size
     psi, kappa = int(parameters[SIZE]), int(parameters[ELITES])
     whole = population_size(psi, n, t)
     weights = 2 * whole
@@ -181,8 +181,8 @@ def carve_shared(problem, parameters, places, room):
 @jit
 def carve_worker(problem, parameters, places, room, h):
     """Cut worker number h out of what follows the shared state."""
-    nodes, frames, terms, data, bounds, spans = problem
-    i, f, n, t, m = nodes.size, frames.size, bounds.shape[1], terms.size, count_residuals(terms)
+    nodes, frames, terms, variables = problem.nodes, problem.frames, problem.terms, problem.variables
+    i, f, n, t, m = nodes.size, frames.size, variables.size, terms.size, count_residuals(terms)
     psi, kappa = int(parameters[SIZE]), int(parameters[ELITES])
     poses = shared_size(psi, kappa, n, t) + h * worker_size(i, f, n, m, t)
     axes = poses + 7 * i

@@ -139,7 +139,7 @@ def update_solution(terms, parameters, shared, count, best, x, outcome, work):
 @jit_part
 def begin(problem, parameters, places, room, history):
     """Nothing has yielded, spent or been recorded yet. Returns if some term can be missed, and if some may yield to it."""
-    terms = problem[2]
+    terms = problem.terms
     places[LIVING] = 0
     shared = carve_shared(problem, parameters, places, room)
     blocks, yields = False, False
@@ -167,7 +167,7 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
 @jit_part
 def evolve(problem, x, seed, most, deadline, parameters, places, room, clock, state, outcome, work):
     """The loop of Algorithm 3 over generations."""
-    nodes, frames, terms, data, bounds, spans = problem
+    nodes, frames, terms, data = problem.nodes, problem.frames, problem.terms, problem.data
     psi, kappa = int(parameters[SIZE]), int(parameters[ELITES])
     workers = int(parameters[WORKERS])
     history = room[

@@ -3,60 +3,63 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.problem.budget import EVALUATIONS
-from memetik.kernels.problem.evaluate import count_residuals
+from memetik.kernels.compiler.record import Array, floats, integers
+from memetik.kernels.problem.budget import EVALUATIONS, OUTCOME
+from memetik.kernels.problem.record import solve_arrays
 from memetik.kernels.problem.verify import REACHED, verify
-from memetik.kernels.problem.workspace import carve
 
 REPEATED = 3  # a solution that was offered before
 SAME = 1e-5  # rad; offers nearer to each other are one, such as the two ways to bend an arm that is straight
 
 
 @jit
-def same(x, y, bounds):
-    """Whether two postures are one, whole turns apart where they do not matter (bounds row 4)."""
+def same(x, y, variables):
+    """Whether two postures are one, whole turns apart where they do not matter (whole_turn)."""
     most = 0.0
     for k in range(x.size):
         off = x[k] - y[k]
-        if bounds[4, k] != 0.0:
+        if variables[k].whole_turn:
             off -= 2.0 * math.pi * round(off / (2.0 * math.pi))
         most = max(most, abs(off))
     return most <= SAME
 
 
-@jit
-def filter_candidates(
-    nodes, frames, terms, data, bounds, spans, active, limits, q, offers, known, statuses, costs, verdicts, flags, clock,
-    state, buffer, outcome,
-):  # fmt: skip
-    """Bring every row of `offers` near to the start q by whole turns and within the limits, and judge what it is then.
+class Candidates(NamedTuple):
+    """Postures that a closed form offers, and what becomes of them."""
 
-    statuses: that of each row, REPEATED for one that stands among the rows before it. The first `known` rows are
-    solutions from before. costs: the distance of a solution from the start (the joint that moves most), else the sum of
-    squares of the scaled errors. verdicts: the error of every term and whether it is satisfied.
+    postures: Array = floats("candidates", "variables")
+    statuses: Array = integers("candidates")  # REPEATED for one that stands among the rows before it
+    costs: Array = floats("candidates")  # distance of a solution from the start, else sum of squares of scaled errors
+    outcomes: Array = floats("candidates", "outcome")  # as of a solve, with the errors of all terms
+
+
+@jit
+def filter_candidates(table, candidates, known, q, outcome):
+    """Bring every candidate near to the start q by whole turns and within the limits, and judge what it is then.
+
+    The first `known` ones are solutions from before. The distance of a solution is that of the joint that moves most.
     """
-    n, count = active.size, terms.size
-    work = carve(buffer, nodes.size, frames.size, n, count_residuals(terms), 0)
-    for k in range(n):
-        work.start[k] = q[active[k]]
-    for r in range(known, offers.shape[0]):
-        x = offers[r]
-        errors, satisfied = verdicts[r, :count], verdicts[r, count:]
-        status = verify(
-            nodes, frames, terms, data, bounds, x, work.start, work.poses, work.world, work.residual, errors, satisfied
-        )
+    arrays = solve_arrays(table)
+    problem, work = arrays.problem, arrays.work
+    terms, variables = problem.terms, problem.variables
+    for k in range(work.start.size):
+        work.start[k] = q[variables[k].index]
+    for r in range(known, candidates.statuses.size):
+        x, numbers = candidates.postures[r], candidates.outcomes[r]
+        status = verify(problem, x, numbers, work)
         outcome[EVALUATIONS] += 1.0
         cost = 0.0
         if status == REACHED:
-            for k in range(n):
+            for k in range(x.size):
                 cost = max(cost, abs(x[k] - work.start[k]))
             for before in range(r):
-                if statuses[before] == REACHED and same(x, offers[before], bounds):
+                if candidates.statuses[before] == REACHED and same(x, candidates.postures[before], variables):
                     status = REPEATED
         else:
-            for t in range(count):
-                cost += (terms[t].scale * errors[t]) ** 2
-        statuses[r] = status
-        costs[r] = cost
+            for t in range(terms.size):
+                cost += (terms[t].scale * numbers[OUTCOME + t]) ** 2
+        candidates.statuses[r] = status
+        candidates.costs[r] = cost

@@ -2,5 +2,6 @@
 
 general                any problem
 pose                   one full pose
+record                 what a launch reads and writes
 translate              kernels as device functions
 """

@@ -6,7 +6,7 @@ kinds of terms that the problem has, and chooses among them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -14,58 +14,40 @@ import numba.cuda
 
 from memetik.kernels.compiler.cancel import cancelled
 from memetik.kernels.compiler.clock import now
-from memetik.kernels.compiler.function_pointers import call_attempt, call_jacobian, call_residual
 from memetik.kernels.cuda.translate import Translator
+from memetik.kernels.memetic.record import SearchScratch
 from memetik.kernels.memetic.search import solve
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME
+from memetik.kernels.problem.evaluate import count_residuals
+from memetik.kernels.problem.function_pointers import call_attempt
+from memetik.kernels.problem.record import Problem, SolveArrays
+from memetik.kernels.problem.workspace import carve_workspace
+from memetik.kernels.terms.function_pointers import call_jacobian, call_residual
 
 cuda: Any = numba.cuda  # it has no types
 
 Kinds = tuple[tuple[int, Any, Any], ...]  # kind, residual kernel, Jacobian kernel
 
 
-def _residuals(kinds: Kinds, translate: Translator) -> Any:
-    """A device function that calls the residual kernel of a term's kind."""
+def _by_kind(kernels: Iterable[tuple[int, Any]]) -> Any:
+    """A device function that calls the kernel of a term's kind."""
 
     @cuda.jit(device=True)
-    def chosen(place, term, data, world, x, out):
+    def chosen(address, term, *rest):
         pass
 
-    for kind, residual, _ in kinds:
-        chosen = _link_residual(kind, translate(residual), chosen)
+    for kind, kernel in kernels:
+        chosen = _link(kind, kernel, chosen)
     return chosen
 
 
-def _link_residual(kind: int, residual: Any, otherwise: Any) -> Any:
+def _link(kind: int, called: Any, otherwise: Any) -> Any:
     @cuda.jit(device=True)
-    def chosen(place, term, data, world, x, out):
+    def chosen(address, term, *rest):
         if term.kind == kind:
-            residual(term, data, world, x, out)
+            called(term, *rest)
         else:
-            otherwise(place, term, data, world, x, out)
-
-    return chosen
-
-
-def _jacobians(kinds: Kinds, translate: Translator) -> Any:
-    """A device function that calls the Jacobian kernel of a term's kind."""
-
-    @cuda.jit(device=True)
-    def chosen(place, term, data, world, x, nodes, frames, poses, axes, scale, jacobian):
-        pass
-
-    for kind, _, jacobian in kinds:
-        chosen = _link_jacobian(kind, translate(jacobian), chosen)
-    return chosen
-
-
-def _link_jacobian(kind: int, derive: Any, otherwise: Any) -> Any:
-    @cuda.jit(device=True)
-    def chosen(place, term, data, world, x, nodes, frames, poses, axes, scale, jacobian):
-        if term.kind == kind:
-            derive(term, data, world, x, nodes, frames, poses, axes, scale, jacobian)
-        else:
-            otherwise(place, term, data, world, x, nodes, frames, poses, axes, scale, jacobian)
+            otherwise(address, term, *rest)
 
     return chosen
 
@@ -85,45 +67,45 @@ def general_kernel(kinds: Kinds, attempt: Any) -> Any:
     terms_only = Translator({now: no_time})
     translate = Translator({
         now: no_time, cancelled: never,
-        call_residual: _residuals(kinds, terms_only), call_jacobian: _jacobians(kinds, terms_only),
+        call_residual: _by_kind((kind, terms_only(residual)) for kind, residual, _ in kinds),
+        call_jacobian: _by_kind((kind, terms_only(jacobian)) for kind, _, jacobian in kinds),
     })  # fmt: skip
-    local_search = translate(attempt)
+    local_search, count = translate(attempt), translate(count_residuals)
 
     @cuda.jit(device=True)
-    def direct_attempt(place, problem, x, most, deadline, clock, outcome, work):
-        return local_search(problem, x, most, deadline, clock, outcome, work)
+    def direct_attempt(address, problem, x, run, work):
+        return local_search(problem, x, run, work)
 
     translate.replace(call_attempt, direct_attempt)
-    whole_search = translate(solve)
+    whole_search, cut = translate(solve), translate(carve_workspace)
 
     @cuda.jit
-    def solve_all_rows(
-        nodes, frames, terms, data, bounds, spans, active, limits, affects, population, frame_poses, places, targets, starts,
-        which, spread, stream, seed, most, counter, found, statuses, errors, evaluations, attempts, datas, flags, clocks,
-        states, buffers, outcomes,
-    ):  # fmt: skip
-        """Task t is for row which[t // spread] of targets, which goes to data[places], and starts. With stream 0 it sets
-        out from the start, otherwise from a posture drawn from stream + t % spread. The last arguments are scratch, a
-        row for each thread."""
+    def solve_all_rows(problem, population, tasks, results, rows, counter):
+        """Threads take tasks in turn, each with its row of the scratch `rows`; `counter` is the number of the next task."""
         thread = cuda.grid(1)
-        own, outcome = datas[thread], outcomes[thread]
+        nodes, frames, terms, variables = problem.nodes, problem.frames, problem.terms, problem.variables
+        data, outcome = rows.data[thread], rows.outcome[thread]
+        own = Problem(nodes, frames, terms, variables, problem.limits, data, problem.affects)
+        work = cut(rows.work[thread], nodes.size, frames.size, variables.size, count(terms))
+        arrays = SolveArrays(own, work, data, rows.clock[thread], rows.state[thread])
+        scratch = SearchScratch(rows.score[thread], rows.used[thread], rows.failed[thread], rows.chosen[thread])
         for k in range(data.size):
-            own[k] = data[k]
+            data[k] = problem.data[k]
         task = cuda.atomic.add(counter, 0, 1)
-        while task < which.size * spread:
-            row = which[task // spread]
-            for k in range(places.size):
-                own[places[k]] = targets[row, k]
-            q = found[task]
+        while task < tasks.which.size * tasks.spread:
+            row = tasks.which[task // tasks.spread]
+            for k in range(tasks.columns.size):
+                data[tasks.columns[k]] = tasks.targets[row, k]
+            q = results.q[task]
             for k in range(q.size):
-                q[k] = starts[row, k]
-            statuses[task] = whole_search(
-                nodes, frames, terms, own, bounds, spans, active, limits, affects, population, frame_poses, q, 0, seed,
-                stream + task % spread, most, 0.0, flags[thread], clocks[thread], states[thread], buffers[thread], outcome,
-            )  # fmt: skip
-            evaluations[task], attempts[task] = int(outcome[EVALUATIONS]), int(outcome[ATTEMPTS])
+                q[k] = tasks.starts[row, k]
+            stream = tasks.stream + task % tasks.spread
+            results.statuses[task] = whole_search(
+                arrays, population, scratch, 0, q, outcome, tasks.seed, stream, tasks.most, 0.0
+            )
+            results.evaluations[task], results.attempts[task] = int(outcome[EVALUATIONS]), int(outcome[ATTEMPTS])
             for t in range(terms.size):
-                errors[task, t] = outcome[OUTCOME + t]
+                results.errors[task, t] = outcome[OUTCOME + t]
             task = cuda.atomic.add(counter, 0, 1)
 
     return solve_all_rows

@@ -12,18 +12,20 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba.cuda
 import numpy as np
 
 from memetik.kernels.body.forward import forward, frame_pose
 from memetik.kernels.compiler.random import mix
+from memetik.kernels.compiler.record import Array, floats
 from memetik.kernels.cuda.translate import Translator
-from memetik.kernels.math.pose import turn
+from memetik.kernels.math.pose import load, turn
 from memetik.kernels.memetic.descent import DAMPING, LEAST_DAMPING, LONGEST_STEP, STALL, STALLS, STEPS
 from memetik.kernels.memetic.pose_step import pose_step
-from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED, wrap_towards
+from memetik.kernels.problem.limits import clamp, wrap_towards
+from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED
 from memetik.kernels.terms.pose import rotation_vector
 
 cuda: Any = numba.cuda  # it has no types
@@ -36,63 +38,61 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _DROP, _UNIT = np.uint64(11), 2.0**-53
 
 
-def choose_restart(bounds, population, frame_poses, target, by_position, by_rotation, seed, attempt, x, scramble):
+def choose_restart(problem, population, target, seed, attempt, x):
     """A posture for the next attempt: the one of a few of the population that is nearest to the target, or a fresh one."""
-    state = scramble(scramble(np.uint64(seed) + _GOLDEN) + _GOLDEN * np.uint64(attempt))
+    state = mix(mix(np.uint64(seed) + _GOLDEN) + _GOLDEN * np.uint64(attempt))
     if attempt > EXPLOITED:
         for k in range(x.size):
-            state = scramble(state + _GOLDEN)
-            x[k] = bounds[2, k] + (bounds[3, k] - bounds[2, k]) * (float(state >> _DROP) * _UNIT)
+            state = mix(state + _GOLDEN)
+            low, high = problem.variables[k].sample_lower, problem.variables[k].sample_upper
+            x[k] = low + (high - low) * (float(state >> _DROP) * _UNIT)
         return
-    people = population.shape[0]
+    position, orientation = problem.terms[0], problem.terms[1]
+    poses, people = population.frame_poses[position.frame], population.genes.shape[0]
     first = int(state % np.uint64(people))
     chosen, lowest = 0, math.inf
     for j in range(LOOK):
         c = (first + j) % people
-        dx, dy, dz = (
-            frame_poses[4, c] - target[4],
-            frame_poses[5, c] - target[5],
-            frame_poses[6, c] - target[6],
-        )
-        dot = (
-            frame_poses[0, c] * target[0]
-            + frame_poses[1, c] * target[1]
-            + frame_poses[2, c] * target[2]
-            + frame_poses[3, c] * target[3]
-        )
-        score = by_position * by_position * (dx * dx + dy * dy + dz * dz)
-        score += by_rotation * by_rotation * 8.0 * (1.0 - abs(dot))
+        dx, dy, dz = poses[4, c] - target[4], poses[5, c] - target[5], poses[6, c] - target[6]
+        dot = poses[0, c] * target[0] + poses[1, c] * target[1] + poses[2, c] * target[2] + poses[3, c] * target[3]
+        score = position.scale * position.scale * (dx * dx + dy * dy + dz * dz)
+        score += orientation.scale * orientation.scale * 8.0 * (1.0 - abs(dot))
         if score < lowest:
             chosen, lowest = c, score
     for k in range(x.size):
-        x[k] = population[chosen, k]
+        x[k] = population.genes[chosen, k]
+
+
+class PoseWork(NamedTuple):
+    """The part of a Workspace that the step for a pose uses, in the registers and the local memory of a thread."""
+
+    poses: Array = floats("nodes", 7)
+    jacobian: Array = floats("variables", 6)
+    step: Array = floats("variables")
 
 
 @cache
-def pose_kernel(motions: int, variables: int) -> Any:
-    """The kernel for bodies with so many motions and variables; sizes of local arrays must be known when it compiles."""
+def pose_kernel(motions: int, n: int) -> Any:
+    """The kernel for bodies with so many motions and n variables; sizes of local arrays must be known when it compiles."""
     translate = Translator()
     place, tip_of, angle_of = translate(forward), translate(frame_pose), translate(rotation_vector)
-    rotate, stride, wrap, scramble = translate(turn), translate(pose_step), translate(wrap_towards), translate(mix)
-    restart = cuda.jit(device=True)(choose_restart)
+    rotate, stride, wrap, clamped = translate(turn), translate(pose_step), translate(wrap_towards), translate(clamp)
+    load_pose, restart = translate(load), translate(choose_restart)
 
     @cuda.jit
-    def solve_poses(
-        nodes, frames, terms, bounds, population, frame_poses, targets, starts, which, spread, stream, seed, most, counter,
-        found, statuses, errors, evaluations, attempts,
-    ):  # fmt: skip
-        """Task t is for row which[t // spread] of targets and starts. With stream 0 it sets out from the start, otherwise
-        from a posture of its own, drawn from stream + t % spread. Results are stored by task."""
-        x, start = cuda.local.array(variables, np.float64), cuda.local.array(variables, np.float64)
-        best, step = cuda.local.array(variables, np.float64), cuda.local.array(variables, np.float64)
+    def solve_poses(problem, population, tasks, results, counter):
+        """Threads take tasks in turn; `counter` is the number of the next one."""
+        nodes, frames, terms, variables = problem.nodes, problem.frames, problem.terms, problem.variables
+        spread, stream, targets, starts = tasks.spread, tasks.stream, tasks.targets, tasks.starts
+        x, start = cuda.local.array(n, np.float64), cuda.local.array(n, np.float64)
+        best, step = cuda.local.array(n, np.float64), cuda.local.array(n, np.float64)
         poses = cuda.local.array((motions, 7), np.float64)
-        columns = cuda.local.array((variables, 6), np.float64)
+        work = PoseWork(poses, cuda.local.array((n, 6), np.float64), step)
         position, orientation, frame = terms[0], terms[1], frames[terms[0].frame]
         near = position.tolerance * position.tolerance
         narrow = orientation.tolerance * orientation.tolerance
         by_position, by_rotation = position.scale, orientation.scale
-        seen = frame_poses[position.frame]
-        count = which.size * spread
+        count = tasks.which.size * spread
         task = cuda.atomic.add(counter, 0, 1)
         begin, verifying = True, False
         target = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -101,18 +101,15 @@ def pose_kernel(motions: int, variables: int) -> Any:
         while task < count:
             if begin:
                 begin, verifying = False, False
-                row = which[task // spread]
-                target = (
-                    targets[row, 0], targets[row, 1], targets[row, 2], targets[row, 3], targets[row, 4], targets[row, 5],
-                    targets[row, 6],
-                )  # fmt: skip
-                for k in range(variables):
-                    x[k] = start[k] = best[k] = min(max(starts[row, k], bounds[0, k]), bounds[1, k])
+                row = tasks.which[task // spread]
+                target = load_pose(targets, row, 0)
+                for k in range(n):
+                    x[k] = start[k] = best[k] = clamped(starts[row, k], variables[k])
                 spent, attempt, taken, failures = 0, 1, 0, 0
                 least = last = math.inf
                 if stream > 0:
                     attempt = (stream + task % spread) * STREAM
-                    restart(bounds, population, seen, target, by_position, by_rotation, seed, attempt, x, scramble)
+                    restart(problem, population, target, tasks.seed, attempt, x)
             place(nodes, x, poses)
             tip = tip_of(frame, poses)
             dx, dy, dz = tip[4] - target[4], tip[5] - target[5], tip[6] - target[6]
@@ -121,13 +118,13 @@ def pose_kernel(motions: int, variables: int) -> Any:
             if verifying:
                 distance, angle = math.sqrt(distance), math.sqrt(angle)
                 reached = distance <= position.tolerance and angle <= orientation.tolerance
-                for k in range(variables):
-                    found[task, k] = x[k]
-                errors[task, 0], errors[task, 1] = distance, angle
+                for k in range(n):
+                    results.q[task, k] = x[k]
+                results.errors[task, 0], results.errors[task, 1] = distance, angle
                 status = REACHED if reached else CLOSEST
-                statuses[task] = status if math.isfinite(distance + angle) else INVALID
-                evaluations[task] = spent
-                attempts[task] = attempt % STREAM + (1 if stream > 0 else 0)
+                results.statuses[task] = status if math.isfinite(distance + angle) else INVALID
+                results.evaluations[task] = spent
+                results.attempts[task] = attempt % STREAM + (1 if stream > 0 else 0)
                 task = cuda.atomic.add(counter, 0, 1)
                 begin = True
                 continue
@@ -137,33 +134,31 @@ def pose_kernel(motions: int, variables: int) -> Any:
             satisfied = distance <= near and angle <= narrow
             if error < least:
                 least = error
-                for k in range(variables):
+                for k in range(n):
                     best[k] = x[k]
             failures = failures + 1 if error > STALL * last else 0
             last = error
-            if satisfied or spent >= most:
-                for k in range(variables):
+            if satisfied or spent >= tasks.most:
+                for k in range(n):
                     x[k] = x[k] if satisfied else best[k]
-                wrap(x, start, bounds)
-                for k in range(variables):
-                    x[k] = min(max(x[k], bounds[0, k]), bounds[1, k])
+                wrap(x, start, variables)
+                for k in range(n):
+                    x[k] = clamped(x[k], variables[k])
                 verifying = True
             elif failures >= STALLS or taken > STEPS:
                 attempt += 1
                 taken, failures, last = 0, 0, math.inf
-                restart(bounds, population, seen, target, by_position, by_rotation, seed, attempt, x, scramble)
+                restart(problem, population, target, tasks.seed, attempt, x)
             else:
                 ex, ey, ez = rotate(target, ex, ey, ez)
                 residual = (
                     by_position * dx, by_position * dy, by_position * dz, by_rotation * ex, by_rotation * ey,
                     by_rotation * ez,
                 )  # fmt: skip
-                longest = stride(
-                    nodes, poses, frame.node, tip[4], tip[5], tip[6], residual, by_position, by_rotation, bounds, x,
-                    DAMPING * 0.5 * error + LEAST_DAMPING, columns, step,
-                )  # fmt: skip
+                damping = DAMPING * 0.5 * error + LEAST_DAMPING
+                longest = stride(problem, tip, residual, x, damping, work)
                 shorten = LONGEST_STEP / longest if longest > LONGEST_STEP else 1.0
-                for k in range(variables):
-                    x[k] = min(max(x[k] + shorten * step[k], bounds[0, k]), bounds[1, k])
+                for k in range(n):
+                    x[k] = clamped(x[k] + shorten * step[k], variables[k])
 
     return solve_poses

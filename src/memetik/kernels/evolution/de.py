@@ -41,7 +41,7 @@ def others(i, size, state):
 
 
 @jit
-def propose(parent, base, first, second, factor, crossover, bounds, state, trial):
+def propose(parent, base, first, second, factor, crossover, variables, state, trial):
     """u = base + F (first - second) in genes chosen at random, one at least; the others are those of the parent.
 
     Where whole turns do not matter, the difference is the shorter way round. What leaves the limits is drawn again between
@@ -52,27 +52,29 @@ def propose(parent, base, first, second, factor, crossover, bounds, state, trial
         trial[k] = parent[k]
         if uniform(state) < crossover or k == sure:
             difference = first[k] - second[k]
-            if bounds[4, k] != 0.0:
+            if variables[k].whole_turn:
                 difference -= 2.0 * math.pi * round(difference / (2.0 * math.pi))
             gene = base[k] + factor * difference
-            if gene < bounds[0, k]:
-                gene = bounds[0, k] + uniform(state) * (base[k] - bounds[0, k])
-            elif gene > bounds[1, k]:
-                gene = bounds[1, k] + uniform(state) * (base[k] - bounds[1, k])
+            if gene < variables[k].lower:
+                gene = variables[k].lower + uniform(state) * (base[k] - variables[k].lower)
+            elif gene > variables[k].upper:
+                gene = variables[k].upper + uniform(state) * (base[k] - variables[k].upper)
             trial[k] = gene
 
 
 @jit
 def evolve(setting, parameters, genes, fitness, best, ease):
     """One generation, in place: a trial replaces its parent at once if it is no less fit. Whether the search is over."""
-    bounds, state, trial = setting.problem[4], setting.state, setting.work.trial
+    variables, state, trial = setting.problem.variables, setting.state, setting.work.trial
     least = parameters[DIFFERENCE]
     for i in range(fitness.size):
         first, second, base = others(i, fitness.size, state)
         if parameters[BY_BEST] != 0.0:
             base = best
         factor = least + (1.0 - least) * uniform(state)
-        propose(genes[i], genes[base], genes[first], genes[second], factor, parameters[CROSSOVER], bounds, state, trial)
+        propose(
+            genes[i], genes[base], genes[first], genes[second], factor, parameters[CROSSOVER], variables, state, trial
+        )
         found, over = appraise(setting, trial, ease)
         if over:
             return True
@@ -89,7 +91,7 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
     setting = Setting(problem, most, deadline, clock, state, outcome, work)
     n, size = x.size, int(parameters[SIZE])
     genes, fitness = room[: size * n].reshape((size, n)), room[size * n : size * n + size]
-    blocks = anything_blocks(problem[2])
+    blocks = anything_blocks(problem.terms)
     while True:
         if populate(setting, x, seed, genes, fitness):
             return

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.random import seed_stream, uniform
+from memetik.kernels.compiler.random import seed_stream
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.problem.evaluate import place, term_error
+from memetik.kernels.problem.limits import sample
 from memetik.kernels.problem.losses import measured_loss, residual_length
 from memetik.kernels.problem.workspace import Workspace
 from memetik.kernels.terms.records import PROJECTION, SPRINGS
@@ -31,7 +32,7 @@ SIZE, PATIENCE, OWN = 0, 1, 2
 class Setting(NamedTuple):
     """What stays the same during a search: the problem, what may be spent, and where the outcome goes."""
 
-    problem: tuple[Any, ...]  # nodes, frames, terms, data, bounds, spans
+    problem: tuple[Any, ...]  # nodes, frames, terms, data, variables, variables
     most: int
     deadline: float
     clock: np.ndarray
@@ -88,7 +89,7 @@ def scaled_square(term, data, x, residual):
 @jit
 def judge_placed(setting, x, ease, world):
     """The fitness of a posture whose frames stand in `world`, and whether the search is over: satisfied, or spent."""
-    nodes, frames, terms, data, bounds, spans = setting.problem
+    terms, data = setting.problem.terms, setting.problem.data
     outcome, work = setting.outcome, setting.work
     outcome[EVALUATIONS] += 1.0
     fitness, error, satisfied = weigh(terms, data, world, x, ease, work.residual)
@@ -102,7 +103,7 @@ def appraise(setting, x, ease):
 
     All genes of an individual differ from those of the one before it, so there is nothing that the OFKT could keep.
     """
-    nodes, frames, terms, data, bounds, spans = setting.problem
+    nodes, frames = setting.problem.nodes, setting.problem.frames
     place(nodes, frames, x, setting.work.poses, setting.work.world)
     return judge_placed(setting, x, ease, setting.work.world)
 
@@ -110,9 +111,9 @@ def appraise(setting, x, ease):
 @jit
 def draw_genes(setting, genes):
     """A posture drawn evenly within the limits; a joint without limits has a finite span instead."""
-    bounds, state = setting.problem[4], setting.state
+    variables, state = setting.problem.variables, setting.state
     for k in range(genes.size):
-        genes[k] = bounds[2, k] + (bounds[3, k] - bounds[2, k]) * uniform(state)
+        genes[k] = sample(variables[k], state)
 
 
 @jit

@@ -42,25 +42,27 @@ def choose(fitness, rounds, state):
 
 
 @jit
-def beget(first, second, blend, mutation, reach, bounds, state, child):
+def beget(first, second, blend, mutation, reach, variables, state, child):
     """Cross two parents and mutate the child, within the limits. Between two angles lies the shorter way, where it may."""
     n = child.size
     for k in range(n):
         share = (1.0 + 2.0 * blend) * uniform(state) - blend
         difference = second[k] - first[k]
-        if bounds[4, k] != 0.0:
+        if variables[k].whole_turn:
             difference -= 2.0 * math.pi * round(difference / (2.0 * math.pi))
         gene = first[k] + share * difference
         if uniform(state) * n < mutation:
-            step = reach * (bounds[3, k] - bounds[2, k]) * 2.0 ** (-PRECISION * uniform(state))
+            step = (
+                reach * (variables[k].sample_upper - variables[k].sample_lower) * 2.0 ** (-PRECISION * uniform(state))
+            )
             gene += step if uniform(state) < 0.5 else -step
-        child[k] = bring_within(gene, bounds, k)
+        child[k] = bring_within(gene, variables, k)
 
 
 @jit_part
 def breed(setting, parameters, genes, fitness, best, ease, offspring, offspring_fitness):
     """The next generation: the fittest as it is, and children. Whether the search is over."""
-    bounds, state = setting.problem[4], setting.state
+    variables, state = setting.problem.variables, setting.state
     rounds = int(parameters[TOURNAMENT])
     for k in range(genes.shape[1]):
         offspring[0, k] = genes[best, k]
@@ -68,7 +70,7 @@ def breed(setting, parameters, genes, fitness, best, ease, offspring, offspring_
     for i in range(1, fitness.size):
         first, second = choose(fitness, rounds, state), choose(fitness, rounds, state)
         beget(
-            genes[first], genes[second], parameters[BLEND], parameters[MUTATION], parameters[REACH], bounds, state,
+            genes[first], genes[second], parameters[BLEND], parameters[MUTATION], parameters[REACH], variables, state,
             offspring[i],
         )  # fmt: skip
         offspring_fitness[i], over = appraise(setting, offspring[i], ease)
@@ -85,7 +87,7 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
     at = size * n
     genes, offspring = room[:at].reshape((size, n)), room[at : 2 * at].reshape((size, n))
     fitness, offspring_fitness = room[2 * at : 2 * at + size], room[2 * at + size : 2 * at + 2 * size]
-    blocks = anything_blocks(problem[2])
+    blocks = anything_blocks(problem.terms)
     while True:
         if populate(setting, x, seed, genes, fitness):
             return

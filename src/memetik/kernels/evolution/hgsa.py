@@ -82,7 +82,7 @@ def carve_generation(room, size, n):
 @jit
 def set_up(problem, room, motion):
     """Cut a Bench out of `room`, and find out what each variable drives."""
-    nodes, frames, terms, data, bounds, spans = problem
+    nodes, frames, terms = problem.nodes, problem.frames, problem.terms
     n, f = motion.size, frames.size
     at = WIDTH * nodes.size
     bench = Bench(
@@ -146,15 +146,15 @@ def exploit(setting, ease, bench, genes, momentum, fitness, x, g):
 
     Writes the individual x with its momentum g. Returns its fitness, and whether the search is over.
     """
-    nodes, frames, terms, data, bounds, spans = setting.problem
+    nodes, frames, variables = setting.problem.nodes, setting.problem.frames, setting.problem.variables
     state = setting.state
     for k in range(x.size):
         x[k], g[k] = genes[k], uniform(state) * momentum[k]
     settle(nodes, frames, x, bench)
     for k in range(x.size):
         here, reach = x[k], min(fitness, math.pi) * bench.unit[k]
-        up = min(here + reach * uniform(state), bounds[1, k])
-        down = max(here - reach * uniform(state), bounds[0, k])
+        up = min(here + reach * uniform(state), variables[k].upper)
+        down = max(here - reach * uniform(state), variables[k].lower)
         x[k] = up
         move_one(nodes, frames, k, x, bench)
         raised, over = judge_placed(setting, x, ease, bench.moved)
@@ -180,7 +180,7 @@ def exploit(setting, ease, bench, genes, momentum, fitness, x, g):
 @jit_part
 def breed(setting, ease, elites, last, order, pool, young):
     """Offspring of parents chosen by rank, from place `elites` on. Whether the search is over."""
-    bounds, state = setting.problem[4], setting.state
+    variables, state = setting.problem.variables, setting.state
     size = order.size
     for i in range(size):
         pool[i] = order[i]
@@ -192,9 +192,9 @@ def breed(setting, ease, elites, last, order, pool, young):
             recombine(
                 last.genes[first], last.genes[second], last.momentum[first], last.momentum[second], True, state, x, g
             )
-            mutate(0.5 * (last.extinction[first] + last.extinction[second]), bounds, state, x, g)
+            mutate(0.5 * (last.extinction[first] + last.extinction[second]), variables, state, x, g)
             adopt(last.genes[first], last.genes[second], last.genes[prototype], state, x, g)
-            constrain(bounds, x)
+            constrain(variables, x)
         else:
             draw_genes(setting, x)
             for k in range(g.size):
@@ -240,7 +240,7 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
     at = 2 * size * (n + 1)
     last, young = carve_generation(room, size, n), carve_generation(room[at:], size, n)
     bench = set_up(problem, room[2 * at :], places[2 * size : 2 * size + n])
-    blocks = anything_blocks(problem[2])
+    blocks = anything_blocks(problem.terms)
     while True:
         if populate(setting, x, seed, last.genes, last.fitness):
             return

@@ -19,6 +19,7 @@ from memetik.kernels.evolution.fitness import (
     populate,
     wait,
 )
+from memetik.kernels.problem.limits import clamp
 
 INERTIA, MEMORY, COMPANY, NEIGHBOURS = OWN, OWN + 1, OWN + 2, OWN + 3
 
@@ -44,13 +45,13 @@ def leader(fitness, i, neighbours, best):
 
 
 @jit
-def fly(x, speed, own, led, parameters, bounds, state):
+def fly(x, speed, own, led, parameters, variables, state):
     """v' = w v + c1 U (own best - x) + c2 U (leader's best - x), then x' = x + v', within the limits."""
     inertia, memory, company = parameters[INERTIA], parameters[MEMORY], parameters[COMPANY]
     for k in range(x.size):
         v = inertia * speed[k] + memory * uniform(state) * (own[k] - x[k]) + company * uniform(state) * (led[k] - x[k])
         gene = x[k] + v
-        inside = min(max(gene, bounds[0, k]), bounds[1, k])
+        inside = clamp(gene, variables[k])
         speed[k] = v if gene == inside else -BOUNCE * v
         x[k] = inside
 
@@ -68,10 +69,10 @@ def start_flight(setting, best, genes, speed):
 @jit
 def advance(setting, parameters, genes, speed, bests, fitness, best, ease):
     """One move of the whole swarm. Whether the search is over."""
-    bounds, state, neighbours = setting.problem[4], setting.state, int(parameters[NEIGHBOURS])
+    variables, state, neighbours = setting.problem.variables, setting.state, int(parameters[NEIGHBOURS])
     for i in range(fitness.size):
         led = leader(fitness, i, neighbours, best)
-        fly(genes[i], speed[i], bests[i], bests[led], parameters, bounds, state)
+        fly(genes[i], speed[i], bests[i], bests[led], parameters, variables, state)
         found, over = appraise(setting, genes[i], ease)
         if over:
             return True
@@ -90,7 +91,7 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
     at = size * n
     bests, genes = room[:at].reshape((size, n)), room[at : 2 * at].reshape((size, n))
     speed, fitness = room[2 * at : 3 * at].reshape((size, n)), room[3 * at : 3 * at + size]
-    blocks = anything_blocks(problem[2])
+    blocks = anything_blocks(problem.terms)
     while True:
         if populate(setting, x, seed, bests, fitness):
             return

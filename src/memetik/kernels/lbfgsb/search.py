@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.random import seed_stream, uniform
+from memetik.kernels.compiler.random import seed_stream
 from memetik.kernels.lbfgsb.minimiser import (
     ACCEPT,
     GIVE_UP,
@@ -21,6 +21,7 @@ from memetik.kernels.memetic.descent import STAGES
 from memetik.kernels.memetic.refine import FAINT
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.problem.evaluate import linearise, measure, place
+from memetik.kernels.problem.limits import sample
 from memetik.kernels.problem.whole_turns import open_limits
 
 # A descent is given up when so many evaluations do not take a tenth off, or a thousandth while guides pull. Of 4 to 30
@@ -44,7 +45,13 @@ def half_squares(problem, x, softness, gradient, outcome, work):
 
     Returns f, and whether every term that can block is satisfied.
     """
-    nodes, frames, terms, data, bounds, spans = problem
+    nodes, frames, terms, data, variables = (
+        problem.nodes,
+        problem.frames,
+        problem.terms,
+        problem.data,
+        problem.variables,
+    )
     place(nodes, frames, x, work.poses, work.world)
     outcome[EVALUATIONS] += 1.0
     error, hard, satisfied = measure(terms, data, work.world, x, softness, work.residual)
@@ -57,14 +64,14 @@ def half_squares(problem, x, softness, gradient, outcome, work):
     )  # fmt: skip
     for k in range(x.size):
         uphill = work.gradient[k]
-        for i in range(spans[k, 0], spans[k, 1]):
+        for i in range(variables[k].row_begin, variables[k].row_end):
             uphill += work.jacobian[k, i] * work.residual[i]
         gradient[k] = uphill
     return 0.5 * error, satisfied
 
 
 @jit
-def bend(gradient, spans, work):
+def bend(gradient, variables, work):
     """How much f bends along its gradient, by Gauss and Newton: g.(J^T J + D).g / g.g; one where it does not."""
     residuals, springs, square = 0.0, 0.0, 0.0
     for i in range(work.residual.size):
@@ -72,7 +79,7 @@ def bend(gradient, spans, work):
     for k in range(gradient.size):
         square += gradient[k] * gradient[k]
         springs += work.diagonal[k] * gradient[k] * gradient[k]
-        for i in range(spans[k, 0], spans[k, 1]):
+        for i in range(variables[k].row_begin, variables[k].row_end):
             work.right[i] += work.jacobian[k, i] * gradient[k]
     for i in range(work.residual.size):
         residuals += work.right[i] * work.right[i]
@@ -90,7 +97,7 @@ def descend(problem, x, softness, stall, memory, most, deadline, clock, outcome,
     """
     n = x.size
     lower, upper, room = room[:n], room[n : 2 * n], room[2 * n :]
-    open_limits(problem[4], lower, upper)
+    open_limits(problem.variables, lower, upper)
     rules = Rules(UNLIMITED, UNLIMITED, GRADIENT_TOLERANCE, 0.0, memory)
     gradient = room[:n]
     begin(rules, x, lower, upper, places, room)
@@ -100,7 +107,7 @@ def descend(problem, x, softness, stall, memory, most, deadline, clock, outcome,
     while reason == RUNNING:
         f, satisfied = half_squares(problem, x, softness, gradient, outcome, work)
         if evaluations == 0:
-            scale = 1.0 / bend(gradient, problem[5], work) if math.isfinite(f) else 1.0
+            scale = 1.0 / bend(gradient, problem.variables, work) if math.isfinite(f) else 1.0
         f *= scale
         for k in range(x.size):
             gradient[k] *= scale
@@ -141,11 +148,11 @@ def attempt(problem, x, guided, patient, memory, most, deadline, clock, outcome,
 
 
 @jit
-def draw(x, seed, stream, bounds, state):
+def draw(x, seed, stream, variables, state):
     """A posture within the limits, from a stream of its own."""
     seed_stream(state, seed, stream)
     for k in range(x.size):
-        x[k] = bounds[2, k] + (bounds[3, k] - bounds[2, k]) * uniform(state)
+        x[k] = sample(variables[k], state)
 
 
 @jit
@@ -155,7 +162,7 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
     parameters: how many pairs to remember, and whether to start again. When nothing satisfies all terms, the last part
     of the budget brings the closest posture to its minimum.
     """
-    nodes, frames, terms, data, bounds, spans = problem
+    terms, variables = problem.terms, problem.variables
     memory, restarts = int(parameters[0]), parameters[1] != 0.0
     guided, blocking = False, False
     for t in range(terms.size):
@@ -168,7 +175,7 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
         reached = attempt(problem, x, guided, patient, memory, first, deadline, clock, outcome, places, room, work)
         if reached or not restarts or spent(outcome, first, deadline, clock):
             break
-        draw(x, seed, int(outcome[ATTEMPTS]), bounds, state)
+        draw(x, seed, int(outcome[ATTEMPTS]), variables, state)
     if not reached:
         for k in range(x.size):
             x[k] = work.best[k]

@@ -6,7 +6,10 @@ smoothly with it, as no set of four or fewer does (q and -q are one rotation, an
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.compiler.record import Array, floats
 from memetik.kernels.math.pose import compose, inverse, load
 from memetik.kernels.problem.evaluate import place
 from memetik.kernels.terms.records import ORIENTATION, POSITION
@@ -61,15 +64,24 @@ def show_all(nodes, frames, terms, postures, poses, world, inputs):
         write_shown(terms, world, inputs[r])
 
 
+class Scales(NamedTuple):
+    """The ranges that inputs and outputs between 0 and 1 stand for."""
+
+    low: Array = floats("inputs")
+    gain: Array = floats("inputs")
+    lower: Array = floats("variables")
+    span: Array = floats("variables")
+
+
 @jit_part
-def scale_in(low, gain, inputs):
+def scale_in(scales, inputs):
     """Bring inputs of the range of the training set between 0 and 1, in place."""
-    for i in range(low.size):
-        inputs[i] = (inputs[i] - low[i]) * gain[i]
+    for i in range(scales.low.size):
+        inputs[i] = (inputs[i] - scales.low[i]) * scales.gain[i]
 
 
 @jit_part
-def scale_out(outputs, first, lower, span, x):
+def scale_out(outputs, first, scales, x):
     """Joint values from outputs between 0 and 1, which stand from `first` on."""
     for k in range(x.size):
-        x[k] = lower[k] + span[k] * min(max(outputs[first + k], 0.0), 1.0)
+        x[k] = scales.lower[k] + scales.span[k] * min(max(outputs[first + k], 0.0), 1.0)

@@ -9,11 +9,14 @@ comes from the layer below and then the bias. `units` holds the outputs of all u
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from memetik.kernels.compiler.array_table import floats_at, integers_at, terms_at
-from memetik.kernels.compiler.jit import COMPILED, jit, jit_fast, jit_part
-from memetik.kernels.learned.encoding import scale_in, scale_out, write_wanted
-from memetik.kernels.problem.verify import wrap_towards
+from memetik.kernels.compiler.jit import jit, jit_fast
+from memetik.kernels.compiler.record import Array, floats, integers, reader, records
+from memetik.kernels.learned.encoding import Scales, scale_in, scale_out, write_wanted
+from memetik.kernels.problem.limits import wrap_towards
+from memetik.kernels.problem.record import VARIABLE
+from memetik.kernels.terms.records import TERM
 
 # RPROP (Riedmiller and Braun 1993): a step grows while the sign of its derivative stays, and shrinks when it changes.
 GROW, SHRINK = 1.2, 0.5
@@ -41,52 +44,53 @@ def respond(sizes, weights, units):
         below, above = above, above + sizes[layer]
 
 
-@jit
-def answer(terms, data, low, gain, lower, span, sizes, weights, units, x):
-    """The posture x that the network answers to the targets in the data of a problem."""
-    write_wanted(terms, data, units)
-    scale_in(low, gain, units)
-    respond(sizes, weights, units)
-    scale_out(units, units.size - x.size, lower, span, x)
+class Network(NamedTuple):
+    """A trained network bound to a problem, with its scratch."""
+
+    scales: Scales
+    terms: Array = records(TERM, "terms")  # of the problem
+    variables: Array = records(VARIABLE, "variables")
+    data: Array = floats("numbers")  # of the problem, with the targets to answer
+    sizes: Array = integers("layers")  # units of each layer
+    weights: Array = floats("weights")  # of each unit the weights of the layer below, then its bias
+    units: Array = floats("units")  # of all layers, the input first
+    x: Array = floats("variables")  # the answer
+    start: Array = floats("variables")
+
+
+read_network = reader(Network)
 
 
 @jit
-def infer_batch(places, rows, terms, data, low, gain, lower, span, sizes, weights, units, postures):
-    """Postures for many targets: each of the rows is written to these places in the data, which is scratch here."""
+def answer(network, x):
+    """The posture x that the network answers to the targets in the data of its problem."""
+    write_wanted(network.terms, network.data, network.units)
+    scale_in(network.scales, network.units)
+    respond(network.sizes, network.weights, network.units)
+    scale_out(network.units, network.units.size - x.size, network.scales, x)
+
+
+@jit
+def infer_batch(table, columns, rows, postures):
+    """Postures for many targets: each of the rows is written to these columns of the network's data."""
+    network = read_network(table)
     for r in range(rows.shape[0]):
-        for k in range(places.size):
-            data[places[k]] = rows[r, k]
-        answer(terms, data, low, gain, lower, span, sizes, weights, units, postures[r])
+        for k in range(columns.size):
+            network.data[columns[k]] = rows[r, k]
+        answer(network, postures[r])
 
 
-@jit_part
-def infer(terms, data, bounds, active, low, gain, lower, span, sizes, weights, units, x, start, q):
-    """Replace the active joints of q by the network's answer, brought near to what they were by whole turns."""
+@jit
+def infer(table, q):
+    """Replace the variables of q by the network's answer, brought near to what they were by whole turns."""
+    network = read_network(table)
+    x, variables = network.x, network.variables
     for k in range(x.size):
-        start[k] = q[active[k]]
-    answer(terms, data, low, gain, lower, span, sizes, weights, units, x)
-    wrap_towards(x, start, bounds)
+        network.start[k] = q[variables[k].index]
+    answer(network, x)
+    wrap_towards(x, network.start, variables)
     for k in range(x.size):
-        q[active[k]] = x[k]
-
-
-if COMPILED:
-
-    @jit
-    def infer_at(table, q):
-        """infer with all arrays in one table (compiler/array_table.py), in the order of its arguments."""
-        bounds, active = floats_at(table, 2), integers_at(table, 3)
-        infer(
-            terms_at(table, 0), floats_at(table, 1), bounds.reshape((5, active.size)), active, floats_at(table, 4),
-            floats_at(table, 5), floats_at(table, 6), floats_at(table, 7), integers_at(table, 8), floats_at(table, 9),
-            floats_at(table, 10), floats_at(table, 11), floats_at(table, 12), q,
-        )  # fmt: skip
-
-else:
-
-    def infer_at(table, q):
-        """infer with all arrays in one tuple."""
-        infer(*table, q)
+        q[variables[k].index] = x[k]
 
 
 @jit

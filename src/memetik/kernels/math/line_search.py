@@ -5,12 +5,14 @@ For phi(a) = f(x + a d) it finds a step with enough decrease and a flat enough s
     phi(a) <= phi(0) + ENOUGH a phi'(0),    |phi'(a)| <= FLAT |phi'(0)|
 
 by narrowing an interval that holds one. The caller evaluates: it begins a search, and tells value and slope of every trial
-until the search is done. The state is a few numbers in an array, so that many searches can run side by side.
+until the search is done. The state is a record, so that many searches can run side by side.
 """
 
 from __future__ import annotations
 
 import math
+
+import numpy as np
 
 from memetik.kernels.compiler.jit import jit, jit_part
 
@@ -20,24 +22,42 @@ SHRINK = 0.66  # two trials must shrink the interval at least so far, else it is
 REACH_LEAST, REACH_MOST = 1.1, 4.0  # how far a step is extrapolated while no interval is known
 RETREAT = 0.1  # how much is left of a step to where the function is not defined
 
-# The state. `best` is the end of the interval with the least value so far, `other` the opposite end.
-(
-    BEST, BEST_VALUE, BEST_SLOPE, OTHER, OTHER_VALUE, OTHER_SLOPE, START_VALUE, START_SLOPE, LOW, HIGH, WIDTH, WIDTH_BEFORE,
-    LIMIT, BRACKETED, FALLING, STATE,
-) = range(16)  # fmt: skip
+# The state of a search.
+LINE_SEARCH = np.dtype(
+    (
+        np.record,
+        [
+            ("best", np.float64),  # the end of the interval with the least value so far
+            ("best_value", np.float64),
+            ("best_slope", np.float64),
+            ("other", np.float64),  # the opposite end
+            ("other_value", np.float64),
+            ("other_slope", np.float64),
+            ("start_value", np.float64),
+            ("start_slope", np.float64),
+            ("low", np.float64),  # the next trial lies between these
+            ("high", np.float64),
+            ("width", np.float64),  # of the interval
+            ("width_before", np.float64),
+            ("limit", np.float64),  # no trial is beyond
+            ("bracketed", np.int64),  # 1 if the interval is known to hold a minimum
+            ("falling", np.int64),  # 1 until a trial has enough decrease and a slope that rises
+        ],
+    )
+)
 
 
 @jit
 def begin_search(state, value, slope, step, longest):
     """Start from value and slope (negative) at zero; the first trial is `step`, none will be beyond `longest`."""
-    state[BEST] = state[OTHER] = 0.0
-    state[BEST_VALUE] = state[OTHER_VALUE] = state[START_VALUE] = value
-    state[BEST_SLOPE] = state[OTHER_SLOPE] = state[START_SLOPE] = slope
-    state[LOW], state[HIGH] = 0.0, step + REACH_MOST * step
-    state[WIDTH], state[WIDTH_BEFORE] = longest, 2.0 * longest
-    state[LIMIT] = longest
-    state[BRACKETED] = 0.0
-    state[FALLING] = 1.0  # no trial yet with enough decrease and a slope that rises
+    state.best = state.other = 0.0
+    state.best_value = state.other_value = state.start_value = value
+    state.best_slope = state.other_slope = state.start_slope = slope
+    state.low, state.high = 0.0, step + REACH_MOST * step
+    state.width, state.width_before = longest, 2.0 * longest
+    state.limit = longest
+    state.bracketed = 0
+    state.falling = 1
 
 
 @jit
@@ -47,50 +67,50 @@ def next_trial(state, step, value, slope):
     A search is also done, short of its conditions, when rounding or the longest step end it.
     """
     if not (math.isfinite(value) and math.isfinite(slope)):
-        state[LIMIT] = state[BEST] + RETREAT * (step - state[BEST])
-        state[BRACKETED] = 0.0
-        return state[LIMIT], False
-    least = ENOUGH * state[START_SLOPE]
-    line = state[START_VALUE] + step * least
-    if state[FALLING] != 0.0 and value <= line and slope >= 0.0:
-        state[FALLING] = 0.0
+        state.limit = state.best + RETREAT * (step - state.best)
+        state.bracketed = 0
+        return state.limit, False
+    least = ENOUGH * state.start_slope
+    line = state.start_value + step * least
+    if state.falling and value <= line and slope >= 0.0:
+        state.falling = 0
     if _is_over(state, step, value, slope, line, least):
         return step, True
     # As long as the decrease was never enough, a function tilted by the least decrease has its minimum where it is.
-    tilt = least if state[FALLING] != 0.0 and value <= state[BEST_VALUE] and value > line else 0.0
+    tilt = least if state.falling and value <= state.best_value and value > line else 0.0
     trial = step
     step = _narrow(state, step, value, slope, tilt)
     if not math.isfinite(step):  # numbers too large to interpolate
         step = 0.5 * trial
-    if state[BRACKETED] != 0.0:
-        width = abs(state[OTHER] - state[BEST])
-        if width >= SHRINK * state[WIDTH_BEFORE]:
-            step = state[BEST] + 0.5 * (state[OTHER] - state[BEST])
-        state[WIDTH_BEFORE], state[WIDTH] = state[WIDTH], width
-        state[LOW], state[HIGH] = min(state[BEST], state[OTHER]), max(state[BEST], state[OTHER])
+    if state.bracketed:
+        width = abs(state.other - state.best)
+        if width >= SHRINK * state.width_before:
+            step = state.best + 0.5 * (state.other - state.best)
+        state.width_before, state.width = state.width, width
+        state.low, state.high = min(state.best, state.other), max(state.best, state.other)
     else:
-        state[LOW] = step + REACH_LEAST * (step - state[BEST])
-        state[HIGH] = step + REACH_MOST * (step - state[BEST])
-    step = min(max(step, 0.0), state[LIMIT])
-    if state[BRACKETED] != 0.0 and _is_exhausted(state, step):
-        step = state[BEST]  # no better trial is left: end where it was best
+        state.low = step + REACH_LEAST * (step - state.best)
+        state.high = step + REACH_MOST * (step - state.best)
+    step = min(max(step, 0.0), state.limit)
+    if state.bracketed and _is_exhausted(state, step):
+        step = state.best  # no better trial is left: end where it was best
     return step, False
 
 
 @jit_part
 def _is_exhausted(state, step):
     """Whether an interval holds no trial worth the while."""
-    return step <= state[LOW] or step >= state[HIGH] or state[HIGH] - state[LOW] <= NARROW * state[HIGH]
+    return step <= state.low or step >= state.high or state.high - state.low <= NARROW * state.high
 
 
 @jit_part
 def _is_over(state, step, value, slope, line, least):
     """Whether a trial satisfies both conditions, or the search has nowhere to go from it."""
-    if value <= line and abs(slope) <= -FLAT * state[START_SLOPE]:
+    if value <= line and abs(slope) <= -FLAT * state.start_slope:
         return True
-    if state[BRACKETED] != 0.0 and _is_exhausted(state, step):
+    if state.bracketed and _is_exhausted(state, step):
         return True
-    return (step >= state[LIMIT] and value <= line and slope <= least) or step <= 0.0
+    return (step >= state.limit and value <= line and slope <= least) or step <= 0.0
 
 
 @jit_part
@@ -123,13 +143,13 @@ def _narrow(state, step, value, slope, tilt):
     All is about the function less `tilt` times the step. Four cases: the value is higher than the best; the slopes point
     at each other; the slope is flatter; it is as steep as before.
     """
-    best, other = state[BEST], state[OTHER]
-    best_value, best_slope = state[BEST_VALUE] - tilt * best, state[BEST_SLOPE] - tilt
-    other_value, other_slope = state[OTHER_VALUE] - tilt * other, state[OTHER_SLOPE] - tilt
+    best, other = state.best, state.other
+    best_value, best_slope = state.best_value - tilt * best, state.best_slope - tilt
+    other_value, other_slope = state.other_value - tilt * other, state.other_slope - tilt
     tilted_value, tilted_slope = value - tilt * step, slope - tilt
-    bracketed = state[BRACKETED] != 0.0
+    bracketed = state.bracketed != 0
     opposed = tilted_slope * math.copysign(1.0, best_slope) < 0.0
-    low, high = state[LOW], state[HIGH]
+    low, high = state.low, state.high
     if tilted_value > best_value:
         share, _ = _cubic(best, best_value, best_slope, step, tilted_value, tilted_slope)
         cubic = best + share * (step - best)
@@ -162,10 +182,10 @@ def _narrow(state, step, value, slope, tilt):
     else:
         next_step = high if step > best else low
     if tilted_value > best_value:
-        state[OTHER], state[OTHER_VALUE], state[OTHER_SLOPE] = step, value, slope
+        state.other, state.other_value, state.other_slope = step, value, slope
     else:
         if opposed:
-            state[OTHER], state[OTHER_VALUE], state[OTHER_SLOPE] = best, state[BEST_VALUE], state[BEST_SLOPE]
-        state[BEST], state[BEST_VALUE], state[BEST_SLOPE] = step, value, slope
-    state[BRACKETED] = 1.0 if bracketed else 0.0
+            state.other, state.other_value, state.other_slope = best, state.best_value, state.best_slope
+        state.best, state.best_value, state.best_slope = step, value, slope
+    state.bracketed = 1 if bracketed else 0
     return next_step

@@ -3,76 +3,66 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from memetik.kernels.compiler.function_pointers import call_attempt
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.random import seed_stream, uniform
-from memetik.kernels.memetic.search import move_inside
-from memetik.kernels.problem.budget import ATTEMPTS, ERROR, MOVED, OUTCOME, deadline_after, spent
-from memetik.kernels.problem.evaluate import count_residuals
+from memetik.kernels.compiler.random import seed_stream
+from memetik.kernels.compiler.record import Array, floats
+from memetik.kernels.memetic.record import memetic_arrays
+from memetik.kernels.problem.budget import ATTEMPTS, ERROR, OUTCOME, spent
+from memetik.kernels.problem.function_pointers import call_attempt
+from memetik.kernels.problem.limits import sample
+from memetik.kernels.problem.solve import begin_solve
 from memetik.kernels.problem.verify import REACHED, verify
-from memetik.kernels.problem.workspace import carve
-from memetik.kernels.terms.springs import rest_at_start
+
+
+class Found(NamedTuple):
+    """Where solutions go."""
+
+    solutions: Array = floats("most", "variables")
+    errors: Array = floats("most", "terms")
 
 
 @jit
-def apart(x, other, bounds):
+def apart(x, other, variables):
     """The largest difference of two postures over their variables [rad or m]; whole turns do not count."""
     largest = 0.0
     for k in range(x.size):
         difference = abs(x[k] - other[k])
-        if bounds[4, k] != 0.0:
+        if variables[k].whole_turn:
             difference = abs(difference - 2.0 * math.pi * round(difference / (2.0 * math.pi)))
         largest = max(largest, difference)
     return largest
 
 
 @jit
-def find_all(
-    nodes, frames, terms, data, bounds, spans, active, limits, population, q, attempt, seed, most, seconds, patience,
-    distinct, solutions, solution_errors, flags, clock, state, buffer, outcome,
-):  # fmt: skip
-    """Fill the rows of `solutions` (in variables); returns how many. Stops when they are full, when `patience` attempts
-    in a row brought nothing new, or when the budget is spent."""
-    n = active.size
-    work = carve(buffer, nodes.size, frames.size, n, count_residuals(terms), population.shape[0])
-    problem = (nodes, frames, terms, data, bounds, spans)
-    for k in range(OUTCOME):
-        outcome[k] = 0.0
-    errors, satisfied = outcome[OUTCOME : OUTCOME + terms.size], outcome[OUTCOME + terms.size :]
-    deadline = deadline_after(seconds, clock)
-    x, start = work.x, work.start
-    if move_inside(q, limits):
-        outcome[MOVED] = 1.0
-    for k in range(n):
-        x[k] = start[k] = q[active[k]]
-    rest_at_start(terms, data, start)
-    seed_stream(state, seed, 1)
-    found, idle = 0, 0
-    while found < solutions.shape[0] and idle < patience:
+def find_all(table, found, attempt, q, outcome, seed, most, seconds, patience, distinct):
+    """Fill the rows of `found`; returns how many. Stops when they are full, when `patience` attempts in a row brought nothing
+    new, or when the budget is spent."""
+    arrays = memetic_arrays(table)
+    problem, work, genes = arrays.solve.problem, arrays.solve.work, arrays.population.genes
+    run = begin_solve(arrays.solve, q, outcome, seed, most, seconds)
+    x, variables = work.x, problem.variables
+    seed_stream(run.state, seed, 1)
+    count, idle = 0, 0
+    while count < found.solutions.shape[0] and idle < patience:
         outcome[ERROR] = math.inf
         outcome[ATTEMPTS] += 1.0
         idle += 1
-        if call_attempt(attempt, problem, x, most, deadline, clock, outcome, work):
-            status = verify(
-                nodes, frames, terms, data, bounds, x, start, work.poses, work.world, work.residual, errors, satisfied
-            )
-            fresh = status == REACHED
-            for s in range(found):
-                fresh = fresh and apart(x, solutions[s], bounds) > distinct
+        if call_attempt(attempt, problem, x, run, work):
+            fresh = verify(problem, x, outcome, work) == REACHED
+            for s in range(count):
+                fresh = fresh and apart(x, found.solutions[s], variables) > distinct
             if fresh:
-                for k in range(n):
-                    solutions[found, k] = x[k]
-                for t in range(terms.size):
-                    solution_errors[found, t] = errors[t]
-                found += 1
+                for k in range(x.size):
+                    found.solutions[count, k] = x[k]
+                for t in range(problem.terms.size):
+                    found.errors[count, t] = outcome[OUTCOME + t]
+                count += 1
                 idle = 0
-        if spent(outcome, most, deadline, clock):
+        if spent(run):
             break
         c = int(outcome[ATTEMPTS]) - 1
-        for k in range(n):
-            if c < population.shape[0]:
-                x[k] = population[c, k]
-            else:
-                x[k] = bounds[2, k] + (bounds[3, k] - bounds[2, k]) * uniform(state)
-    return found
+        for k in range(x.size):
+            x[k] = genes[c, k] if c < genes.shape[0] else sample(variables[k], run.state)
+    return count

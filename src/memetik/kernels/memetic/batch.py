@@ -2,39 +2,52 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from memetik.kernels.compiler.cancel import CAUGHT
 from memetik.kernels.compiler.clock import now
-from memetik.kernels.compiler.function_pointers import call_stage
 from memetik.kernels.compiler.jit import jit_free
+from memetik.kernels.compiler.record import Array, floats, integers, records
 from memetik.kernels.memetic.stages import left_of, run_stages
+from memetik.kernels.problem.function_pointers import call_stage
+from memetik.kernels.problem.record import solve_arrays
 from memetik.kernels.problem.verify import CLOSEST, REACHED
 
 
+class Rows(NamedTuple):
+    """Targets and starts, and what becomes of each row."""
+
+    columns: Array = integers("columns")  # where the targets go in the data of the problem
+    targets: Array = floats("rows", "columns")
+    q: Array = floats("rows", "dof")  # where each solve starts, and its answer
+    outcomes: Array = floats("rows", "outcome")
+    statuses: Array = records("int8", "rows")
+    seconds: Array = floats("rows")  # what each solve took
+
+
 @jit_free
-def solve_rows(
-    search, stages, search_table, table, data, places, targets, q, numbers, statuses, lasted, shares, only_guides, seed,
-    seconds, pause, clock,
-):  # fmt: skip
-    """Solve one problem for every row of `targets`, whose columns go to data[places], from the same row of q, in place.
+def solve_rows(rows, stages, table, shares, only_guides, seed, seconds, pause):
+    """Solve one problem for every row, in place. Returns how many rows it came to within `pause` seconds, at least one.
 
-    Returns how many rows it came to solve within `pause` seconds, at least one.
-
-    `search` is the address of the first stage, with a table of its own; `stages` those of the others (run_stages). `shares` are
-    the evaluations that each row may have spent after the search, before the last stage, and in all. A row of `numbers`
-    is the outcome of a solve, `lasted` how long it took [s]. The tables, `data` and `clock` belong to one thread.
+    `stages` are the addresses of the search and of the stages that may follow it (stages.py), `shares` the evaluations that
+    each row may have spent after the search, before the last stage, and in all. The table belongs to one thread.
     """
+    arrays = solve_arrays(table)
+    clock, q = arrays.clock, rows.q
     end = now(clock) + pause
     for k in range(q.shape[0]):
-        for c in range(places.size):
-            data[places[c]] = targets[k, c]
+        for c in range(rows.columns.size):
+            arrays.source[rows.columns[c]] = rows.targets[k, c]
         begin = now(clock)
-        status = call_stage(search, search_table, q[k], numbers[k], seed, shares[0], seconds)
+        status = call_stage(stages[0], table, q[k], rows.outcomes[k], seed, shares[0], seconds)
         if status == CLOSEST or (only_guides and status == REACHED):
             left = left_of(seconds, begin, clock)
-            status = run_stages(stages, table, q[k], numbers[k], status, seed, shares[1], shares[2], left, clock)
-        statuses[k] = status
+            status = run_stages(
+                stages[1:], table, q[k], rows.outcomes[k], status, seed, shares[1], shares[2], left, clock
+            )  # fmt: skip
+        rows.statuses[k] = status
         after = now(clock)
-        lasted[k] = after - begin
+        rows.seconds[k] = after - begin
         if after >= end or clock[CAUGHT] != 0:
             return k + 1
     return q.shape[0]

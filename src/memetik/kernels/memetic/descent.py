@@ -31,54 +31,53 @@ def newton_step(problem, x, damping, softness, work):
     shorten(LONGEST_STEP, work)
 
 
-# Soft terms fade while the others are not satisfied.
-STAGES = np.array([1.0, 1e-2, 1e-4, 1e-6, 0.0])
+# Soft terms fade while the others are not satisfied: what they count for in one descent after another.
+FADING = np.array([1.0, 1e-2, 1e-4, 1e-6, 0.0])
 
 
 @jit
-def descend(problem, x, softness, most, deadline, clock, outcome, work):
+def descend(problem, x, softness, run, work):
     """Step downhill until satisfied (with softness 0), stalled or out of budget. Returns whether it is satisfied."""
-    nodes, frames, terms, data, bounds, spans = problem
     stall, stalls, steps = STALL, STALLS, STEPS
     if softness > 0.0:
         stall, stalls, steps = BALANCE_STALL, 1, BALANCE_STEPS
     last = math.inf
     failures = 0
     for step in range(steps + 1):
-        place(nodes, frames, x, work.poses, work.world)
-        outcome[EVALUATIONS] += 1.0
-        error, hard, satisfied = measure(terms, data, work.world, x, softness, work.residual)
-        remember(x, hard, outcome, work)
+        place(problem.nodes, problem.frames, x, work.poses, work.world)
+        run.outcome[EVALUATIONS] += 1.0
+        error, hard, satisfied = measure(problem.terms, problem.data, work.world, x, softness, work.residual)
+        remember(x, hard, run, work)
         if error > stall * last:
             failures += 1
         else:
             failures = 0
         done = satisfied and softness == 0.0
-        if done or failures >= stalls or step == steps or spent(outcome, most, deadline, clock):
+        if done or failures >= stalls or step == steps or spent(run):
             return satisfied
         if not math.isfinite(error):  # some objective is not defined here; a step would lead nowhere
             return False
         last = error
         newton_step(problem, x, DAMPING * 0.5 * error + LEAST_DAMPING, softness, work)
-        take_step(x, bounds, work)
+        take_step(x, problem.variables, work)
     return False
 
 
 @jit
-def attempt(problem, x, most, deadline, clock, outcome, work):
+def attempt(problem, x, run, work):
     """One attempt where every term can block."""
-    return descend(problem, x, 0.0, most, deadline, clock, outcome, work)
+    return descend(problem, x, 0.0, run, work)
 
 
 @jit
-def attempt_softly(problem, x, most, deadline, clock, outcome, work):
+def attempt_softly(problem, x, run, work):
     """One attempt with terms that guide: find the balance first, then let them fade until the rest is satisfied.
 
     Where the balance led astray before, the next attempts begin with fainter guides.
     """
-    first = min(2 * (int(outcome[ATTEMPTS]) - 1), STAGES.size - 1)
-    for stage in range(first, STAGES.size):
-        satisfied = descend(problem, x, STAGES[stage], most, deadline, clock, outcome, work)
-        if satisfied or spent(outcome, most, deadline, clock):
+    first = min(2 * (int(run.outcome[ATTEMPTS]) - 1), FADING.size - 1)
+    for k in range(first, FADING.size):
+        satisfied = descend(problem, x, FADING[k], run, work)
+        if satisfied or spent(run):
             return satisfied
     return False

@@ -15,7 +15,7 @@ from memetik.kernels.math.pose import store
 
 @jit
 def place_population(nodes, frames, population, poses, frame_poses):
-    """Fill `crowd` with the poses of all frames for every row of the population; `poses` (nodes, 7) is scratch."""
+    """Fill `frame_poses` with the poses of all frames for every row of the population; `poses` (nodes, 7) is scratch."""
     for c in range(population.shape[0]):
         forward(nodes, population[c], poses)
         for f in range(frames.size):
@@ -31,7 +31,7 @@ def place_population(nodes, frames, population, poses, frame_poses):
 
 @jit
 def add_distances(frame_poses, target, weight, score):
-    """Add weight times the squared distance [m²] of every posture's frame from the target; `crowd` is (7, postures)."""
+    """Add weight times the squared distance [m²] of every posture's frame from the target; `frame_poses` is (7, postures)."""
     x, y, z = target[4], target[5], target[6]
     for c in range(score.size):
         dx, dy, dz = frame_poses[4, c] - x, frame_poses[5, c] - y, frame_poses[6, c] - z

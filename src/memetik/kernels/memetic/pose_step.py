@@ -11,17 +11,21 @@ from memetik.kernels.compiler.jit import jit_fast
 
 
 @jit_fast
-def pose_step(nodes, poses, node, px, py, pz, residual, position, rotation, bounds, x, damping, columns, step):
+def pose_step(problem, tip, residual, x, damping, work):
     """Write the step and return its longest entry.
 
-    `residual` holds the scaled errors in world axes, position and rotation are the scales; `columns` (n, 6) is scratch for
-    the Jacobian, in world axes too: a rotation of all six rows changes neither the damped step nor its length. For the
-    rotation rows d log ~ w is used; the gradient is exact because J_l^-1(e) e = e.
+    `residual` holds the scaled errors of the frame at `tip` in world axes, and the Jacobian is in world axes too: a rotation
+    of all six rows changes neither the damped step nor its length. For the rotation rows d log ~ w is used; the gradient is
+    exact because J_l^-1(e) e = e.
     """
+    nodes, variables, poses = problem.nodes, problem.variables, work.poses
+    columns, step = work.jacobian, work.step
+    position, rotation = problem.terms[0].scale, problem.terms[1].scale
+    px, py, pz = tip[4], tip[5], tip[6]
     r0, r1, r2, r3, r4, r5 = residual
     a00 = a11 = a22 = a33 = a44 = a55 = damping
     a10 = a20 = a21 = a30 = a31 = a32 = a40 = a41 = a42 = a43 = a50 = a51 = a52 = a53 = a54 = 0.0
-    i = node
+    i = problem.frames[problem.terms[0].frame].node
     while i >= 0:
         record = nodes[i]
         k = record.variable
@@ -40,7 +44,7 @@ def pose_step(nodes, poses, node, px, py, pz, residual, position, rotation, boun
             c0, c1, c2 = position * c0, position * c1, position * c2
             c3, c4, c5 = rotation * ux, rotation * uy, rotation * uz
         uphill = c0 * r0 + c1 * r1 + c2 * r2 + c3 * r3 + c4 * r4 + c5 * r5
-        if (x[k] <= bounds[0, k] and uphill >= 0.0) or (x[k] >= bounds[1, k] and uphill <= 0.0):
+        if (x[k] <= variables[k].lower and uphill >= 0.0) or (x[k] >= variables[k].upper and uphill <= 0.0):
             c0 = c1 = c2 = c3 = c4 = c5 = 0.0  # a limit holds it
         columns[k, 0], columns[k, 1], columns[k, 2] = c0, c1, c2
         columns[k, 3], columns[k, 4], columns[k, 5] = c3, c4, c5

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.memetic.descent import LEAST_DAMPING, LONGEST_STEP, newton_step
-from memetik.kernels.problem.budget import EVALUATIONS, OUTCOME, deadline_after, spent
-from memetik.kernels.problem.evaluate import count_residuals, measure, place
-from memetik.kernels.problem.verify import verify
-from memetik.kernels.problem.workspace import carve
+from memetik.kernels.problem.budget import EVALUATIONS, deadline_after, spent
+from memetik.kernels.problem.evaluate import measure, place
+from memetik.kernels.problem.limits import clamp
+from memetik.kernels.problem.record import Run, solve_arrays
+from memetik.kernels.problem.solve import end_solve
 
 STEPS = 100  # evaluations that it is worth; arms out of reach take 20 to 80
 GAIN = 1e-12  # a step that gains less than this share ends it
@@ -23,12 +24,11 @@ BOLDER, WARIER = 0.9, 3.0  # what a step that gains, or does not, makes of the d
 
 
 @jit
-def look(problem, x, softness, outcome, work):
+def look(problem, x, softness, run, work):
     """The squared error at a posture."""
-    nodes, frames, terms, data, bounds, spans = problem
-    place(nodes, frames, x, work.poses, work.world)
-    outcome[EVALUATIONS] += 1.0
-    return measure(terms, data, work.world, x, softness, work.residual)[0]
+    place(problem.nodes, problem.frames, x, work.poses, work.world)
+    run.outcome[EVALUATIONS] += 1.0
+    return measure(problem.terms, problem.data, work.world, x, softness, work.residual)[0]
 
 
 @jit_part
@@ -60,42 +60,42 @@ def conjugate(x, falling, work):
 
 
 @jit
-def go(share, bounds, work):
+def go(share, variables, work):
     """A share of the direction from the best posture, within the limits. Returns the slope of the squared error there."""
     slope = 0.0
     for k in range(work.x.size):
-        work.x[k] = min(max(work.best[k] + share * work.trial[k], bounds[0, k]), bounds[1, k])
+        work.x[k] = clamp(work.best[k] + share * work.trial[k], variables[k])
         slope += 2.0 * work.start[k] * (work.x[k] - work.best[k])
     return slope
 
 
 @jit
-def refine(problem, softness, most, deadline, clock, outcome, work):
+def refine(problem, softness, run, work):
     """From work.best, in place, downhill only, until nothing is gained or the budget is spent.
 
     `softness` is how much guides count: FAINT where something was missed, 1 where there is nothing else.
     """
-    bounds, x, best = problem[4], work.x, work.best
-    error = look(problem, best, softness, outcome, work)
+    variables, x, best = problem.variables, work.x, work.best
+    error = look(problem, best, softness, run, work)
     damping, falling = FIRST_DAMPING * error, 0.0
-    last = outcome[EVALUATIONS] + STEPS
-    while outcome[EVALUATIONS] < last and damping <= 1e6 * (1.0 + error) and not spent(outcome, most, deadline, clock):
+    last = run.outcome[EVALUATIONS] + STEPS
+    while run.outcome[EVALUATIONS] < last and damping <= 1e6 * (1.0 + error) and not spent(run):
         newton_step(problem, best, damping + LEAST_DAMPING, softness, work)
         falling = conjugate(best, falling, work)
-        slope = go(1.0, bounds, work)
-        ahead = look(problem, x, softness, outcome, work)
+        slope = go(1.0, variables, work)
+        ahead = look(problem, x, softness, run, work)
         share = seen = 1.0
         # A parabola through what is known has its lowest point elsewhere: look there too, if it is far from here.
         bend = ahead - error - slope
         lowest = min(max(-0.5 * slope / bend, 0.05), 4.0) if bend > 0.0 else 4.0
-        if not (ahead < error and 0.6 < lowest < 1.5) and not spent(outcome, most, deadline, clock):
-            go(lowest, bounds, work)
-            there, seen = look(problem, x, softness, outcome, work), lowest
+        if not (ahead < error and 0.6 < lowest < 1.5) and not spent(run):
+            go(lowest, variables, work)
+            there, seen = look(problem, x, softness, run, work), lowest
             if not ahead <= there:
                 ahead, share = there, lowest
         gain = error - ahead
         if gain > 0.0:
-            go(share, bounds, work)
+            go(share, variables, work)
             for k in range(x.size):
                 best[k] = x[k]
             error = ahead
@@ -103,31 +103,19 @@ def refine(problem, softness, most, deadline, clock, outcome, work):
         else:
             falling = 0.0
             damping *= WARIER
-        if 0.0 < gain < GAIN * error or spent(outcome, most, deadline, clock):
+        if 0.0 < gain < GAIN * error or spent(run):
             break
         if share != seen or not gain > 0.0:  # the next step needs the residuals of the best posture
-            look(problem, best, softness, outcome, work)
+            look(problem, best, softness, run, work)
 
 
 @jit
-def refine_vector(
-    nodes, frames, terms, data, bounds, spans, active, limits, q, softness, most, seconds, flags, clock, state, buffer,
-    outcome,
-):  # fmt: skip
-    """Settle a joint vector in place. Returns its status."""
-    n = active.size
-    work = carve(buffer, nodes.size, frames.size, n, count_residuals(terms), 0)
-    deadline = deadline_after(seconds, clock)
-    for k in range(n):
-        work.best[k] = q[active[k]]
-    refine((nodes, frames, terms, data, bounds, spans), softness, most, deadline, clock, outcome, work)
-    for k in range(n):
-        work.x[k] = work.best[k]
-        work.start[k] = q[active[k]]
-    errors, satisfied = outcome[OUTCOME : OUTCOME + terms.size], outcome[OUTCOME + terms.size :]
-    status = verify(
-        nodes, frames, terms, data, bounds, work.x, work.start, work.poses, work.world, work.residual, errors, satisfied
-    )
-    for k in range(n):
-        q[active[k]] = work.x[k]
-    return status
+def refine_vector(table, q, outcome, softness, most, seconds):
+    """Refine a joint vector in place. Returns its status."""
+    arrays = solve_arrays(table)
+    problem, work = arrays.problem, arrays.work
+    run = Run(0, most, deadline_after(seconds, arrays.clock), arrays.clock, arrays.state, outcome)
+    for k in range(work.best.size):
+        work.best[k] = q[problem.variables[k].index]
+    refine(problem, softness, run, work)
+    return end_solve(problem, q, work.best, outcome, work)

@@ -10,30 +10,30 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.compiler.function_pointers import call_attempt, call_residual
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.random import seed_stream, uniform
+from memetik.kernels.compiler.random import seed_stream
 from memetik.kernels.memetic.population_poses import add_angles, add_distances, load_poses, take_best
-from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, MOVED, OUTCOME, deadline_after, spent
-from memetik.kernels.problem.evaluate import count_residuals, place, term_error
+from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, spent
+from memetik.kernels.problem.evaluate import place, term_error
+from memetik.kernels.problem.function_pointers import call_attempt
+from memetik.kernels.problem.limits import sample
 from memetik.kernels.problem.quick_error import quick_error, unmasked
-from memetik.kernels.problem.verify import verify
-from memetik.kernels.problem.workspace import carve
+from memetik.kernels.problem.solve import begin_solve, end_solve
+from memetik.kernels.terms.function_pointers import call_residual
 from memetik.kernels.terms.pose import target_pose
 from memetik.kernels.terms.records import ORIENTATION, POSITION, SPRINGS
-from memetik.kernels.terms.springs import rest_at_start
 
 FRESH = 8  # postures drawn for one start after the population is used up
 SHARE = 8  # one in this many of the population is exploited before that
 
 
 @jit
-def blame(problem, x, affects, failed, chosen, work):
+def blame(problem, x, failed, chosen, work):
     """Choose the variables that move a term that is not satisfied, and mark every term that only they move.
 
     Returns whether other terms are marked than before.
     """
-    nodes, frames, terms, data, bounds, spans = problem
+    terms, data, affects = problem.terms, problem.data, problem.affects
     for k in range(x.size):
         chosen[k] = 0
     for t in range(terms.size):
@@ -57,14 +57,14 @@ def blame(problem, x, affects, failed, chosen, work):
 
 
 @jit
-def rank(problem, population, frame_poses, failed, used, work):
+def rank(problem, population, scratch, work):
     """Score every posture of the population by the marked terms; one that was exploited before is out."""
-    nodes, frames, terms, data, bounds, spans = problem
-    score = work.score
+    terms, data = problem.terms, problem.data
+    score, frame_poses = scratch.score, population.frame_poses
     for c in range(score.size):
-        score[c] = math.inf if used[c] else 0.0
+        score[c] = math.inf if scratch.used[c] else 0.0
     for t in range(terms.size):
-        if not failed[t]:
+        if not scratch.failed[t]:
             continue
         term = terms[t]
         weight = term.scale * term.scale
@@ -75,28 +75,34 @@ def rank(problem, population, frame_poses, failed, used, work):
         else:
             for c in range(score.size):
                 load_poses(frame_poses, c, work.world)
-                score[c] += weight * quick_error(term, data, work.world, population[c], work.right)
+                score[c] += weight * quick_error(term, data, work.world, population.genes[c], work.right)
 
 
 @jit
-def draw(problem, x, chosen, failed, most, state, outcome, work):
+def draw(problem, x, scratch, run, work):
     """The best of a few fresh postures: only the chosen variables are drawn, the rest stays."""
-    nodes, frames, terms, data, bounds, spans = problem
+    nodes, frames, terms, data, variables = (
+        problem.nodes,
+        problem.frames,
+        problem.terms,
+        problem.data,
+        problem.variables,
+    )
     n = x.size
     least = math.inf
     for k in range(n):
         work.trial[k] = x[k]
     for _ in range(FRESH):
-        if outcome[EVALUATIONS] + 1.0 >= most:  # leave one for the attempt that follows
+        if run.outcome[EVALUATIONS] + 1.0 >= run.most:  # leave one for the attempt that follows
             break
         for k in range(n):
-            if chosen[k]:
-                work.trial[k] = bounds[2, k] + (bounds[3, k] - bounds[2, k]) * uniform(state)
+            if scratch.chosen[k]:
+                work.trial[k] = sample(variables[k], run.state)
         place(nodes, frames, work.trial, work.poses, work.world)
-        outcome[EVALUATIONS] += 1.0
+        run.outcome[EVALUATIONS] += 1.0
         total = 0.0
         for t in range(terms.size):
-            if failed[t]:
+            if scratch.failed[t]:
                 total += terms[t].scale ** 2 * quick_error(terms[t], data, work.world, work.trial, work.right)
         if total < least:
             least = total
@@ -105,84 +111,47 @@ def draw(problem, x, chosen, failed, most, state, outcome, work):
 
 
 @jit
-def search(problem, affects, population, frame_poses, x, attempt, most, deadline, flags, clock, state, outcome, work):
-    """Attempt after attempt from x, in place, until one satisfies all terms or the budget is spent."""
-    nodes, frames, terms, data, bounds, spans = problem
-    n = x.size
-    failed = flags[: terms.size]
-    chosen = flags[terms.size : terms.size + n]
-    used = flags[terms.size + n :]
-    for k in range(flags.size):
-        flags[k] = 0
+def search(problem, population, scratch, attempt, run, work):
+    """Attempt after attempt from work.x, in place, until one satisfies all terms or the budget is spent."""
+    x, used = work.x, scratch.used
+    for k in range(used.size):
+        used[k] = 0
+    for t in range(scratch.failed.size):
+        scratch.failed[t] = 0
     exploited = 0
     while True:
-        outcome[ATTEMPTS] += 1.0
-        if call_attempt(attempt, problem, x, most, deadline, clock, outcome, work):
+        run.outcome[ATTEMPTS] += 1.0
+        if call_attempt(attempt, problem, x, run, work):
             return
-        if spent(outcome, most, deadline, clock):
+        if spent(run):
             break
-        if blame(problem, x, affects, failed, chosen, work):
-            rank(problem, population, frame_poses, failed, used, work)
-        if exploited < population.shape[0] // SHARE:
+        if blame(problem, x, scratch.failed, scratch.chosen, work):
+            rank(problem, population, scratch, work)
+        if exploited < used.size // SHARE:
             exploited += 1
-            c = take_best(work.score)
+            c = take_best(scratch.score)
             used[c] = 1
-            for k in range(n):
-                if chosen[k]:
-                    x[k] = population[c, k]
+            for k in range(x.size):
+                if scratch.chosen[k]:
+                    x[k] = population.genes[c, k]
         else:
-            draw(problem, x, chosen, failed, most, state, outcome, work)
-    for k in range(n):
+            draw(problem, x, scratch, run, work)
+    for k in range(x.size):
         x[k] = work.best[k]
 
 
 @jit
-def solve(
-    nodes, frames, terms, data, bounds, spans, active, limits, affects, population, frame_poses, q, attempt, seed, stream,
-    most, seconds, flags, clock, state, buffer, outcome,
-):  # fmt: skip
+def solve(arrays, population, scratch, attempt, q, outcome, seed, stream, most, seconds):
     """Solve from the joint vector q and write the answer into it. Returns the status of the verified answer.
 
-    `attempt` is the address of the local search that fits the problem. `active` are the places in q of the
-    variables that matter; all others keep their value, if it is within the `limits`. `bounds` has the rows lower, upper,
-    the same two with finite stand-ins for sampling, and 1 for angles that may be turned by whole turns. Stream 0 of the
-    seed sets out from q itself, any other from a posture that it draws, so that several can share one problem. Behind the
-    numbers of the search, `outcome` receives the error of every term and whether it is satisfied.
+    `attempt` is the address of the local search that fits the problem. Stream 0 of the seed sets out from q itself, any
+    other from a posture that it draws, so that several can share one problem.
     """
-    n = active.size
-    m = count_residuals(terms)
-    work = carve(buffer, nodes.size, frames.size, n, m, population.shape[0])
-    problem = (nodes, frames, terms, data, bounds, spans)
-    for k in range(OUTCOME):
-        outcome[k] = 0.0
-    outcome[ERROR] = math.inf
-    deadline = deadline_after(seconds, clock)
-    x, start = work.x, work.start
-    if move_inside(q, limits):
-        outcome[MOVED] = 1.0
-    seed_stream(state, seed, stream)
-    for k in range(n):
-        x[k] = start[k] = q[active[k]]
-        work.best[k] = x[k]  # the answer if no posture can be measured
-        if stream > 0:
-            x[k] = bounds[2, k] + (bounds[3, k] - bounds[2, k]) * uniform(state)
-    rest_at_start(terms, data, start)
-    search(problem, affects, population, frame_poses, x, attempt, most, deadline, flags, clock, state, outcome, work)
-    errors, satisfied = outcome[OUTCOME : OUTCOME + terms.size], outcome[OUTCOME + terms.size :]
-    status = verify(
-        nodes, frames, terms, data, bounds, x, start, work.poses, work.world, work.residual, errors, satisfied
-    )
-    for k in range(n):
-        q[active[k]] = x[k]
-    return status
-
-
-@jit
-def move_inside(q, limits):
-    """Move a joint vector inside the limits; whether it was not."""
-    moved = False
-    for k in range(q.size):
-        value = min(max(q[k], limits[0, k]), limits[1, k])
-        moved = moved or value != q[k]
-        q[k] = value
-    return moved
+    problem, work = arrays.problem, arrays.work
+    run = begin_solve(arrays, q, outcome, seed, most, seconds)
+    seed_stream(run.state, seed, stream)
+    if stream > 0:
+        for k in range(work.x.size):
+            work.x[k] = sample(problem.variables[k], run.state)
+    search(problem, population, scratch, attempt, run, work)
+    return end_solve(problem, q, work.x, outcome, work)

@@ -1,6 +1,6 @@
 """The stages of one solve: search; refinement of the best posture where something was missed; relaxation of wide tolerances.
 
-A stage is a kernel (table, q, outcome, seed, most, seconds) that takes all arrays of the problem as one array table,
+A stage is a kernel (table, q, outcome, seed, most, seconds) that takes all arrays as one table (MemeticArrays in record.py),
 goes on from the joint vector q in place, and returns the status of what it leaves there. `most` counts the evaluations of
 all stages so far. Whoever solves, one problem from Python or many in a loop, calls the same machine code of each stage by
 address, and so gets the same bits.
@@ -8,56 +8,18 @@ address, and so gets the same bits.
 
 from __future__ import annotations
 
-from memetik.kernels.compiler.array_table import (
-    counters_at,
-    flags_at,
-    floats_at,
-    frames_at,
-    integers_at,
-    nodes_at,
-    terms_at,
-)
 from memetik.kernels.compiler.clock import now
-from memetik.kernels.compiler.function_pointers import call_stage
-from memetik.kernels.compiler.jit import COMPILED, jit, jit_part
+from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.memetic.record import memetic_arrays
 from memetik.kernels.memetic.refine import FAINT, refine_vector
 from memetik.kernels.memetic.search import solve
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
-from memetik.kernels.problem.verify import CLOSEST, REACHED, judge
+from memetik.kernels.problem.function_pointers import call_stage
+from memetik.kernels.problem.record import Problem, SolveArrays
+from memetik.kernels.problem.solve import judge
+from memetik.kernels.problem.verify import CLOSEST, REACHED
 
 YIELDING = 0.1  # what is left of the pull of an objective that is satisfied with room to spare
-
-# The addresses in the table: the local search that fits the problem, and the one for terms that guide.
-ATTEMPT, SOFTLY = 0, 1
-
-if COMPILED:
-
-    @jit
-    def unpack(table):
-        """The arrays of a table, in the order of MemeticScratch._act_arrays."""
-        nodes, frames, terms, active = (
-            nodes_at(table, 0),
-            frames_at(table, 1),
-            terms_at(table, 2),
-            integers_at(table, 6),
-        )
-        n = active.size
-        limits, population = floats_at(table, 7), floats_at(table, 9)
-        people = population.size // n
-        return (
-            nodes, frames, terms, floats_at(table, 3), floats_at(table, 4).reshape((5, n)),
-            integers_at(table, 5).reshape((n, 2)), active, limits.reshape((2, limits.size // 2)),
-            flags_at(table, 8).reshape((terms.size, n)), population.reshape((people, n)),
-            floats_at(table, 10).reshape((frames.size, 7, people)), flags_at(table, 11), integers_at(table, 12),
-            counters_at(table, 13), floats_at(table, 14), integers_at(table, 15), flags_at(table, 16), terms_at(table, 17),
-            floats_at(table, 18), floats_at(table, 19),
-        )  # fmt: skip
-
-else:
-
-    def unpack(table):
-        """The arrays of a table, which are its entries."""
-        return table
 
 
 @jit
@@ -69,33 +31,22 @@ def copy(source, to):
 
 @jit
 def search_stage(table, q, outcome, seed, most, seconds):
-    """The first stage, for every problem but a single pose, which has pose_search.py: memetic.solve."""
-    (
-        nodes, frames, terms, data, bounds, spans, active, limits, affects, population, frame_poses, flags, clock, state, buffer,
-        kernels, roomy, eased, spare, source,
-    ) = unpack(table)  # fmt: skip
-    copy(source, data)  # a target that is set meanwhile counts for the next solve
+    """The first stage, for every problem but a single pose, which has pose_search.py."""
+    arrays = memetic_arrays(table)
     return solve(
-        nodes, frames, terms, data, bounds, spans, active, limits, affects, population, frame_poses, q, kernels[ATTEMPT], seed,
-        0, most, seconds, flags, clock, state, buffer, outcome,
+        arrays.solve, arrays.population, arrays.scratch, arrays.attempt, q, outcome, seed, 0, most, seconds
     )  # fmt: skip
 
 
 @jit
 def refine_stage(table, q, outcome, seed, most, seconds):
     """The second stage: bring the best posture to a true minimum."""
-    (
-        nodes, frames, terms, data, bounds, spans, active, limits, affects, population, frame_poses, flags, clock, state, buffer,
-        kernels, roomy, eased, spare, source,
-    ) = unpack(table)  # fmt: skip
+    terms = memetic_arrays(table).solve.problem.terms
     softness = 1.0  # if there are only guides
     for t in range(terms.size):
         if not terms[t].soft:
             softness = FAINT
-    return refine_vector(
-        nodes, frames, terms, data, bounds, spans, active, limits, q, softness, most, seconds, flags, clock, state,
-        buffer, outcome,
-    )  # fmt: skip
+    return refine_vector(table, q, outcome, softness, most, seconds)
 
 
 @jit
@@ -103,43 +54,39 @@ def relax_stage(table, q, outcome, seed, most, seconds):
     """The third stage: let objectives that are satisfied with room to spare pull less, if that satisfies the others.
 
     All objectives are minimised together, so one with a wide tolerance can hold another back for no good. Those within a
-    wide tolerance (`roomy`) become guides, and the answer counts if they still are. `eased` and `spare` are scratch for
-    the terms, and for the outcome, the data and a joint vector.
+    wide tolerance (`roomy`) become guides, and the answer counts if they still are.
     """
-    (
-        nodes, frames, terms, data, bounds, spans, active, limits, affects, population, frame_poses, flags, clock, state, buffer,
-        kernels, roomy, eased, spare, source,
-    ) = unpack(table)  # fmt: skip
+    arrays = memetic_arrays(table)
+    problem, relax = arrays.solve.problem, arrays.relax
     left = most - int(outcome[EVALUATIONS])
     any_yields = False
-    for t in range(terms.size):
-        eased[t] = terms[t]
-        if roomy[t] and outcome[OUTCOME + terms.size + t] != 0.0:
-            eased[t].soft = 1
-            eased[t].scale *= YIELDING
+    for t in range(problem.terms.size):
+        relax.terms[t] = problem.terms[t]
+        if arrays.roomy[t] and outcome[OUTCOME + problem.terms.size + t] != 0.0:
+            relax.terms[t].soft = 1
+            relax.terms[t].scale *= YIELDING
             any_yields = True
     if left < 1 or not any_yields:
         return CLOSEST
-    reported, spare = spare[: outcome.size], spare[outcome.size :]
-    kept, trial = spare[: data.size], spare[data.size :]
-    copy(outcome, reported)
-    copy(data, kept)
-    copy(q, trial)
-    solve(
-        nodes, frames, eased, data, bounds, spans, active, limits, affects, population, frame_poses, trial, kernels[SOFTLY],
-        seed, 0, left, seconds, flags, clock, state, buffer, outcome,
-    )  # fmt: skip
-    copy(kept, data)  # what follows the start is about the start of the whole solve
-    outcome[EVALUATIONS] += reported[EVALUATIONS]
-    outcome[ATTEMPTS] += reported[ATTEMPTS]
-    outcome[MOVED] += reported[MOVED]
-    status = judge(
-        nodes, frames, terms, data, bounds, spans, active, limits, trial, flags, clock, state, buffer, outcome
+    copy(outcome, relax.outcome)
+    copy(problem.data, relax.data)
+    copy(q, relax.q)
+    relaxed = Problem(
+        problem.nodes, problem.frames, relax.terms, problem.variables, problem.limits, problem.data, problem.affects
     )
+    own = SolveArrays(relaxed, arrays.solve.work, relax.data, arrays.solve.clock, arrays.solve.state)
+    solve(
+        own, arrays.population, arrays.scratch, arrays.attempt_softly, relax.q, outcome, seed, 0, left, seconds
+    )  # fmt: skip
+    copy(relax.data, problem.data)  # what follows the start is about the start of the whole solve
+    outcome[EVALUATIONS] += relax.outcome[EVALUATIONS]
+    outcome[ATTEMPTS] += relax.outcome[ATTEMPTS]
+    outcome[MOVED] += relax.outcome[MOVED]
+    status = judge(table, relax.q, outcome)
     if status == REACHED:
-        copy(trial, q)
+        copy(relax.q, q)
         return REACHED
-    copy(reported[OUTCOME:], outcome[OUTCOME:])  # no better: what was found before stands
+    copy(relax.outcome[OUTCOME:], outcome[OUTCOME:])  # no better: what was found before stands
     return CLOSEST
 
 

@@ -25,20 +25,20 @@ def deadline_after(seconds, clock):
 
 
 @jit
-def spent(outcome, most, deadline, clock):
+def spent(run):
     """Whether the budget is used up, or the run was cancelled; remembers if it was the time."""
-    if outcome[EVALUATIONS] >= most:
+    if run.outcome[EVALUATIONS] >= run.most:
         return True
-    if deadline > 0.0 and now(clock) >= deadline:
-        outcome[TIMED_OUT] = 1.0
+    if run.deadline > 0.0 and now(run.clock) >= run.deadline:
+        run.outcome[TIMED_OUT] = 1.0
         return True
-    return cancelled(clock)
+    return cancelled(run.clock)
 
 
 @jit
-def remember(x, error, outcome, work):
+def remember(x, error, run, work):
     """Keep the best posture of all attempts."""
-    if error < outcome[ERROR]:
-        outcome[ERROR] = error
+    if error < run.outcome[ERROR]:
+        run.outcome[ERROR] = error
         for k in range(x.size):
             work.best[k] = x[k]

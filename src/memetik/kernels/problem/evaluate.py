@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.body.forward import forward, frame_pose
-from memetik.kernels.compiler.function_pointers import call_jacobian, call_residual
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.math.pose import store
 from memetik.kernels.math.twist import write_axes
 from memetik.kernels.terms.distance import penetration
+from memetik.kernels.terms.function_pointers import call_jacobian, call_residual
 from memetik.kernels.terms.pose import pose_error
 from memetik.kernels.terms.records import DISTANCE, ORIENTATION, POSITION, SPRINGS
 from memetik.kernels.terms.springs import springs_cost, springs_error, springs_gradient
@@ -79,15 +79,17 @@ def measure(terms, data, world, x, softness, residual):
 
 
 @jit
-def linearise(nodes, frames, terms, data, x, softness, poses, world, axes, residual, jacobian, gradient, diagonal):
+def linearise(problem, x, softness, work):
     """Scale the residuals that `measure` wrote, and write their Jacobian, the gradient and the springs' diagonal."""
+    nodes, terms, data = problem.nodes, problem.terms, problem.data
+    residual, jacobian = work.residual, work.jacobian
     n, m = jacobian.shape
     for k in range(n):
-        gradient[k] = 0.0
-        diagonal[k] = 0.0
+        work.gradient[k] = 0.0
+        work.diagonal[k] = 0.0
         for i in range(m):
             jacobian[k, i] = 0.0
-    write_axes(nodes, poses, axes)
+    write_axes(nodes, work.poses, work.axes)
     root = math.sqrt(softness)
     for t in range(terms.size):
         term = terms[t]
@@ -96,8 +98,10 @@ def linearise(nodes, frames, terms, data, x, softness, poses, world, axes, resid
             for i in range(term.row, term.row + term.rows):
                 residual[i] = 0.0
         elif term.kind == SPRINGS:
-            springs_gradient(term, data, x, scale, gradient, diagonal)
+            springs_gradient(term, data, x, scale, work.gradient, work.diagonal)
         else:
             for i in range(term.row, term.row + term.rows):
                 residual[i] *= scale
-            call_jacobian(term.jacobian, term, data, world, x, nodes, frames, poses, axes, scale, jacobian)
+            call_jacobian(
+                term.jacobian, term, data, work.world, x, nodes, problem.frames, work.poses, work.axes, scale, jacobian
+            )

@@ -10,48 +10,37 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.math.linear import step_by_residuals, step_by_variables
+import numpy as np
+
+from memetik.kernels.compiler.jit import jit, jit_fast, jit_part
+from memetik.kernels.math.linear import factorise, substitute
 from memetik.kernels.problem.evaluate import linearise
+from memetik.kernels.problem.limits import clamp
 
 
 @jit_part
 def linear_model(problem, x, softness, work):
     """The linear model at a posture that was just measured, in the workspace, and which variables are free to move."""
-    nodes, frames, terms, data, bounds, spans = problem
-    linearise(
-        nodes,
-        frames,
-        terms,
-        data,
-        x,
-        softness,
-        work.poses,
-        work.world,
-        work.axes,
-        work.residual,
-        work.jacobian,
-        work.gradient,
-        work.diagonal,
-    )
+    variables = problem.variables
+    linearise(problem, x, softness, work)
     for k in range(x.size):
         work.free[k] = 1.0
-        if x[k] <= bounds[0, k] or x[k] >= bounds[1, k]:
+        if x[k] <= variables[k].lower or x[k] >= variables[k].upper:
             # At a limit: hold the joint if going downhill would push it out.
             uphill = work.gradient[k]
-            for i in range(spans[k, 0], spans[k, 1]):
+            for i in range(variables[k].row_begin, variables[k].row_end):
                 uphill += work.jacobian[k, i] * work.residual[i]
-            if (x[k] <= bounds[0, k] and uphill >= 0.0) or (x[k] >= bounds[1, k] and uphill <= 0.0):
+            if (x[k] <= variables[k].lower and uphill >= 0.0) or (x[k] >= variables[k].upper and uphill <= 0.0):
                 work.free[k] = 0.0
 
 
 @jit
 def steepest_descent(problem, work):
     """Write half the negative gradient of the squared error, -(J^T r + g), into work.step; held variables stay."""
-    spans = problem[5]
+    variables = problem.variables
     for k in range(work.step.size):
         uphill = work.gradient[k]
-        for i in range(spans[k, 0], spans[k, 1]):
+        for i in range(variables[k].row_begin, variables[k].row_end):
             uphill += work.jacobian[k, i] * work.residual[i]
         work.step[k] = -uphill if work.free[k] != 0.0 else 0.0
 
@@ -59,47 +48,88 @@ def steepest_descent(problem, work):
 @jit
 def curvature(problem, step, work):
     """s^T (J^T J + D) s, the bend of the model along a step; J s is left in work.right."""
-    spans, total = problem[5], 0.0
+    variables, total = problem.variables, 0.0
     for i in range(work.right.size):
         work.right[i] = 0.0
     for k in range(step.size):
         total += work.diagonal[k] * step[k] * step[k]
-        for i in range(spans[k, 0], spans[k, 1]):
+        for i in range(variables[k].row_begin, variables[k].row_end):
             work.right[i] += work.jacobian[k, i] * step[k]
     for i in range(work.right.size):
         total += work.right[i] * work.right[i]
     return total
 
 
+# Indices of loops that do not start at zero are unsigned (math/linear.py says why).
+_ONE = np.uint64(1)
+
+
+@jit_fast
+def step_by_residuals(variables, damping, work):
+    """Solve (J^T J + D + damping) step = -(J^T r + g) through a system as large as the residuals.
+
+    For few residuals and many variables. A variable with free 0 stays where it is. Row k of the transposed Jacobian is zero
+    outside the residuals that variable k moves.
+    With E = damping / (damping + D):  (damping + J E J^T) y = r - J (E / damping) g,  step = -E (g / damping + J^T y).
+    """
+    n, m = work.jacobian.shape[0], work.residual.size
+    for i in range(m):
+        work.right[i] = work.residual[i]
+        for j in range(i + 1):
+            work.system[i, j] = 0.0
+        work.system[i, i] = damping
+    for k in range(n):
+        if work.free[k] == 0.0:
+            continue
+        ease = damping / (damping + work.diagonal[k])
+        pull = work.gradient[k] / (damping + work.diagonal[k])
+        first, end = np.uint64(variables[k].row_begin), np.uint64(variables[k].row_end)
+        for i in range(first, end):
+            work.right[i] -= work.jacobian[k, i] * pull
+            a = work.jacobian[k, i] * ease
+            for j in range(first, i + _ONE):
+                work.system[i, j] += a * work.jacobian[k, j]
+    factorise(work.system, m)
+    substitute(work.system, m, work.right)
+    for k in range(n):
+        if work.free[k] == 0.0:
+            work.step[k] = 0.0
+            continue
+        s = 0.0
+        for i in range(np.uint64(variables[k].row_begin), np.uint64(variables[k].row_end)):
+            s += work.jacobian[k, i] * work.right[i]
+        work.step[k] = -(damping * s + work.gradient[k]) / (damping + work.diagonal[k])
+
+
+@jit_fast
+def step_by_variables(variables, damping, work):
+    """The same step through a system as large as the variables, for many residuals."""
+    n = work.jacobian.shape[0]
+    for k in range(n):
+        g = work.gradient[k]
+        for i in range(np.uint64(variables[k].row_begin), np.uint64(variables[k].row_end)):
+            g += work.jacobian[k, i] * work.residual[i]
+        work.step[k] = -g * work.free[k]
+        for j in range(k + 1):
+            s = 0.0
+            if work.free[k] * work.free[j] != 0.0:
+                first = max(variables[k].row_begin, variables[j].row_begin)
+                end = min(variables[k].row_end, variables[j].row_end)
+                for i in range(np.uint64(first), np.uint64(max(first, end))):
+                    s += work.jacobian[k, i] * work.jacobian[j, i]
+            work.system[k, j] = s
+        work.system[k, k] += work.diagonal[k] + damping
+    factorise(work.system, n)
+    substitute(work.system, n, work.step)
+
+
 @jit
 def damped_step(problem, damping, work):
     """Write the solution of (J^T J + D + damping) s = -(J^T r + g) into work.step, through the smaller system."""
-    spans = problem[5]
     if work.residual.size <= work.step.size:
-        step_by_residuals(
-            work.jacobian,
-            spans,
-            work.residual,
-            work.gradient,
-            work.diagonal,
-            work.free,
-            damping,
-            work.system,
-            work.right,
-            work.step,
-        )
+        step_by_residuals(problem.variables, damping, work)
     else:
-        step_by_variables(
-            work.jacobian,
-            spans,
-            work.residual,
-            work.gradient,
-            work.diagonal,
-            work.free,
-            damping,
-            work.system,
-            work.step,
-        )
+        step_by_variables(problem.variables, damping, work)
 
 
 @jit
@@ -115,14 +145,14 @@ def shorten(longest, work):
 
 
 @jit
-def take_step(x, bounds, work):
+def take_step(x, variables, work):
     """Move along work.step and stop at the limits."""
     for k in range(x.size):
-        x[k] = min(max(x[k] + work.step[k], bounds[0, k]), bounds[1, k])
+        x[k] = clamp(x[k] + work.step[k], variables[k])
 
 
 @jit
-def step_from(origin, share, x, bounds, work):
+def step_from(origin, share, x, variables, work):
     """Put x at a share of work.step from `origin`, within the limits; false if that is nowhere new, or nowhere at all."""
     total = 0.0
     for k in range(x.size):
@@ -131,7 +161,7 @@ def step_from(origin, share, x, bounds, work):
         return False
     moved = False
     for k in range(x.size):
-        value = min(max(origin[k] + share * work.step[k], bounds[0, k]), bounds[1, k])
+        value = clamp(origin[k] + share * work.step[k], variables[k])
         moved = moved or value != origin[k]
         x[k] = value
     return moved

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.compiler.function_pointers import call_residual
 from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.terms.function_pointers import call_residual
 from memetik.kernels.terms.records import DISTANCE, DISTANCE_MARGIN, POSITION, PROJECTION, SPRINGS
 from memetik.kernels.terms.springs import springs_error
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.compiler.function_pointers import call_residual
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.terms.aim import directions
+from memetik.kernels.terms.function_pointers import call_residual
 from memetik.kernels.terms.pose import target_pose
 from memetik.kernels.terms.records import AIM, AIM_FREE, MASK, ORIENTATION, POSITION, SPRINGS
 from memetik.kernels.terms.springs import springs_cost

@@ -1,52 +1,70 @@
-"""What all methods share: from a joint vector into the search of one method, and out with a verified answer."""
+"""How every solve begins and ends, and what all methods but the flagship share in between."""
 
 from __future__ import annotations
 
 import math
 
-from memetik.kernels.compiler.function_pointers import call_search
-from memetik.kernels.compiler.jit import jit_free
-from memetik.kernels.memetic.search import move_inside
+from memetik.kernels.compiler.jit import jit, jit_free
 from memetik.kernels.problem.budget import ERROR, MOVED, OUTCOME, deadline_after
-from memetik.kernels.problem.evaluate import count_residuals
+from memetik.kernels.problem.function_pointers import call_search
+from memetik.kernels.problem.limits import move_inside
+from memetik.kernels.problem.record import Run, solve_arrays
 from memetik.kernels.problem.verify import verify
-from memetik.kernels.problem.workspace import carve
 from memetik.kernels.terms.springs import rest_at_start
 
 
-@jit_free
-def drive(
-    nodes, frames, terms, data, bounds, spans, active, limits, q, search, seed, most, seconds, parameters, places, room,
-    flags, clock, state, buffer, outcome,
-):  # fmt: skip
-    """Solve from the joint vector q and write the answer into it. Returns the status of the verified answer.
-
-    `search` is the address of the kernel that does the work of a method (SEARCH in function_pointers.py). It starts at x, counts
-    its evaluations, stops when `spent` says so (budget.py), and hands every posture worth keeping to `remember`; the best
-    of them is the answer. `parameters` are the numbers of the method, `places` (int64) and `room` (float64) its scratch.
-    """
-    n = active.size
-    work = carve(buffer, nodes.size, frames.size, n, count_residuals(terms), 0)
+@jit
+def begin_solve(arrays, q, outcome, seed, most, seconds):
+    """Take the targets as they are now and the variables of q, moved inside the limits. Returns the run."""
+    problem, work = arrays.problem, arrays.work
+    for k in range(problem.data.size):
+        problem.data[k] = arrays.source[k]  # a target that is set meanwhile counts for the next solve
     for k in range(OUTCOME):
         outcome[k] = 0.0
     outcome[ERROR] = math.inf
-    deadline = deadline_after(seconds, clock)
-    x, start = work.x, work.start
-    if move_inside(q, limits):
+    run = Run(seed, most, deadline_after(seconds, arrays.clock), arrays.clock, arrays.state, outcome)
+    if move_inside(q, problem.limits):
         outcome[MOVED] = 1.0
-    for k in range(n):
-        x[k] = start[k] = q[active[k]]
-        work.best[k] = x[k]  # the answer if no posture can be measured
-    rest_at_start(terms, data, start)
-    problem = (nodes, frames, terms, data, bounds, spans)
-    call_search(search, problem, x, seed, most, deadline, parameters, places, room, clock, state, outcome, work)
-    for k in range(n):
-        x[k] = work.best[k]
-        start[k] = q[active[k]]
-    errors, satisfied = outcome[OUTCOME : OUTCOME + terms.size], outcome[OUTCOME + terms.size :]
-    status = verify(
-        nodes, frames, terms, data, bounds, x, start, work.poses, work.world, work.residual, errors, satisfied
-    )
-    for k in range(n):
-        q[active[k]] = x[k]
+    for k in range(work.x.size):
+        work.x[k] = work.start[k] = q[problem.variables[k].index]
+        work.best[k] = work.x[k]  # the answer if no posture can be measured
+    rest_at_start(problem.terms, problem.data, work.start)
+    return run
+
+
+@jit
+def end_solve(problem, q, x, outcome, work):
+    """Verify x and write it into q, where it began. Returns the status."""
+    for k in range(x.size):
+        work.start[k] = q[problem.variables[k].index]
+    status = verify(problem, x, outcome, work)
+    for k in range(x.size):
+        q[problem.variables[k].index] = x[k]
     return status
+
+
+@jit_free
+def solve_by(search, own, table, q, outcome, seed, most, seconds):
+    """Solve from the joint vector q and write the answer into it. Returns the status of the verified answer.
+
+    `search` is the address of the kernel that does the work of a method (SEARCH in function_pointers.py). It starts at
+    work.x, counts its evaluations, stops when `spent` says so (budget.py), and hands every posture worth keeping to
+    `remember`; the best of them is the answer. `own` is the table of the method's settings and scratch.
+    """
+    arrays = solve_arrays(table)
+    problem, work = arrays.problem, arrays.work
+    run = begin_solve(arrays, q, outcome, seed, most, seconds)
+    call_search(search, problem, run, own, work)
+    for k in range(work.x.size):
+        work.x[k] = work.best[k]
+    return end_solve(problem, q, work.x, outcome, work)
+
+
+@jit
+def judge(table, q, outcome):
+    """The status of a joint vector as it stands, with the errors of all terms written behind OUTCOME."""
+    arrays = solve_arrays(table)
+    problem, work = arrays.problem, arrays.work
+    for k in range(work.x.size):
+        work.x[k] = work.start[k] = q[problem.variables[k].index]
+    return verify(problem, work.x, outcome, work)

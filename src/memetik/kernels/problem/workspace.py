@@ -1,97 +1,52 @@
-"""The mutable side of a solve: one flat buffer that a thread owns, cut into named arrays inside the kernel."""
+"""The scratch that every solve needs."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from memetik.kernels.compiler.jit import jit
+from memetik.kernels.compiler.record import Array, floats
 
 
 class Workspace(NamedTuple):
-    """Scratch arrays for a problem with n variables, m residuals, i nodes and f frames."""
+    """Scratch arrays for one problem; `system` is the smaller of variables and residuals, at least 1."""
 
-    poses: np.ndarray  # (i, 7) pose of every node
-    axes: np.ndarray  # (i, 3) world direction of every motion
-    world: np.ndarray  # (f, 7) pose of every frame
-    jacobian: np.ndarray  # (n, m) derivative of all residuals by each variable
-    system: np.ndarray  # (s, s) normal equations, s = min(n, m) at least 1
-    residual: np.ndarray  # (m,)
-    right: np.ndarray  # (m,)
-    gradient: np.ndarray  # (n,) of the springs
-    diagonal: np.ndarray  # (n,) of the springs
-    step: np.ndarray  # (n,)
-    free: np.ndarray  # (n,) 1, or 0 for a variable that a limit holds
-    trial: np.ndarray  # (n,)
-    best: np.ndarray  # (n,) the best posture of all attempts
-    x: np.ndarray  # (n,) the posture at hand
-    start: np.ndarray  # (n,) where the search began
-    score: np.ndarray  # (p,) how good each posture of the population looks
-
-
-# Of each array above; late-bound calls need the types before there is a workspace.
-DIMENSIONS = (2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
+    poses: Array = floats("nodes", 7)  # pose of every node
+    axes: Array = floats("nodes", 3)  # world direction of every motion
+    world: Array = floats("frames", 7)  # pose of every frame
+    jacobian: Array = floats("variables", "residuals")  # derivative of all residuals by each variable
+    system: Array = floats("system", "system")  # normal equations
+    residual: Array = floats("residuals")
+    right: Array = floats("residuals")  # right side of a system, and scratch
+    gradient: Array = floats("variables")  # of the springs
+    diagonal: Array = floats("variables")  # of the springs
+    step: Array = floats("variables")
+    free: Array = floats("variables")  # 1, or 0 for a variable that a limit holds
+    trial: Array = floats("variables")
+    best: Array = floats("variables")  # the best posture of all attempts
+    x: Array = floats("variables")  # the posture at hand
+    start: Array = floats("variables")  # where the search began
 
 
 @jit
-def size(nodes, frames, n, m, population):
-    """How many numbers the buffer needs."""
+def workspace_size(nodes, frames, n, m):
+    """How many numbers `carve_workspace` cuts up."""
     s = max(min(n, m), 1)
-    return 10 * nodes + 7 * frames + n * m + s * s + 2 * m + 8 * n + population
+    return 10 * nodes + 7 * frames + n * m + s * s + 2 * m + 8 * n
 
 
 @jit
-def carve(buffer, nodes, frames, n, m, population):
-    """Cut the buffer into the arrays of a Workspace."""
+def carve_workspace(buffer, nodes, frames, n, m):
+    """A Workspace out of a flat buffer, where threads have a row each and no table: on a graphics card."""
     s = max(min(n, m), 1)
-    at = 0
-    poses = buffer[at : at + 7 * nodes].reshape((nodes, 7))
-    at += 7 * nodes
-    axes = buffer[at : at + 3 * nodes].reshape((nodes, 3))
-    at += 3 * nodes
-    world = buffer[at : at + 7 * frames].reshape((frames, 7))
-    at += 7 * frames
-    jacobian = buffer[at : at + n * m].reshape((n, m))
-    at += n * m
-    system = buffer[at : at + s * s].reshape((s, s))
-    at += s * s
-    residual = buffer[at : at + m]
-    at += m
-    right = buffer[at : at + m]
-    at += m
-    gradient = buffer[at : at + n]
-    at += n
-    diagonal = buffer[at : at + n]
-    at += n
-    step = buffer[at : at + n]
-    at += n
-    free = buffer[at : at + n]
-    at += n
-    trial = buffer[at : at + n]
-    at += n
-    best = buffer[at : at + n]
-    at += n
-    x = buffer[at : at + n]
-    at += n
-    start = buffer[at : at + n]
-    at += n
-    score = buffer[at : at + population]
+    poses, rest = buffer[: 7 * nodes].reshape((nodes, 7)), buffer[7 * nodes :]
+    axes, rest = rest[: 3 * nodes].reshape((nodes, 3)), rest[3 * nodes :]
+    world, rest = rest[: 7 * frames].reshape((frames, 7)), rest[7 * frames :]
+    jacobian, rest = rest[: n * m].reshape((n, m)), rest[n * m :]
+    system, rest = rest[: s * s].reshape((s, s)), rest[s * s :]
+    residual, right, rest = rest[:m], rest[m : 2 * m], rest[2 * m :]
+    gradient, diagonal, step, free = rest[:n], rest[n : 2 * n], rest[2 * n : 3 * n], rest[3 * n : 4 * n]
+    trial, best, x, start = rest[4 * n : 5 * n], rest[5 * n : 6 * n], rest[6 * n : 7 * n], rest[7 * n : 8 * n]
     return Workspace(
-        poses,
-        axes,
-        world,
-        jacobian,
-        system,
-        residual,
-        right,
-        gradient,
-        diagonal,
-        step,
-        free,
-        trial,
-        best,
-        x,
-        start,
-        score,
+        poses, axes, world, jacobian, system, residual, right, gradient, diagonal, step, free, trial, best, x, start
     )

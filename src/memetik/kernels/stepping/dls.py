@@ -15,4 +15,4 @@ def dls_step(problem, x, softness, error, parameters, room, work):
     linear_model(problem, x, softness, work)
     damped_step(problem, parameters[DAMPING] * parameters[DAMPING], work)
     shorten(parameters[LONGEST], work)
-    return step_from(x, 1.0, x, problem[4], work)
+    return step_from(x, 1.0, x, problem.variables, work)

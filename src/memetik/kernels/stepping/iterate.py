@@ -11,10 +11,11 @@ import math
 
 from memetik.kernels.compiler.function_pointers import call_step
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.random import seed_stream, uniform
+from memetik.kernels.compiler.random import seed_stream
 from memetik.kernels.memetic.descent import STAGES
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, remember, spent
 from memetik.kernels.problem.evaluate import measure, place
+from memetik.kernels.problem.limits import sample
 from memetik.kernels.problem.whole_turns import turn_back
 
 # What stands first among the parameters; behind them, from OWN, those of the method.
@@ -52,12 +53,18 @@ def attempt(problem, x, step, most, deadline, parameters, room, clock, outcome, 
 
     Returns whether some posture satisfied all terms.
     """
-    nodes, frames, terms, data, bounds, spans = problem
+    nodes, frames, terms, data, variables = (
+        problem.nodes,
+        problem.frames,
+        problem.terms,
+        problem.data,
+        problem.variables,
+    )
     stage = first_stage(terms, int(outcome[ATTEMPTS]))
     room[LAST] = lowest = math.inf
     idle = 0
     while True:
-        turn_back(x, bounds)
+        turn_back(x, variables)
         place(nodes, frames, x, work.poses, work.world)
         outcome[EVALUATIONS] += 1.0
         error, hard, satisfied = measure(terms, data, work.world, x, STAGES[stage], work.residual)
@@ -85,7 +92,7 @@ def attempt(problem, x, step, most, deadline, parameters, room, clock, outcome, 
 @jit
 def iterate(problem, x, seed, most, deadline, parameters, places, room, clock, state, outcome, work):
     """The search (SEARCH in compiler/function_pointers.py) of a method whose step is at the address places[0]."""
-    bounds = problem[4]
+    variables = problem.variables
     while True:
         outcome[ATTEMPTS] += 1.0
         if attempt(problem, x, places[0], most, deadline, parameters, room, clock, outcome, work):
@@ -94,4 +101,4 @@ def iterate(problem, x, seed, most, deadline, parameters, places, room, clock, s
             return
         seed_stream(state, seed, int(outcome[ATTEMPTS]))
         for k in range(x.size):
-            x[k] = bounds[2, k] + (bounds[3, k] - bounds[2, k]) * uniform(state)
+            x[k] = sample(variables[k], state)

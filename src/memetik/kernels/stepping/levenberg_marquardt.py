@@ -46,7 +46,7 @@ def promise(problem, origin, x, work):
 @jit
 def levenberg_marquardt_step(problem, x, softness, error, parameters, room, work):
     """Accept or refuse the posture that the last step led to, set the damping by it, and step from the one that stands."""
-    n, m, bounds = x.size, work.residual.size, problem[4]
+    n, m, variables = x.size, work.residual.size, problem.variables
     origin, residual = room[ORIGIN : ORIGIN + n], room[ORIGIN + n : ORIGIN + n + m]
     if error < room[LAST]:
         linear_model(problem, x, softness, work)
@@ -68,7 +68,7 @@ def levenberg_marquardt_step(problem, x, softness, error, parameters, room, work
     while room[DAMPING] <= MOST:
         damped_step(problem, room[DAMPING], work)
         shorten(parameters[LONGEST], work)
-        if not step_from(origin, 1.0, x, bounds, work):
+        if not step_from(origin, 1.0, x, variables, work):
             return False
         room[PROMISED] = promise(problem, origin, x, work)
         if room[PROMISED] > 0.0:

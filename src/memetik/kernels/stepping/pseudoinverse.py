@@ -34,4 +34,4 @@ def pseudoinverse_step(problem, x, softness, error, parameters, room, work):
             d.wrong[i] = 0.0
     combine(d, work)
     shorten(parameters[LONGEST], work)
-    return step_from(x, 1.0, x, problem[4], work)
+    return step_from(x, 1.0, x, problem.variables, work)

@@ -16,7 +16,7 @@ NOTHING = 1e-10  # a singular value below this moves nothing
 @jit
 def sdls_step(problem, x, softness, error, parameters, room, work):
     """Every direction as far as the pseudoinverse says, but no further than gamma_i."""
-    terms = problem[2]
+    terms = problem.terms
     n, m = x.size, work.residual.size
     linear_model(problem, x, softness, work)
     d = directions(room[MEMORY:], work)
@@ -51,4 +51,4 @@ def sdls_step(problem, x, softness, error, parameters, room, work):
             d.wrong[i] *= allowed / (abs(d.wrong[i]) * most)
     combine(d, work)
     shorten(min(parameters[GAMMA], parameters[LONGEST]), work)
-    return step_from(x, 1.0, x, problem[4], work)
+    return step_from(x, 1.0, x, problem.variables, work)

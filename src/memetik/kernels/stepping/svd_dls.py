@@ -24,4 +24,4 @@ def svd_dls_step(problem, x, softness, error, parameters, room, work):
         d.wrong[i] *= sigma / square if square > 0.0 else 0.0
     combine(d, work)
     shorten(parameters[LONGEST], work)
-    return step_from(x, 1.0, x, problem[4], work)
+    return step_from(x, 1.0, x, problem.variables, work)

@@ -33,4 +33,4 @@ def transpose_step(problem, x, softness, error, parameters, room, work):
     for k in range(x.size):
         work.step[k] *= alpha
     shorten(parameters[LONGEST], work)
-    return step_from(x, 1.0, x, problem[4], work)
+    return step_from(x, 1.0, x, problem.variables, work)

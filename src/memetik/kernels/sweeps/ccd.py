@@ -13,6 +13,7 @@ from __future__ import annotations
 from memetik.kernels.body.records import SLIDE, TURN
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import axis, load
+from memetik.kernels.problem.limits import clamp
 from memetik.kernels.sweeps.align import best_screw, best_slide, best_turn, circle, play
 from memetik.kernels.sweeps.coupled import link_variables, move_coupled, place_rows
 from memetik.kernels.sweeps.pull import carries, misturn, move_frame, pair, split, weight
@@ -36,7 +37,7 @@ def room(frames: int) -> int:
 @jit_part
 def best_alone(problem, softness, i, low, high, poses, world):
     """The change of the motion of node i, from `low` to `high`, that is best while all others rest."""
-    nodes, frames, terms, data, bounds, spans = problem
+    nodes, frames, terms, data = problem.nodes, problem.frames, problem.terms, problem.data
     ux, uy, uz = axis(load(poses, i, 0))
     cx, cy, cz = poses[i, 4], poses[i, 5], poses[i, 6]
     a, b, size, along, total = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -72,16 +73,16 @@ def best_alone(problem, softness, i, low, high, poses, world):
 @jit_part
 def move_alone(problem, x, softness, longest, i, work):
     """Give the variable that drives node i and no other its best value; the frames move along, the node does not."""
-    nodes, frames, terms, data, bounds, spans = problem
+    nodes, frames, variables = problem.nodes, problem.frames, problem.variables
     poses, world, node = work.poses, work.world, nodes[i]
     k = node.variable
     if node.ratio == 0.0:
         return
-    low, high = play(node, x[k], max(bounds[0, k], x[k] - longest), min(bounds[1, k], x[k] + longest))
+    low, high = play(node, x[k], max(variables[k].lower, x[k] - longest), min(variables[k].upper, x[k] + longest))
     change = best_alone(problem, softness, i, low, high, poses, world)
     if change == 0.0:
         return
-    x[k] = min(max(x[k] + change / node.ratio, bounds[0, k]), bounds[1, k])
+    x[k] = clamp(x[k] + change / node.ratio, variables[k])
     ux, uy, uz = axis(load(poses, i, 0))
     angle, slide = split(node, change)
     for f in range(frames.size):
@@ -95,7 +96,7 @@ def sweep_to_root(problem, x, softness, longest, deepest, above, work, moved):
 
     A variable with several motions is met at the deepest of them.
     """
-    nodes = problem[0]
+    nodes = problem.nodes
     for i in range(nodes.size - 1, -1, -1):
         if above[i] >= 0 and deepest[nodes[i].variable] == i:
             move_coupled(problem, x, softness, longest, i, above, work, moved)
@@ -109,7 +110,7 @@ def sweep_to_tips(problem, x, softness, longest, deepest, above, work, moved):
 
     A variable with several motions is met at the first of them, and those between are placed ahead of time.
     """
-    nodes = problem[0]
+    nodes = problem.nodes
     for i in range(nodes.size):
         last = deepest[nodes[i].variable]
         place_rows(nodes, x, work.poses, i, i)
@@ -124,7 +125,7 @@ def sweep_to_tips(problem, x, softness, longest, deepest, above, work, moved):
 @jit
 def search(problem, x, seed, most, deadline, parameters, places, room, clock, state, outcome, work):
     """Sweep after sweep from x until one satisfies all terms, nothing more is gained, or the budget is spent."""
-    nodes, frames, terms, data, bounds, spans = problem
+    nodes, frames, terms = problem.nodes, problem.frames, problem.terms
     deepest, above = places[: x.size], places[x.size :]
     memory, moved = room[:MEMORY], room[MEMORY:].reshape((frames.size, 7))
     link_variables(nodes, deepest, above)

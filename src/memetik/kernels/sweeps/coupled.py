@@ -10,6 +10,7 @@ from __future__ import annotations
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import axis, compose, load, local, store
 from memetik.kernels.math.twist import twist
+from memetik.kernels.problem.limits import clamp
 from memetik.kernels.sweeps.pull import carries, misturn, move_frame, pair, split, total_loss, weight
 from memetik.kernels.terms.records import ORIENTATION
 
@@ -40,7 +41,7 @@ def place_rows(nodes, x, poses, first, last):
 @jit
 def slope(problem, softness, i, above, poses, axes, world):
     """Half the derivative of the loss by the variable behind node i, and half its second derivative, about."""
-    nodes, frames, terms, data, bounds, spans = problem
+    nodes, frames, terms, data = problem.nodes, problem.frames, problem.terms, problem.data
     gradient, curvature = 0.0, 0.0
     for t in range(terms.size):
         term = terms[t]
@@ -84,7 +85,13 @@ def move_driven(nodes, frames, i, above, change, poses, world, moved):
 @jit_part
 def move_coupled(problem, x, softness, longest, i, above, work, moved):
     """Improve the variable whose deepest node is i; frames and the rows down to i stand where it leads."""
-    nodes, frames, terms, data, bounds, spans = problem
+    nodes, frames, terms, data, variables = (
+        problem.nodes,
+        problem.frames,
+        problem.terms,
+        problem.data,
+        problem.variables,
+    )
     poses, axes, world = work.poses, work.axes, work.world
     k = nodes[i].variable
     first = j = i
@@ -98,7 +105,7 @@ def move_coupled(problem, x, softness, longest, i, above, work, moved):
     step = min(max(-gradient / curvature, -longest), longest)
     before = total_loss(terms, data, world, softness)
     for _ in range(HALVINGS):
-        value = min(max(x[k] + step, bounds[0, k]), bounds[1, k])
+        value = clamp(x[k] + step, variables[k])
         move_driven(nodes, frames, i, above, value - x[k], poses, world, moved)
         if total_loss(terms, data, moved, softness) < before:
             x[k] = value

@@ -34,7 +34,7 @@ def room(nodes: int, frames: int) -> int:
 @jit_part
 def improve_coupled(problem, x, softness, deepest, above, work, moved):
     """Variables with several motions have no link of their own to follow: they take a step of coordinate descent."""
-    nodes, frames = problem[0], problem[1]
+    nodes, frames = problem.nodes, problem.frames
     for f in range(frames.size):
         store(frame_pose(frames[f], work.poses), work.world, f, 0)
     for i in range(nodes.size - 1, -1, -1):
@@ -48,7 +48,7 @@ def search(problem, x, seed, most, deadline, parameters, places, room, clock, st
 
     A single tip with a target beyond its reach is stretched towards it by the first sweep.
     """
-    nodes, frames, terms, data, bounds, spans = problem
+    nodes, frames, terms = problem.nodes, problem.frames, problem.terms
     n, m = nodes.size, MEMORY + 7 * frames.size
     deepest, above = places[: x.size], places[x.size :]
     memory, moved = room[:MEMORY], room[MEMORY:m].reshape((frames.size, 7))

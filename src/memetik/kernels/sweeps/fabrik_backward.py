@@ -10,6 +10,7 @@ from __future__ import annotations
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import axis, compose, load, local, store, turn
 from memetik.kernels.math.sincos import sincos
+from memetik.kernels.problem.limits import clamp
 from memetik.kernels.sweeps.align import play
 from memetik.kernels.sweeps.fabrik_tips import BOUND, LOAD, ONE_POINT, strength, stretched
 from memetik.kernels.sweeps.moments import add_all, add_point, add_product, best_for_all, clear
@@ -35,7 +36,7 @@ def add_orientation(moments, i, w, frame, wanted):
 @jit_part
 def gather_tips(problem, softness, far, poses, world, swept, moments):
     """For each node the tips on its link, in the axes of the link, with their targets, seen from where it was swept to."""
-    nodes, frames, terms, data, bounds, spans = problem
+    frames, terms, data = problem.frames, problem.terms, problem.data
     clear(moments)
     lever = 0.0
     for t in range(terms.size):
@@ -101,7 +102,7 @@ def sweep_backward(problem, x, softness, ahead, far, deepest, above, poses, worl
 
     A variable with several motions keeps its value.
     """
-    nodes, frames, terms, data, bounds, spans = problem
+    nodes, variables = problem.nodes, problem.variables
     gather_tips(problem, softness, far, poses, world, swept, moments)
     gather_carried(nodes, x, ahead, swept, moments)
     for i in range(nodes.size):
@@ -115,8 +116,8 @@ def sweep_backward(problem, x, softness, ahead, far, deepest, above, poses, worl
             add_point(moments, i, swept[i, LOAD], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)  # its own place, which a slide moves
             ux, uy, uz = axis(pose)
             ox, oy, oz = swept[i, 4] - pose[4], swept[i, 5] - pose[5], swept[i, 6] - pose[6]
-            low, high = play(node, x[k], bounds[0, k], bounds[1, k])
+            low, high = play(node, x[k], variables[k].lower, variables[k].upper)
             change = best_for_all(node, moments, i, pose, ox, oy, oz, ux, uy, uz, low, high)
-            x[k] = min(max((value + change - node.offset) / node.ratio, bounds[0, k]), bounds[1, k])
+            x[k] = clamp((value + change - node.offset) / node.ratio, variables[k])
             pose = moved_on(node, pose, change)
         store(pose, poses, i, 0)

@@ -11,6 +11,7 @@ import math
 
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import axis, load, local, turn
+from memetik.kernels.problem.limits import clamp
 from memetik.kernels.sweeps.align import play
 from memetik.kernels.sweeps.fabrik_tips import (
     ATTACHED,
@@ -71,7 +72,7 @@ def sweep_forward(problem, x, softness, ahead, far, deepest, above, poses, world
 
     A variable with several motions keeps its value.
     """
-    nodes, frames, terms, data, bounds, spans = problem
+    nodes, frames, variables = problem.nodes, problem.frames, problem.variables
     for i in range(nodes.size):
         for k in range(SWEPT):
             swept[i, k] = 0.0
@@ -92,10 +93,10 @@ def sweep_forward(problem, x, softness, ahead, far, deepest, above, poses, world
         if node.ratio != 0.0 and above[i] < 0 and deepest[k] == i:
             spin = product(new, (old[0], -old[1], -old[2], -old[3]))
             ox, oy, oz = old[4] - new[4], old[5] - new[5], old[6] - new[6]
-            low, high = play(node, x[k], bounds[0, k], bounds[1, k])
+            low, high = play(node, x[k], variables[k].lower, variables[k].upper)
             # What moves is the way to the root, so the joint goes the other way.
             value -= best_for_all(node, moments, i, spin, ox, oy, oz, ux, uy, uz, -high, -low)
-            x[k] = min(max((value - node.offset) / node.ratio, bounds[0, k]), bounds[1, k])
+            x[k] = clamp((value - node.offset) / node.ratio, variables[k])
         swept[p, LOAD] += swept[i, LOAD]
         if swept[p, BOUND] == 0.0:
             here = local(node, value)

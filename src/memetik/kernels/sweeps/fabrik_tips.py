@@ -69,7 +69,7 @@ def stretched(x, y, z, far, poses):
 @jit_part
 def wish_for_place(problem, f, softness, far, pose, poses, world):
     """The weighted mean of the points where terms want frame f, and its weight; where it is if none does."""
-    terms, data = problem[2], problem[3]
+    terms, data = problem.terms, problem.data
     total, x, y, z = 0.0, 0.0, 0.0, 0.0
     for t in range(terms.size):
         if terms[t].frame == f and terms[t].kind == POSITION:
@@ -85,7 +85,7 @@ def wish_for_place(problem, f, softness, far, pose, poses, world):
 @jit_part
 def wish_for_turn(problem, f, softness, pose, world):
     """The mean of the rotations that terms want of frame f, as a quaternion, and its weight; 0 if none does."""
-    terms, data = problem[2], problem[3]
+    terms, data = problem.terms, problem.data
     total, a, b, c, d = 0.0, 0.0, 0.0, 0.0, 0.0
     for t in range(terms.size):
         if terms[t].frame != f or terms[t].kind == POSITION:
@@ -111,7 +111,7 @@ def place_tip(problem, f, softness, far, poses, world, swept):
     Without a wish for its orientation the link turns about the target until it points to where the joint before it was,
     as the last bone does in the textbook. `far` stretches the way from the root to the target; 1 leaves it.
     """
-    nodes, frames, terms = problem[0], problem[1], problem[2]
+    nodes, frames, terms = problem.nodes, problem.frames, problem.terms
     i, frame, pose = frames[f].node, frames[f], load(world, f, 0)
     points, x, y, z = wish_for_place(problem, f, softness, far, pose, poses, world)
     turns, rotation = wish_for_turn(problem, f, softness, pose, world)

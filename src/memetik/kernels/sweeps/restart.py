@@ -11,9 +11,10 @@ import math
 
 from memetik.kernels.body.records import SCREW, SLIDE
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.random import seed_stream, uniform
+from memetik.kernels.compiler.random import seed_stream
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.problem.evaluate import measure, place, term_error
+from memetik.kernels.problem.limits import clamp, sample
 from memetik.kernels.sweeps.wanted import free_axes
 from memetik.kernels.terms.records import POSITION
 
@@ -51,7 +52,13 @@ def begin(terms, seed, state, memory, outcome):
 @jit
 def beyond_reach(problem):
     """Whether a single tip is wanted farther from the root than its links in a row are long: no start would help."""
-    nodes, frames, terms, data, bounds, spans = problem
+    nodes, frames, terms, data, variables = (
+        problem.nodes,
+        problem.frames,
+        problem.terms,
+        problem.data,
+        problem.variables,
+    )
     if frames.size > 1:
         return False
     frame = frames[0]
@@ -63,7 +70,7 @@ def beyond_reach(problem):
         if node.motion == SLIDE or node.motion == SCREW:
             pitch = node.pitch if node.motion == SCREW else 1.0
             for side in range(2):
-                length += abs(pitch * (node.ratio * bounds[side, node.variable] + node.offset))
+                length += abs(pitch * (node.ratio * variables[side, node.variable] + node.offset))
     for t in range(terms.size):
         term = terms[t]
         if term.kind == POSITION and not term.soft and term.count == 0:
@@ -76,19 +83,29 @@ def beyond_reach(problem):
 
 
 @jit
-def nudge(x, bounds):
+def nudge(x, variables):
     """Move every variable a little, each by another amount, the same every time."""
     for k in range(x.size):
         part = (k + 1) * GOLDEN
         part -= math.floor(part)
-        off = NUDGE * (bounds[3, k] - bounds[2, k]) * (0.5 + part if part < 0.5 else -0.5 - part)
-        x[k] = min(max(x[k] + off, bounds[0, k]), bounds[1, k])
+        off = (
+            NUDGE
+            * (variables[k].sample_upper - variables[k].sample_lower)
+            * (0.5 + part if part < 0.5 else -0.5 - part)
+        )
+        x[k] = clamp(x[k] + off, variables[k])
 
 
 @jit
 def redraw(problem, x, state, work):
     """Draw the variables that move an objective that is missed; the others stay."""
-    nodes, frames, terms, data, bounds, spans = problem
+    nodes, frames, terms, data, variables = (
+        problem.nodes,
+        problem.frames,
+        problem.terms,
+        problem.data,
+        problem.variables,
+    )
     chosen = work.free
     for k in range(x.size):
         chosen[k] = 0.0
@@ -100,7 +117,7 @@ def redraw(problem, x, state, work):
                 i = nodes[i].parent
     for k in range(x.size):
         if chosen[k] != 0.0:
-            x[k] = bounds[2, k] + (bounds[3, k] - bounds[2, k]) * uniform(state)
+            x[k] = sample(variables[k], state)
 
 
 @jit
@@ -109,7 +126,13 @@ def over(problem, x, restarts, most, deadline, clock, state, memory, outcome, wo
 
     Unless it is, work.poses and work.world are the forward kinematics of x.
     """
-    nodes, frames, terms, data, bounds, spans = problem
+    nodes, frames, terms, data, variables = (
+        problem.nodes,
+        problem.frames,
+        problem.terms,
+        problem.data,
+        problem.variables,
+    )
     while True:
         place(nodes, frames, x, work.poses, work.world)
         outcome[EVALUATIONS] += 1.0
@@ -134,7 +157,7 @@ def over(problem, x, restarts, most, deadline, clock, state, memory, outcome, wo
             return False
         if memory[NUDGED] == 0.0:
             memory[NUDGED] = 1.0
-            nudge(x, bounds)
+            nudge(x, variables)
         elif not restarts or memory[SETTLING] != 0.0:
             return True
         elif outcome[EVALUATIONS] >= most - most // LAST_PART:

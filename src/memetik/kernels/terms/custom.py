@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from memetik.kernels.compiler.callback import call_back, call_guarded
 from memetik.kernels.compiler.jit import jit, jit_allocating, jit_part
 from memetik.kernels.math.pose import load, store
 from memetik.kernels.math.twist import twist
+from memetik.kernels.terms.callback import call_back, call_guarded
 from memetik.kernels.terms.records import (
     CUSTOM_COMPILED,
     CUSTOM_FRAMES,

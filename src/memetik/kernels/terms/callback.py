@@ -9,8 +9,8 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import types
 from numba.extending import intrinsic
 
-from memetik.kernels.compiler.function_pointers import RESIDUAL, call_residual
 from memetik.kernels.compiler.jit import COMPILED
+from memetik.kernels.terms.function_pointers import RESIDUAL, call_residual
 
 # Addresses of the term's data, of the frames, of the variables and of the term's residuals, and how many residuals.
 CALLBACK = ctypes.CFUNCTYPE(None, *5 * (ctypes.c_int64,))

@@ -1,0 +1,49 @@
+"""What the flagship keeps for a problem, and the scratch of its solves."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from memetik.kernels.compiler.record import Array, flags, floats, reader, records
+from memetik.kernels.problem.record import SolveArrays
+from memetik.kernels.terms.records import TERM
+
+
+class Population(NamedTuple):
+    """Postures to start from, drawn once for a problem."""
+
+    genes: Array = floats("population", "variables")
+    frame_poses: Array = floats("frames", 7, "population")  # of each posture (population_poses.py)
+
+
+class SearchScratch(NamedTuple):
+    """Scratch of the search besides the workspace."""
+
+    score: Array = floats("population")  # how far each posture of the population looks from the targets
+    used: Array = flags("population")  # 1 for a posture that was exploited
+    failed: Array = flags("terms")  # 1 for a term to be satisfied by other variables
+    chosen: Array = flags("variables")  # 1 for a variable to be replaced
+
+
+class RelaxScratch(NamedTuple):
+    """Scratch of relaxation."""
+
+    terms: Array = records(TERM, "terms")  # with those that yield
+    outcome: Array = floats("outcome")  # what was found before
+    data: Array = floats("numbers")
+    q: Array = floats("dof")
+
+
+class MemeticArrays(NamedTuple):
+    """All that the stages of a solve read and write."""
+
+    solve: SolveArrays
+    population: Population
+    scratch: SearchScratch
+    relax: RelaxScratch
+    attempt: int  # address of the local search that fits the problem
+    attempt_softly: int  # address of the one for terms that guide, for relaxation
+    roomy: Array = flags("terms")  # 1 for a tolerance that is wide enough to use
+
+
+memetic_arrays = reader(MemeticArrays)

@@ -1,0 +1,22 @@
+"""The kernels that make a method, which are called by address, by their signatures."""
+
+from __future__ import annotations
+
+from numba.core import types
+
+from memetik.kernels.compiler.function_pointers import caller
+from memetik.kernels.compiler.record import numba_type
+from memetik.kernels.problem.record import Problem, Run
+from memetik.kernels.problem.workspace import Workspace
+
+VECTOR, TABLE = types.float64[::1], types.int64[::1]
+PROBLEM, RUN, WORKSPACE = numba_type(Problem), numba_type(Run), numba_type(Workspace)
+
+# (problem, x, run, work): one attempt of a local search, true if it satisfied all terms
+ATTEMPT = types.boolean(PROBLEM, VECTOR, RUN, WORKSPACE)
+# (problem, run, own, work): the search of a method, with the table of its settings and scratch
+SEARCH = types.void(PROBLEM, RUN, TABLE, WORKSPACE)
+# (table, q, outcome, seed, most, seconds): one stage of a solve (memetic/stages.py), the status of the answer in q
+STAGE = types.int64(TABLE, VECTOR, VECTOR, types.int64, types.int64, types.float64)
+
+call_attempt, call_search, call_stage = caller(ATTEMPT), caller(SEARCH), caller(STAGE)

@@ -1,0 +1,70 @@
+"""What solving kernels are given: the problem, and one run on it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from memetik.kernels.body.records import FRAME, NODE
+from memetik.kernels.compiler.record import Array, counters, flags, floats, integers, reader, records
+from memetik.kernels.problem.workspace import Workspace
+from memetik.kernels.terms.records import TERM
+
+# A variable: a joint value that some objective depends on. Kernels work on vectors of variables.
+VARIABLE = np.dtype(
+    (
+        np.record,
+        [
+            ("index", np.int64),  # in the joint vector
+            ("row_begin", np.int64),  # the residuals that it moves: the first, and past the last
+            ("row_end", np.int64),
+            ("whole_turn", np.int64),  # 1 if it is an angle and whole turns of it change nothing
+            ("lower", np.float64),  # limits [rad or m], perhaps infinite
+            ("upper", np.float64),
+            ("sample_lower", np.float64),  # finite limits to draw postures from
+            ("sample_upper", np.float64),
+        ],
+    )
+)
+
+# The limits of one entry of the joint vector, whether it is a variable or not.
+LIMIT = np.dtype((np.record, [("lower", np.float64), ("upper", np.float64)]))
+
+
+class Problem(NamedTuple):
+    """A problem as kernels read it. None of it changes but `data`, of which every run has a copy."""
+
+    nodes: Array = records(NODE, "nodes")  # the motions that the frames hang on, parents first
+    frames: Array = records(FRAME, "frames")  # the frames that terms read
+    terms: Array = records(TERM, "terms")  # what is measured
+    variables: Array = records(VARIABLE, "variables")
+    limits: Array = records(LIMIT, "dof")  # of the whole joint vector
+    data: Array = floats("numbers")  # targets and other numbers of the terms
+    affects: Array = flags("terms", "variables")  # 1 where the variable moves the term
+
+
+class Run(NamedTuple):
+    """One solve: what it may spend, where its random numbers come from, and what it reports."""
+
+    seed: int
+    most: int  # evaluations
+    deadline: float  # on the clock of `now`; 0 for none
+    clock: Array = integers("clock")  # time and cancellation (compiler/cancel.py)
+    state: Array = counters(1)  # of the random numbers
+    outcome: Array = floats(
+        "outcome"
+    )  # budget.py; behind OUTCOME the error of every term, then whether it is satisfied
+
+
+class SolveArrays(NamedTuple):
+    """The arrays of a solve, of which every call has its own but for the problem."""
+
+    problem: Problem
+    work: Workspace
+    source: Array = floats("numbers")  # the data as users set it, copied into the problem's when a solve begins
+    clock: Array = integers("clock")
+    state: Array = counters(1)
+
+
+solve_arrays = reader(SolveArrays)
