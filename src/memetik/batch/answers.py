@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 Tell = Callable[[int], None]  # is told how many rows are done
 

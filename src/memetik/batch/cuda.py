@@ -17,11 +17,11 @@ from memetik.kernels.problem.verify import REACHED
 from memetik.kernels.problem.workspace import workspace_size
 from memetik.problem import Problem
 from memetik.solvers.memetic_plan import memetic_plan
+from memetik.types import Array
 
 if TYPE_CHECKING:
     from memetik.problem.compile import Compiled
 
-Array = NDArray[np.float64]
 Integers = NDArray[np.int32]
 
 CHUNK = 1 << 20  # rows on the card at once

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from memetik.batch.answers import Answers, Array, Tell
+from memetik.batch.answers import Answers, Tell
 from memetik.batch.cuda import CHUNK, CudaResult, require_cuda, solve_on_cuda
 from memetik.batch.threads import solve_on_threads
 from memetik.errors import MemetikError, ProblemError, shown
@@ -18,6 +18,7 @@ from memetik.problem import Problem
 from memetik.problem.columns import Columns
 from memetik.problem.scratch import Scratch
 from memetik.solvers import Budget
+from memetik.types import Array
 
 DEVICES = ("cpu", "cuda", "auto")
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from memetik.batch.answers import Answers, Array, Tell
+from memetik.batch.answers import Answers, Tell
 from memetik.errors import ProblemError
 from memetik.problem import Problem
 from memetik.problem.columns import Columns
 from memetik.solvers import Budget, Solver
 from memetik.solvers.registry import answer_of
+from memetik.types import Array
 
 
 def require_one_thread(device: str, threads: int | None) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.batch.answers import Array, Tell
+from memetik.batch.answers import Tell
 from memetik.batch.checks import positive, require_report, threads_of
 from memetik.batch.reachability import Reachability
 from memetik.batch.solution import BatchSolution
@@ -26,6 +26,7 @@ from memetik.progress import Report, teller
 from memetik.solution.reach import reach
 from memetik.solvers import Budget
 from memetik.solvers.budget import checked_budget
+from memetik.types import Array
 
 ENOUGH = Budget(evaluations=1_000)  # of 3,814 poses all over the panda's workspace that 5,000 find, these find 3,813
 MOST_VOXELS = 4_000_000

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.batch.answers import Array
 from memetik.batch.checks import positive
 from memetik.errors import FormatError, MemetikError, ProblemError, shown
 from memetik.files import path_of, write_whole
 from memetik.geometry.checks import whole_number
+from memetik.types import Array
 
 _FORMAT = 1
 _EXPECTED = {

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memetik.batch.answers import Array
 from memetik.errors import ProblemError, RowError, TruthError, said, shown
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.terms.springs import rest_at_start
@@ -18,6 +17,7 @@ from memetik.problem import Problem
 from memetik.problem.columns import copy_problem
 from memetik.solution import Solution, Status
 from memetik.solution.words import duration
+from memetik.types import Array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memetik.batch.answers import Array
 from memetik.batch.checks import require_report, threads_of
 from memetik.batch.devices import solver_for
 from memetik.batch.one_by_one import require_one_thread, solve_one_by_one
@@ -24,6 +23,7 @@ from memetik.progress import Report, teller
 from memetik.solvers import Budget, Memetic, Solver
 from memetik.solvers.budget import DEFAULT, checked_budget
 from memetik.solvers.registry import chosen
+from memetik.types import Array
 
 _PATIENCE = 1.0  # s; shorter batches draw no progress
 

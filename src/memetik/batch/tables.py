@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.batch.answers import Array
 from memetik.body import Body
 from memetik.errors import FormatError, MissingExtraError, ProblemError, shown, suggest
 from memetik.geometry.checks import INPUT_TOLERANCE
 from memetik.objectives import Objective, Pose, Position
 from memetik.problem import Problem, require_problem
+from memetik.types import Array
 
 POSITION, QUATERNION, ID = ("x", "y", "z"), ("qw", "qx", "qy", "qz"), "id"
 

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.batch.answers import Answers, Array, Tell
+from memetik.batch.answers import Answers, Tell
 from memetik.errors import MemetikWarning
 from memetik.kernels.compiler.cancel import begin_run, cancel
 from memetik.kernels.memetic.batch import Rows, solve_rows
@@ -27,6 +27,7 @@ from memetik.solution.words import count
 from memetik.solvers import Budget
 from memetik.solvers.memetic import shares
 from memetik.solvers.memetic_plan import MemeticScratch, memetic_plan
+from memetik.types import Array
 
 HELPING = 0.02  # s that a thread works before it looks at what is left
 FIRST = 8  # rows to begin with, before anything is known of their cost

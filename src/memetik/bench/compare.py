@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.harness import Report, progress, pyplot, save_figure, spread
 from memetik.bench.judge import StatusJudge, Verdict
@@ -21,8 +20,7 @@ from memetik.problem import Problem
 from memetik.problem.seed import checked_seed
 from memetik.solution import Solution
 from memetik.solvers import Budget, Solver, methods, solver
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 TURN = 20  # solves of one method in a row, before the next method gets the same ones
 UNLIMITED = 10**12  # evaluations: time alone ends a search

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.harness import BLOCK, progress, solved, spread
 from memetik.bench.judge import Judge
 from memetik.bench.peers import Peer, Slow, Task
 from memetik.body import Body
+from memetik.types import Array
 
-Array = NDArray[np.float64]
 Query = tuple[Array, Array]  # target 4x4, start
 
 

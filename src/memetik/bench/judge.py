@@ -7,15 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.peers.peer import Task
 from memetik.body import Body
 from memetik.geometry import pose_error
 from memetik.problem import Problem
 from memetik.solution import Solution
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 SLACK = 1e-9  # rad or m beyond a limit that rounding may explain
 ROUNDING = 1e-7  # rad or m between two ways to compute an error; angles near zero lose half their digits

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.peers import Task
 from memetik.body import Body
 from memetik.objectives import Pose
 from memetik.problem import Problem
 from memetik.solvers import Budget, solve
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 
 class Memetik:

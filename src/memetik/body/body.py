@@ -23,8 +23,8 @@ from memetik.geometry import TransformLike, as_transform
 from memetik.geometry.checks import mapping, real_array, real_number, several, text
 from memetik.kernels.body.forward import frame_matrices
 from memetik.kernels.body.jacobian import frame_jacobian
+from memetik.types import Array
 
-Array = NDArray[np.float64]
 T = TypeVar("T")
 _FLOAT = np.dtype(np.float64)
 

@@ -16,8 +16,7 @@ from memetik.body.variables import Drive, Variables
 from memetik.geometry import between
 from memetik.geometry.rotation import quaternion_of_matrix
 from memetik.kernels.body.records import FRAME, NODE, SCREW, SLIDE, TURN
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 
 class Carrier(NamedTuple):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.body.frozen import frozen
 from memetik.errors import BodyError, shown
 from memetik.geometry import as_transform
+from memetik.types import Array
 
 _NO_OFFSET = frozen(np.eye(4))
 
@@ -19,7 +19,7 @@ class Frame:
     """A coordinate frame that rides on a link: world_from_frame = world_from_link @ link_from_frame."""
 
     link: str
-    link_from_frame: NDArray[np.float64] = field(default_factory=lambda: _NO_OFFSET)
+    link_from_frame: Array = field(default_factory=lambda: _NO_OFFSET)
 
     def __post_init__(self) -> None:
         if not isinstance(self.link, str):

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memetik.body.frozen import frozen
 from memetik.errors import BodyError, GeometryError, shown
 from memetik.geometry import as_transform, axis_angle, between
 from memetik.geometry.checks import real_array, real_number, text
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 
 class Motion(NamedTuple):

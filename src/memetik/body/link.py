@@ -6,14 +6,12 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.body.frozen import frozen
 from memetik.errors import BodyError, GeometryError, shown
 from memetik.geometry import as_transform
 from memetik.geometry.checks import real_array, real_number, several
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 # The numbers that give each kind of shape its size, all in metres. A capsule's and a cylinder's length runs along z,
 # between the centres of the caps; a mesh has a file name instead and its numbers are scale factors.

@@ -13,8 +13,7 @@ from memetik.errors import BodyError, shown
 from memetik.geometry import TransformLike, as_transform, to_quaternion
 from memetik.geometry.checks import flag, real_number
 from memetik.kernels.body.ofkt import WIDTH, clear, predict_frames, update_frames
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 
 class OFKT:

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from memetik.body.frozen import frozen
 from memetik.body.joint import Joint, Mimic
 from memetik.errors import BodyError, MemetikWarning, UnknownNameError
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 # Where a variable without limits is sampled: a full turn, or a metre either way for slides.
 FREE_TURN, FREE_SLIDE = math.pi, 1.0

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import memetik as mk
 from memetik.cli.files import OUT
 from memetik.files import writable_file
 from memetik.solution.report import summary
 from memetik.solution.words import duration
+from memetik.types import Array
 
 VIEW = (62.0, 14.0)
 EYES_ON = (1.5, 0.0, 0.55)  # m
@@ -64,7 +64,7 @@ def _poses(body: mk.Body) -> list[mk.Pose]:
     ]
 
 
-def _draw(body: mk.Body, q: NDArray[np.float64], poses: list[mk.Pose], before: Path, after: Path) -> None:
+def _draw(body: mk.Body, q: Array, poses: list[mk.Pose], before: Path, after: Path) -> None:
     targets = [*(pose.target for pose in poses), np.array(EYES_ON)]
     mk.draw(body, body.home, before, view=VIEW, targets=targets, title="where it starts, and what is wanted")
     mk.draw_many(body, [body.home, q], after, view=VIEW, targets=targets, title="solved; the start as a ghost")

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import memetik as mk
 from memetik import scenes
@@ -20,8 +19,7 @@ from memetik.problem.seed import checked_seed
 from memetik.solution.measures import Measure, measures, title
 from memetik.solution.report import columns
 from memetik.solution.words import count
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 NOT_REACHED = 1
 

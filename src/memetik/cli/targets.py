@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import memetik as mk
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 
 @dataclass

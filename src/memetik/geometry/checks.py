@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from memetik.errors import GeometryError, MemetikError, said, shown, warn
-
-Array: TypeAlias = npt.NDArray[np.float64]
+from memetik.types import Array
 
 INPUT_TOLERANCE = 1e-6  # how far from a rotation an input may be: generous to float32 and to typed decimals
 CLEAN_TOLERANCE = 1e-12  # inputs closer than this are kept bit for bit

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from memetik.errors import GeometryError
-from memetik.geometry.checks import THREE_NUMBERS, Array, direction, finite_array
+from memetik.geometry.checks import THREE_NUMBERS, direction, finite_array
 from memetik.geometry.rotation import RotationLike, axis_angle, skew, to_axis_angle
 from memetik.geometry.transform import TransformLike, as_transform, transform
+from memetik.types import Array
 
 SMALL_ANGLE = 0.1  # radians; below, four terms of the series are exact to rounding and nothing cancels
 SINGULAR_SINE = 1e-8  # |sin(theta / 2)| below which the left Jacobian has no usable inverse

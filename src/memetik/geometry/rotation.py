@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from memetik.errors import GeometryError, shown
 from memetik.geometry.checks import (
-    Array,
     check_bottom_row,
     check_name,
     checked_matrix,
@@ -25,6 +24,7 @@ from memetik.geometry.checks import (
     flag,
     unit_quaternion,
 )
+from memetik.types import Array
 
 
 class SupportsRotation(Protocol):

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from memetik.errors import GeometryError
 from memetik.geometry.checks import (
     THREE_NUMBERS,
-    Array,
     check_bottom_row,
     check_name,
     checked_matrix,
@@ -21,6 +20,7 @@ from memetik.geometry.checks import (
     finite_number,
 )
 from memetik.geometry.rotation import RotationLike, angle_between, rotation_matrix, slerp
+from memetik.types import Array
 
 TransformLike: TypeAlias = npt.ArrayLike | tuple[npt.ArrayLike, RotationLike | None]
 

@@ -14,9 +14,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 
 def weight_count(sizes: Sequence[int]) -> int:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_array, whole_number
 from memetik.learn.domain import Domain
 from memetik.learn.training import Lesson
+from memetik.types import Array
 
 MOST_SAMPLES = 10**7
 MOST_EPOCHS = 10**9
@@ -53,7 +53,7 @@ def require_learned(domain: object, lesson: object, who: str) -> None:
         )
 
 
-def numbers_of(value: object, shape: tuple[int, ...], who: str, what: str) -> NDArray[np.float64]:
+def numbers_of(value: object, shape: tuple[int, ...], who: str, what: str) -> Array:
     """Finite numbers in an array of this shape, where -1 stands for any length."""
     array = np.ascontiguousarray(real_array(value, ProblemError, f"{who}: {what}"))
     fits = array.ndim == len(shape) and all(

@@ -15,8 +15,7 @@ from memetik.objectives import Objective
 from memetik.problem import Problem, require_problem
 from memetik.problem.columns import target_columns
 from memetik.problem.compile import Compiled
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 BOUNDS = ("lower", "upper", "sample_lower", "sample_upper", "whole_turn")  # of variables
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memetik.kernels.learned.elman import respond_in_turn
 from memetik.learn.checks import epochs_of, numbers_of, require_fits, require_learned, samples_of, units_of
@@ -22,8 +22,7 @@ from memetik.learn.training import Lesson, train
 from memetik.objectives import Objective
 from memetik.problem import Problem
 from memetik.problem.seed import checked_seed
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 KIND = "elman"
 WHO = "Elman"

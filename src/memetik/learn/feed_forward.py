@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import several
@@ -35,8 +35,7 @@ from memetik.problem import Problem, require_problem
 from memetik.problem.columns import target_columns
 from memetik.problem.compile import Compiled
 from memetik.problem.seed import checked_seed
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 KIND = "feed-forward"
 WHO = "FeedForward"

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.learn.domain import Domain, require_targets
 from memetik.learn.samples import Samples, inputs_of
 from memetik.problem import Problem
-
-Array = NDArray[np.float64]
 
 
 def draw_paths(problem: Problem, count: int, steps: int, rng: np.random.Generator) -> Samples:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError, shown
 from memetik.kernels.learned.encoding import show_all
@@ -15,8 +15,7 @@ from memetik.kernels.terms.records import ORIENTATION, POSITION
 from memetik.learn.domain import Domain, input_count, require_targets
 from memetik.problem import Problem
 from memetik.solution import Solution
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 
 class Teacher(Protocol):

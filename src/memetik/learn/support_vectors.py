@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memetik.errors import MissingExtraError, ProblemError
 from memetik.geometry.checks import real_number
@@ -27,8 +27,7 @@ from memetik.learn.training import Lesson
 from memetik.objectives import Objective
 from memetik.problem import Problem
 from memetik.problem.seed import checked_seed
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 KIND = "support vectors"
 WHO = "SupportVectors"

@@ -9,12 +9,10 @@ units of the next step say through C. The weights stand in one vector as kernels
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.learn.backpropagation import first_weights as first_layer
 from memetik.learn.backpropagation import sigmoid
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 
 def weight_count(inputs: int, hidden: int, outputs: int) -> int:

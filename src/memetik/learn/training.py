@@ -8,11 +8,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.kernels.learned.network import FIRST_STEP, rprop
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 GAIN = 1e-3  # share by which the error on the validation set must fall to count as a gain
 CHECK = 10  # epochs from one look at the validation set to the next

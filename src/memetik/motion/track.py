@@ -27,8 +27,7 @@ from memetik.solvers import Memetic, Solver
 from memetik.solvers.budget import Budget, checked_budget
 from memetik.solvers.memetic_plan import memetic_plan
 from memetik.solvers.registry import answer_of, chosen
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 PER_STEP = Budget(evaluations=2_000)
 

@@ -13,8 +13,9 @@ from memetik.geometry.checks import real_number
 from memetik.kernels.terms.aim import aim_jacobian, aim_residual
 from memetik.kernels.terms.records import AIM
 from memetik.objectives.framed import Framed
-from memetik.objectives.objective import Array, Packer, Target
+from memetik.objectives.objective import Packer, Target
 from memetik.objectives.pose_target import point_rows, set_point, unit
+from memetik.types import Array
 
 
 class Aim(Framed):

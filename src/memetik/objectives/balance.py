@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memetik.body import Body, Frame
 from memetik.errors import ProblemError, shown
@@ -15,8 +15,7 @@ from memetik.kernels.terms.balance import balance_jacobian, balance_residual
 from memetik.kernels.terms.records import BALANCE
 from memetik.objectives.objective import Objective, Packer, Target, checked_length
 from memetik.objectives.position import POSITION_GAIN
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 MOST_CORNERS = 16
 

@@ -14,9 +14,10 @@ from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_array, several, text
 from memetik.kernels.terms.distance import distance_jacobian, distance_residual
 from memetik.kernels.terms.records import DISTANCE, GROUP_CENTER, GROUP_SOLIDS, SOLID_DATA
-from memetik.objectives.objective import Array, Objective, Packer, Target, checked_frame, checked_length, checked_name
+from memetik.objectives.objective import Objective, Packer, Target, checked_frame, checked_length, checked_name
 from memetik.objectives.position import POSITION_GAIN
 from memetik.objectives.solids import ball, group, link_solids, world_groups
+from memetik.types import Array
 
 # Pairs that can be too close at the same time and pull each on its own; random humanoids have up to that many.
 ROWS = 32

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from memetik.body import Frame
-from memetik.objectives.objective import Array, Objective, Packer, checked_frame, checked_tolerance
+from memetik.objectives.objective import Objective, Packer, checked_frame, checked_tolerance
+from memetik.types import Array
 
 
 class Framed(Objective):

@@ -8,16 +8,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memetik.body import Body, Frame
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_number
+from memetik.types import Array
 
 if TYPE_CHECKING:
     FrameLike = str | Frame
-
-Array = NDArray[np.float64]
 
 
 class Packer(Protocol):

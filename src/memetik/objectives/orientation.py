@@ -11,10 +11,11 @@ from memetik.body import Frame
 from memetik.geometry import RotationLike, rotation_matrix
 from memetik.geometry.checks import CLEAN_TOLERANCE
 from memetik.kernels.terms.records import ORIENTATION
-from memetik.objectives.objective import Array, Packer, Target
+from memetik.objectives.objective import Packer, Target
 from memetik.objectives.per_axis import PerAxis
 from memetik.objectives.pose_target import pose_rows, set_rotation, stack
 from memetik.objectives.position import pack_pose_term
+from memetik.types import Array
 
 
 class Orientation(PerAxis):

@@ -10,8 +10,9 @@ from memetik.body import Frame
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_array
 from memetik.objectives.framed import Framed
-from memetik.objectives.objective import Array, checked_tolerance
+from memetik.objectives.objective import checked_tolerance
 from memetik.objectives.pose_target import three
+from memetik.types import Array
 
 
 class PerAxis(Framed):

@@ -9,9 +9,10 @@ from memetik.body import Frame
 from memetik.geometry import TransformLike, rotation_matrix, transform
 from memetik.kernels.terms.records import ORIENTATION, POSITION
 from memetik.objectives.framed import Posed
-from memetik.objectives.objective import Array, Packer, Target
+from memetik.objectives.objective import Packer, Target
 from memetik.objectives.pose_target import pose_rows, set_pose
 from memetik.objectives.position import pack_pose_term
+from memetik.types import Array
 
 
 class Pose(Posed):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memetik.errors import GeometryError, ProblemError, shown
 from memetik.geometry import RotationLike, TransformLike, as_transform, rotation_matrix
@@ -17,8 +17,7 @@ from memetik.kernels.terms.targets import (
     write_pose_targets,
 )
 from memetik.objectives.objective import Target
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 _COMPLAINTS = {
     NOT_FINITE: "the target has an entry that is NaN or infinite",

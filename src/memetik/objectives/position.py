@@ -17,9 +17,10 @@ from memetik.kernels.terms.pose import (
 )
 from memetik.kernels.terms.records import ORIENTATION, POSITION
 from memetik.objectives.framed import Framed
-from memetik.objectives.objective import Array, Packer, Target
+from memetik.objectives.objective import Packer, Target
 from memetik.objectives.per_axis import PerAxis, axis_gains
 from memetik.objectives.pose_target import point_rows, set_point, set_rotation
+from memetik.types import Array
 
 # A position error of reach / POSITION_GAIN pulls as hard as one radian; found by measurement on nine arms.
 POSITION_GAIN = 5.0

@@ -17,10 +17,11 @@ from memetik.kernels.terms.projection import (
 )
 from memetik.kernels.terms.records import PROJECTION, PROJECTION_TURN
 from memetik.objectives.framed import Posed, PoseError
-from memetik.objectives.objective import Array, Packer
+from memetik.objectives.objective import Packer
 from memetik.objectives.pose_target import unit
 from memetik.objectives.position import POSITION_GAIN
 from memetik.objectives.terrain import Surface
+from memetik.types import Array
 
 # Where the orientation does not matter, a ray that misses is turned to within this angle of the surface's normal.
 SLANT = math.radians(80.0)

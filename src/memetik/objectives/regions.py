@@ -15,10 +15,11 @@ from memetik.kernels.terms.records import PLANE, PLANE_TARGET, POSITION, RANGE, 
 from memetik.kernels.terms.region import plane_jacobian, plane_residual, range_jacobian, range_residual
 from memetik.objectives.aim import Aim
 from memetik.objectives.framed import Framed
-from memetik.objectives.objective import Array, Packer, Target, checked_length, checked_name
+from memetik.objectives.objective import Packer, Target, checked_length, checked_name
 from memetik.objectives.pose_target import point_rows, set_rotation, three, unit
 from memetik.objectives.position import POSITION_GAIN, pack_pose_term
 from memetik.objectives.solids import ball, link_solids
+from memetik.types import Array
 
 
 class Range(Framed):

@@ -24,7 +24,7 @@ from memetik.kernels.terms.records import (
     SOLID_DATA,
     SOLID_DISC,
 )
-from memetik.objectives.objective import Array
+from memetik.types import Array
 
 _CANNOT = (
     "{}: cannot keep away from {}. Give points (x, y, z), spheres (x, y, z, radius), shapes placed in the world, "

@@ -12,7 +12,8 @@ from memetik.body import Body
 from memetik.errors import ProblemError
 from memetik.geometry.checks import mapping, real_array, real_number, text
 from memetik.kernels.terms.records import FOLLOWS_START, SPRINGS
-from memetik.objectives.objective import Array, Objective, Packer, Target
+from memetik.objectives.objective import Objective, Packer, Target
+from memetik.types import Array
 
 
 class JointValue(Objective):

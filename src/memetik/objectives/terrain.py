@@ -15,8 +15,7 @@ from memetik.geometry.checks import real_array
 from memetik.kernels.terms.geometry.rays import GROUND, HEIGHT_FIELD, TRIANGLES, beside, cast
 from memetik.objectives.objective import Packer
 from memetik.objectives.pose_target import three, unit
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 LEAF = 4  # triangles in a box before it is divided
 

@@ -13,8 +13,7 @@ from memetik.errors import ProblemError, shown
 from memetik.objectives import Objective
 from memetik.objectives.objective import Target
 from memetik.problem.problem import Problem
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 
 class Columns(NamedTuple):

@@ -20,7 +20,8 @@ from memetik.kernels.problem.record import LIMIT, VARIABLE
 from memetik.kernels.problem.record import Problem as FlatProblem
 from memetik.kernels.terms.function_pointers import JACOBIAN, RESIDUAL
 from memetik.kernels.terms.records import CUSTOM, ORIENTATION, POSITION, TERM
-from memetik.objectives.objective import Array, Objective, Target
+from memetik.objectives.objective import Objective, Target
+from memetik.types import Array
 
 # A tolerance this wide, as a share of what counts as one in the search, leaves room that a solver can use.
 WIDE = 0.02

@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.body import Body, Frame
 from memetik.errors import warn
@@ -19,8 +18,7 @@ from memetik.kernels.terms.records import POSITION
 from memetik.objectives import Custom, JointValue, Objective
 from memetik.objectives.framed import Framed
 from memetik.problem.compile import Compiled
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 # A target this many times as far from the root as the frame can ever be is doubted; metres typed as millimetres are
 # about a thousand times too far, and what is farther still is meant to be out of reach.

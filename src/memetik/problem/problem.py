@@ -16,8 +16,8 @@ from memetik.kernels.compiler.cancel import end_run, raise_caught
 from memetik.objectives import Objective
 from memetik.problem.compile import Compiled, compile_problem
 from memetik.problem.doubts import degrees_hint, doubt_problem, doubt_start, usual_size
+from memetik.types import Array
 
-Array = NDArray[np.float64]
 _ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 
 

@@ -17,9 +17,9 @@ from memetik.kernels.compiler.cancel import begin_run, new_clock
 from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.problem.record import Problem as FlatProblem
 from memetik.kernels.problem.record import SolveArrays
-from memetik.objectives.objective import Array
 from memetik.problem.cancel import CancelToken
 from memetik.problem.compile import Compiled
+from memetik.types import Array
 
 S = TypeVar("S", bound="Scratch")
 

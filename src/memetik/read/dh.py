@@ -17,13 +17,12 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memetik.body import Body, Chain, Joint, Link
 from memetik.errors import FormatError, GeometryError, said, shown
 from memetik.geometry import TransformLike, as_transform, axis_angle, transform
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 CONVENTIONS = ("classic", "modified")
 KINDS = ("revolute", "prismatic")

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.body import Body, Shape
 from memetik.errors import BodyError
 from memetik.geometry import axis_angle, transform
 from memetik.geometry.checks import whole_number
 from memetik.read.builder import AXES, BodyBuilder, rod
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 # Sizes of a grown-up's hand [m, rad]. Fingers point along z, the palm looks along x, the thumb stands out
 # to y.

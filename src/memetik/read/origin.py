@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.geometry import transform
 from memetik.read.xml import Element
+from memetik.types import Array
 
 NONE = (0.0, 0.0, 0.0)
 
 
-def read_origin(element: Element) -> NDArray[np.float64]:
+def read_origin(element: Element) -> Array:
     """The 4x4 parent_from_child of the <origin> in this element; the identity if there is none.
 
     R = Rz(yaw) Ry(pitch) Rx(roll), written out because a body has hundreds of them. A file may give quat_xyzw

@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import memetik as mk
 from memetik.errors import FormatError, ProblemError, UnknownNameError, shown
 from memetik.read import parse_urdf
 from memetik.scenes.kinds import KINDS
 from memetik.scenes.scene import BodySource, Scene, Solving
+from memetik.types import Array
 
-Array = NDArray[np.float64]
 Roots = Iterable[str | PathLike[str]]
 
 

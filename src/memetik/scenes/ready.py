@@ -7,15 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import memetik as mk
 from memetik.errors import UnknownNameError
 from memetik.scenes.build import load_body
 from memetik.scenes.kinds import KINDS
 from memetik.scenes.scene import BodySource, Scene, Wish
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 
 def ready(name: str) -> Scene:

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from memetik.errors import ProblemError
 from memetik.objectives import Objective, Orientation, Pose, Position
 from memetik.problem import Problem
@@ -15,11 +12,11 @@ from memetik.solution.measures import MISSED, cost, measures, title
 from memetik.solution.reach import Beyond
 from memetik.solution.report import limit_mark
 from memetik.solution.words import amount, count, listed
+from memetik.types import Array
 
 if TYPE_CHECKING:
     from memetik.solution.solution import Solution
 
-Array = NDArray[np.float64]
 
 PART = 5_000  # evaluations for a part of the problem
 WHOLE = 60_000  # evaluations for the whole of it, three times the usual budget

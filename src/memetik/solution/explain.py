@@ -13,9 +13,10 @@ from memetik.solution.causes import Inquiry, binding_limits, causes
 from memetik.solution.measures import GUIDE, MISSED, OK, Measure, measures, term_errors, title
 from memetik.solution.reach import Beyond, beyond
 from memetik.solution.words import amount, count, digits, duration, listed
+from memetik.types import Array
 
 if TYPE_CHECKING:
-    from memetik.objectives.objective import Array, Objective
+    from memetik.objectives.objective import Objective
     from memetik.problem import Problem
     from memetik.solution.solution import Solution
 

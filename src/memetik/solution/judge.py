@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError
 from memetik.geometry.checks import real_array
@@ -13,8 +13,7 @@ from memetik.kernels.problem.verify import INVALID, verify
 from memetik.kernels.terms.springs import rest_at_start
 from memetik.problem import Problem, require_problem
 from memetik.problem.scratch import scratch_pool
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 
 def judge(problem: Problem, q: ArrayLike, start: ArrayLike | None) -> tuple[Array, int, Array]:

@@ -27,13 +27,13 @@ from memetik.kernels.terms.records import (
     SPRINGS,
 )
 from memetik.objectives import JointValue, Objective
+from memetik.types import Array
 
 if TYPE_CHECKING:
     from memetik.problem import Problem
     from memetik.problem.compile import Compiled
     from memetik.solution.solution import Solution
 
-Array = NDArray[np.float64]
 
 OK, MISSED, GUIDE = "ok", "missed", "guide"
 # The unit of each kind of term, and its name where an objective has several; other kinds have their own units.

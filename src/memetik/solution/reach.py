@@ -6,15 +6,13 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.body import Frame, Joint
 from memetik.objectives import Objective, Pose, Position
+from memetik.types import Array
 
 if TYPE_CHECKING:
     from memetik.problem import Problem
-
-Array = NDArray[np.float64]
 
 
 class Reach(NamedTuple):

@@ -16,11 +16,10 @@ from memetik.solution.errors import Errors
 from memetik.solution.explain import explain
 from memetik.solution.judge import judge
 from memetik.solution.report import report
+from memetik.types import Array
 
 if TYPE_CHECKING:
     from memetik.problem import Problem
-
-Array = NDArray[np.float64]
 
 
 class Status(enum.IntEnum):

@@ -40,8 +40,7 @@ from memetik.solvers.closed_forms import ClosedForm, closed_form
 from memetik.solvers.decomposition import by_decomposition
 from memetik.solvers.seeded import Seeded
 from memetik.solvers.serial_arm import arm_of
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 
 @dataclass(frozen=True)

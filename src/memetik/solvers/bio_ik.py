@@ -22,7 +22,6 @@ from memetik.kernels.compiler.jit import COMPILED
 from memetik.kernels.lbfgsb.function_pointers import minimum_address
 from memetik.kernels.lbfgsb.minimiser import advance
 from memetik.kernels.terms.records import DISTANCE, PROJECTION
-from memetik.objectives.objective import Array
 from memetik.problem import Problem
 from memetik.problem.compile import Compiled
 from memetik.problem.scratch import Pool, Scratch
@@ -32,6 +31,7 @@ from memetik.solvers.elite_threads import EliteThreads
 from memetik.solvers.history import History
 from memetik.solvers.method import run_in
 from memetik.solvers.seeded import Seeded
+from memetik.types import Array
 
 LOSSES = ("rmse", "mean")
 GRADIENTS = ("analytic", "ofkt", "differences")

@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.kernels.closed_form.arms import shoulder_and_elbow, two_links
 from memetik.solvers.serial_arm import Arm
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 
 class ClosedForm(Protocol):

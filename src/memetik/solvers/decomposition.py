@@ -11,14 +11,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.errors import MissingExtraError
 from memetik.geometry import rotation_matrix, transform
 from memetik.kernels.math.pose import write_matrix
 from memetik.solvers.serial_arm import Arm
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 VALUES = 64  # values that the held joint of an arm of seven takes, evenly spaced, besides that of the start
 PROBES = (0.31, -0.47, 0.83)  # rad; places without symmetry at which a held joint must leave an arm with a closed form

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from memetik.kernels.bio_ik.elites import join_search
 from memetik.kernels.bio_ik.scratch import ELITES, SIZE, WORKERS, worker_place
 from memetik.kernels.compiler.wakeup import new_wakeup, wait_for_wakeup
-from memetik.objectives.objective import Array
+from memetik.types import Array
 
 
 class Crew:

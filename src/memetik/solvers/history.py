@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_array, real_number, whole_number
+from memetik.types import Array
 
-Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 MOST = 10**9  # generations that can be asked for

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memetik.errors import MemetikWarning, ProblemError, shown
 from memetik.kernels.compiler.compile_time import split_time
@@ -31,8 +30,7 @@ from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget, require_task
 from memetik.solvers.memetic import Memetic
 from memetik.solvers.seeded import Seeded
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 EPOCHS = 1_000  # of a network that is trained at need
 UNTRAINED = "learned (untrained: memetic)"

@@ -18,9 +18,9 @@ from memetik.kernels.memetic.record import MemeticArrays, Population
 from memetik.kernels.memetic.stages import refine_stage, relax_stage, search_stage
 from memetik.kernels.problem.function_pointers import ATTEMPT, STAGE
 from memetik.kernels.problem.record import Problem as FlatProblem
-from memetik.objectives.objective import Array
 from memetik.problem.compile import Compiled
 from memetik.problem.scratch import Pool, Scratch
+from memetik.types import Array
 
 # How many postures the population of a problem has, and the seed that draws it: the same in every solve.
 POPULATION, POPULATION_SEED = 256, 20170601

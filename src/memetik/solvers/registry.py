@@ -6,8 +6,7 @@ import dataclasses
 import importlib
 from typing import Any, NamedTuple, Protocol
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError, UnknownNameError, shown
 from memetik.problem import Problem, require_problem
@@ -15,8 +14,7 @@ from memetik.problem.seed import checked_seed
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget, checked_budget
 from memetik.solvers.memetic import Memetic
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 
 class Solver(Protocol):

@@ -6,14 +6,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.geometry import rotation_matrix, transform
 from memetik.kernels.body.records import TURN
 from memetik.kernels.problem.evaluate import place
 from memetik.problem.compile import Compiled
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 PARALLEL = 1e-9  # sine of the angle below which two axes are parallel
 MEETS = 1e-7  # m; lines that pass each other nearer than this meet

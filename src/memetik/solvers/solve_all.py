@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError
 from memetik.geometry.checks import real_number, whole_number
@@ -24,8 +24,7 @@ from memetik.solvers.budget import DEFAULT, Budget, checked_budget
 from memetik.solvers.memetic import Memetic
 from memetik.solvers.memetic_plan import memetic_plan
 from memetik.solvers.registry import Solver, answer_of, chosen
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 ENOUGH = Budget(evaluations=200_000)
 MOST = 1_000_000  # solutions that can be asked for

@@ -11,8 +11,7 @@ import memetik as mk
 from memetik.solvers.history import History
 from memetik.studio.landscape import colours, quality
 from memetik.studio.lines import Lines
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 FAINT = np.array([190.0, 195.0, 205.0])  # what the worst fade into: the colour behind them
 

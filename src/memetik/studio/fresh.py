@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 import memetik as mk
 from memetik.scenes import KINDS
+from memetik.types import Array
 
 
-def values_about(kind: str, body: mk.Body, q: NDArray[np.float64]) -> dict[str, Any]:
+def values_about(kind: str, body: mk.Body, q: Array) -> dict[str, Any]:
     """Values for the fields of a kind that have none, or none that suits this body in this posture."""
     known = {field.name: field.type for field in KINDS[kind].fields}
     moving = [joint.child for joint in body.joints.values()]

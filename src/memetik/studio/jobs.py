@@ -11,14 +11,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 import memetik as mk
 from memetik import scenes
 from memetik.errors import MemetikError
 from memetik.solvers.history import History
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 LONGEST = 1.0  # s for each method of a comparison
 

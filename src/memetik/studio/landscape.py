@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from memetik.solvers.history import History
+from memetik.types import Array
 
-Array = NDArray[np.float64]
 Pixels = NDArray[np.uint8]
 
 WIDE, HIGH, EDGE = 100, 66, 3  # pixels

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 import memetik as mk
 from memetik.geometry import between
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 STEPS = 16  # segments of an arc
 

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.read.resources import resolve_mesh
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 FORMATS = (".stl", ".obj", ".ply")
 MOST_BYTES = 32 * 2**20

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 import memetik as mk
 from memetik.scenes import Motion
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 FRAME = 1.0 / 60.0  # s; the smoothing is given for steps of this length
 REST = 1e-5  # rad or m; nearer than this is there

@@ -8,12 +8,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from memetik.scenes import KINDS, Scene
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 MOST_FRAMES = 100_000  # an hour of dragging is less
 

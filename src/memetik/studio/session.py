@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 import memetik as mk
 from memetik import scenes
@@ -22,8 +22,7 @@ from memetik.studio.motion import Follower
 from memetik.studio.record import Recording
 from memetik.studio.targets import dragged, gizmo_pose, plain
 from memetik.studio.upload import read_upload
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 PLOTTED = 200  # solves
 

@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 import viser
-from numpy.typing import NDArray
 
 from memetik.scenes.fields import frame_of, surface_of
 from memetik.studio.crowd import Generation
 from memetik.studio.lines import Lines
 from memetik.studio.session import Session
 from memetik.studio.solids import copies, extent
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 GHOST_COLORS = (
     (86, 180, 216), (232, 150, 58), (46, 168, 132), (194, 111, 166), (217, 96, 59), (184, 165, 49), (122, 102, 196),

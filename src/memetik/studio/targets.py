@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 import memetik as mk
 from memetik.geometry import between
 from memetik.scenes import KINDS, Wish
 from memetik.scenes.fields import frame_of
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 
 def dragged(wish: Wish, position: ArrayLike | None, wxyz: ArrayLike | None) -> dict[str, Any]:

@@ -6,9 +6,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 DISTANCE = 5.0  # from the middle, in radii of what is seen: near enough for depth, far enough not to distort
 SMALLEST = 0.05  # metres; a scene smaller than this, such as a single point, is shown at this size

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from memetik.types import Array
+
 Color = tuple[float, float, float]  # red, green, blue in 0..1
 
 

@@ -7,19 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memetik.body import Body
 from memetik.errors import FormatError, shown
 from memetik.geometry.checks import real_array, whole_number
 from memetik.solvers.history import History
+from memetik.types import Array
 from memetik.write.asked import file_of, require_body, require_history, title_of
 from memetik.write.camera import Camera, look
 from memetik.write.limbs import link_colors
 from memetik.write.picture import VIEW, direction_of
 from memetik.write.plots import pyplot, save
-
-Array = NDArray[np.float64]
 
 PAGE = 100.0  # pixels of a posture's own page; only proportions count
 ACROSS = 6

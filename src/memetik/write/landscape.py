@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import several
 from memetik.solvers.history import History
+from memetik.types import Array
 from memetik.write.asked import file_of, require_history, title_of
 from memetik.write.plots import pyplot, save
-
-Array = NDArray[np.float64]
 
 COLUMNS = 4  # joints that are shown, unless they are named
 COLORS = "viridis"  # dark for the fit; even in lightness, and distinct for colour-blind readers

@@ -8,12 +8,13 @@ from os import PathLike
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memetik.body import Body, Poses
 from memetik.errors import FormatError
 from memetik.geometry import TransformLike, as_transform
 from memetik.geometry.checks import finite_array, flag, several
+from memetik.types import Array
 from memetik.write import scenery, svg
 from memetik.write.asked import file_of, require_body, title_of
 from memetik.write.camera import SMALLEST, Camera, look
@@ -22,7 +23,6 @@ from memetik.write.limbs import link_colors
 from memetik.write.scene import Scene, build_scene
 from memetik.write.solids import Piece, paint
 
-Array = NDArray[np.float64]
 Targets = Sequence[TransformLike] | Array
 Goal = tuple[Array, bool]  # world_from_target, and whether its orientation counts
 

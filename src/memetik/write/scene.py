@@ -6,15 +6,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.body import Body, Link, Poses, Shape
 from memetik.geometry import between, transform
+from memetik.types import Array
 from memetik.write.camera import SMALLEST
 from memetik.write.colors import Color
 from memetik.write.solids import Solid
-
-Array = NDArray[np.float64]
 
 BONE = 0.012  # radius of a bone, as a share of the size of the body
 STOUTEST = 0.25  # radius of a bone, at most, as a share of its length

@@ -6,14 +6,13 @@ import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from memetik.types import Array
 from memetik.write.camera import Camera
 from memetik.write.colors import AXIS_COLORS, GREY, TARGET
 from memetik.write.solids import CIRCLE, THIN, Solid
 from memetik.write.svg import Definitions, element, number, points, text
 
-Array = NDArray[np.float64]
 Point = Sequence[float]
 
 CELLS = 7  # about so many cells of the grid under the body

@@ -12,11 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memetik.types import Array
 from memetik.write.camera import Camera
 from memetik.write.colors import LIGHT, Color, brightness, outline, shade
 from memetik.write.svg import Definitions, element, number, points
-
-Array = NDArray[np.float64]
 
 PIECES = 5  # a solid is cut into at most so many
 ASPECT = 2.5  # a piece is about this much longer than wide

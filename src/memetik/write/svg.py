@@ -6,8 +6,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
-import numpy as np
-from numpy.typing import NDArray
+from memetik.types import Array
 
 
 def number(value: float) -> str:
@@ -16,7 +15,7 @@ def number(value: float) -> str:
     return "0" if text == "-0" else text
 
 
-def points(xy: Iterable[Sequence[float] | NDArray[np.float64]]) -> str:
+def points(xy: Iterable[Sequence[float] | Array]) -> str:
     """Coordinates, for `points` and `d` attributes."""
     return " ".join(f"{number(x)},{number(y)}" for x, y in xy)
 

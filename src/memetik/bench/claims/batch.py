@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.batch import solve_batch
 from memetik.batch.threads import cores
@@ -20,8 +19,7 @@ from memetik.bench.peers import Peer, Task, find, serial_chain
 from memetik.body import Body
 from memetik.problem import Problem
 from memetik.read.load import load
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 BASE, TIP = "panda_link0", "panda_link8"
 TASK = Task(position=1e-5, orientation=1e-5, seconds=0.1)

@@ -18,8 +18,7 @@ from memetik.objectives import LookAt, Pose
 from memetik.problem import Problem
 from memetik.read.load import load
 from memetik.solvers import solve
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 SIZES = (1, 100, 1_000, 10_000, 100_000, 1_000_000)
 COMPARED = 10_000  # problems that the processor solves too; of the whole body a tenth

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.harness import BLOCK, Report, progress
 from memetik.bench.own import pose_of
@@ -19,8 +18,7 @@ from memetik.read.load import load
 from memetik.solution import Solution
 from memetik.solvers import Memetic
 from memetik.solvers.learned import Learned
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 ARMS = {"iiwa14": "tool0", "panda": "panda_link8", "ur5": "tool0"}
 TASK = Task(position=1e-5, orientation=1e-5, seconds=np.inf)

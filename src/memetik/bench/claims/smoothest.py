@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.bench.peers import SerialChain
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 # Which poses take part (every so-manieth), how many samples to the largest step, and how many to either side.
 STAGES = (

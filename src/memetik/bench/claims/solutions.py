@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.harness import Report, progress, spread
 from memetik.bench.judge import Judge
@@ -18,8 +17,7 @@ from memetik.bench.peers import Peer, Peers, Task, find, serial_chain
 from memetik.problem import Problem
 from memetik.read.load import load
 from memetik.solvers import solve_all
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 ARMS = ("ur5", "kr120", "m10ia")
 BASE, TIP = "base_link", "tool0"

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.claims.smoothest import largest_step, smoothest
 from memetik.bench.harness import Report, progress, pyplot
@@ -20,8 +19,7 @@ from memetik.body import Body
 from memetik.geometry import euler
 from memetik.motion import track
 from memetik.read.load import load
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 TASK = Task(position=1e-5, orientation=1e-5, seconds=0.005)
 EIGHT, ROLLING = "panda, figure eight", "pr2, wrist rolls twice"

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.contest import Tally, contest
 from memetik.bench.harness import BLOCK, Report, pyplot
@@ -25,8 +24,7 @@ from memetik.problem import Problem
 from memetik.read.chains import planar_chain, snake
 from memetik.solvers import Budget, Solver
 from memetik.solvers import methods as known_methods
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 METHODS = ("fabrik", "ccd", "dls", "sdls")
 JOINTS = (2, 3, 5, 10, 20, 50, 100)

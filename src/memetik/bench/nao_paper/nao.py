@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.harness import BLOCK, Report, progress, pyplot
 from memetik.bench.nao_paper.nao_networks import HIDDEN, measure_networks, network_row, plot_networks
@@ -25,8 +24,7 @@ from memetik.objectives import Position
 from memetik.problem import Problem
 from memetik.read.load import load
 from memetik.solvers import Budget, Solver, methods
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 ELBOW_TO_HAND = 0.1137  # m; with the upper arm of 0.105 m it is the 21.87 cm of the paper
 TOLERANCE = 1e-3  # m

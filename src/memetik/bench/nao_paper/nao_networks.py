@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.harness import Report, best_seconds, progress
 from memetik.errors import MissingExtraError
@@ -16,8 +15,7 @@ from memetik.learn.samples import inputs_of
 from memetik.objectives import Objective, Position
 from memetik.problem import Problem
 from memetik.solvers import Memetic
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 # Hidden units: published errors in training and validation [%].
 PUBLISHED = {

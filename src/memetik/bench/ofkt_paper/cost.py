@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.harness import Report, progress, pyplot
 from memetik.bench.own import pose_of
@@ -23,8 +22,8 @@ from memetik.problem import Problem
 from memetik.read.chains import snake
 from memetik.solvers import Budget
 from memetik.solvers.bio_ik import BioIK
+from memetik.types import Array
 
-Array = NDArray[np.float64]
 Query = tuple[Array, Array]  # target 4x4, start
 
 JOINTS = (5, 10, 15, 20, 25, 30, 40, 60)

@@ -23,7 +23,6 @@ from memetik.kernels.math.pose import compose
 from memetik.read.chains import snake
 from memetik.read.hands import hand
 
-Array = NDArray[np.float64]
 Edits = NDArray[np.int64]  # (queries, joints) which joints change, -1 for none
 
 JOINTS = (5, 7, 10, 20, 30, 60, 120)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.harness import Report, best_seconds, pyplot
 from memetik.body import Body
@@ -19,6 +18,7 @@ from memetik.kernels.compiler.jit import jit_allocating
 from memetik.read.chains import snake
 from memetik.read.hands import hand
 from memetik.read.load import load
+from memetik.types import Array
 
 CHAIN_JOINTS = (5, 7, 10, 20, 30, 40, 60, 80, 100, 120)
 SHARES = ("1 joint", "10 %", "100 %")
@@ -108,7 +108,7 @@ def _plot(report: Report) -> Any:
     left.set_title("Chains: cost by degrees of freedom")
     left.legend(fontsize=8)
     bodies = list(dict.fromkeys(row["body"] for row in report.rows if not row["body"].startswith("chain")))
-    places: NDArray[np.float64] = np.arange(len(bodies), dtype=np.float64)
+    places: Array = np.arange(len(bodies), dtype=np.float64)
     for k, share in enumerate(SHARES):
         gains = [r["plain / OFKT"] for r in report.rows if r["changed"] == share and r["body"] in bodies]
         right.barh(places + 0.27 * (1 - k), gains, 0.25, label=share)

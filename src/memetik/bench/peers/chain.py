@@ -6,13 +6,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.body import Body
 from memetik.errors import BodyError
 from memetik.geometry import between, to_euler
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 BASE, TIP = "base", "tip"  # the ends of the URDF written for a peer
 

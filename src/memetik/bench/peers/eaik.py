@@ -7,8 +7,9 @@ from itertools import accumulate
 import numpy as np
 from eaik.IK_Homogeneous import HomogeneousRobot
 
-from memetik.bench.peers.chain import Array, SerialChain
+from memetik.bench.peers.chain import SerialChain
 from memetik.bench.peers.peer import Peer, Task
+from memetik.types import Array
 
 
 class Eaik:

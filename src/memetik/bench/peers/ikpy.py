@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 from ikpy.chain import Chain
 
-from memetik.bench.peers.chain import BASE, Array, SerialChain
+from memetik.bench.peers.chain import BASE, SerialChain
 from memetik.bench.peers.peer import Peer, Task
 from memetik.bench.peers.restarts import Restarted
 from memetik.geometry import pose_error
+from memetik.types import Array
 
 
 class IKPy(Restarted):

@@ -8,9 +8,10 @@ import mink
 import mujoco
 import numpy as np
 
-from memetik.bench.peers.chain import TIP, Array, SerialChain
+from memetik.bench.peers.chain import TIP, SerialChain
 from memetik.bench.peers.peer import Peer, Task
 from memetik.bench.peers.restarts import STEPS, Restarted
+from memetik.types import Array
 
 SOLVER = "daqp"
 

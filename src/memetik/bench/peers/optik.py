@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import optik
 
-from memetik.bench.peers.chain import BASE, TIP, Array, SerialChain
+from memetik.bench.peers.chain import BASE, TIP, SerialChain
 from memetik.bench.peers.peer import Peer, Task
+from memetik.types import Array
 
 # It knows no continuous joints. Limits of two turns served it better than one: fewer solutions lie behind a limit.
 FREE = 2.0 * math.pi

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 
 class Task(NamedTuple):

@@ -10,9 +10,10 @@ import pinocchio as pin
 from pink.limits import ConfigurationLimit
 from pink.tasks import FrameTask
 
-from memetik.bench.peers.chain import TIP, Array, SerialChain
+from memetik.bench.peers.chain import TIP, SerialChain
 from memetik.bench.peers.peer import Peer, Task
 from memetik.bench.peers.restarts import STEPS, Restarted
+from memetik.types import Array
 
 SOLVER = "daqp"  # what mink installs; among the fastest for problems of this size
 

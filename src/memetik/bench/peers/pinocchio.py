@@ -7,9 +7,10 @@ import time
 import numpy as np
 import pinocchio as pin
 
-from memetik.bench.peers.chain import TIP, Array, SerialChain
+from memetik.bench.peers.chain import TIP, SerialChain
 from memetik.bench.peers.peer import Peer, Task
 from memetik.bench.peers.restarts import STEPS, Restarted
+from memetik.types import Array
 
 # The documentation steps by 0.1 with a damping of 1e-12. Of steps of 0.1, 0.5 and 1 and dampings of 1e-12, 1e-6, 1e-4 and
 # 1e-2 these solved the most on four arms.

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import placo
 
-from memetik.bench.peers.chain import TIP, Array, SerialChain
+from memetik.bench.peers.chain import TIP, SerialChain
 from memetik.bench.peers.peer import Peer, Task
 from memetik.bench.peers.restarts import STEPS, Restarted
 from memetik.geometry import pose_error
+from memetik.types import Array
 
 
 class PlaCo(Restarted):

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pybullet
 
-from memetik.bench.peers.chain import Array, SerialChain
+from memetik.bench.peers.chain import SerialChain
 from memetik.bench.peers.peer import Peer, Task
 from memetik.bench.peers.restarts import STEPS, Restarted
 from memetik.geometry import pose_error, to_quaternion, transform
+from memetik.types import Array
 
 DAMPING = (
     1e-4  # its default damps so much that it needs hundreds of steps; of 1e-4 and 1e-2 this was the faster on the panda

@@ -7,9 +7,10 @@ import math
 import numpy as np
 import PyKDL
 
-from memetik.bench.peers.chain import Array, SerialChain
+from memetik.bench.peers.chain import SerialChain
 from memetik.bench.peers.peer import Peer, Task
 from memetik.bench.peers.restarts import STEPS, Restarted
+from memetik.types import Array
 
 
 class KDL(Restarted):

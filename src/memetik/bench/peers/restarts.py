@@ -8,8 +8,9 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from memetik.bench.peers.chain import Array, SerialChain
+from memetik.bench.peers.chain import SerialChain
 from memetik.bench.peers.peer import Slow, Task
+from memetik.types import Array
 
 STEPS = 30  # of a local search before it counts as stuck; those that converge take about ten
 

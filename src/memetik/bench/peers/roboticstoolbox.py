@@ -6,8 +6,9 @@ import itertools
 
 from roboticstoolbox import ET, ETS
 
-from memetik.bench.peers.chain import Array, SerialChain
+from memetik.bench.peers.chain import SerialChain
 from memetik.bench.peers.peer import Peer, Task
+from memetik.types import Array
 
 GAIN = 0.1  # for Chan's damping 1.0 to 0.01 are advised; of 1.0, 0.1 and 0.01 this was the fastest on most arms
 

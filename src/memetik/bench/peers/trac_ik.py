@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 from trac_ik import TracIK
 
-from memetik.bench.peers.chain import BASE, TIP, Array, SerialChain
+from memetik.bench.peers.chain import BASE, TIP, SerialChain
 from memetik.bench.peers.peer import Peer, Slow, Task
+from memetik.types import Array
 
 FREE = 2.0 * math.pi  # limits of continuous joints, as for OptIK
 ROUNDED = 1e-6  # rad: it keeps limits in single precision, and answers would lie outside by that

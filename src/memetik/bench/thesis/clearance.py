@@ -6,11 +6,9 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.body import Body, Frame, Shape
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 
 def clearance(body: Body, q: Array, links: Iterable[str], balls: Array) -> float:

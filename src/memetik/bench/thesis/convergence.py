@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.harness import Report, progress, pyplot
 from memetik.bench.judge import Judge
@@ -28,8 +27,7 @@ from memetik.read.chains import snake
 from memetik.read.load import load
 from memetik.solvers import Budget
 from memetik.solvers.bio_ik import BioIK
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 TASK = Task(position=1e-4, orientation=1e-3, seconds=np.inf)
 BUDGET = Budget(evaluations=10_000_000)  # a hundred times what the longest solves take

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.problem.evaluate import count_residuals, place
 from memetik.kernels.problem.losses import average, write_losses
 from memetik.problem import Problem
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 
 def fitness(problem: Problem, postures: ArrayLike) -> Array:

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.body import Body
 from memetik.errors import FormatError
 from memetik.read.load import load
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 PALM = "rh_palm"
 # Thumb to little finger: the link of the tip, and the link that the finger begins with.

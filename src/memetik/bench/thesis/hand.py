@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.harness import Report, progress, pyplot, solved
 from memetik.bench.judge import SLACK
@@ -23,8 +22,7 @@ from memetik.geometry import pose_error
 from memetik.objectives import Pose, Position
 from memetik.problem import Problem
 from memetik.solvers import Budget, solve
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 METHODS = ("memetic", "bioik")
 POSITION, ORIENTATION = 1e-4, 1e-3  # m, rad: when a grasp counts as solved

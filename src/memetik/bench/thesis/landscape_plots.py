@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.harness import pyplot
 from memetik.bench.thesis.fitness import fitness
 from memetik.body import Body
 from memetik.problem import Problem
 from memetik.solvers.history import History
+from memetik.types import Array
 from memetik.write.evolved import evolved_figure
 from memetik.write.landscape import Row, columns, elites, individuals, landscape_figure, procreation
-
-Array = NDArray[np.float64]
 
 GRID = 181  # points along a joint of a map
 SHOWN = 3  # elites of the runs whose parents and postures are shown

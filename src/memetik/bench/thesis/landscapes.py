@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.harness import Report, progress, save_figure, solved
 from memetik.bench.judge import plain_forward
@@ -26,8 +25,7 @@ from memetik.read.load import load
 from memetik.solvers import Budget
 from memetik.solvers.bio_ik import BioIK
 from memetik.solvers.history import History
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 ELITES = (1, 3, 6)
 POPULATION = 50  # as in Fig. 5.27

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.harness import Report, progress, pyplot
 from memetik.bench.judge import SLACK
@@ -29,8 +28,7 @@ from memetik.objectives import Displacement, Objective, Orientation, Position
 from memetik.problem import Problem
 from memetik.read.load import load
 from memetik.solvers import Budget, solve
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 THUMB, FIRST, MIDDLE = "rh_thtip", "rh_fftip", "rh_mftip"
 NAMES = {THUMB: "thumb", FIRST: "first finger", MIDDLE: "middle finger"}

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.harness import Report, progress, pyplot, solved, spread
 from memetik.bench.judge import SLACK, Judge
@@ -28,8 +27,7 @@ from memetik.objectives import Distance
 from memetik.problem import Problem
 from memetik.read.load import load
 from memetik.solvers import Budget, solve
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 TASK = Task(position=1e-4, orientation=1e-3, seconds=0.005)  # the thesis allows 5 ms for the ball
 BOX_TASK = TASK._replace(seconds=0.01)

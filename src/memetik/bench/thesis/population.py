@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.harness import Report, progress, pyplot, solved
 from memetik.bench.judge import Judge
@@ -19,8 +18,6 @@ from memetik.problem import Problem
 from memetik.read.chains import snake
 from memetik.solvers import Budget
 from memetik.solvers.bio_ik import BioIK
-
-Array = NDArray[np.float64]
 
 TASK = Task(position=1e-4, orientation=1e-3, seconds=0.01)
 FIGURE = 15  # joints of the chain of Fig. 5.1

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.harness import Report, progress, pyplot, solved, wilson
 from memetik.bench.judge import Judge
@@ -20,8 +19,8 @@ from memetik.body import Body
 from memetik.problem import Problem
 from memetik.read.load import load
 from memetik.solvers import Budget, Solver, methods
+from memetik.types import Array
 
-Array = NDArray[np.float64]
 Query = tuple[Array, Array]  # target 4x4, start
 Figures = tuple[float, float]  # mean time [ms], share solved [%]
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.contest import contest
 from memetik.bench.harness import BLOCK, Report, pyplot
 from memetik.bench.own import Memetik
 from memetik.bench.peers import Task
 from memetik.read.chains import snake
+from memetik.types import Array
 
 JOINTS = (*range(10, 121, 10), 250, 500, 1000)
 QUICK_JOINTS = (10, 30, 60, 120, 250)
@@ -55,7 +55,7 @@ def _growth(report: Report, ends: int) -> tuple[float, float] | None:
     rows = [row for row in report.rows if row["joints"] <= ends]
     if len(rows) < 2:
         return None
-    logs: NDArray[np.float64] = np.log([[row["joints"], row["median [us]"]] for row in rows])
+    logs: Array = np.log([[row["joints"], row["median [us]"]] for row in rows])
     exponent, intercept = np.polyfit(logs[:, 0], logs[:, 1], 1)
     return float(exponent), float(np.exp(intercept))
 

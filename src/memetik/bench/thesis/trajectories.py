@@ -29,8 +29,7 @@ from memetik.solvers import Budget, Solver, solve
 from memetik.solvers.bio_ik import BioIK
 from memetik.solvers.evolution.ga import GA
 from memetik.solvers.stepping.levenberg_marquardt import LevenbergMarquardt
-
-Array = NDArray[np.float64]
+from memetik.types import Array
 
 POSITION, ORIENTATION = 1e-3, 1e-2  # m, rad
 HANDS_FEET = ("left_hand_tip", "right_hand_tip", "left_foot", "right_foot")

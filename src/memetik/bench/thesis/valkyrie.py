@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.bench.harness import BLOCK, Report, progress, pyplot, solved, spread
 from memetik.body import Body, Poses
@@ -16,8 +15,8 @@ from memetik.objectives import LookAt, Orientation, Pose, Position
 from memetik.problem import Problem
 from memetik.read.load import load
 from memetik.solvers import Budget, solve
+from memetik.types import Array
 
-Array = NDArray[np.float64]
 Wanted = Pose | Position | Orientation | LookAt
 Query = tuple[list[Array], Array]  # a target for each objective, and the start
 

@@ -25,8 +25,8 @@ from memetik.read.load import load
 from memetik.solvers import Budget, Memetic, Solver
 from memetik.solvers.bio_ik import BioIK
 from memetik.solvers.stepping.dls import DampedLeastSquares
+from memetik.types import Array
 
-Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 BASE, TIP = "torso_lift_link", "r_wrist_roll_link"
