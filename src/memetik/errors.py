@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 
 class MemetikError(Exception):
@@ -58,6 +58,13 @@ class UnknownNameError(MemetikError, KeyError):
     def __str__(self) -> str:
         # KeyError would show the repr of the message, quotes and all.
         return str(self.args[0])
+
+
+def known(name: object, names: Collection[str], what: str, where: str = "") -> str:
+    """`name` if it is one of the names; raise an UnknownNameError otherwise."""
+    if not isinstance(name, str) or name not in names:
+        raise UnknownNameError(what, name, names, where)
+    return name
 
 
 class MissingExtraError(MemetikError, ImportError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memetik.errors import UnknownNameError
+from memetik.errors import known
 
 DESCRIPTIONS: dict[str, str] = {
     "ur5": "Universal Robots UR5, industrial arm, 6 joints",
@@ -33,6 +33,4 @@ def names() -> tuple[str, ...]:
 
 def path(name: str) -> Path:
     """The URDF file of a bundled body; its SRDF file stands beside it."""
-    if name not in DESCRIPTIONS:
-        raise UnknownNameError("bundled body", name, DESCRIPTIONS)
-    return Path(__file__).with_name(f"{name}.urdf")
+    return Path(__file__).with_name(f"{known(name, DESCRIPTIONS, 'bundled body')}.urdf")

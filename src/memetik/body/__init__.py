@@ -1,9 +1,8 @@
 """Body, Link, Joint, Frame: the articulated body, immutable, with its forward kinematics."""
 
 from memetik.body.body import Body, Chain, Poses
-from memetik.body.frame import Frame
 from memetik.body.joint import Joint, Mimic
-from memetik.body.link import Link, Shape
+from memetik.body.link import Frame, Link, Shape
 from memetik.body.ofkt import OFKT
 
 __all__ = ["OFKT", "Body", "Chain", "Frame", "Joint", "Link", "Mimic", "Poses", "Shape"]

@@ -11,16 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.body import cut
 from memetik.body.flatten import Flat, flatten
-from memetik.body.frame import Frame
-from memetik.body.frozen import frozen
 from memetik.body.joint import Joint
-from memetik.body.link import Link
+from memetik.body.link import Frame, Link
 from memetik.body.table import table
 from memetik.body.tree import walk
 from memetik.body.variables import resolve
-from memetik.errors import BodyError, UnknownNameError, shown
+from memetik.errors import BodyError, known, shown
 from memetik.geometry import TransformLike, as_transform
-from memetik.geometry.checks import mapping, real_array, real_number, several, text
+from memetik.geometry.checks import frozen, mapping, real_array, real_number, several, text
 from memetik.kernels.body.forward import frame_matrices
 from memetik.kernels.body.jacobian import frame_jacobian
 from memetik.types import Array
@@ -51,11 +49,7 @@ class Poses(Mapping[str, Array]):
     def __getitem__(self, link: str | Frame) -> Array:
         if isinstance(link, Frame):
             return np.asarray(self[link.link] @ link.link_from_frame)
-        try:
-            pose: Array = self.array[self._rows[link]]
-        except (KeyError, TypeError):
-            raise UnknownNameError("link", link, self._rows) from None
-        return pose
+        return np.asarray(self.array[self._rows[known(link, self._rows, "link")]])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)
@@ -79,7 +73,7 @@ class Body:
         *,
         home: Mapping[str, float] | None = None,
         chains: Mapping[str, Chain] | None = None,
-        touching: Iterable[tuple[str, str]] = (),
+        touching: Iterable[Iterable[str]] = (),
     ) -> None:
         """`home` gives the resting posture by variable name (the rest: zero, or the limit nearest to it); `touching`
         are pairs of links whose contact does not count as a collision."""
@@ -131,10 +125,7 @@ class Body:
 
     def index(self, variable: str) -> int:
         """The place of a variable in the joint vector."""
-        try:
-            return self._index[variable]
-        except (KeyError, TypeError):
-            raise UnknownNameError("free joint", variable, self._index, f"body {self.name!r}") from None
+        return self._index[known(variable, self._index, "free joint", f"body {self.name!r}")]
 
     def frame(self, link: str | Frame, offset: TransformLike | None = None) -> Frame:
         """The frame of a link, moved by `offset`: a position in the link frame or a 4x4 link_from_frame."""
@@ -210,10 +201,7 @@ class Body:
         The base becomes the root. A mimic joint whose source is cut away becomes free, with its own limits.
         """
         if tips is None:
-            if not isinstance(base, str) or base not in self.chains:
-                raise UnknownNameError("chain", base, self.chains, f"body {self.name!r}")
-            named = self.chains[base]
-            return cut.chain(self, named.base, named.tips, named.joints)
+            return cut.chain(self, *self.chains[known(base, self.chains, "chain", f"body {self.name!r}")])
         ends = (tips,) if isinstance(tips, str) else self._known_links(tips, "tips")
         return cut.chain(self, base, ends, None)
 
@@ -270,8 +258,7 @@ class Body:
         return names
 
     def _known_link(self, link: str) -> None:
-        if not isinstance(link, str) or link not in self._link_rows:
-            raise UnknownNameError("link", link, self._link_rows, f"body {self.name!r}")
+        known(link, self._link_rows, "link", f"body {self.name!r}")
 
     def _home(self, wanted: Mapping[str, float]) -> Array:
         home = np.clip(np.zeros(self.dof), self.lower, self.upper)

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from memetik.body.joint import Joint, Mimic
+from memetik.body.joint import BASES, Joint, Mimic
 from memetik.body.link import Link
-from memetik.errors import BodyError, UnknownNameError, shown
+from memetik.errors import BodyError, known, shown
 from memetik.geometry.checks import real_array
 
 if TYPE_CHECKING:
-    from memetik.body.body import Body, Chain
+    from memetik.body.body import Body
 
-BASES = ("fixed", "xyz", "planar", "floating")
+
+def rebuilt(body: Body, **changes: Any) -> Body:
+    """The body made anew, with some arguments of its constructor changed."""
+    given = {"links": body.links.values(), "joints": body.joints.values(), "home": home_by_name(body)}
+    return type(body)(body.name, **{**given, "chains": body.chains, "touching": body.touching, **changes})
+
+
+def home_by_name(body: Body) -> dict[str, float]:
+    """The resting posture by the names of the variables."""
+    return dict(zip(body.joint_names, body.home.tolist(), strict=True))
 
 
 def chain(body: Body, base: str, tips: Sequence[str], only: Sequence[str] | None) -> Body:
@@ -24,8 +33,7 @@ def chain(body: Body, base: str, tips: Sequence[str], only: Sequence[str] | None
     if not tips:
         raise BodyError(f"the chain from {base!r} has no tip. Name at least one link to end at.")
     for link in (base, *tips):
-        if not isinstance(link, str) or link not in body.links:
-            raise UnknownNameError("link", link, body.links, f"body {body.name!r}")
+        known(link, body.links, "link", f"body {body.name!r}")
     for tip in tips:
         link = tip
         while link != base:
@@ -39,19 +47,14 @@ def chain(body: Body, base: str, tips: Sequence[str], only: Sequence[str] | None
     part = _part(body, base, kept)
     if only is None:
         return part
-    known, freed = set(part.joint_names), set(only)
-    unknown = [name for name in only if name not in known]
-    if unknown:
-        raise UnknownNameError("free joint", unknown[0], part.joint_names, f"the chain from {base!r}")
-    rest = {name: part.home[k] for k, name in enumerate(part.joint_names) if name not in freed}
-    return fix(part, rest)
+    home = home_by_name(part)
+    freed = {known(name, home, "free joint", f"the chain from {base!r}") for name in only}
+    return fix(part, {name: value for name, value in home.items() if name not in freed})
 
 
 def subtree(body: Body, link: str) -> Body:
     """All that hangs below `link`."""
-    if not isinstance(link, str) or link not in body.links:
-        raise UnknownNameError("link", link, body.links, f"body {body.name!r}")
-    kept = {link}
+    kept = {known(link, body.links, "link", f"body {body.name!r}")}
     for joint in body.joints.values():  # depth-first: parents are met before their children
         if joint.parent in kept:
             kept.add(joint.child)
@@ -80,10 +83,12 @@ def fix(body: Body, values: Mapping[str, float]) -> Body:
             at = [drive.ratio * values[s] + drive.offset for drive, s in zip(drives, sources, strict=True)]
             joint = Joint(joint.name, "fixed", joint.parent, joint.child, joint.transform(at))
         joints.append(joint)
-    home = {name: body.home[k] for k, name in enumerate(body.joint_names) if name not in values}
-    return type(body)(
-        body.name, body.links.values(), joints, home=home, chains=_without(body, values), touching=_pairs(body)
-    )
+    home = {name: value for name, value in home_by_name(body).items() if name not in values}
+    chains = {  # less the joints that are welded
+        name: chain._replace(joints=chain.joints and tuple(j for j in chain.joints if j not in values))
+        for name, chain in body.chains.items()
+    }
+    return rebuilt(body, joints=joints, home=home, chains=chains)
 
 
 def with_base(body: Body, kind: str, lower: float | Sequence[float], upper: float | Sequence[float]) -> Body:
@@ -97,14 +102,8 @@ def with_base(body: Body, kind: str, lower: float | Sequence[float], upper: floa
         raise BodyError(f"unknown base {shown(kind)}. The bases are: {', '.join(BASES)}.")
     world, name = _free_name("world", body.links), _free_name("base", body.joints)
     joint = Joint(name, kind, world, body.root, lower=lower, upper=upper)  # type: ignore[arg-type]
-    return type(body)(
-        body.name,
-        (Link(world), *body.links.values()),
-        (joint, *body.joints.values()),
-        home=dict(zip(body.joint_names, body.home.tolist(), strict=True)),
-        chains=body.chains,
-        touching=_pairs(body),
-    )
+    links = (Link(world), *body.links.values())
+    return rebuilt(body, links=links, joints=(joint, *body.joints.values()))
 
 
 def _part(body: Body, root: str, kept: set[str]) -> Body:
@@ -114,7 +113,7 @@ def _part(body: Body, root: str, kept: set[str]) -> Body:
     links = [link for link in body.links.values() if link.name in inside]
     free = {v for joint in joints if joint.mimic is None for v in joint.variables}
     leader: dict[str, tuple[str, float, float]] = {}  # lost variable -> joint that stands in for it, its ratio, offset
-    home = {name: float(body.home[k]) for k, name in enumerate(body.joint_names) if name in free}
+    home = {name: value for name, value in home_by_name(body).items() if name in free}
     result = []
     for joint in joints:
         if joint.mimic is not None:
@@ -134,26 +133,13 @@ def _part(body: Body, root: str, kept: set[str]) -> Body:
             else:
                 joint = Joint(joint.name, "fixed", joint.parent, joint.child, joint.transform([offset]))
         result.append(joint)
-    names = {link.name for link in links}
     chains = {
         name: chain
         for name, chain in body.chains.items()
-        if chain.joints is None and names.issuperset((chain.base, *chain.tips))
+        if chain.joints is None and inside.issuperset((chain.base, *chain.tips))
     }
-    touching = [pair for pair in _pairs(body) if names.issuperset(pair)]
-    return type(body)(body.name, links, result, home=home, chains=chains, touching=touching)
-
-
-def _without(body: Body, fixed: Mapping[str, float]) -> dict[str, Chain]:
-    """The named chains, less the joints that are welded."""
-    return {
-        name: chain if chain.joints is None else chain._replace(joints=tuple(j for j in chain.joints if j not in fixed))
-        for name, chain in body.chains.items()
-    }
-
-
-def _pairs(body: Body) -> list[tuple[str, str]]:
-    return [(min(pair), max(pair)) for pair in body.touching]
+    touching = [pair for pair in body.touching if inside.issuperset(pair)]
+    return rebuilt(body, links=links, joints=result, home=home, chains=chains, touching=touching)
 
 
 def _free_name(wanted: str, taken: Mapping[str, object]) -> str:

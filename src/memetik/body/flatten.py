@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.body.frame import Frame
-from memetik.body.frozen import frozen
 from memetik.body.joint import Joint, Motion
+from memetik.body.link import Frame
 from memetik.body.variables import Drive, Variables
 from memetik.geometry import between
+from memetik.geometry.checks import frozen
 from memetik.geometry.rotation import quaternion_of_matrix
 from memetik.kernels.body.records import FRAME, NODE, SCREW, SLIDE, TURN
 from memetik.types import Array

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from memetik.body.frozen import frozen
-from memetik.errors import BodyError, GeometryError, shown
-from memetik.geometry import as_transform, axis_angle, between
-from memetik.geometry.checks import real_array, real_number, text
+from memetik.errors import BodyError, shown
+from memetik.geometry import axis_angle, between
+from memetik.geometry.checks import frozen, real_array, real_number, text, three_finite
+from memetik.geometry.transform import frozen_transform
 from memetik.types import Array
 
 
@@ -34,22 +33,50 @@ class Mimic(NamedTuple):
     offset: float = 0.0
 
 
-# How many scalar variables each kind has.
-KINDS: dict[str, int] = {
-    "fixed": 0,
-    "revolute": 1,
-    "continuous": 1,
-    "prismatic": 1,
-    "screw": 1,
-    "cylindrical": 2,
-    "planar": 3,
-    "spherical": 3,
-    "xyz": 3,
-    "floating": 6,
-}
+class Kind(NamedTuple):
+    """What tells a kind of joint from the others."""
+
+    dof: int  # how many scalar variables it has
+    motions: Callable[[Joint], tuple[Motion, ...]]  # the motions of a joint, first to last
+    limited: bool = True  # whether its variables may have limits
+    base: bool = False  # whether it may hold the root of a body, see Body.with_base
+
 
 _UNIT = {letter: frozen(row.copy()) for letter, row in zip("xyz", np.eye(3), strict=True)}
 _SLIDES = tuple(Motion(f".{a}", _UNIT[a], False, 1.0) for a in "xyz")
+
+
+def _turn(joint: Joint, suffix: str = "") -> tuple[Motion, ...]:
+    return (Motion(suffix, joint.axis, True, 0.0),)
+
+
+def _slide(joint: Joint, suffix: str = "") -> tuple[Motion, ...]:
+    return (Motion(suffix, joint.axis, False, 1.0),)
+
+
+def _plane(joint: Joint) -> tuple[Motion, ...]:
+    # The shortest turn that takes z to the normal carries x and y into the plane.
+    x, y, _ = between(_UNIT["z"], joint.axis).T
+    return Motion(".x", x, False, 1.0), Motion(".y", y, False, 1.0), *_turn(joint, ".turn")
+
+
+def _turns(joint: Joint) -> tuple[Motion, ...]:
+    return tuple(Motion(f".r{a}", _UNIT[a], True, 0.0) for a in joint.order)
+
+
+KINDS: dict[str, Kind] = {
+    "fixed": Kind(0, lambda joint: (), base=True),
+    "revolute": Kind(1, _turn),
+    "continuous": Kind(1, _turn, limited=False),
+    "prismatic": Kind(1, _slide),
+    "screw": Kind(1, lambda joint: (Motion("", joint.axis, True, joint.pitch),)),
+    "cylindrical": Kind(2, lambda joint: _turn(joint, ".turn") + _slide(joint, ".slide")),
+    "xyz": Kind(3, lambda joint: _SLIDES, base=True),
+    "planar": Kind(3, _plane, base=True),
+    "spherical": Kind(3, _turns),
+    "floating": Kind(6, lambda joint: _SLIDES + _turns(joint), base=True),
+}
+BASES = tuple(name for name, kind in KINDS.items() if kind.base)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,40 +125,28 @@ class Joint:
             raise BodyError(
                 f"{where}: rotation order {shown(self.order)} is not a permutation of 'xyz'. Write for example 'zxy'."
             )
-        pitch = real_number(self.pitch, BodyError, f"{where}: pitch")
-        if not math.isfinite(pitch):
-            raise BodyError(f"{where}: pitch is {pitch}. Give metres along the axis per radian.")
-        if self.mimic is not None and not isinstance(self.mimic, Mimic):
-            raise BodyError(f"{where}: mimic is {shown(self.mimic)}. Give mk.Mimic(source, multiplier, offset).")
-        if self.mimic is not None and self.dof != 1:
-            raise BodyError(f"{where}: a {self.kind} joint cannot mimic; only joints of one degree of freedom can.")
         set_field = object.__setattr__  # the dataclass is frozen; this is its constructor
-        set_field(self, "pitch", pitch)
+        set_field(self, "pitch", real_number(self.pitch, BodyError, f"{where}: pitch"))
+        if not math.isfinite(self.pitch):
+            raise BodyError(f"{where}: pitch is {self.pitch}. Give metres along the axis per radian.")
         if self.mimic is not None:
-            source = text(self.mimic.source, BodyError, f"{where}: the source of its mimic")
-            numbers = [
-                real_number(number, BodyError, f"{where}: mimic multiplier or offset") for number in self.mimic[1:]
-            ]
-            if not all(map(math.isfinite, numbers)):
-                raise BodyError(f"{where}: mimic multiplier and offset must be finite, not {self.mimic[1:]}.")
-            set_field(self, "mimic", Mimic(source, *numbers))
-        try:
-            set_field(self, "origin", frozen(as_transform(self.origin)))
-        except GeometryError as error:
-            raise BodyError(f"{where}: bad origin: {error}") from error
-        set_field(self, "axis", _unit_axis(self.axis, where))
-        free = self.kind == "continuous"
-        set_field(self, "lower", _per_dof(self.lower, self.dof, -math.inf, where, "lower limit"))
-        set_field(self, "upper", _per_dof(self.upper, self.dof, math.inf, where, "upper limit"))
-        set_field(self, "velocity", _per_dof(self.velocity, self.dof, math.inf, where, "velocity limit"))
-        set_field(self, "acceleration", _per_dof(self.acceleration, self.dof, math.inf, where, "acceleration limit"))
+            set_field(self, "mimic", _checked_mimic(self.mimic, self, where))
+        set_field(self, "origin", frozen_transform(self.origin, BodyError, f"{where}: bad origin"))
+        axis = three_finite(self.axis, BodyError, f"{where}: axis")
+        length = float(np.linalg.norm(axis))
+        if length < 1e-9:
+            raise BodyError(f"{where}: the axis has no length. Give a direction such as (0, 0, 1).")
+        set_field(self, "axis", frozen(axis if length == 1.0 else axis / length))
+        for limit in ("lower", "upper", "velocity", "acceleration"):
+            default = -math.inf if limit == "lower" else math.inf
+            set_field(self, limit, _per_dof(getattr(self, limit), self.dof, default, f"{where}: {limit} limit"))
         for low, high in zip(self.lower, self.upper, strict=True):
             if low > high:
                 raise BodyError(f"{where}: lower limit {low:g} is above upper limit {high:g}. Swap or correct them.")
             if low == math.inf or high == -math.inf:
                 raise BodyError(f"{where}: no value lies between the limits {low:g} and {high:g}.")
-            if free and (low, high) != (-math.inf, math.inf):
-                raise BodyError(f"{where} is continuous and cannot have limits. Make it revolute, or drop them.")
+            if not KINDS[self.kind].limited and (low, high) != (-math.inf, math.inf):
+                raise BodyError(f"{where} is {self.kind} and cannot have limits. Make it revolute, or drop them.")
         for speed in self.velocity + self.acceleration:
             if speed < 0.0:
                 raise BodyError(f"{where}: a velocity or acceleration limit is negative ({speed:g}).")
@@ -139,7 +154,7 @@ class Joint:
     @property
     def dof(self) -> int:
         """How many scalar variables the kind has (a mimic joint still counts as one here)."""
-        return KINDS[self.kind]
+        return KINDS[self.kind].dof
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -148,30 +163,7 @@ class Joint:
 
     def motions(self) -> tuple[Motion, ...]:
         """The joint as single motions, first to last: parent_from_child = origin * motion_1 * motion_2 ..."""
-        match self.kind:
-            case "revolute" | "continuous":
-                return (Motion("", self.axis, True, 0.0),)
-            case "prismatic":
-                return (Motion("", self.axis, False, 1.0),)
-            case "screw":
-                return (Motion("", self.axis, True, self.pitch),)
-            case "cylindrical":
-                return (Motion(".turn", self.axis, True, 0.0), Motion(".slide", self.axis, False, 1.0))
-            case "planar":
-                # The shortest turn that takes z to the normal carries x and y into the plane.
-                x, y, _ = between(_UNIT["z"], self.axis).T
-                return (Motion(".x", x, False, 1.0), Motion(".y", y, False, 1.0), Motion(".turn", self.axis, True, 0.0))
-            case "spherical":
-                return self._turns()
-            case "xyz":
-                return _SLIDES
-            case "floating":
-                return _SLIDES + self._turns()
-            case _:
-                return ()
-
-    def _turns(self) -> tuple[Motion, ...]:
-        return tuple(Motion(f".r{a}", _UNIT[a], True, 0.0) for a in self.order)
+        return KINDS[self.kind].motions(self)
 
     def transform(self, values: Sequence[float]) -> Array:
         """parent_from_child [4x4] for these values of the joint's variables, in their order."""
@@ -189,29 +181,29 @@ class Joint:
         return result
 
 
-def _unit_axis(axis: ArrayLike, where: str) -> Array:
-    vector = np.array(real_array(axis, BodyError, f"{where}: axis must be three finite numbers"))
-    if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise BodyError(f"{where}: axis must be three finite numbers, not {shown(axis)}.")
-    length = float(np.linalg.norm(vector))
-    if length < 1e-9:
-        raise BodyError(f"{where}: the axis has no length. Give a direction such as (0, 0, 1).")
-    return frozen(vector if length == 1.0 else vector / length)
+def _checked_mimic(mimic: object, joint: Joint, where: str) -> Mimic:
+    if not isinstance(mimic, Mimic):
+        raise BodyError(f"{where}: mimic is {shown(mimic)}. Give mk.Mimic(source, multiplier, offset).")
+    if joint.dof != 1:
+        raise BodyError(f"{where}: a {joint.kind} joint cannot mimic; only joints of one degree of freedom can.")
+    source = text(mimic.source, BodyError, f"{where}: the source of its mimic")
+    numbers = [real_number(number, BodyError, f"{where}: mimic multiplier or offset") for number in mimic[1:]]
+    if not all(map(math.isfinite, numbers)):
+        raise BodyError(f"{where}: mimic multiplier and offset must be finite, not {mimic[1:]}.")
+    return Mimic(source, *numbers)
 
 
-def _per_dof(value: float | Sequence[float], dof: int, default: float, where: str, what: str) -> tuple[float, ...]:
+def _per_dof(value: float | Sequence[float], dof: int, default: float, what: str) -> tuple[float, ...]:
     """Spread one number over all degrees of freedom, fill in the default for none, and refuse NaN."""
-    asked = f"{where}: {what} must be a number, or one for each degree of freedom"
+    asked = f"{what} must be a number, or one for each degree of freedom"
     array = np.atleast_1d(real_array(value, BodyError, asked))
     if array.ndim != 1:
         raise BodyError(f"{asked}, not {shown(value)}.")
-    numbers = tuple(array.tolist())
-    if not numbers:
-        numbers = (default,) * dof
-    elif len(numbers) == 1:
+    numbers = tuple(array.tolist()) or (default,)
+    if len(numbers) == 1:
         numbers *= dof
     if len(numbers) != dof:
-        raise BodyError(f"{where}: {what} has {len(numbers)} numbers for {dof} degrees of freedom.")
+        raise BodyError(f"{what} has {len(numbers)} numbers for {dof} degrees of freedom.")
     if any(math.isnan(v) for v in numbers):
-        raise BodyError(f"{where}: {what} is not a number (NaN).")
+        raise BodyError(f"{what} is not a number (NaN).")
     return numbers

@@ -1,4 +1,4 @@
-"""Links: the rigid parts of a body, with mass and simple shapes."""
+"""Links: the rigid parts of a body, with mass and simple shapes; frames that ride on them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from memetik.body.frozen import frozen
-from memetik.errors import BodyError, GeometryError, shown
+from memetik.errors import BodyError, shown
 from memetik.geometry import as_transform
-from memetik.geometry.checks import real_array, real_number, several
+from memetik.geometry.checks import frozen, real_array, real_number, several, three_finite
+from memetik.geometry.transform import frozen_transform
 from memetik.types import Array
 
 # The numbers that give each kind of shape its size, all in metres. A capsule's and a cylinder's length runs along z,
@@ -49,10 +49,8 @@ class Shape:
             raise BodyError(f"the mesh of a shape is {shown(self.mesh)}. Give the name of a file.")
         if self.color is not None:
             object.__setattr__(self, "color", _color(self.color))
-        try:
-            object.__setattr__(self, "link_from_shape", frozen(as_transform(self.link_from_shape)))
-        except GeometryError as error:
-            raise BodyError(f"a {self.kind} has a bad origin: {error}") from error
+        placed = frozen_transform(self.link_from_shape, BodyError, f"a {self.kind} has a bad origin")
+        object.__setattr__(self, "link_from_shape", placed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,14 +73,35 @@ class Link:
         mass = real_number(self.mass, BodyError, f"{where}: mass")
         if not (math.isfinite(mass) and mass >= 0.0):
             raise BodyError(f"{where}: mass is {mass} kg; it must be zero or positive.")
-        center = real_array(self.center_of_mass, BodyError, f"{where}: the centre of mass must be three finite numbers")
-        if center.shape != (3,) or not np.isfinite(center).all():
-            raise BodyError(f"{where}: the centre of mass must be three finite numbers.")
+        center = three_finite(self.center_of_mass, BodyError, f"{where}: the centre of mass")
         set_field = object.__setattr__  # the dataclass is frozen; this is its constructor
         set_field(self, "mass", mass)
         set_field(self, "center_of_mass", tuple(center.tolist()))
         set_field(self, "shapes", shapes_of(self.shapes, f"{where}: shapes"))
         set_field(self, "visuals", shapes_of(self.visuals, f"{where}: visuals"))
+
+
+_NO_OFFSET = frozen(np.eye(4))
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A coordinate frame that rides on a link: world_from_frame = world_from_link @ link_from_frame."""
+
+    link: str
+    link_from_frame: Array = field(default_factory=lambda: _NO_OFFSET)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.link, str):
+            raise BodyError(f"a frame rides on a link, not on {shown(self.link)}. Give the name of the link.")
+        if self.link_from_frame is not _NO_OFFSET:
+            matrix = as_transform(self.link_from_frame, name="link_from_frame")
+            object.__setattr__(self, "link_from_frame", frozen(matrix))
+
+    def __str__(self) -> str:
+        x, y, z = self.link_from_frame[:3, 3]
+        moved = not np.array_equal(self.link_from_frame, np.eye(4))
+        return f"{self.link} + ({x:g}, {y:g}, {z:g}) m" if moved else self.link
 
 
 def shapes_of(shapes: object, what: str) -> tuple[Shape, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.body.body import Body
-from memetik.body.frame import Frame
+from memetik.body.link import Frame
 from memetik.errors import BodyError, shown
 from memetik.geometry import TransformLike, as_transform, to_quaternion
 from memetik.geometry.checks import flag, real_number

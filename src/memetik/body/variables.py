@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.body.frozen import frozen
 from memetik.body.joint import Joint, Mimic
 from memetik.errors import BodyError, MemetikWarning, UnknownNameError
+from memetik.geometry.checks import frozen
 from memetik.types import Array
 
 # Where a variable without limits is sampled: a full turn, or a metre either way for slides.

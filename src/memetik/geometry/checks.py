@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from memetik.errors import GeometryError, MemetikError, said, shown, warn
 from memetik.types import Array
+
+T = TypeVar("T", bound=np.generic)
 
 INPUT_TOLERANCE = 1e-6  # how far from a rotation an input may be: generous to float32 and to typed decimals
 CLEAN_TOLERANCE = 1e-12  # inputs closer than this are kept bit for bit
@@ -80,6 +82,21 @@ def text(value: object, error: type[MemetikError], what: str) -> str:
     if isinstance(value, str) and value:
         return value
     raise error(f"{what} is {shown(value)}. Give a text.")
+
+
+def three_finite(value: object, error: type[MemetikError], what: str) -> Array:
+    """`value` as a fresh array of three finite numbers; an error that begins with `what` otherwise."""
+    asked = f"{what} must be three finite numbers"
+    array = np.array(real_array(value, error, asked))
+    if array.shape != (3,) or not np.isfinite(array).all():
+        raise error(f"{asked}, not {shown(value)}.")
+    return array
+
+
+def frozen(array: npt.NDArray[T]) -> npt.NDArray[T]:
+    """The same array, closed to writing: a body never changes, so neither may the numbers it hands out."""
+    array.setflags(write=False)
+    return array
 
 
 def finite_array(value: object, name: str, expected: str, *shapes: tuple[int, ...]) -> Array:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from memetik.errors import GeometryError
+from memetik.errors import GeometryError, MemetikError
 from memetik.geometry.checks import (
     THREE_NUMBERS,
     check_bottom_row,
@@ -18,6 +18,7 @@ from memetik.geometry.checks import (
     checked_matrix,
     finite_array,
     finite_number,
+    frozen,
 )
 from memetik.geometry.rotation import RotationLike, angle_between, rotation_matrix, slerp
 from memetik.types import Array
@@ -66,6 +67,14 @@ def as_transform(pose: TransformLike, *, name: str = "pose") -> Array:
     array[:3, :3] = checked_matrix(array[:3, :3], f"{name}[:3, :3]")
     array[3] = 0.0, 0.0, 0.0, 1.0
     return array
+
+
+def frozen_transform(pose: TransformLike | None, error: type[MemetikError], what: str, *, name: str = "pose") -> Array:
+    """As `as_transform`, closed to writing, the identity for None; an error that begins with `what` if it is no pose."""
+    try:
+        return frozen(np.eye(4) if pose is None else as_transform(pose, name=name))
+    except GeometryError as reason:
+        raise error(f"{what}: {reason}") from reason
 
 
 def invert(T: TransformLike) -> Array:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from memetik.body import Body, Chain, Joint, Link, Mimic, Shape
 from memetik.body.link import shapes_of
-from memetik.errors import BodyError, UnknownNameError, shown
+from memetik.errors import BodyError, known, shown
 from memetik.geometry import TransformLike, as_transform, between, transform
 from memetik.geometry.checks import real_array, text
 
@@ -66,8 +66,7 @@ class BodyBuilder:
         resting value, are one number or one for each degree of freedom. Without `mass` [kg] the shapes are
         taken to be full of water.
         """
-        if not isinstance(parent, str) or parent not in self._links:
-            raise UnknownNameError("link", parent, self._links, f"body {self.name!r} so far")
+        self._known(parent)
         taken: Mapping[str, object]
         for what, name, taken in (("link", child, self._links), ("joint", joint, self._joints)):
             if text(name, BodyError, f"the name of the {what}") in taken:
@@ -98,17 +97,13 @@ class BodyBuilder:
 
     def chain(self, name: str, base: str, *tips: str) -> BodyBuilder:
         """Name the part from `base` to the tips, so that `body.chain(name)` finds it."""
-        for link in (text(base, BodyError, "the base of a chain"), *tips):
-            if not isinstance(link, str) or link not in self._links:
-                raise UnknownNameError("link", link, self._links, f"body {self.name!r} so far")
+        self._known(text(base, BodyError, "the base of a chain"), *tips)
         self._chains[text(name, BodyError, "the name of a chain")] = Chain(base, tips)
         return self
 
     def touching(self, one: str, other: str) -> BodyBuilder:
         """Say that two links may touch: their contact is no collision."""
-        for link in (one, other):
-            if not isinstance(link, str) or link not in self._links:
-                raise UnknownNameError("link", link, self._links, f"body {self.name!r} so far")
+        self._known(one, other)
         self._touching.append((one, other))
         return self
 
@@ -122,6 +117,10 @@ class BodyBuilder:
             chains=self._chains,
             touching=self._touching,
         )
+
+    def _known(self, *links: str) -> None:
+        for link in links:
+            known(link, self._links, "link", f"body {self.name!r} so far")
 
 
 def rod(start: ArrayLike, end: ArrayLike, radius: float) -> Shape:

@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.body import Body, Chain, Joint, Link
-from memetik.errors import FormatError, GeometryError, said, shown
-from memetik.geometry import TransformLike, as_transform, axis_angle, transform
+from memetik.errors import FormatError, said, shown
+from memetik.geometry import TransformLike, axis_angle, transform
+from memetik.geometry.transform import frozen_transform
 from memetik.types import Array
 
 CONVENTIONS = ("classic", "modified")
@@ -72,7 +73,7 @@ def from_dh(
     if not isinstance(convention, str) or convention not in CONVENTIONS:
         raise FormatError(f"unknown DH convention {shown(convention)}. Give 'classic' or 'modified' (Craig).")
     table = _table(rows, {"kinds": kinds, "lower": lower, "upper": upper, "names": names})
-    origin = _placed(base, "base")
+    origin = frozen_transform(base, FormatError, "bad base of a DH arm", name="base")
     links, joints = [Link("base")], []
     for i, row in enumerate(table, start=1):
         parent, child, step = links[-1].name, f"link_{i}", _step(row, convention)
@@ -90,7 +91,8 @@ def from_dh(
         links.append(Link(child))
         origin = np.eye(4)
     if tool is not None:
-        joints.append(Joint("tool_joint", "fixed", links[-1].name, "tool", _placed(tool, "tool")))
+        placed = frozen_transform(tool, FormatError, "bad tool of a DH arm", name="tool")
+        joints.append(Joint("tool_joint", "fixed", links[-1].name, "tool", placed))
         links.append(Link("tool"))
     return Body(name, links, joints, chains={"arm": Chain("base", (links[-1].name,))})
 
@@ -105,13 +107,6 @@ def _step(row: DHRow, convention: str) -> Array:
 def _joint(row: DHRow, i: int, parent: str, child: str, origin: Array, axis: tuple[float, float, float]) -> Joint:
     limits = (row.lower,), (row.upper,)
     return Joint(row.name or f"joint_{i}", row.kind, parent, child, origin, np.array(axis), *limits)
-
-
-def _placed(pose: TransformLike | None, name: str) -> Array:
-    try:
-        return np.eye(4) if pose is None else as_transform(pose, name=name)
-    except GeometryError as error:
-        raise FormatError(f"bad {name} of a DH arm: {error}") from error
 
 
 # ---- Reading the table -------------------------------------------------------------------------------------

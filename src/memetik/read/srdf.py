@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from os import PathLike
 
 from memetik.body import Body
-from memetik.errors import BodyError, FormatError, UnknownNameError, shown
+from memetik.body.cut import home_by_name, rebuilt
+from memetik.errors import BodyError, FormatError, known, shown
 from memetik.read import xml
 from memetik.read.groups import Group, chains_of
 from memetik.read.naming import naming
@@ -76,20 +77,13 @@ def apply(body: Body, srdf: Srdf) -> Body:
     if not isinstance(srdf, Srdf):
         raise FormatError(f"{shown(srdf)} is not an SRDF. Give what read_srdf or parse_srdf returns.")
     for (what, name), line in srdf.lines.items():
-        known: Mapping[str, object] = body.links if what == "link" else body.joints
-        if name not in known and not (what == "joint" and name in srdf.virtual_joints):
-            raise UnknownNameError(what, name, known, f"body {body.name!r} (named in {srdf.file}, line {line})")
-    home = dict(zip(body.joint_names, body.home.tolist(), strict=True)) | _home(body, srdf)
-    chains = chains_of(body, srdf.groups.values())
+        names = body.links.keys() if what == "link" else body.joints.keys()
+        if what != "joint" or name not in srdf.virtual_joints:
+            known(name, names, what, f"body {body.name!r} (named in {srdf.file}, line {line})")
+    home = home_by_name(body) | _home(body, srdf)
+    chains = body.chains | chains_of(body, srdf.groups.values())
     with naming(srdf.file):
-        return Body(
-            body.name,
-            body.links.values(),
-            body.joints.values(),
-            home=home,
-            chains={**body.chains, **chains},
-            touching=_touching(body, srdf),
-        )
+        return rebuilt(body, home=home, chains=chains, touching=_touching(body, srdf))
 
 
 # From the file
@@ -141,8 +135,7 @@ class _Reader:
             groups[group.name] = group
         for group in groups.values():
             for inner in group.groups:
-                if inner not in groups:
-                    raise UnknownNameError("group", inner, groups, group.place)
+                known(inner, groups, "group", group.place)
         return groups
 
     def group(self, element: Element) -> Group:

@@ -18,5 +18,5 @@ def mount(arm: Body, link: str, tool: Body, origin: TransformLike) -> Body:
         [*arm.joints.values(), weld, *tool.joints.values()],
         home=dict(zip(names, values, strict=True)),
         chains={**arm.chains, **tool.chains},
-        touching=[tuple(pair) for pair in (*arm.touching, *tool.touching)],  # type: ignore[misc]
+        touching=[*arm.touching, *tool.touching],
     )

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from memetik import bodies, scenes
+from memetik.body.joint import BASES
 from memetik.studio.widgets import Panel, on_change, on_click
 
 
@@ -23,7 +24,7 @@ class ScenePanel(Panel):
                 on_click(gui.add_button(name), partial(self._open, name))
         with gui.add_folder("Any body", expand_by_default=False):
             self._body = gui.add_dropdown("bundled", options=bodies.names())
-            self._base = gui.add_dropdown("base", options=("fixed", "xyz", "planar", "floating"))
+            self._base = gui.add_dropdown("base", options=BASES)
             on_click(gui.add_button("open body"), self._open_body)
             self._upload = gui.add_upload_button("upload a .urdf or a scene", mime_type=".urdf,.xml,.json")
             self._upload.on_upload(self._take)
