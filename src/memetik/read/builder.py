@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -130,6 +131,30 @@ def rod(start: ArrayLike, end: ArrayLike, radius: float) -> Shape:
     if length == 0.0:
         return Shape("sphere", (radius,), transform(a))
     return Shape("capsule", (radius, length), transform(0.5 * (a + b), between(AXES["z"], b - a)))
+
+
+class Rod(NamedTuple):
+    """One of several rods in a row: its size [m], the axis it turns about, its limits and its resting value [rad]."""
+
+    length: float
+    radius: float
+    axis: str
+    limits: tuple[float, float]
+    home: float | tuple[()] = ()
+
+
+def add_rods(
+    builder: BodyBuilder, parent: str, prefix: str, origin: TransformLike, along: str, rods: Iterable[Rod]
+) -> tuple[str, TransformLike]:
+    """Hang rods in a row on `parent`, by joints PREFIXjoint_1, ...; return the last link and where it ends."""
+    for i, (length, radius, axis, (lower, upper), home) in enumerate(rods, start=1):
+        child, end = f"{prefix}link_{i}", tuple(length * component for component in AXES[along])
+        builder.add(
+            parent, f"{prefix}joint_{i}", "revolute", child, origin=origin, axis=AXES[axis], lower=lower, upper=upper,
+            home=home, shapes=[rod((0.0, 0.0, 0.0), end, radius)],
+        )  # fmt: skip
+        parent, origin = child, end
+    return parent, origin
 
 
 def _link(name: str, shapes: Sequence[Shape], mass: float | None) -> Link:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import cycle
 
 import numpy as np
 
 from memetik.body import Body
 from memetik.errors import BodyError, shown
 from memetik.geometry.checks import real_array, real_number, whole_number
-from memetik.read.builder import AXES, BodyBuilder, rod
+from memetik.read.builder import AXES, BodyBuilder, Rod, add_rods
 
 MOST = 10_000  # links; a body of more takes minutes to build
 
@@ -42,21 +43,9 @@ def serial_chain(
     if radius is not None:
         thickness = real_number(radius, BodyError, "the radius of the links")
     builder = BodyBuilder(name)
-    parent, reach = "base", 0.0
-    for i, (size, (lower, upper)) in enumerate(zip(sizes, bounds, strict=True), start=1):
-        builder.add(
-            parent,
-            f"joint_{i}",
-            "revolute",
-            f"link_{i}",
-            origin=(reach, 0.0, 0.0),
-            axis=AXES[axes[(i - 1) % len(axes)]],
-            lower=lower,
-            upper=upper,
-            shapes=[rod((0.0, 0.0, 0.0), (size, 0.0, 0.0), thickness)],
-        )
-        parent, reach = f"link_{i}", size
-    builder.add(parent, "tip_joint", "fixed", "tip", origin=(reach, 0.0, 0.0))
+    rods = [Rod(size, thickness, axis, pair) for size, axis, pair in zip(sizes, cycle(axes), bounds, strict=False)]
+    last, end = add_rods(builder, "base", "", (0.0, 0.0, 0.0), "x", rods)
+    builder.add(last, "tip_joint", "fixed", "tip", origin=end)
     return builder.chain("chain", "base", "tip").build()
 
 
@@ -72,11 +61,7 @@ def planar_chain(
 
 
 def snake(
-    count: int,
-    *,
-    length: float = 1.0,
-    limits: Limits = (-0.5 * math.pi, 0.5 * math.pi),
-    name: str = "snake",
+    count: int, *, length: float = 1.0, limits: Limits = (-0.5 * math.pi, 0.5 * math.pi), name: str = "snake"
 ) -> Body:
     """A hyper-redundant chain of `count` joints about y and z by turns, `length` metres long in all."""
     size = _lengths(_count(count), length)[0]

@@ -10,7 +10,7 @@ from memetik.body import Body, Shape
 from memetik.errors import BodyError
 from memetik.geometry import axis_angle, transform
 from memetik.geometry.checks import whole_number
-from memetik.read.builder import AXES, BodyBuilder, rod
+from memetik.read.builder import AXES, BodyBuilder, Rod, add_rods, rod
 from memetik.types import Array
 
 # Sizes of a grown-up's hand [m, rad]. Fingers point along z, the palm looks along x, the thumb stands out
@@ -52,10 +52,7 @@ def hand(fingers: int = 5, joints_per_finger: int = 4, *, arm_joints: int = 0, n
     # Each metacarpal starts at its own side of the wrist.
     metacarpals = [rod((0.0, 0.4 * place[1, 3], 0.012), place[:3, 3], 1.1 * BONE) for place, _ in places]
     if arm_joints:
-        root, builder = "base", _arm(name, arm_joints)
-        last, size = f"arm_link_{arm_joints}", ARM / arm_joints
-        builder.add(last, "wrist", "fixed", "palm", origin=(0.0, 0.0, size), shapes=metacarpals)
-        builder.chain("arm", "base", "palm")
+        root, builder = "base", _arm(name, arm_joints, metacarpals)
     else:
         root, builder = "palm", BodyBuilder(name, "palm", shapes=metacarpals)
     for k, (place, length) in enumerate(places, start=1):
@@ -79,52 +76,28 @@ def _place(k: int, fingers: int) -> tuple[Array, float]:
 
 def _add_finger(builder: BodyBuilder, finger: str, place: Array, length: float, joints: int) -> None:
     """A joint that spreads, if there are four or more, then one phalanx for each joint that flexes."""
-    spreads = joints >= 4
-    shares = PHALANX_RATIO ** np.arange(joints - spreads)
-    sizes = [0.0] * spreads + (length * shares / shares.sum()).tolist()
-    parent, origin, radius = "palm", place, BONE
-    for j, size in enumerate(sizes, start=1):
-        flexes = size > 0.0
-        lower, upper = FLEX_LIMITS if flexes else SPREAD_LIMITS
-        builder.add(
-            parent,
-            f"{finger}_joint_{j}",
-            "revolute",
-            f"{finger}_link_{j}",
-            origin=origin,
-            axis=AXES["y"] if flexes else AXES["x"],
-            lower=lower,
-            upper=upper,
-            home=FLEX_HOME if flexes else 0.0,
-            shapes=[rod((0.0, 0.0, 0.0), (0.0, 0.0, size), radius)],
-        )
-        parent, origin = f"{finger}_link_{j}", transform((0.0, 0.0, size))
-        radius *= 0.9 if flexes else 1.0
-    builder.add(parent, f"{finger}_tip_joint", "fixed", f"{finger}_tip", origin=origin)
+    flexing = joints - 1 if joints >= 4 else joints
+    shares = PHALANX_RATIO ** np.arange(flexing)
+    rods = [Rod(0.0, BONE, "x", SPREAD_LIMITS, 0.0)] * (joints - flexing)
+    radius = BONE
+    for size in (length * shares / shares.sum()).tolist():
+        rods.append(Rod(size, radius, "y", FLEX_LIMITS, FLEX_HOME))
+        radius *= 0.9
+    last, end = add_rods(builder, "palm", f"{finger}_", place, "z", rods)
+    builder.add(last, f"{finger}_tip_joint", "fixed", f"{finger}_tip", origin=end)
 
 
-def _arm(name: str, count: int) -> BodyBuilder:
-    """A pedestal and an upright arm whose links share its length evenly."""
+def _arm(name: str, count: int, metacarpals: list[Shape]) -> BodyBuilder:
+    """A pedestal and an upright arm whose links share its length evenly, with the palm at its end."""
     pedestal = Shape("cylinder", (0.07, PEDESTAL), transform((0.0, 0.0, 0.5 * PEDESTAL)))
     builder = BodyBuilder(name, "base", shapes=[pedestal])
-    parent, reach, size = "base", PEDESTAL, ARM / count
-    for i in range(1, count + 1):
-        bends = i % 2 == 0
-        lower, upper = BEND_LIMITS if bends else TWIST_LIMITS
-        builder.add(
-            parent,
-            f"arm_joint_{i}",
-            "revolute",
-            f"arm_link_{i}",
-            origin=(0.0, 0.0, reach),
-            axis=AXES["y"] if bends else AXES["z"],
-            lower=lower,
-            upper=upper,
-            home=BEND_HOME if bends else 0.0,
-            shapes=[rod((0.0, 0.0, 0.0), (0.0, 0.0, size), 0.045 - 0.015 * (i - 1) / count)],
-        )
-        parent, reach = f"arm_link_{i}", size
-    return builder
+    rods = []
+    for i in range(count):
+        turn = ("y", BEND_LIMITS, BEND_HOME) if i % 2 else ("z", TWIST_LIMITS, 0.0)
+        rods.append(Rod(ARM / count, 0.045 - 0.015 * i / count, *turn))
+    last, end = add_rods(builder, "base", "arm_", (0.0, 0.0, PEDESTAL), "z", rods)
+    builder.add(last, "wrist", "fixed", "palm", origin=end, shapes=metacarpals)
+    return builder.chain("arm", "base", "palm")
 
 
 def _check(what: str, number: object, least: int) -> None:

@@ -1,18 +1,30 @@
-"""What a reader mended by itself, told once: forty joints with the same flaw give one warning, not forty."""
+"""What a reader says with the place in the file: errors of the body, and what it mended by itself, each remark once."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-from memetik.errors import warn
+from memetik.errors import BodyError, GeometryError, UnknownNameError, warn
 from memetik.read.xml import Element
 
 MOST_PLACES = 6
 
 
+@contextmanager
+def naming(place: str) -> Iterator[None]:
+    """Put `place` before the message of an error that knows nothing of files."""
+    try:
+        yield
+    except (BodyError, GeometryError, UnknownNameError) as error:
+        error.args = (f"{place}: {error}", *error.args[1:])
+        raise
+
+
 class Notes:
-    """Gathers remarks while a file is read; `warn` tells each distinct one as a MemetikWarning."""
+    """Gathers remarks while a file is read; `warn` tells each distinct one as a MemetikWarning: forty joints with the same
+    flaw give one warning, not forty."""
 
     def __init__(self) -> None:
         self._places: dict[str, list[Element]] = {}

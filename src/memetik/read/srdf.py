@@ -11,22 +11,15 @@ from memetik.body.cut import home_by_name, rebuilt
 from memetik.errors import BodyError, FormatError, known, shown
 from memetik.read import xml
 from memetik.read.groups import Group, chains_of
-from memetik.read.naming import naming
-from memetik.read.notes import Notes
+from memetik.read.notes import Notes, naming
 from memetik.read.xml import Element
 
 # Names of the group state that is the resting posture, the first that occurs wins.
 HOME_STATES = ("home", "default", "ready")
 TAGS = (
-    "group",
-    "group_state",
-    "disable_collisions",
-    "disable_default_collisions",
-    "enable_collisions",
-    "virtual_joint",
-    "end_effector",
-    "passive_joint",
-)
+    "group", "group_state", "disable_collisions", "disable_default_collisions", "enable_collisions", "virtual_joint",
+    "end_effector", "passive_joint",
+)  # fmt: skip
 ROUNDING = 1e-3  # a posture typed with few digits may pass a limit by this much; it is moved to the limit
 
 Pair = tuple[str, str]
@@ -116,14 +109,13 @@ class _Reader:
         return srdf
 
     def link(self, element: Element, attribute: str) -> str:
-        return self._mention("link", element, attribute)
+        name = element.text(attribute, "forearm")
+        self.lines.setdefault(("link", name), element.line)
+        return name
 
     def joint(self, element: Element) -> str:
-        return self._mention("joint", element, "name")
-
-    def _mention(self, what: str, element: Element, attribute: str) -> str:
-        name = element.text(attribute, "forearm" if what == "link" else "elbow")
-        self.lines.setdefault((what, name), element.line)
+        name = element.text("name", "elbow")
+        self.lines.setdefault(("joint", name), element.line)
         return name
 
     def groups(self) -> dict[str, Group]:

@@ -11,8 +11,7 @@ from memetik.body import Body
 from memetik.errors import FormatError
 from memetik.geometry.checks import flag
 from memetik.read import xml
-from memetik.read.naming import naming
-from memetik.read.notes import Notes
+from memetik.read.notes import Notes, naming
 from memetik.read.resources import locate_mesh
 from memetik.read.urdf_joint import read_joint
 from memetik.read.urdf_link import read_link, read_materials

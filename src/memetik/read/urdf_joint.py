@@ -3,45 +3,38 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from memetik.body import Joint, Mimic
 from memetik.body.joint import KINDS as BUILDABLE
 from memetik.errors import suggest
-from memetik.read.naming import naming
-from memetik.read.notes import Notes
+from memetik.read.notes import Notes, naming
 from memetik.read.origin import read_origin
 from memetik.read.xml import LARGEST, Element, short
 
-KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
-LIMITED = {"revolute": "radians", "prismatic": "metres"}  # the kinds with limits, and their unit
-ENDLESS = {"revolute": ', or write type="continuous" if it turns without end', "prismatic": ""}
-WITH_AXIS = ("revolute", "continuous", "prismatic", "planar")
-PARTS = (
-    "origin",
-    "parent",
-    "child",
-    "axis",
-    "limit",
-    "mimic",
-    "dynamics",
-    "calibration",
-    "safety_controller",
-)
+
+class Kind(NamedTuple):
+    """A kind of joint as URDF has it."""
+
+    unit: str = ""  # of its limits; none if it has no limits
+    endless: str = ""  # what else to write where limits are missing
+    axis: bool = True  # whether it moves along or about an axis
+
+
+KINDS = {
+    "revolute": Kind("radians", endless=', or write type="continuous" if it turns without end'),
+    "continuous": Kind(),
+    "prismatic": Kind("metres"),
+    "fixed": Kind(axis=False),
+    "floating": Kind(axis=False),
+    "planar": Kind(),
+}
+PARTS = ("origin", "parent", "child", "axis", "limit", "mimic", "dynamics", "calibration", "safety_controller")
 # Kinematics needs none of these, but a file with NaN in it is broken, and its user should know.
 UNUSED = {"dynamics": ("damping", "friction"), "calibration": ("rising", "falling")}
 UNIT_TOLERANCE = 1e-3  # axes typed with three digits, such as 0.707 0 0.707, are meant to be unit vectors
-
-
-class Limits(NamedTuple):
-    """Arguments of Joint; () is none."""
-
-    lower: tuple[float, ...] = ()
-    upper: tuple[float, ...] = ()
-    velocity: tuple[float, ...] = ()
-    acceleration: tuple[float, ...] = ()
 
 
 def read_joint(element: Element, notes: Notes, *, soft_limits: bool) -> Joint:
@@ -67,7 +60,7 @@ def read_joint(element: Element, notes: Notes, *, soft_limits: bool) -> Joint:
             origin=read_origin(element),
             axis=np.array(_read_axis(element, kind, notes)),
             mimic=_read_mimic(element, kind, notes),
-            **limits._asdict(),
+            **limits,
         )
 
 
@@ -76,7 +69,7 @@ def _read_axis(element: Element, kind: str, notes: Notes) -> tuple[float, ...]:
     if axis is None:
         return (1.0, 0.0, 0.0)  # as URDF says
     xyz = axis.vector("xyz", "a direction", "0 0 1", 3)
-    if kind not in WITH_AXIS:
+    if not KINDS[kind].axis:
         return (1.0, 0.0, 0.0)  # exporters write 0 0 0 here, and nothing turns about it
     length = math.hypot(*xyz)
     if length < 1e-9:
@@ -98,19 +91,18 @@ def _read_mimic(element: Element, kind: str, notes: Notes) -> Mimic | None:
     return mimic
 
 
-def _read_limits(element: Element, kind: str, notes: Notes, soft_limits: bool) -> Limits:
-    limit = element.one("limit")
+def _read_limits(element: Element, kind: str, notes: Notes, soft_limits: bool) -> dict[str, Any]:
+    """The arguments of Joint that limit it."""
+    limit, limited = element.one("limit"), bool(KINDS[kind].unit)
     if limit is None:
-        if kind not in LIMITED:
-            return Limits()
+        if not limited:
+            return {}
         example = '<limit lower="-1.57" upper="1.57" effort="10" velocity="2"/>'
-        raise element.error(f"a {kind} joint needs limits. Add {example}{ENDLESS[kind]}.")
+        raise element.error(f"a {kind} joint needs limits. Add {example}{KINDS[kind].endless}.")
     lower, upper = _read_range(limit, kind, notes)
     soft_lower, soft_upper = _read_soft_range(element, kind)
-    if kind == "continuous":
-        return _read_rates(limit, notes)
-    if kind not in LIMITED:
-        return Limits()
+    if not limited:
+        return _read_rates(limit, notes) if kind == "continuous" else {}
     if soft_limits:
         lower, upper = max(lower, soft_lower), min(upper, soft_upper)
         if lower > upper:
@@ -118,22 +110,22 @@ def _read_limits(element: Element, kind: str, notes: Notes, soft_limits: bool) -
                 f"the soft limits {soft_lower:g} to {soft_upper:g} of <safety_controller> lie outside the "
                 "limits. Correct them, or read the file with soft_limits=False."
             )
-    return _read_rates(limit, notes)._replace(lower=(lower,), upper=(upper,))
+    return {"lower": lower, "upper": upper, **_read_rates(limit, notes)}
 
 
 def _read_range(limit: Element, kind: str, notes: Notes) -> tuple[float, float]:
     """Lower and upper, infinite where there is none. They mean 0 if they are left out, as URDF says."""
-    unit = LIMITED.get(kind, "a number")
+    unit = KINDS[kind].unit or "a number"
     lower = limit.number_or("lower", 0.0, unit, "-1.57", math.inf)
     upper = limit.number_or("upper", 0.0, unit, "1.57", math.inf)
     missing = [name for name in ("lower", "upper") if name not in limit.attributes]
-    if kind not in LIMITED:
+    if not KINDS[kind].unit:
         if len(missing) < 2 and kind != "fixed":  # exporters give fixed joints limits of zero
             notes.add(limit, f"lower and upper were ignored, because URDF gives a {kind} joint no limits.")
         return -math.inf, math.inf
     if missing:
         text = " and ".join(missing)
-        notes.add(limit, f"the limit has no {text}, which means 0 in URDF. Add {text}{ENDLESS[kind]}.")
+        notes.add(limit, f"the limit has no {text}, which means 0 in URDF. Add {text}{KINDS[kind].endless}.")
     if lower > upper:
         raise limit.error(f"limit lower {lower:g} is above upper {upper:g}. Swap or correct them.")
     if lower >= LARGEST or upper <= -LARGEST:
@@ -147,13 +139,13 @@ def _read_soft_range(element: Element, kind: str) -> tuple[float, float]:
     safety = element.one("safety_controller")
     if safety is None:
         return -math.inf, math.inf
-    unit = LIMITED.get(kind, "a number")
+    unit = KINDS[kind].unit or "a number"
     lower = safety.number_or("soft_lower_limit", -math.inf, unit, "-1.5", math.inf)
     upper = safety.number_or("soft_upper_limit", math.inf, unit, "1.5", math.inf)
     return lower, upper
 
 
-def _read_rates(limit: Element, notes: Notes) -> Limits:
+def _read_rates(limit: Element, notes: Notes) -> dict[str, float]:
     """Velocity and acceleration. URDF demands effort and velocity, but kinematics can do without them."""
     limit.number_or("effort", 0.0, "newton metres", "10", math.inf)
     velocity = limit.number_or("velocity", math.inf, "radians or metres per second", "2", math.inf)
@@ -168,4 +160,4 @@ def _read_rates(limit: Element, notes: Notes) -> Limits:
         if rate == 0.0:  # what exporters write that know none
             notes.add(limit, f"limit {name} is 0, so the joint could never move; it was taken as unlimited.")
             rates[name] = math.inf
-    return Limits(velocity=(rates["velocity"],), acceleration=(rates["acceleration"],))
+    return rates

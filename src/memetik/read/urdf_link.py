@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 
 from memetik.body import Link, Shape
-from memetik.read.naming import naming
-from memetik.read.notes import Notes
+from memetik.read.notes import Notes, naming
 from memetik.read.origin import read_origin
 from memetik.read.xml import Element
 

@@ -97,12 +97,7 @@ class Element:
         return self._number(self.text(name, example), name, unit, example, largest)
 
     def number_or(
-        self,
-        name: str,
-        default: float,
-        unit: str = "a number",
-        example: str = "0.5",
-        largest: float = LARGEST,
+        self, name: str, default: float, unit: str = "a number", example: str = "0.5", largest: float = LARGEST
     ) -> float:
         """An attribute that must be one finite number if it is there."""
         return self.number(name, unit, example, largest) if name in self.attributes else default
