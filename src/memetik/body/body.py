@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from memetik.body import cut
 from memetik.body.flatten import Flat, flatten
 from memetik.body.joint import Joint
-from memetik.body.link import Frame, Link
+from memetik.body.link import Frame, Link, all_of
 from memetik.body.table import table
 from memetik.body.tree import walk
 from memetik.body.variables import resolve
@@ -23,7 +23,6 @@ from memetik.kernels.body.forward import frame_matrices
 from memetik.kernels.body.jacobian import frame_jacobian
 from memetik.types import Array
 
-T = TypeVar("T")
 _FLOAT = np.dtype(np.float64)
 
 
@@ -80,8 +79,8 @@ class Body:
         if not isinstance(name, str):
             raise BodyError(f"the name of a body is {shown(name)}. Give a text.")
         self.name = name
-        given = _all_of(links, Link, "links")
-        self.root, ordered = walk(given, _all_of(joints, Joint, "joints"))
+        given = all_of(links, Link, "links of a body", "mk.Link(...)")
+        self.root, ordered = walk(given, all_of(joints, Joint, "joints of a body", "mk.Joint(...)"))
         self.links = {link.name: link for link in given}
         self.joints = {joint.name: joint for joint in ordered}
         self.variables = resolve(ordered)
@@ -272,12 +271,3 @@ class Body:
                 )
             home[k] = min(max(value, self.lower[k]), self.upper[k])
         return frozen(home)
-
-
-def _all_of(items: object, kind: type[T], what: str) -> tuple[T, ...]:
-    """Links or joints in a list, checked."""
-    found = several(items, BodyError, f"{what} of a body", f"[mk.{kind.__name__}(...)]")
-    for item in found:
-        if not isinstance(item, kind):
-            raise BodyError(f"{what} of a body: {shown(item)} is not one. Give mk.{kind.__name__}(...).")
-    return found

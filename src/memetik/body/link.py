@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from memetik.geometry import as_transform
 from memetik.geometry.checks import frozen, real_array, real_number, several, three_finite
 from memetik.geometry.transform import frozen_transform
 from memetik.types import Array
+
+T = TypeVar("T")
 
 # The numbers that give each kind of shape its size, all in metres. A capsule's and a cylinder's length runs along z,
 # between the centres of the caps; a mesh has a file name instead and its numbers are scale factors.
@@ -77,8 +80,10 @@ class Link:
         set_field = object.__setattr__  # the dataclass is frozen; this is its constructor
         set_field(self, "mass", mass)
         set_field(self, "center_of_mass", tuple(center.tolist()))
-        set_field(self, "shapes", shapes_of(self.shapes, f"{where}: shapes"))
-        set_field(self, "visuals", shapes_of(self.visuals, f"{where}: visuals"))
+        for shapes in ("shapes", "visuals"):
+            set_field(
+                self, shapes, all_of(getattr(self, shapes), Shape, f"{where}: {shapes}", "mk.Shape('sphere', (0.1,))")
+            )
 
 
 _NO_OFFSET = frozen(np.eye(4))
@@ -104,12 +109,12 @@ class Frame:
         return f"{self.link} + ({x:g}, {y:g}, {z:g}) m" if moved else self.link
 
 
-def shapes_of(shapes: object, what: str) -> tuple[Shape, ...]:
-    """A list of shapes, checked."""
-    found = several(shapes, BodyError, what, "[mk.Shape('sphere', (0.1,))]")
-    for shape in found:
-        if not isinstance(shape, Shape):
-            raise BodyError(f"{what}: {shown(shape)} is not a shape. Give mk.Shape(kind, size).")
+def all_of(items: object, kind: type[T], what: str, example: str) -> tuple[T, ...]:
+    """A list of shapes, links or joints, checked."""
+    found = several(items, BodyError, what, f"[{example}]")
+    for item in found:
+        if not isinstance(item, kind):
+            raise BodyError(f"{what}: {shown(item)} is not a {kind.__name__.lower()}. Give {example}.")
     return found
 
 

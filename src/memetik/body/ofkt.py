@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.body.body import Body
 from memetik.body.link import Frame
-from memetik.errors import BodyError, shown
+from memetik.errors import BodyError
 from memetik.geometry import TransformLike, as_transform, to_quaternion
-from memetik.geometry.checks import flag, real_number
+from memetik.geometry.checks import flag, instance, real_number
 from memetik.kernels.body.ofkt import WIDTH, clear, predict_frames, update_frames
 from memetik.types import Array
 
@@ -32,9 +32,7 @@ class OFKT:
         world_from_root: TransformLike | None = None,
         count: bool = False,
     ) -> None:
-        if not isinstance(body, Body):
-            raise BodyError(f"{shown(body)} is not a body. Give mk.load(...) and the like.")
-        self.body = body
+        self.body = instance(body, Body, BodyError, "a body. Give mk.load(...) and the like.")
         flat, self._frames = body.flatten(tips)
         self._nodes = flat.nodes
         self._cache = np.empty((flat.nodes.size, WIDTH))

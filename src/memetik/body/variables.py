@@ -80,16 +80,10 @@ def resolve(joints: Sequence[Joint]) -> Variables:
             drive = followed[joint.name]
             drives[joint.name] = (drive,)
             _tighten(limits[drive.variable], drive, joint, names[drive.variable])
-    lower, upper, velocity, acceleration = np.array(limits, dtype=np.float64).reshape(-1, 4).T + 0.0  # no -0.0
-    return Variables(
-        tuple(names),
-        frozen(lower),
-        frozen(upper),
-        frozen(velocity),
-        frozen(acceleration),
-        frozen(np.array(turns, dtype=np.bool_)),
-        drives,
-    )
+    rows: Array = np.array(limits, dtype=np.float64).reshape(-1, 4).T + 0.0  # no -0.0
+    lower, upper, velocity, acceleration = map(frozen, rows)
+    angles = frozen(np.array(turns, dtype=np.bool_))
+    return Variables(tuple(names), lower, upper, velocity, acceleration, angles, drives)
 
 
 def _follow(joints: Sequence[Joint], index: dict[str, int]) -> dict[str, Drive]:

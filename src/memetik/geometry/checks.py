@@ -11,6 +11,7 @@ from memetik.errors import GeometryError, MemetikError, said, shown, warn
 from memetik.types import Array
 
 T = TypeVar("T", bound=np.generic)
+K = TypeVar("K")
 
 INPUT_TOLERANCE = 1e-6  # how far from a rotation an input may be: generous to float32 and to typed decimals
 CLEAN_TOLERANCE = 1e-12  # inputs closer than this are kept bit for bit
@@ -66,6 +67,13 @@ def several(value: object, error: type[MemetikError], what: str, example: str) -
     except Exception:  # not iterable, or it fails half way
         pass
     raise error(f"{what} is {shown(value)}. Give a list, for example {example}.")
+
+
+def instance(value: object, kind: type[K], error: type[MemetikError], what: str) -> K:
+    """`value` if it is of this class; an error that ends in `what` otherwise: it is not a body. Give mk.load(...)."""
+    if isinstance(value, kind):
+        return value
+    raise error(f"{shown(value)} is not {what}")
 
 
 def mapping(value: object, error: type[MemetikError], what: str, example: str) -> dict[Any, Any]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.body import Body, Chain, Joint, Link, Mimic, Shape
-from memetik.body.link import shapes_of
+from memetik.body.link import all_of
 from memetik.errors import BodyError, known, shown
 from memetik.geometry import TransformLike, as_transform, between, transform
 from memetik.geometry.checks import real_array, text
@@ -72,19 +72,14 @@ class BodyBuilder:
         for what, name, taken in (("link", child, self._links), ("joint", joint, self._joints)):
             if text(name, BodyError, f"the name of the {what}") in taken:
                 raise BodyError(f"body {self.name!r} already has a {what} named {name!r}. Choose another name.")
-        added = Joint(
-            joint,
-            kind,
-            parent,
-            child,
-            np.eye(4) if origin is None else as_transform(origin, name=f"origin of joint {joint!r}"),
-            axis,  # type: ignore[arg-type]
-            lower,  # type: ignore[arg-type]
-            upper,  # type: ignore[arg-type]
-            velocity,  # type: ignore[arg-type]
-            mimic=mimic,
-            pitch=pitch,
-        )
+        place = np.eye(4) if origin is None else as_transform(origin, name=f"origin of joint {joint!r}")
+        loose: dict[str, Any] = {
+            "axis": axis,
+            "lower": lower,
+            "upper": upper,
+            "velocity": velocity,
+        }  # Joint checks them
+        added = Joint(joint, kind, parent, child, place, mimic=mimic, pitch=pitch, **loose)
         numbers = np.atleast_1d(real_array(home, BodyError, f"joint {joint!r}: home is no number"))
         if numbers.ndim != 1:
             raise BodyError(f"joint {joint!r}: home is {shown(home)}. Give a number for each degree of freedom.")
@@ -110,14 +105,8 @@ class BodyBuilder:
 
     def build(self) -> Body:
         """The body as it stands now; the builder can go on."""
-        return Body(
-            self.name,
-            self._links.values(),
-            self._joints.values(),
-            home=self._home,
-            chains=self._chains,
-            touching=self._touching,
-        )
+        parts = self._links.values(), self._joints.values()
+        return Body(self.name, *parts, home=self._home, chains=self._chains, touching=self._touching)
 
     def _known(self, *links: str) -> None:
         for link in links:
@@ -159,7 +148,7 @@ def add_rods(
 
 def _link(name: str, shapes: Sequence[Shape], mass: float | None) -> Link:
     """A link with its mass spread evenly over its shapes."""
-    shapes = shapes_of(shapes, f"link {name!r}: shapes")
+    shapes = all_of(shapes, Shape, f"link {name!r}: shapes", "mk.Shape('sphere', (0.1,))")
     volumes = np.array([_volume(shape) for shape in shapes])
     total = float(volumes.sum())
     centers = np.array([shape.link_from_shape[:3, 3] for shape in shapes]).reshape(-1, 3)

@@ -8,7 +8,8 @@ from os import PathLike
 
 from memetik.body import Body
 from memetik.body.cut import home_by_name, rebuilt
-from memetik.errors import BodyError, FormatError, known, shown
+from memetik.errors import BodyError, FormatError, known
+from memetik.geometry.checks import instance
 from memetik.read import xml
 from memetik.read.groups import Group, chains_of
 from memetik.read.notes import Notes, naming
@@ -65,10 +66,8 @@ def apply(body: Body, srdf: Srdf) -> Body:
     "default", or else "ready"; if several groups have a state of that name, each gives the joints that those
     before it do not.
     """
-    if not isinstance(body, Body):
-        raise FormatError(f"{shown(body)} is not a body that an SRDF could be applied to.")
-    if not isinstance(srdf, Srdf):
-        raise FormatError(f"{shown(srdf)} is not an SRDF. Give what read_srdf or parse_srdf returns.")
+    instance(body, Body, FormatError, "a body that an SRDF could be applied to.")
+    instance(srdf, Srdf, FormatError, "an SRDF. Give what read_srdf or parse_srdf returns.")
     for (what, name), line in srdf.lines.items():
         names = body.links.keys() if what == "link" else body.joints.keys()
         if what != "joint" or name not in srdf.virtual_joints:

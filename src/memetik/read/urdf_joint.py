@@ -11,7 +11,7 @@ from memetik.body import Joint, Mimic
 from memetik.body.joint import KINDS as BUILDABLE
 from memetik.errors import suggest
 from memetik.read.notes import Notes, naming
-from memetik.read.origin import read_origin
+from memetik.read.urdf_link import read_origin
 from memetik.read.xml import LARGEST, Element, short
 
 

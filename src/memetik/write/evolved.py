@@ -14,11 +14,10 @@ from memetik.errors import FormatError, shown
 from memetik.geometry.checks import real_array, whole_number
 from memetik.solvers.history import History
 from memetik.types import Array
-from memetik.write.asked import file_of, require_body, require_history, title_of
 from memetik.write.camera import Camera, look
 from memetik.write.limbs import link_colors
 from memetik.write.picture import VIEW, direction_of
-from memetik.write.plots import pyplot, save
+from memetik.write.plots import file_of, pyplot, require_body, require_history, save, title_of
 
 PAGE = 100.0  # pixels of a posture's own page; only proportions count
 ACROSS = 6

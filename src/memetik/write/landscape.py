@@ -13,11 +13,9 @@ from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import several
 from memetik.solvers.history import History
 from memetik.types import Array
-from memetik.write.asked import file_of, require_history, title_of
-from memetik.write.plots import pyplot, save
+from memetik.write.plots import COLORS, file_of, pyplot, require_history, save, title_of
 
 COLUMNS = 4  # joints that are shown, unless they are named
-COLORS = "viridis"  # dark for the fit; even in lightness, and distinct for colour-blind readers
 LEAST = 1e-6  # fitness below this is drawn as this
 
 
@@ -117,13 +115,9 @@ def procreation(plot: Any, history: History, k: int, norm: Any) -> None:
     shown = np.maximum(history.fitness[children], LEAST)
     merit = _merit(shown, norm)
     lines = LineCollection(
-        list(np.stack(ends, axis=1)),
-        cmap=COLORS,
-        norm=norm,
-        linewidths=0.3 + 1.2 * merit,
-        alpha=0.25 + 0.75 * merit,
+        list(np.stack(ends, axis=1)), cmap=COLORS, norm=norm, linewidths=0.3 + 1.2 * merit, alpha=0.25 + 0.75 * merit,
         rasterized=True,
-    )
+    )  # fmt: skip
     lines.set_array(shown)
     plot.add_collection(lines)
 

@@ -16,10 +16,10 @@ from memetik.geometry import TransformLike, as_transform
 from memetik.geometry.checks import finite_array, flag, several
 from memetik.types import Array
 from memetik.write import scenery, svg
-from memetik.write.asked import file_of, require_body, title_of
 from memetik.write.camera import SMALLEST, Camera, look
 from memetik.write.colors import GREY
 from memetik.write.limbs import link_colors
+from memetik.write.plots import file_of, require_body, title_of
 from memetik.write.scene import Scene, build_scene
 from memetik.write.solids import Piece, paint
 
@@ -54,17 +54,9 @@ def draw(
     to reach, marked by rings and axes. `shapes` draws the links' primitives; `skeleton` draws the moving
     joints as dots and links without primitives as bones. The background is transparent.
     """
-    require_body(body)
+    posture = require_body(body).home if q is None else q
     return draw_many(
-        body,
-        [body.home if q is None else q],
-        path,
-        view=view,
-        size=size,
-        targets=targets,
-        skeleton=skeleton,
-        shapes=shapes,
-        title=title,
+        body, [posture], path, view=view, size=size, targets=targets, skeleton=skeleton, shapes=shapes, title=title
     )
 
 

@@ -1,12 +1,39 @@
-"""matplotlib, set up the same for every picture of numbers."""
+"""What all pictures share: what they are asked for, checked, and matplotlib, set up the same for every picture of numbers."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from memetik.errors import FormatError, MissingExtraError
-from memetik.write.asked import file_of
+from memetik.body import Body
+from memetik.errors import FormatError, MissingExtraError, shown
+from memetik.files import path_of
+from memetik.geometry.checks import instance
+from memetik.solvers.history import History
+
+COLORS = "viridis"  # even in lightness, and distinct for colour-blind readers
+
+
+def require_body(body: object) -> Body:
+    """The body; raise unless it is one."""
+    return instance(body, Body, FormatError, "a body that could be drawn. Give mk.load(...) and the like.")
+
+
+def require_history(history: object) -> History:
+    """The history of an evolution; raise unless it is one."""
+    return instance(history, History, FormatError, "a history. Give the second of mk.BioIK().evolve(problem).")
+
+
+def file_of(path: object) -> Path:
+    """Where a picture goes."""
+    return path_of(path, FormatError, "the path of the picture")
+
+
+def title_of(title: object) -> str:
+    """The title of a picture; empty for none."""
+    if title is not None and not isinstance(title, str):
+        raise FormatError(f"the title of a picture is {shown(title)}. Give a text.")
+    return title or ""
 
 
 def pyplot(purpose: str = "drawing the plots of a benchmark") -> Any:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from memetik.batch.reachability import Reachability
-from memetik.write.asked import file_of, require_reachability
-from memetik.write.plots import pyplot, save
+from memetik.errors import FormatError
+from memetik.geometry.checks import instance
+from memetik.write.plots import COLORS, file_of, pyplot, save
 
 AXES = "xyz"
-COLORS = "viridis"  # even in lightness, and distinct for colour-blind readers
 
 
 def draw_reachability(reach: Reachability, path: str | Path) -> Path:
@@ -21,7 +21,7 @@ def draw_reachability(reach: Reachability, path: str | Path) -> Path:
     The slices go through the voxel layers with the most reachable orientations; the fourth view shows the voxels on the far
     side of the layer of y, so that one looks inside.
     """
-    require_reachability(reach)
+    instance(reach, Reachability, FormatError, "a reachability. Give mk.reachability(body, tip).")
     file_of(path)  # what is wrong with it is said before anything is drawn
     plt = pyplot("drawing a reachability")
     figure = plt.figure(figsize=(11.0, 9.0), layout="constrained")

@@ -19,12 +19,7 @@ CELLS = 7  # about so many cells of the grid under the body
 
 
 def ground(
-    camera: Camera,
-    height: float,
-    extent: float,
-    size: tuple[float, float],
-    definitions: Definitions,
-    unit: float,
+    camera: Camera, height: float, extent: float, size: tuple[float, float], definitions: Definitions, unit: float
 ) -> str:
     """A round grid at this height [m] around the middle of the picture, fading outwards.
 
@@ -34,11 +29,8 @@ def ground(
     middle = camera.middle[:2]
     path = ""
     for across, along in ((0, 1), (1, 0)):  # lines of equal x, then of equal y
-        first, last = (
-            math.ceil((middle[across] - radius) / cell),
-            math.floor((middle[across] + radius) / cell),
-        )
-        for k in range(first, last + 1):
+        first, last = (middle[across] - radius) / cell, (middle[across] + radius) / cell
+        for k in range(math.ceil(first), math.floor(last) + 1):
             half = math.sqrt(max(0.0, radius**2 - (k * cell - middle[across]) ** 2))
             ends = np.full((2, 3), height)
             ends[:, across] = k * cell

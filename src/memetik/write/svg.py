@@ -63,15 +63,6 @@ class Definitions:
 def document(size: tuple[float, float], label: str, definitions: Definitions, parts: Iterable[str]) -> str:
     """The whole file; `label` is what a screen reader says."""
     width, height = size
-    return (
-        element(
-            "svg",
-            "\n".join(["", element("title", escape(label)), str(definitions), *parts, ""]),
-            xmlns="http://www.w3.org/2000/svg",
-            width=width,
-            height=height,
-            viewBox=f"0 0 {number(width)} {number(height)}",
-            role="img",
-        )
-        + "\n"
-    )
+    content = "\n".join(["", element("title", escape(label)), str(definitions), *parts, ""])
+    box: dict[str, str | float] = {"width": width, "height": height, "viewBox": f"0 0 {number(width)} {number(height)}"}
+    return element("svg", content, xmlns="http://www.w3.org/2000/svg", **box, role="img") + "\n"
