@@ -34,12 +34,10 @@ class Flat(NamedTuple):
 
     def frames(self, frames: Iterable[Frame]) -> NDArray[np.void]:
         """Pack frames into FRAME records."""
-        wanted = list(frames)
-        carriers = [self.carriers[frame.link] for frame in wanted]
-        rows = [
-            (carrier.node, 0, *_pose(carrier.node_from_link @ frame.link_from_frame))
-            for carrier, frame in zip(carriers, wanted, strict=True)
-        ]
+        rows = []
+        for frame in frames:
+            node, node_from_link = self.carriers[frame.link]
+            rows.append((node, 0, *_pose(node_from_link @ frame.link_from_frame)))
         return np.array(rows, dtype=FRAME)
 
 
@@ -59,10 +57,10 @@ def flatten(root: str, joints: Sequence[Joint], variables: Variables, only: Iter
             node, offset = len(rows) - 1, along_z.T
         carriers[joint.child] = Carrier(node, offset)
     last = _last_rows([parent for parent, _, _, _ in rows])
-    nodes = [
-        (parent, last[i], _kind(motion), *drive, motion.pitch, *_pose(static))
-        for i, (parent, motion, static, drive) in enumerate(rows)
-    ]
+    nodes = []
+    for i, (parent, motion, static, drive) in enumerate(rows):
+        kind = SLIDE if not motion.turns else SCREW if motion.pitch else TURN
+        nodes.append((parent, last[i], kind, *drive, motion.pitch, *_pose(static)))
     return Flat(np.array(nodes, dtype=NODE), carriers)
 
 
@@ -73,10 +71,6 @@ def _last_rows(parents: Sequence[int]) -> list[int]:
         if parents[i] >= 0:
             last[parents[i]] = max(last[parents[i]], last[i])
     return last
-
-
-def _kind(motion: Motion) -> int:
-    return SLIDE if not motion.turns else SCREW if motion.pitch else TURN
 
 
 @lru_cache(maxsize=256)

@@ -47,13 +47,14 @@ class Shape:
         positive = self.kind != "mesh"  # a mesh may be mirrored by a negative scale
         if not all(math.isfinite(s) and (s >= 0.0 or not positive) for s in sizes.tolist()):
             raise BodyError(f"a {self.kind} has a size that is negative or not finite: {self.size}.")
-        object.__setattr__(self, "size", tuple(sizes.tolist()))
+        set_field = object.__setattr__  # the dataclass is frozen; this is its constructor
+        set_field(self, "size", tuple(sizes.tolist()))
         if not isinstance(self.mesh, str):
             raise BodyError(f"the mesh of a shape is {shown(self.mesh)}. Give the name of a file.")
         if self.color is not None:
-            object.__setattr__(self, "color", _color(self.color))
-        placed = frozen_transform(self.link_from_shape, BodyError, f"a {self.kind} has a bad origin")
-        object.__setattr__(self, "link_from_shape", placed)
+            set_field(self, "color", _color(self.color))
+        place = frozen_transform(self.link_from_shape, BodyError, f"a {self.kind} has a bad origin")
+        set_field(self, "link_from_shape", place)
 
 
 @dataclass(frozen=True, eq=False)

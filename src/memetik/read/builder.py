@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,14 @@ from memetik.geometry import TransformLike, as_transform, between, transform
 from memetik.geometry.checks import real_array, text
 
 WATER = 1000.0  # kg/m3; limbs weigh about as much
+# The volume of a shape of this size [m3]; a mesh counts as none, because its file is not read here.
+VOLUMES: dict[str, Callable[..., float]] = {
+    "sphere": lambda radius: 4.0 / 3.0 * math.pi * radius * radius * radius,
+    "cylinder": lambda radius, length: math.pi * radius * radius * length,
+    "capsule": lambda radius, length: math.pi * radius * radius * (length + 4.0 / 3.0 * radius),
+    "box": lambda x, y, z: x * y * z,
+    "mesh": lambda *scale: 0.0,
+}
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
@@ -149,24 +157,8 @@ def add_rods(
 def _link(name: str, shapes: Sequence[Shape], mass: float | None) -> Link:
     """A link with its mass spread evenly over its shapes."""
     shapes = all_of(shapes, Shape, f"link {name!r}: shapes", "mk.Shape('sphere', (0.1,))")
-    volumes = np.array([_volume(shape) for shape in shapes])
+    volumes = np.array([VOLUMES[shape.kind](*shape.size) for shape in shapes])
     total = float(volumes.sum())
     centers = np.array([shape.link_from_shape[:3, 3] for shape in shapes]).reshape(-1, 3)
     x, y, z = (volumes @ centers / total).tolist() if total > 0.0 else (0.0, 0.0, 0.0)
     return Link(name, WATER * total if mass is None else mass, (x, y, z), shapes)
-
-
-def _volume(shape: Shape) -> float:
-    """The volume of a primitive [m3]; a mesh counts as none, because its file is not read here."""
-    size = shape.size
-    match shape.kind:
-        case "sphere":
-            return 4.0 / 3.0 * math.pi * size[0] * size[0] * size[0]
-        case "cylinder":
-            return math.pi * size[0] * size[0] * size[1]
-        case "capsule":
-            return math.pi * size[0] * size[0] * (size[1] + 4.0 / 3.0 * size[0])
-        case "box":
-            return size[0] * size[1] * size[2]
-        case _:
-            return 0.0

@@ -45,9 +45,9 @@ def hand(fingers: int = 5, joints_per_finger: int = 4, *, arm_joints: int = 0, n
     finger_1_joint_1, ..., its links finger_1_link_1, ..., finger_1_tip. The chain "finger_1" runs from the
     root to that tip, "hand" from the palm to all tips, "arm" from the base to the palm.
     """
-    _check("fingers", fingers, 1)
-    _check("joints_per_finger", joints_per_finger, 1)
-    _check("arm_joints", arm_joints, 0)
+    counts = (("fingers", fingers, 1), ("joints_per_finger", joints_per_finger, 1), ("arm_joints", arm_joints, 0))
+    for what, number, least in counts:
+        whole_number(number, BodyError, what, least=least, most=MOST)
     places = [_place(k, fingers) for k in range(fingers)]
     # Each metacarpal starts at its own side of the wrist.
     metacarpals = [rod((0.0, 0.4 * place[1, 3], 0.012), place[:3, 3], 1.1 * BONE) for place, _ in places]
@@ -98,7 +98,3 @@ def _arm(name: str, count: int, metacarpals: list[Shape]) -> BodyBuilder:
     last, end = add_rods(builder, "base", "arm_", (0.0, 0.0, PEDESTAL), "z", rods)
     builder.add(last, "wrist", "fixed", "palm", origin=end, shapes=metacarpals)
     return builder.chain("arm", "base", "palm")
-
-
-def _check(what: str, number: object, least: int) -> None:
-    whole_number(number, BodyError, what, least=least, most=MOST)

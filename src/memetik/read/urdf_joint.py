@@ -100,7 +100,12 @@ def _read_limits(element: Element, kind: str, notes: Notes, soft_limits: bool) -
         example = '<limit lower="-1.57" upper="1.57" effort="10" velocity="2"/>'
         raise element.error(f"a {kind} joint needs limits. Add {example}{KINDS[kind].endless}.")
     lower, upper = _read_range(limit, kind, notes)
-    soft_lower, soft_upper = _read_soft_range(element, kind)
+    soft_lower, soft_upper = -math.inf, math.inf
+    safety = element.one("safety_controller")
+    if safety is not None:
+        unit = KINDS[kind].unit or "a number"
+        soft_lower = safety.number_or("soft_lower_limit", -math.inf, unit, "-1.5", math.inf)
+        soft_upper = safety.number_or("soft_upper_limit", math.inf, unit, "1.5", math.inf)
     if not limited:
         return _read_rates(limit, notes) if kind == "continuous" else {}
     if soft_limits:
@@ -133,16 +138,6 @@ def _read_range(limit: Element, kind: str, notes: Notes) -> tuple[float, float]:
     if lower <= -LARGEST or upper >= LARGEST:
         notes.add(limit, f"a limit of {LARGEST:g} or more was taken as none.")
     return -math.inf if lower <= -LARGEST else lower, math.inf if upper >= LARGEST else upper
-
-
-def _read_soft_range(element: Element, kind: str) -> tuple[float, float]:
-    safety = element.one("safety_controller")
-    if safety is None:
-        return -math.inf, math.inf
-    unit = KINDS[kind].unit or "a number"
-    lower = safety.number_or("soft_lower_limit", -math.inf, unit, "-1.5", math.inf)
-    upper = safety.number_or("soft_upper_limit", math.inf, unit, "1.5", math.inf)
-    return lower, upper
 
 
 def _read_rates(limit: Element, notes: Notes) -> dict[str, float]:

@@ -87,7 +87,9 @@ def evolved_figure(
         _posture(plot, camera, bones, [colors[joint.child] for joint in body.joints.values()], goals)
         plot.set_title(f"{history.fitness[row]:.2g}", fontsize=8, pad=2)
         if history.elite[row]:
-            _mark(plot, f"C{family[row] % 7}")
+            plot.axis("on")
+            plot.set(xticks=[], yticks=[])
+            plot.spines[:].set(edgecolor=f"C{family[row] % 7}", linewidth=2.0)
     about = f"the {len(rows)} fittest of generation {generation}, with their fitness; elites framed by niche"
     figure.suptitle(f"{title}: {about}" if title else about, fontsize=10)
     return figure
@@ -104,20 +106,10 @@ def _posture(plot: Any, camera: Camera, bones: Array, colors: list[Any], goals: 
 
     ends = camera.project(bones)
     near = np.argsort(camera.see(bones.mean(axis=1))[:, 2], kind="stable")
-    plot.add_collection(
-        LineCollection(
-            list(ends[near]), colors=[colors[k] for k in near], linewidths=2.2, capstyle="round", joinstyle="round"
-        )
-    )
+    ordered = [colors[k] for k in near]
+    lines = LineCollection(list(ends[near]), colors=ordered, linewidths=2.2, capstyle="round", joinstyle="round")
+    plot.add_collection(lines)
     if len(goals):
         x, y = camera.project(goals).T
         plot.plot(x, y, "o", markerfacecolor="none", markeredgecolor="black", markersize=6, markeredgewidth=0.9)
     plot.set(xlim=(0.0, PAGE), ylim=(PAGE, 0.0), aspect="equal")
-
-
-def _mark(plot: Any, color: str) -> None:
-    """A frame."""
-    plot.axis("on")
-    plot.set(xticks=[], yticks=[])
-    for spine in plot.spines.values():
-        spine.set(edgecolor=color, linewidth=2.0)

@@ -10,6 +10,7 @@ import numpy as np
 from memetik.batch.reachability import Reachability
 from memetik.errors import FormatError
 from memetik.geometry.checks import instance
+from memetik.types import Array
 from memetik.write.plots import COLORS, file_of, pyplot, save
 
 AXES = "xyz"
@@ -42,11 +43,15 @@ def _fullest(reach: Reachability, axis: int) -> int:
     return int(np.argmax(reach.fraction.sum(axis=others) + 1e-9 * reach.position.sum(axis=others)))
 
 
+def _edges(reach: Reachability, axis: int) -> Array:
+    """Where the voxels begin and end along an axis [m]."""
+    return np.asarray(reach.corner[axis] + reach.voxel * np.arange(reach.fraction.shape[axis] + 1))
+
+
 def _slice(plot: Any, reach: Reachability, layers: list[int], axis: int, across: int, up: int) -> Any:
     """One layer; what the tip does not get to stays empty. Dashes mark where the other slices are."""
     shown = np.where(reach.position, reach.fraction, np.nan).take(layers[axis], axis=axis).T
-    edges = [reach.corner[k] + reach.voxel * np.arange(reach.fraction.shape[k] + 1) for k in (across, up)]
-    shades = plot.pcolormesh(*edges, shown, cmap=COLORS, vmin=0.0, vmax=1.0)
+    shades = plot.pcolormesh(_edges(reach, across), _edges(reach, up), shown, cmap=COLORS, vmin=0.0, vmax=1.0)
     for draw, k in ((plot.axvline, across), (plot.axhline, up)):
         draw(reach.centers(k)[layers[k]], color="0.5", linestyle="--", linewidth=0.8)
     plot.plot(0.0, 0.0, "+", color="#D55E00", markersize=12, markeredgewidth=2)
@@ -66,9 +71,7 @@ def _cut_open(view: Any, reach: Reachability, layer: int) -> None:
 
     kept = reach.position.copy()
     kept[:, :layer] = False
-    corners = np.meshgrid(
-        *(reach.corner[k] + reach.voxel * np.arange(n + 1) for k, n in enumerate(kept.shape)), indexing="ij"
-    )
+    corners = np.meshgrid(*(_edges(reach, k) for k in range(3)), indexing="ij")
     colors = matplotlib.colormaps[COLORS](reach.fraction)
     view.voxels(*corners, kept, facecolors=colors, edgecolor=(0, 0, 0, 0.15), linewidth=0.2)
     view.view_init(elev=22.0, azim=-70.0)
