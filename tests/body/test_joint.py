@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from memetik import Joint, Mimic
+from memetik import Body, Joint, Link, Mimic
+from memetik.body import joint as kinds
 from memetik.errors import BodyError
 from tests.naive.bodies import KINDS, random_direction, random_origin
 from tests.naive.kinematics import motion, suffixes
@@ -32,6 +33,18 @@ def test_transform(kind, seed):
     values = rng.uniform(-7.0, 7.0, made.dof)
     assert_allclose(made.transform(values), made.origin @ motion(made, values), rtol=0.0, atol=1e-13)
     assert list(made.variables) == ["elbow" + suffix for suffix in suffixes(made)]
+
+
+def test_a_row_of_the_table_is_all_of_a_kind(monkeypatch):
+    """Every kind is tested, has as many motions as degrees of freedom, and a new one moves without another change."""
+    assert set(kinds.KINDS) == set(KINDS)
+    assert all(len(joint(kind).motions()) == row.dof for kind, row in kinds.KINDS.items())
+    telescope = kinds.Kind(2, lambda made: tuple(kinds.Motion(f".{k}", made.axis, False, 1.0) for k in range(2)))
+    monkeypatch.setitem(kinds.KINDS, "telescope", telescope)
+    body = Body("crane", [Link("upper"), Link("lower")], [joint("telescope", lower=0, upper=1)])
+    assert body.joint_names == ("elbow.0", "elbow.1") and not body.variables.turns.any()
+    assert_allclose(body.forward([0.25, 0.5])["lower"][:3, 3], [0, 0, 0.75])
+    assert_allclose(body.forward([0.25, 0.5])["lower"], body.joints["elbow"].transform([0.25, 0.5]))
 
 
 def test_the_words_of_the_documentation():

@@ -8,6 +8,7 @@ import pytest
 from memetik import bodies
 from memetik.errors import BodyError, FormatError, UnknownNameError
 from memetik.read import load
+from memetik.read.load import READERS
 from tests.read.samples import SRDF, URDF
 
 
@@ -58,6 +59,11 @@ def test_xml_is_told_by_its_root(tmp_path):
     path.write_text("<html/>")
     with pytest.raises(FormatError, match="<html>"):
         load(path)
+
+
+def test_an_entry_is_all_that_a_format_needs(tmp_path, arm, monkeypatch):
+    monkeypatch.setitem(READERS, ".toy", lambda path, **options: load(path.with_suffix(".urdf"), **options))
+    assert load(tmp_path / "arm.toy", soft_limits=True).joint_names == load(arm).joint_names
 
 
 @pytest.mark.parametrize(

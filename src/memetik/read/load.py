@@ -14,7 +14,6 @@ from memetik.read.srdf import apply, read_srdf
 from memetik.read.urdf import body_from_urdf
 from memetik.read.xacro import read_xacro
 
-SUPPORTED = "a bundled name, .urdf, .xacro, or .xml with a <robot>"
 NOT_YET = {".bvh": "BVH motion files", ".mjcf": "MuJoCo models", ".sdf": "Gazebo SDF models"}
 
 
@@ -59,7 +58,8 @@ def _read_xml(path: Path, *, package_roots: Iterable[str | PathLike[str]], soft_
 
 
 # What reads a file, by its suffix.
-READERS: dict[str, Callable[..., Body]] = {".urdf": _read_xml, ".xml": _read_xml, ".xacro": read_xacro}
+READERS: dict[str, Callable[..., Body]] = {".urdf": _read_xml, ".xacro": read_xacro, ".xml": _read_xml}
+SUPPORTED = f"a bundled name, {', '.join(suffix for suffix in READERS if suffix != '.xml')}, or .xml with a <robot>"
 
 
 def _read(path: Path, package_roots: Iterable[str | PathLike[str]], soft_limits: bool) -> Body:
