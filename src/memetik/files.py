@@ -9,6 +9,8 @@ from pathlib import Path
 
 from memetik.errors import FormatError, MemetikError, shown
 
+__all__ = ["path_of", "writable_file", "writable_folder", "write_whole"]
+
 
 def path_of(value: object, error: type[MemetikError], what: str) -> Path:
     """`value` as a path; an error that begins with `what` where it cannot be one."""

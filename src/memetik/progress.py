@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
+__all__ = ["Progress", "Report", "announce", "progress", "teller"]
+
 T = TypeVar("T")
 
 QUIET = "MEMETIK_QUIET"  # set to 1, this variable of the environment silences `announce`

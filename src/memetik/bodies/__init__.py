@@ -6,6 +6,8 @@ from pathlib import Path
 
 from memetik.errors import known
 
+__all__ = ["DESCRIPTIONS", "names", "path"]
+
 DESCRIPTIONS: dict[str, str] = {
     "ur5": "Universal Robots UR5, industrial arm, 6 joints",
     "m10ia": "Fanuc M-10iA, industrial arm, 6 joints",

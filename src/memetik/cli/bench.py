@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memetik import bench
-from memetik.cli.files import OUT
+from memetik.cli.options import OUT, add_command
 from memetik.errors import MissingExtraError
 from memetik.files import writable_folder
 
@@ -19,27 +19,20 @@ FAILED = 1
 
 def add_commands(commands: Any) -> None:
     """Add `bench`."""
-    command = commands.add_parser(
-        "bench",
-        help="measure, with the published figures beside ours",
-        description="Run an experiment: print its table, save results and plots. 'all' goes on where an experiment "
+    command = add_command(
+        commands, "bench", _bench, "measure, with the published figures beside ours",
+        "Run an experiment: print its table, save results and plots. 'all' goes on where an experiment "
         "cannot run for want of a package or a graphics card, and lists it at the end. Exit code 1: one failed for "
         "another reason.",
-    )
+    )  # fmt: skip
     names = ["list", "all", *bench.experiments()]
     command.add_argument("name", choices=names, metavar="NAME", help="the experiment, 'all', or 'list' to see them")
     command.add_argument("--quick", action="store_true", help="fewer repetitions, for a first look")
     command.add_argument("--out", type=Path, default=OUT / "bench", help="folder for results (default: %(default)s)")
-    command.add_argument(
-        "--peers",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="measure other solvers too, where an experiment has them and they are installed (default: yes)",
-    )
-    command.add_argument(
-        "--data", type=Path, metavar="FILE", help="recordings of your own, for an experiment that takes them"
-    )
-    command.set_defaults(run=_bench)
+    others = "measure other solvers too, where an experiment has them and they are installed (default: yes)"
+    command.add_argument("--peers", action=argparse.BooleanOptionalAction, default=True, help=others)
+    own = "recordings of your own, for an experiment that takes them"
+    command.add_argument("--data", type=Path, metavar="FILE", help=own)
 
 
 def _bench(options: argparse.Namespace) -> int:

@@ -10,39 +10,32 @@ from typing import Any
 import memetik as mk
 from memetik.bench.compare import Question, compare, named
 from memetik.bench.peers import Task
-from memetik.cli.files import OUT
-from memetik.cli.show import add_body, load_body
+from memetik.cli.options import OUT, add_body, add_command, add_number, ends, load_body
 from memetik.files import writable_folder
-from memetik.write.plots import pyplot
+from memetik.write import pyplot
 
 CONTRADICTED = 1
 
 
 def add_commands(commands: Any) -> None:
     """Add `compare`."""
-    command = commands.add_parser(
-        "compare",
-        help="let all methods solve the same random problems of a body",
-        description="Let all methods solve the same random reachable problems of a body, check every answer by an "
+    command = add_command(
+        commands, "compare", _compare, "let all methods solve the same random problems of a body",
+        "Let all methods solve the same random reachable problems of a body, check every answer by an "
         "independent forward kinematics, print and plot. Several --tip are wanted all at once. Exit code 1: an "
         "answer broke a limit or contradicted its own status.",
-    )
+    )  # fmt: skip
     add_body(command)
     command.add_argument("--chain", metavar="NAME", help="only this named chain of the body, see `memetik show BODY`")
     command.add_argument("--tip", action="append", metavar="LINK", help="a link that gets a target; repeatable")
     command.add_argument("--position-only", action="store_true", help="targets are positions, not whole poses")
-    command.add_argument("--count", type=int, default=100, metavar="N", help="problems (default: %(default)s)")
-    command.add_argument(
-        "--seconds", type=float, default=0.1, metavar="S", help="for each solve (default: %(default)s)"
-    )
+    add_number(command, "--count", 100, "problems", "N")
+    add_number(command, "--seconds", 0.1, "for each solve", "S")
     command.add_argument("--methods", metavar="A,B,C", help="only these, see `memetik methods` (default: all)")
-    command.add_argument("--tolerance", type=float, default=1e-4, metavar="M", help="position (default: %(default)s)")
-    command.add_argument(
-        "--angle-tolerance", type=float, default=1e-3, metavar="RAD", help="orientation (default: %(default)s)"
-    )
-    command.add_argument("--seed", type=int, default=0, help="of problems and methods (default: %(default)s)")
+    add_number(command, "--tolerance", 1e-4, "position", "M")
+    add_number(command, "--angle-tolerance", 1e-3, "orientation", "RAD")
+    add_number(command, "--seed", 0, "of problems and methods")
     command.add_argument("--out", type=Path, default=OUT / "compare", help="folder for results (default: %(default)s)")
-    command.set_defaults(run=_compare)
 
 
 def _compare(options: argparse.Namespace) -> int:
@@ -64,18 +57,17 @@ def _compare(options: argparse.Namespace) -> int:
 
 
 def _tips(body: mk.Body, given: list[str] | None) -> tuple[str, ...]:
-    """The links that get targets: those that were named, or the only one that the body's chains end in."""
+    """The links that get targets: those that were named, or the only end of the body."""
     if given:
         for link in given:
             body.frame(link)
         return tuple(dict.fromkeys(given))
-    known = list(dict.fromkeys(tip for chain in body.chains.values() for tip in chain.tips))
+    known = ends(body)
     if len(known) == 1:
         return (known[0],)
-    ends = known or [link for link in body.links if link not in {joint.parent for joint in body.joints.values()}]
     raise mk.ProblemError(
-        f"body {body.name!r} has {len(ends)} tips. Say which get targets, once or more: --tip {' --tip '.join(ends[:3])}"
-        f"{' ...' if len(ends) > 3 else ''}."
+        f"body {body.name!r} has {len(known)} tips. Say which get targets, once or more: --tip {' --tip '.join(known[:3])}"
+        f"{' ...' if len(known) > 3 else ''}."
     )
 
 

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 import memetik as mk
-from memetik.cli.files import OUT
+from memetik.cli.options import OUT, add_command
 from memetik.files import writable_file
-from memetik.solution.report import summary
-from memetik.solution.words import duration
+from memetik.solution import duration, summary
 from memetik.types import Array
 
 VIEW = (62.0, 14.0)
@@ -29,9 +28,8 @@ problem  poses of palms and feet, a gaze, and as little movement as possible
 
 def add_commands(commands: Any) -> None:
     """Add `demo`."""
-    command = commands.add_parser("demo", help="see what memetik does, without any arguments")
+    command = add_command(commands, "demo", _demo, "see what memetik does, without any arguments")
     command.add_argument("--out", type=Path, default=OUT, help="folder for the pictures (default: %(default)s)")
-    command.set_defaults(run=_demo)
 
 
 def _demo(options: argparse.Namespace) -> int:

@@ -7,31 +7,25 @@ from pathlib import Path
 from typing import Any
 
 import memetik as mk
-from memetik.cli.files import OUT
-from memetik.cli.show import add_body, load_body
-from memetik.cli.targets import assignments
+from memetik.cli.options import OUT, add_body, add_command, add_common, add_number, assignments, load_body
 from memetik.files import writable_file
-from memetik.write.plots import pyplot
+from memetik.write import pyplot
 
 
 def add_commands(commands: Any) -> None:
     """Add `reach`."""
-    command = commands.add_parser(
-        "reach",
-        help="map the workspace of a tip",
-        description="Divide the workspace of a tip into voxels and find which share of all orientations it can take in each. "
+    command = add_command(
+        commands, "reach", _reach, "map the workspace of a tip",
+        "Divide the workspace of a tip into voxels and find which share of all orientations it can take in each. "
         "Writes a .npz file with the numbers and a picture beside it.",
-    )
+    )  # fmt: skip
     add_body(command)
     command.add_argument("--tip", required=True, metavar="LINK", help="the link whose workspace is wanted")
-    command.add_argument("--voxel", type=float, default=0.1, metavar="M", help="edge of a voxel (default: %(default)s)")
-    command.add_argument(
-        "--orientations", type=int, default=32, metavar="N", help="tried in each (default: %(default)s)"
-    )
-    command.add_argument("--lock", action="append", default=[], metavar="JOINT=VALUE", help="hold a joint; repeatable")
-    command.add_argument("--threads", type=int, metavar="N", help="of this machine (default: one for each core)")
+    add_number(command, "--voxel", 0.1, "edge of a voxel", "M")
+    add_number(command, "--orientations", 32, "tried in each", "N")
+    add_common(command, "--lock")
+    add_common(command, "--threads")
     command.add_argument("--out", type=Path, metavar="FILE.npz", help="(default: memetik-out/NAME_reach.npz)")
-    command.set_defaults(run=_reach)
 
 
 def _reach(options: argparse.Namespace) -> int:
@@ -40,13 +34,9 @@ def _reach(options: argparse.Namespace) -> int:
     picture = writable_file(path.with_suffix(".png"))
     pyplot("drawing a reachability")
     found = mk.reachability(
-        body,
-        options.tip,
-        voxel=options.voxel,
-        orientations=options.orientations,
-        lock=assignments(options.lock, "--lock"),
-        threads=options.threads,
-    )
+        body, options.tip, voxel=options.voxel, orientations=options.orientations,
+        lock=assignments(options.lock, "--lock"), threads=options.threads,
+    )  # fmt: skip
     print(found)
     print("saved:", found.save(path))
     print("drawn:", mk.draw_reachability(found, picture))

@@ -6,26 +6,20 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from memetik.cli.options import add_command, add_number
+
 
 def add_commands(commands: Any) -> None:
     """Add `studio`."""
-    command = commands.add_parser("studio", help="a page with the body in 3D, targets to drag and the solver live")
-    command.add_argument(
-        "body",
-        nargs="?",
-        help="a bundled name, planar:N or snake:N joints, a model file, a scene (default: a humanoid)",
-    )
+    about = "a page with the body in 3D, targets to drag and the solver live"
+    command = add_command(commands, "studio", _studio, about)
+    kinds = "a bundled name, planar:N or snake:N joints, a model file, a scene (default: a humanoid)"
+    command.add_argument("body", nargs="?", help=kinds)
     command.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: this machine only)")
-    command.add_argument("--port", type=int, default=8080, help="0 takes any that is free (default: %(default)s)")
+    add_number(command, "--port", 8080, "0 takes any that is free")
     command.add_argument("--no-open", action="store_true", help="do not open a browser")
-    command.add_argument(
-        "--root",
-        type=Path,
-        action="append",
-        default=[],
-        help="a folder of models and meshes that may be read; repeatable",
-    )
-    command.set_defaults(run=_studio)
+    readable = "a folder of models and meshes that may be read; repeatable"
+    command.add_argument("--root", type=Path, action="append", default=[], help=readable)
 
 
 def _studio(options: argparse.Namespace) -> int:

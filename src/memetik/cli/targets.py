@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 import memetik as mk
+from memetik.cli.options import add_number
 from memetik.types import Array
 
 
@@ -35,9 +37,8 @@ class Tip:
 
 def add_targets(command: argparse.ArgumentParser) -> None:
     """Add the options of targets; `objectives` makes objectives of them."""
-    command.add_argument(
-        "--tip", action=_NewTip, dest="tips", metavar="LINK", help="the link that the next targets are for"
-    )
+    own = "the link that the next targets are for"
+    command.add_argument("--tip", action=_NewTip, dest="tips", metavar="LINK", help=own)
     for flag, letters, text in (
         ("--position", "XYZ", "where the tip goes"),
         ("--orientation", "WXYZ", "how it is turned, as a quaternion"),
@@ -45,11 +46,8 @@ def add_targets(command: argparse.ArgumentParser) -> None:
         ("--look-at", "XYZ", "a point that its x axis points to"),
     ):
         command.add_argument(flag, action=_OfTip, nargs=len(letters), type=float, metavar=tuple(letters), help=text)
-    for flag, default, unit, text in (
-        ("--tolerance", 1e-4, "M", "of positions (default: %(default)s)"),
-        ("--angle-tolerance", 1e-3, "RAD", "of orientations and gazes (default: %(default)s)"),
-    ):
-        command.add_argument(flag, type=float, default=default, metavar=unit, help=text)
+    add_number(command, "--tolerance", 1e-4, "of positions", "M")
+    add_number(command, "--angle-tolerance", 1e-3, "of orientations and gazes", "RAD")
 
 
 def objectives(tips: Sequence[Tip], tolerance: float, angle_tolerance: float) -> list[mk.Objective]:
@@ -57,6 +55,18 @@ def objectives(tips: Sequence[Tip], tolerance: float, angle_tolerance: float) ->
     if not tips:
         raise mk.ProblemError("nothing is asked for. Name a tip and a target, for example --tip LINK --position X Y Z.")
     return [objective for tip in tips for objective in _of(tip, tolerance, angle_tolerance)]
+
+
+def reached(
+    link: str, position: ArrayLike | None, rotation: Array | None, tolerance: float, angle_tolerance: float
+) -> list[mk.Objective]:
+    """What asks a link for a pose, for the part of one that is given, or for nothing."""
+    if position is None:
+        return [] if rotation is None else [mk.Orientation(link, rotation, tolerance=angle_tolerance)]
+    if rotation is None:
+        return [mk.Position(link, position, tolerance=tolerance)]
+    pose = mk.transform(position, rotation)
+    return [mk.Pose(link, pose, position_tolerance=tolerance, orientation_tolerance=angle_tolerance)]
 
 
 def points(tips: Sequence[Tip]) -> list[Array]:
@@ -71,32 +81,10 @@ def points(tips: Sequence[Tip]) -> list[Array]:
     return marks
 
 
-def assignments(texts: Sequence[str], option: str) -> dict[str, float]:
-    """joint=value, several times."""
-    values = {}
-    for text in texts:
-        name, _, number = text.partition("=")
-        try:
-            values[name.strip()] = float(number)
-        except ValueError:
-            raise mk.ProblemError(
-                f"{option}: {text!r} is not of the form joint=value, for example {option} j1=0.5."
-            ) from None
-    return values
-
-
 def _of(tip: Tip, tolerance: float, angle_tolerance: float) -> list[mk.Objective]:
     if tip.link is None:
         raise mk.ProblemError("a target stands before any tip. Name the link first: --tip LINK --position X Y Z.")
-    wanted: list[mk.Objective] = []
-    rotation = tip.rotation
-    if tip.position is not None and rotation is not None:
-        pose = mk.transform(tip.position, rotation)
-        wanted.append(mk.Pose(tip.link, pose, position_tolerance=tolerance, orientation_tolerance=angle_tolerance))
-    elif tip.position is not None:
-        wanted.append(mk.Position(tip.link, tip.position, tolerance=tolerance))
-    elif rotation is not None:
-        wanted.append(mk.Orientation(tip.link, rotation, tolerance=angle_tolerance))
+    wanted = reached(tip.link, tip.position, tip.rotation, tolerance, angle_tolerance)
     if tip.look_at is not None:
         wanted.append(mk.LookAt(tip.link, tip.look_at, tolerance=angle_tolerance))
     if not wanted:
