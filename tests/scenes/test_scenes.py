@@ -9,8 +9,8 @@ import pytest
 import memetik as mk
 from memetik import scenes
 from memetik.scenes.build import BUILDERS
-from memetik.studio.fresh import values_about
 from memetik.studio.session import Session
+from memetik.studio.wishes import values_about
 
 HAND = scenes.BodySource("built", "hand")  # its links have shapes and masses
 

@@ -5,9 +5,8 @@ import pytest
 
 import memetik as mk
 from memetik import scenes
-from memetik.studio.crowd import Crowd
+from memetik.studio.generations import HIGH, PAPER, VIEWS, WIDE, Crowd, Landscape, colours, quality
 from memetik.studio.jobs import compare, evolve, search
-from memetik.studio.landscape import HIGH, PAPER, VIEWS, WIDE, Landscape, colours, quality
 from memetik.studio.lines import Lines
 from memetik.studio.widgets import METHODS
 

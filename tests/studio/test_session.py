@@ -9,7 +9,6 @@ import pytest
 import memetik as mk
 from memetik import scenes
 from memetik.studio.session import Session
-from memetik.studio.upload import MOST_BYTES
 from memetik.studio.widgets import METHODS
 from tests.studio.patience import patient
 from tests.timing import processor_seconds
@@ -260,7 +259,7 @@ def test_a_body_can_be_uploaded(session):
         ("arm.urdf", b"<robot><link", "not XML"),
         ("arm.urdf", b'<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><robot/>', "document types and entities"),
         ("arm.urdf", b"\xff\xfe\x00", "not text in UTF-8"),
-        ("arm.urdf", b" " * (MOST_BYTES + 1), "larger than 8 MB"),
+        ("arm.urdf", b" " * (scenes.MOST_BYTES + 1), "larger than 8 MB"),
         ("arm.xacro", b"<robot/>", "upload a body as .urdf"),
         ("arm.py", b"import os", "upload a body as .urdf"),
         ("s.json", b"{}", "this version reads"),

@@ -1,16 +1,20 @@
 """Scenes: a body, what is wanted of it and how it is solved, as plain data that a small JSON file keeps."""
 
-from memetik.scenes.build import is_built, load_body, marked, objectives, problem, problem_for, solver, start
+from memetik.scenes.build import CHAINS, is_built, load_body, marked, objectives, problem, problem_for, solver, start
 from memetik.scenes.code import python_code
-from memetik.scenes.file import dumps, loads, read_scene
+from memetik.scenes.fields import Field, frame_of, surface_of
+from memetik.scenes.file import MOST_BYTES, dumps, loads, read_scene
 from memetik.scenes.kinds import KINDS, Kind
 from memetik.scenes.ready import READY, blank, ready
 from memetik.scenes.scene import BodySource, Motion, Scene, Solving, Wish
 
 __all__ = [
+    "CHAINS",
     "KINDS",
+    "MOST_BYTES",
     "READY",
     "BodySource",
+    "Field",
     "Kind",
     "Motion",
     "Scene",
@@ -18,6 +22,7 @@ __all__ = [
     "Wish",
     "blank",
     "dumps",
+    "frame_of",
     "is_built",
     "load_body",
     "loads",
@@ -30,4 +35,5 @@ __all__ = [
     "ready",
     "solver",
     "start",
+    "surface_of",
 ]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import memetik as mk
+from memetik import bodies
 from memetik.errors import FormatError, ProblemError, UnknownNameError, shown
 from memetik.read import parse_urdf
 from memetik.scenes.kinds import KINDS
@@ -25,23 +26,23 @@ Roots = Iterable[str | PathLike[str]]
 def load_body(source: BodySource, roots: Roots = ()) -> mk.Body:
     """The body of a scene. Files and the meshes of bodies are looked up inside `roots` only."""
     if source.kind == "file":
-        return mk.load(_inside(source.value, roots), package_roots=roots, **_base(source))
+        return _with_base(mk.load(_inside(source.value, roots), package_roots=roots), source)
     return _load(source, tuple(Path(root) for root in roots))
 
 
 @lru_cache(maxsize=32)
 def _load(source: BodySource, roots: tuple[Path, ...]) -> mk.Body:
     if source.kind == "bundled":
-        from memetik import bodies
-
         if source.value not in bodies.names():
             raise UnknownNameError("bundled body", source.value, bodies.names())
-        return mk.load(source.value, **_base(source))
-    if source.kind == "urdf":
-        return _with_base(parse_urdf(source.value, file="the uploaded URDF", package_roots=roots), source)
-    if source.kind == "built":
-        return _with_base(_build(source.value), source)
-    raise FormatError(f"body: kind is {source.kind!r}. Write bundled, file, urdf or built.")
+        body = mk.load(source.value)
+    elif source.kind == "urdf":
+        body = parse_urdf(source.value, file="the uploaded URDF", package_roots=roots)
+    elif source.kind == "built":
+        body = _build(source.value)
+    else:
+        raise FormatError(f"body: kind is {source.kind!r}. Write bundled, file, urdf or built.")
+    return _with_base(body, source)
 
 
 def objectives(scene: Scene, body: mk.Body) -> dict[str, mk.Objective]:
@@ -108,16 +109,19 @@ def solver(solving: Solving) -> mk.Solver:
     return mk.solver(solving.method, **{"seed": solving.seed, **solving.parameters})
 
 
+_PARAMETERS: dict[str, tuple[tuple[type, ...], str]] = {
+    "bool": ((bool,), "true or false"),
+    "int": ((int,), "a whole number"),
+    "float": ((int, float), "a number"),
+}
+
+
 def _require_type(value: Any, wanted: str, where: str) -> None:
     """Raise if a parameter is not of its type, as the class of the method writes it: "int", "float | None", "bool"."""
     kind = wanted.partition(" | ")[0]
-    if kind == "bool" and not isinstance(value, bool):
-        raise FormatError(f"{where} is {shown(value)}; write true or false.")
-    if kind == "int" and type(value) is not int:
-        raise FormatError(f"{where} is {shown(value)}; write a whole number.")
-    if kind == "float" and type(value) not in (int, float):
-        raise FormatError(f"{where} is {shown(value)}; write a number.")
-    if kind not in ("bool", "int", "float", "str") and not kind.startswith("Literal"):
+    if kind in _PARAMETERS and type(value) not in _PARAMETERS[kind][0]:
+        raise FormatError(f"{where} is {shown(value)}; write {_PARAMETERS[kind][1]}.")
+    if kind not in (*_PARAMETERS, "str") and not kind.startswith("Literal"):
         raise FormatError(f"{where} cannot be set in a scene. Leave it out.")
 
 
@@ -127,12 +131,10 @@ def _five_bar() -> mk.Body:
     turn: dict[str, Any] = {"axis": (0, 0, 1), "lower": -3, "upper": 3}
     for side, x, motor, elbow in (("left", -0.15, 2.0, -1.0), ("right", 0.15, 1.0, 1.0)):
         crank, rod = f"{side}_crank", f"{side}_rod"
-        builder.add(
-            "base", f"{side}_motor", "revolute", crank, origin=(x, 0, 0), home=motor, shapes=[_bar(0.3)], **turn
-        )
-        builder.add(
-            crank, f"{side}_elbow", "revolute", rod, origin=(0.3, 0, 0), home=elbow, shapes=[_bar(0.35)], **turn
-        )
+        motors = {**turn, "origin": (x, 0, 0), "home": motor, "shapes": [_bar(0.3)]}
+        elbows = {**turn, "origin": (0.3, 0, 0), "home": elbow, "shapes": [_bar(0.35)]}
+        builder.add("base", f"{side}_motor", "revolute", crank, **motors)
+        builder.add(crank, f"{side}_elbow", "revolute", rod, **elbows)
         builder.add(rod, f"{side}_end", "fixed", f"{side}_tip", origin=(0.35, 0, 0))
     return builder.build()
 
@@ -169,11 +171,6 @@ def _build(name: str) -> mk.Body:
         raise FormatError(f"body: {name!r} has to have 1 to {MOST_JOINTS} joints.")
     made: mk.Body = getattr(mk, CHAINS[kind])(int(joints))
     return made
-
-
-def _base(source: BodySource) -> dict[str, Any]:
-    limit = source.base_limit
-    return {"base": source.base} | ({} if limit is None else {"base_lower": -limit, "base_upper": limit})
 
 
 def _with_base(body: mk.Body, source: BodySource) -> mk.Body:

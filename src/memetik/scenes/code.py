@@ -51,11 +51,7 @@ def _body(source: BodySource) -> list[str]:
 
 def _objective(wish: Wish) -> str:
     kind = KINDS[wish.kind]
-    given: dict[str, str] = {
-        field.name: _argument(field, wish.values[field.name])
-        for field in kind.fields
-        if _plain(wish.values[field.name]) != _plain(field.default)
-    }
+    given = {name: _argument(kind.field(name), value) for name, value in kind.unusual(wish).items()}
     first: list[str] = []
     if wish.kind == "Pose":
         pose = f"mk.transform({given.pop('position', '(0, 0, 0)')}, {given.pop('wxyz', '(1, 0, 0, 0)')})"
@@ -111,7 +107,3 @@ def _solve(scene: Scene) -> str:
         return f"mk.solve(problem, start, {method})"
     parameters = ", ".join(f"{name}={value!r}" for name, value in {"seed": solving.seed, **solving.parameters}.items())
     return f"mk.solve(problem, start, method=mk.solver({solving.method!r}, {parameters}), budget={budget})"
-
-
-def _plain(value: Any) -> Any:
-    return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from memetik.errors import FormatError, shown
 from memetik.scenes.fields import by_name, flag, keys, number, text
 from memetik.scenes.kinds import KINDS
 from memetik.scenes.scene import BodySource, Motion, Scene, Solving, Wish
 
+T = TypeVar("T", Solving, Motion)
+
 FORMAT = "memetik scene 1"
-MAX_BYTES = 8 * 2**20
+MOST_BYTES = 8 * 2**20
 MOST_WISHES = 500
 MOST_PARAMETER, MOST_THREADS = 10_000, 64  # a population of millions would be the end of a server
 BODY_KINDS = ("bundled", "file", "urdf", "built")
@@ -39,8 +42,8 @@ def dumps(scene: Scene) -> str:
 def loads(source: str | bytes, name: str = "the scene") -> Scene:
     """The scene in JSON text; messages call it `name`."""
     data = source.encode(errors="surrogatepass") if isinstance(source, str) else source
-    if len(data) > MAX_BYTES:
-        raise FormatError(f"{name} is larger than {MAX_BYTES >> 20} MB, more than any scene needs.")
+    if len(data) > MOST_BYTES:
+        raise FormatError(f"{name} is larger than {MOST_BYTES >> 20} MB, more than any scene needs.")
     try:
         plain = json.loads(data.decode(), parse_constant=_refuse, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
@@ -56,7 +59,7 @@ def read_scene(path: str | Path) -> Scene:
     """The scene in a file."""
     try:
         with Path(path).open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
+            data = stream.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a null byte in the name
         reason = getattr(error, "strerror", None) or error
         raise FormatError(f"the scene {str(path)!r} cannot be read: {reason}.") from error
@@ -84,8 +87,8 @@ def _scene(plain: Any) -> Scene:
         wishes=made,
         lock=by_name(given.get("lock", {}), "lock"),
         start=by_name(given.get("start", {}), "start"),
-        solving=_solving(given.get("solving", {})),
-        motion=_motion(given.get("motion", {})),
+        solving=_solving(_settings(given.get("solving", {}), "solving", Solving)),
+        motion=_motion(_settings(given.get("motion", {}), "motion", Motion)),
     )
 
 
@@ -121,46 +124,46 @@ def _wish(plain: Any, place: int) -> Wish:
     return kind.check(Wish(kind.name, name, given, enabled))
 
 
-def _solving(plain: Any) -> Solving:
-    given = keys(plain, "solving", [field.name for field in dataclasses.fields(Solving)])
-    usual = Solving()
-    parameters = given.get("parameters", {})  # scenes/build.py knows which a method has
-    if not isinstance(parameters, dict):
-        raise FormatError(f'solving: parameters is {shown(parameters)}; write {{"parameter": number, ...}}.')
-    for name, value in parameters.items():
-        most = MOST_THREADS if name == "threads" else MOST_PARAMETER
-        if not isinstance(value, bool) and abs(number(value, f"solving, parameter {name!r}")) > most:
-            raise FormatError(f"solving: parameter {name!r} is {value}; a scene may have up to {most}.")
-    solving = Solving(
-        method=text(given.get("method", usual.method), "solving, method"),
-        seed=_whole(given.get("seed", usual.seed), "solving, seed"),
-        evaluations=_whole(given.get("evaluations", usual.evaluations), "solving, evaluations"),
-        seconds=number(given.get("seconds", usual.seconds), "solving, seconds"),
-        parameters=parameters,
-    )
+def _settings(plain: Any, where: str, kind: type[T]) -> T:
+    """Settings of a kind, each checked as its type says, and as usual where none is given."""
+    types = {field.name: str(field.type) for field in dataclasses.fields(kind)}
+    given = keys(plain, where, list(types))
+    return kind(**{name: _CHECKS[types[name]](value, f"{where}, {name}") for name, value in given.items()})
+
+
+def _solving(solving: Solving) -> Solving:
     if solving.evaluations < 1 or not 0.0 < solving.seconds <= 60.0 or solving.seed < 0:
         raise FormatError("solving: evaluations must be at least 1, seed at least 0, seconds above 0 and up to 60.")
     return solving
 
 
-def _motion(plain: Any) -> Motion:
-    given = keys(plain, "motion", [field.name for field in dataclasses.fields(Motion)])
-    usual = Motion()
-    motion = Motion(
-        realistic=flag(given.get("realistic", usual.realistic), "motion, realistic"),
-        velocity=number(given.get("velocity", usual.velocity), "motion, velocity"),
-        acceleration=number(given.get("acceleration", usual.acceleration), "motion, acceleration"),
-        smoothing=number(given.get("smoothing", usual.smoothing), "motion, smoothing"),
-    )
+def _motion(motion: Motion) -> Motion:
     if not (motion.velocity > 0.0 and motion.acceleration > 0.0 and 0.0 <= motion.smoothing < 1.0):
         raise FormatError("motion: velocity and acceleration must be above 0, smoothing from 0 to below 1.")
     return motion
+
+
+def _parameters(value: Any, where: str) -> dict[str, Any]:
+    """Those of a method; scenes/build.py knows which it has."""
+    if not isinstance(value, dict):
+        raise FormatError(f'solving: parameters is {shown(value)}; write {{"parameter": number, ...}}.')
+    for name, given in value.items():
+        most = MOST_THREADS if name == "threads" else MOST_PARAMETER
+        if not isinstance(given, bool) and abs(number(given, f"solving, parameter {name!r}")) > most:
+            raise FormatError(f"solving: parameter {name!r} is {given}; a scene may have up to {most}.")
+    return value
 
 
 def _whole(value: Any, where: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > 2**31:
         raise FormatError(f"{where} is {shown(value)}; write a whole number up to 2**31.")
     return value
+
+
+# By the type of a setting, as its class writes it.
+_CHECKS: dict[str, Callable[[Any, str], Any]] = {
+    "str": text, "int": _whole, "float": number, "bool": flag, "Mapping[str, Any]": _parameters,
+}  # fmt: skip
 
 
 def _refuse(constant: str) -> None:
@@ -178,22 +181,13 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _plain_wish(wish: Wish) -> dict[str, Any]:
-    kind = KINDS[wish.kind]
-    values = {
-        field.name: wish.values[field.name]
-        for field in kind.fields
-        if _listed(wish.values[field.name]) != _listed(field.default)
-    }
-    return {"kind": wish.kind, "name": wish.name, **({} if wish.enabled else {"enabled": False}), **values}
+    enabled = {} if wish.enabled else {"enabled": False}
+    return {"kind": wish.kind, "name": wish.name, **enabled, **KINDS[wish.kind].unusual(wish)}
 
 
 def _unusual(settings: Any, usual: Any) -> dict[str, Any]:
     fields = (field.name for field in dataclasses.fields(settings))
     return {name: getattr(settings, name) for name in fields if getattr(settings, name) != getattr(usual, name)}
-
-
-def _listed(value: Any) -> Any:
-    return [_listed(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def _lines(plain: dict[str, Any]) -> str:

@@ -58,6 +58,11 @@ class Kind:
         made: mk.Objective = getattr(mk, self.name)(**arguments)
         return made
 
+    def unusual(self, wish: Wish) -> dict[str, Any]:
+        """The values of a wish that are not the usual ones."""
+        values = {field.name: (wish.values[field.name], field.default) for field in self.fields}
+        return {name: value for name, (value, usual) in values.items() if _listed(value) != _listed(usual)}
+
     def retarget(self, objective: mk.Objective, wish: Wish, body: mk.Body) -> None:
         """Write what a gizmo moves into an objective in place; nothing is compiled again."""
         if self.name == "Pose":
@@ -66,6 +71,10 @@ class Kind:
         for name in (self.place, self.turn, self.axis):
             if name is not None:
                 setattr(objective, name, argument(self.field(name), wish.values[name], body))
+
+
+def _listed(value: Any) -> Any:
+    return [_listed(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def _pose(body: mk.Body, given: dict[str, Any]) -> mk.Objective:

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import viser
 
-from memetik.scenes import KINDS
+from memetik.scenes import KINDS, Kind
+from memetik.studio import Array
 from memetik.studio.session import Session
 from memetik.studio.solids import extent
+from memetik.types import Array
 
 QUICK = 0.008  # s, half of the time between two moves of a mouse
 OBSTACLE_COLOR = (217, 96, 59)
@@ -53,8 +55,8 @@ class Gizmos:
                 if kind == "Distance":
                     for number in range(obstacles):
                         self._obstacle(name, number, scale)
-                elif session.gizmo(name) is not None:
-                    self._target(name, scale)
+                elif (found := session.gizmo(name)) is not None:
+                    self._target(name, KINDS[kind], scale, *found)
         self.place()
 
     def _scale(self, names: list[str]) -> float:
@@ -83,10 +85,7 @@ class Gizmos:
         for (name, number), handle in self._obstacles.items():
             _put(handle, self._session.scene.wish(name).values["obstacles"][number][:3])
 
-    def _target(self, name: str, scale: float) -> None:
-        wish = self._session.scene.wish(name)
-        position, wxyz = self._session.gizmo(name) or (np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))
-        kind = KINDS[wish.kind]
+    def _target(self, name: str, kind: Kind, scale: float, position: Array, wxyz: Array) -> None:
         turns = kind.turn is not None or kind.axis is not None
         handle = self._api.add_transform_controls(
             f"/targets/{name}", scale=scale, position=tuple(position), wxyz=tuple(wxyz), depth_test=False,
@@ -96,17 +95,14 @@ class Gizmos:
         self._targets[name] = handle
 
     def _obstacle(self, name: str, number: int, scale: float) -> None:
-        x, y, z, radius = self._session.scene.wish(name).values["obstacles"][number]
-        path = f"/obstacles/{name} {number}"
+        *position, radius = self._session.scene.wish(name).values["obstacles"][number]
+        path, looks = f"/obstacles/{name} {number}", {"opacity": 0.8, "cast_shadow": False, "receive_shadow": False}
         handle = self._api.add_transform_controls(
-            path, scale=scale, position=(x, y, z), depth_test=False, disable_rotations=True
+            path, scale=scale, position=tuple(position), depth_test=False, disable_rotations=True
         )
-        ball = self._api.add_icosphere(
-            f"{path}/ball", radius=radius, color=OBSTACLE_COLOR, opacity=0.8, cast_shadow=False, receive_shadow=False
-        )
+        self._balls.append(self._api.add_icosphere(f"{path}/ball", radius=radius, color=OBSTACLE_COLOR, **looks))
         self._listen(handle, lambda position, _: self._session.move_obstacle(name, number, position))
         self._obstacles[name, number] = handle
-        self._balls.append(ball)
 
     def _listen(self, handle: Any, move: Callable[[Any, Any], bool]) -> None:
         # Awaited on the event loop, so that the phases of a drag keep their order. A frame takes about a millisecond; where

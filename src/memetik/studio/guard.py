@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import viser
 from viser import _messages
 
-from memetik.studio.upload import MOST_BYTES
+from memetik.scenes import MOST_BYTES
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MOST_PARTS = 1_000

@@ -7,12 +7,11 @@ is text in JSON.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import memetik as mk
-from memetik.errors import FormatError
-from memetik.scenes.fields import Field
+from memetik.scenes import Field
 from memetik.studio.widgets import on_change, put
 
 NONE = "none"
@@ -23,29 +22,29 @@ Tell = Callable[[Callable[[], Any]], None]  # gets what works out the new value 
 class Input:
     """One field as one control; `tell` hears of what a person changes."""
 
-    def __init__(self, gui: Any, field: Field, value: Any, tell: Tell) -> None:
+    def __init__(self, gui: Any, field: Field, value: Any, body: mk.Body, tell: Tell) -> None:
         self.field = field
-        self._last = value
+        self._options = _options(field, value, body)
+        self._value = value
         self.handle = self.make(gui, self.seen(value))
         on_change(self.handle, lambda typed: tell(lambda: self.meant(typed)))
 
     def make(self, gui: Any, seen: Any) -> Any:
         """The control."""
+        name = self.field.name
+        if self._options:
+            return gui.add_dropdown(name, options=self._options, initial_value=seen)
         if self.field.type == "number" and not self.field.optional:
-            return gui.add_number(self.field.name, seen, step=0.01)
+            return gui.add_number(name, seen, step=0.01)
         if self.field.type in ("point", "direction"):
-            return gui.add_vector3(self.field.name, seen, step=0.001)
-        if self.field.type == "flag":
-            return gui.add_checkbox(self.field.name, seen)
-        if self.field.choices:
-            return gui.add_dropdown(self.field.name, options=self.field.choices, initial_value=seen)
-        return gui.add_text(self.field.name, seen)
+            return gui.add_vector3(name, seen, step=0.001)
+        return gui.add_checkbox(name, seen) if self.field.type == "flag" else gui.add_text(name, seen)
 
     def seen(self, value: Any) -> Any:
         """A value as the control shows it."""
         if self.field.type in ("point", "direction"):
-            return tuple(round(float(each), 6) for each in value)
-        if self.field.type == "flag" or self.field.choices:
+            return _rounded(value)
+        if self.field.type == "flag" or self._options:
             return value
         if self.field.type == "number" and not self.field.optional:
             return float(value)
@@ -57,40 +56,22 @@ class Input:
             return list(typed) if isinstance(typed, tuple) else typed
         if self.field.optional and typed.strip().lower() in (NONE, "null", ""):
             return None
-        if self.field.choices or self.field.type == "text":
+        if self._options or self.field.type == "text":
             return typed
         try:
             return json.loads(typed)
         except ValueError as error:
-            raise FormatError(f"{self.field.name}: {typed[:60]!r} is not JSON: {error}.") from error
+            raise mk.FormatError(f"{self.field.name}: {typed[:60]!r} is not JSON: {error}.") from error
 
     def show(self, value: Any) -> None:
-        """Show a value; gizmos change them too. Values are never changed in place, so the same one is shown already."""
-        if value is not self._last or self.cheap:
-            self._last = value
+        """Show a value; gizmos change them too.
+
+        Values are never changed in place, so the same one is shown already, unless a person has left the control with
+        nonsense in it. That is set right at every look, but for a terrain, which is many numbers.
+        """
+        if value is not self._value or self.field.type != "surface":
+            self._value = value
             put(self.handle, self.seen(value))
-
-    @property
-    def cheap(self) -> bool:
-        """Whether a control that a person has left with nonsense in it can be set right at every look."""
-        return self.field.type != "surface"  # a terrain is many numbers
-
-
-class NameInput(Input):
-    """A joint or a link, by name."""
-
-    def __init__(self, gui: Any, field: Field, value: Any, tell: Tell, names: tuple[str, ...]) -> None:
-        self._names = tuple(dict.fromkeys((*names, value)))  # a file may name a joint that mimics another
-        super().__init__(gui, field, value, tell)
-
-    def make(self, gui: Any, seen: Any) -> Any:
-        return gui.add_dropdown(self.field.name, options=self._names, initial_value=seen)
-
-    def seen(self, value: Any) -> Any:
-        return value
-
-    def meant(self, typed: Any) -> Any:
-        return typed
 
 
 class RotationInput(Input):
@@ -110,17 +91,12 @@ class RotationInput(Input):
 class FrameInput(Input):
     """A frame: a link, and where it is on the link; an optional one can be none."""
 
-    def __init__(self, gui: Any, field: Field, value: Any, tell: Tell, links: tuple[str, ...]) -> None:
-        self._links = ((NONE,) if field.optional else ()) + links
-        self._value = value
-        super().__init__(gui, field, value, tell)
+    def __init__(self, gui: Any, field: Field, value: Any, body: mk.Body, tell: Tell) -> None:
+        super().__init__(gui, field, value, body, tell)
         self._offset = gui.add_vector3(
             f"{field.name} offset", _offset(value), step=0.001, hint="in the link [m]", visible=value is not None
         )
         on_change(self._offset, lambda typed: tell(lambda: self._with(list(typed))))
-
-    def make(self, gui: Any, seen: Any) -> Any:
-        return gui.add_dropdown(self.field.name, options=self._links, initial_value=seen)
 
     def seen(self, value: Any) -> Any:
         return NONE if value is None else value if isinstance(value, str) else value["link"]
@@ -131,7 +107,6 @@ class FrameInput(Input):
         return {**self._value, "link": typed} if isinstance(self._value, dict) else typed
 
     def show(self, value: Any) -> None:
-        self._value = value
         super().show(value)
         put(self._offset, _offset(value))
         if self._offset.visible != (value is not None):
@@ -141,17 +116,26 @@ class FrameInput(Input):
         return {**({"link": self._value} if isinstance(self._value, str) else self._value), "position": offset}
 
 
+def _options(field: Field, value: Any, body: mk.Body) -> tuple[str, ...]:
+    """The texts that a person can choose from; none for a field that is not a choice."""
+    if field.type == "frame":
+        return (*((NONE,) if field.optional else ()), *body.links)
+    if field.type == "joint" or field.name == "link":
+        names = body.joint_names if field.type == "joint" else tuple(body.links)
+        return tuple(dict.fromkeys((*names, value)))  # a file may name a joint that mimics another
+    return field.choices
+
+
 def _offset(value: Any) -> tuple[float, ...]:
-    found = value.get("position", (0.0, 0.0, 0.0)) if isinstance(value, dict) else (0.0, 0.0, 0.0)
-    return tuple(round(float(each), 6) for each in found)
+    zero = (0.0, 0.0, 0.0)
+    return _rounded(value.get("position", zero) if isinstance(value, dict) else zero)
+
+
+def _rounded(values: Sequence[float]) -> tuple[float, ...]:
+    return tuple(round(float(each), 6) for each in values)
 
 
 def make_input(gui: Any, field: Field, value: Any, body: mk.Body, tell: Tell) -> Input:
     """The input that suits a field."""
-    if field.type == "frame":
-        return FrameInput(gui, field, value, tell, tuple(body.links))
-    if field.type == "rotation":
-        return RotationInput(gui, field, value, tell)
-    if field.type == "joint" or field.name == "link":
-        return NameInput(gui, field, value, tell, body.joint_names if field.type == "joint" else tuple(body.links))
-    return Input(gui, field, value, tell)
+    kind = {"frame": FrameInput, "rotation": RotationInput}.get(field.type, Input)
+    return kind(gui, field, value, body, tell)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import memetik as mk
 from memetik import scenes
-from memetik.errors import MemetikError
-from memetik.solvers.history import History
+from memetik.studio import Array
 from memetik.types import Array
 
 LONGEST = 1.0  # s for each method of a comparison
@@ -32,12 +31,10 @@ class Answer(NamedTuple):
 def search(text: str, q: list[float], roots: Sequence[str]) -> Answer:
     """Solve with the usual budget, and explain a failure."""
     try:
-        scene, body = _scene(text, roots)
-        solver = scenes.solver(scene.solving)
-        problem = scenes.problem_for(solver, body, list(scenes.objectives(scene, body).values()), scene.lock)
+        _, solver, problem = _posed(text, roots)
         solution = solver.solve(problem, q, mk.Budget())
         return Answer(solution.success, solution.q.tolist(), solution.explain())
-    except MemetikError as error:
+    except mk.MemetikError as error:
         return Answer(False, q, str(error))
 
 
@@ -57,14 +54,12 @@ def compare(text: str, q: list[float], roots: Sequence[str], methods: Sequence[s
     ghosts = []
     for method in methods:
         try:
-            scene, body = _scene(text, roots)
-            budget = mk.Budget(scene.solving.evaluations, LONGEST)
-            solver = scenes.solver(replace(scene.solving, method=method, parameters={}))
-            problem = scenes.problem_for(solver, body, list(scenes.objectives(scene, body).values()), scene.lock)
+            solving, solver, problem = _posed(text, roots, method=method, parameters={})
+            budget = mk.Budget(solving.evaluations, LONGEST)
             solver.solve(problem, q, budget)  # the first solve of a method also loads its machine code
             found = solver.solve(problem, q, budget)
             ghosts.append(Ghost(method, found.q, found.seconds, found.evaluations, found.success))
-        except MemetikError as error:  # a method that cannot take this problem
+        except mk.MemetikError as error:  # a method that cannot take this problem
             ghosts.append(Ghost(method, np.array(q), 0.0, 0, False, str(error)))
     return ghosts
 
@@ -72,7 +67,7 @@ def compare(text: str, q: list[float], roots: Sequence[str], methods: Sequence[s
 class Evolution(NamedTuple):
     """A run of Bio IK with all its individuals; `remark` says why if there was none."""
 
-    history: History | None
+    history: mk.History | None
     success: bool = False
     evaluations: int = 0
     remark: str = ""
@@ -81,15 +76,21 @@ class Evolution(NamedTuple):
 def evolve(text: str, q: list[float], roots: Sequence[str], solver: mk.BioIK, generations: int) -> Evolution:
     """Let Bio IK evolve a solution, for at most so many generations."""
     try:
-        problem = scenes.problem(*_scene(text, roots))
+        scene = scenes.loads(text)
+        problem = scenes.problem(scene, scenes.load_body(scene.body, roots))
         population, _ = solver.sizes(problem.compiled)
         # A generation takes at least one evaluation for each individual.
         solution, history = solver.evolve(problem, q, mk.Budget(evaluations=generations * population))
         return Evolution(history, solution.success, solution.evaluations)
-    except MemetikError as error:
+    except mk.MemetikError as error:
         return Evolution(None, remark=str(error))
 
 
-def _scene(text: str, roots: Sequence[str]) -> tuple[scenes.Scene, mk.Body]:
+def _posed(text: str, roots: Sequence[str], **other: Any) -> tuple[scenes.Solving, mk.Solver, mk.Problem]:
+    """The problem of a scene as far as its method can take it, or one with `other` settings."""
     scene = scenes.loads(text)
-    return scene, scenes.load_body(scene.body, roots)
+    body = scenes.load_body(scene.body, roots)
+    solving = replace(scene.solving, **other)
+    solver = scenes.solver(solving)
+    wanted = list(scenes.objectives(scene, body).values())
+    return solving, solver, scenes.problem_for(solver, body, wanted, scene.lock)

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.read.resources import resolve_mesh
+from memetik.read import resolve_mesh
+from memetik.studio import Array
 from memetik.types import Array
 
 FORMATS = (".stl", ".obj", ".ply")

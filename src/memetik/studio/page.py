@@ -11,7 +11,7 @@ import numpy as np
 import viser
 from numpy.typing import ArrayLike
 
-from memetik.errors import MemetikError
+import memetik as mk
 from memetik.scenes import Scene, dumps
 from memetik.studio.gizmos import Gizmos
 from memetik.studio.guard import limit_uploads
@@ -19,7 +19,6 @@ from memetik.studio.jobs import Answer, search
 from memetik.studio.panels.compare import ComparePanel
 from memetik.studio.panels.evolution import EvolutionPanel
 from memetik.studio.panels.joints import JointsPanel
-from memetik.studio.panels.motion import MotionPanel
 from memetik.studio.panels.objectives import ObjectivesPanel
 from memetik.studio.panels.scene import ScenePanel
 from memetik.studio.panels.solver import SolverPanel
@@ -32,6 +31,15 @@ WIDTH = 440  # pixels of the panel, for which its tabs fit in a row
 FRAME = 1.0 / 60.0  # s
 NUMBERS = 0.12  # s between two looks at the numbers; more often would only flicker
 PATIENCE = 0.4  # s without a change before the worker is asked about a failure
+
+PANELS: dict[str, type[Panel]] = {
+    "Scene": ScenePanel,
+    "Objectives": ObjectivesPanel,
+    "Joints": JointsPanel,
+    "Solver": SolverPanel,
+    "Compare": ComparePanel,
+    "Evolution": EvolutionPanel,
+}
 
 
 class Page:
@@ -57,7 +65,7 @@ class Page:
         self._pulse = threading.Thread(target=self._beat, name="studio pulse", daemon=True)
         self._pulse.start()
 
-    # ---- What panels see (Desk) ----------------------------------------------------------------------------
+    # ---- What panels use -----------------------------------------------------------------------------------
 
     @property
     def gui(self) -> Any:
@@ -70,7 +78,7 @@ class Page:
             with self.session.lock:
                 action()
                 self.show()
-        except MemetikError as error:
+        except mk.MemetikError as error:
             self.tell("That does not work", str(error))
             self.show()  # controls go back to what holds
             return False
@@ -195,13 +203,4 @@ class Page:
         history = gui.add_button_group("history", ("undo", "redo"))
         on_click(history, lambda: self.act(self.session.undo if history.value == "undo" else self.session.redo))
         tabs = gui.add_tab_group()
-        self.panels.append(ScenePanel(self, tabs.add_tab("Scene"), self.stage.seen))
-        self.panels.append(ObjectivesPanel(self, tabs.add_tab("Objectives")))
-        self.panels.append(JointsPanel(self, tabs.add_tab("Joints")))
-        solver = tabs.add_tab("Solver")
-        self.panels.append(SolverPanel(self, solver))
-        with solver:
-            motion = gui.add_folder("Motion", expand_by_default=False)
-        self.panels.append(MotionPanel(self, motion))
-        self.panels.append(ComparePanel(self, tabs.add_tab("Compare"), self.stage.compare))
-        self.panels.append(EvolutionPanel(self, tabs.add_tab("Evolution"), self.stage.crowd))
+        self.panels = [panel(self, tabs.add_tab(title)) for title, panel in PANELS.items()]

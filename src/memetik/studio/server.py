@@ -14,23 +14,26 @@ from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
+import numpy as np
+
+import memetik as mk
 from memetik import bodies, scenes
-from memetik.errors import FormatError, MissingExtraError
 
 try:
     import viser
 
     from memetik.studio.guard import LOOPBACK, never_share, refuse_strangers
-    from memetik.studio.lights import light
     from memetik.studio.page import Page
     from memetik.studio.session import Session
     from memetik.studio.worker import Worker
 except ModuleNotFoundError as error:
     if error.name is None or error.name.startswith("memetik"):  # a fault of our own is not a missing package
         raise
-    raise MissingExtraError(error.name, "memetik studio", "studio") from error
+    raise mk.MissingExtraError(error.name, "memetik studio", "studio") from error
 
+SKY, HORIZON = (205, 218, 232), (250, 251, 252)  # from the top of the page to its foot
 WARNING = """\
 memetik: the studio listens on {host}, so everybody who can reach this machine can use it: there is no password, and
 what is uploaded is read here. Use --host 127.0.0.1 unless you mean that."""
@@ -60,7 +63,7 @@ class Studio:
             self._server = viser.ViserServer(host=host, port=free, label="memetik studio", verbose=False)
         never_share(self._server)
         refuse_strangers(self._server, loopback=loopback)
-        light(self._server.scene)
+        _light(self._server.scene)
         self._server.on_client_connect(self._enter)
         self._server.on_client_disconnect(self._leave)
 
@@ -98,24 +101,19 @@ class Studio:
 
 def scene_from(source: str | None) -> tuple[scenes.Scene, list[Path]]:
     """The scene that is meant by a bundled name, snake:30, a model file, a scene file or nothing, and the folders it needs."""
-    if source is None:
-        return scenes.ready("humanoid"), []
-    path = Path(source)
-    if source in bodies.names():
-        made = scenes.BodySource("bundled", source)
-        return scenes.blank(made, scenes.load_body(made)), []
-    if source in scenes.READY:
-        return scenes.ready(source), []
-    if scenes.is_built(source):
-        made = scenes.BodySource("built", source)
-        return scenes.blank(made, scenes.load_body(made)), []
-    folder = path.resolve().parent
-    if path.suffix.lower() == ".json":
-        return scenes.read_scene(path), [folder]
-    made = scenes.BodySource("file", str(path.resolve()))
-    if not path.is_file():
-        raise FormatError(f"there is no body, scene or file {source!r}. `memetik bodies` lists the bundled bodies.")
-    return scenes.blank(made, scenes.load_body(made, [folder])), [folder]
+    if source is None or source in scenes.READY:
+        return scenes.ready("humanoid" if source is None else source), []
+    path = Path(source).resolve()
+    folders = [path.parent]
+    if source in bodies.names() or scenes.is_built(source):
+        made, folders = scenes.BodySource("built" if scenes.is_built(source) else "bundled", source), []
+    elif path.suffix.lower() == ".json":
+        return scenes.read_scene(source), folders
+    elif path.is_file():
+        made = scenes.BodySource("file", str(path))
+    else:
+        raise mk.FormatError(f"there is no body, scene or file {source!r}. `memetik bodies` lists the bundled bodies.")
+    return scenes.blank(made, scenes.load_body(made, folders)), folders
 
 
 def serve(
@@ -170,5 +168,21 @@ def _free_port(host: str, port: int) -> int:
         try:
             probe.bind((host, port))
         except OSError as error:
-            raise FormatError(f"the studio cannot listen on {host}, port {port}: {error.strerror}.") from error
+            raise mk.FormatError(f"the studio cannot listen on {host}, port {port}: {error.strerror}.") from error
         return int(probe.getsockname()[1])
+
+
+def _light(api: Any) -> None:
+    """A sky, a sun and a fill, the same for all pages.
+
+    The viewer's own environment map is computed in the browser before anything is seen, which takes a graphics card to
+    be quick, and it whitens white robots on a white page.
+    """
+    api.configure_environment_map(hdri=None)
+    api.configure_default_lights(enabled=False)
+    api.add_light_hemisphere("/lights/sky", sky_color=(255, 255, 255), ground_color=(170, 165, 160), intensity=1.6)
+    api.add_light_directional("/lights/sun", color=(255, 250, 240), intensity=1.9, position=(1.0, -2.0, 3.0))
+    api.add_light_directional("/lights/fill", color=(225, 235, 255), intensity=0.5, position=(-2.0, 1.5, 1.0))
+    shade = np.linspace(0.0, 1.0, 64)[:, None, None]
+    image = (1.0 - shade) * np.array(SKY) + shade * np.array(HORIZON)
+    api.set_background_image(np.broadcast_to(image, (64, 2, 3)).astype(np.uint8), format="png")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,17 +14,14 @@ from numpy.typing import ArrayLike
 
 import memetik as mk
 from memetik import scenes
-from memetik.errors import FormatError
-from memetik.studio.fresh import values_about
-from memetik.studio.history import History
-from memetik.studio.marks import Mark, largest_error, marks
+from memetik.studio import Array
 from memetik.studio.motion import Follower
 from memetik.studio.record import Recording
-from memetik.studio.targets import dragged, gizmo_pose, plain
-from memetik.studio.upload import read_upload
+from memetik.studio.wishes import Mark, dragged, gizmo_pose, largest_error, marks, plain, values_about
 from memetik.types import Array
 
 PLOTTED = 200  # solves
+MOST_UNDONE = 200  # edits
 
 
 @dataclass
@@ -45,7 +42,8 @@ class Session:
     def __init__(self, scene: scenes.Scene, *, roots: Sequence[str] = ()) -> None:
         self.roots = tuple(roots)
         self.lock = threading.RLock()
-        self.history = History()
+        self._past: deque[scenes.Scene] = deque(maxlen=MOST_UNDONE)  # scenes never change: undo takes an old one
+        self._future: deque[scenes.Scene] = deque()
         self.live = True
         self.recording: Recording | None = None  # in progress
         self.recorded: Recording | None = None  # for export
@@ -63,30 +61,40 @@ class Session:
         with self.lock:
             before = self.scene
             self._enter(scene, anew=True)
-            self.history.remember(before)
+            self._remember(before)
 
     def change(self, scene: scenes.Scene) -> None:
         """The scene with an edit; the posture goes on from where it is."""
         with self.lock:
             before = self.scene
             self._enter(scene, anew=scene.body != before.body)
-            self.history.remember(before)
+            self._remember(before)
 
     def undo(self) -> bool:
         """Back to the scene before; whether there was one."""
-        return self._travel(self.history.undo)
+        with self.lock:
+            while self._past and self._past[-1] is self.scene:  # a drag that moved nothing
+                self._past.pop()
+            return self._travel(self._past, self._future)
 
     def redo(self) -> bool:
         """Forward again; whether there was something undone."""
-        return self._travel(self.history.redo)
-
-    def _travel(self, way: Callable[[scenes.Scene], scenes.Scene | None]) -> bool:
         with self.lock:
-            scene = way(self.scene)
-            if scene is None:
-                return False
-            self._enter(scene, anew=scene.body != self.scene.body)
-            return True
+            return self._travel(self._future, self._past)
+
+    def _travel(self, way: deque[scenes.Scene], back: deque[scenes.Scene]) -> bool:
+        if not way:
+            return False
+        back.append(self.scene)
+        scene = way.pop()
+        self._enter(scene, anew=scene.body != self.scene.body)
+        return True
+
+    def _remember(self, scene: scenes.Scene) -> None:
+        """Keep the scene that is about to be replaced; what was undone before is forgotten."""
+        if not self._past or self._past[-1] is not scene:
+            self._past.append(scene)
+        self._future.clear()
 
     def _enter(self, scene: scenes.Scene, *, anew: bool) -> None:
         """Build everything first, so that a scene that cannot be built changes nothing."""
@@ -204,15 +212,15 @@ class Session:
     def rename(self, name: str, new_name: str) -> None:
         """Another name for a wish."""
         if not new_name.strip() or len(new_name) > 200:
-            raise FormatError("the name of an objective has 1 to 200 characters.")
+            raise mk.FormatError("the name of an objective has 1 to 200 characters.")
         if new_name != name and new_name in {wish.name for wish in self.scene.wishes}:
-            raise FormatError(f"there is an objective called {new_name!r} already. Choose another name.")
+            raise mk.FormatError(f"there is an objective called {new_name!r} already. Choose another name.")
         self.change(self.scene.with_wish(replace(self.scene.wish(name), name=new_name), name))
 
     def begin_drag(self) -> None:
         """What follows until the next one is one step of undo."""
         with self.lock:
-            self.history.remember(self.scene)
+            self._remember(self.scene)
 
     def move(self, name: str, position: ArrayLike | None = None, wxyz: ArrayLike | None = None) -> bool:
         """Drag a target: its place, its rotation or the z axis of it; solved at once. False if nothing changed."""
@@ -332,3 +340,20 @@ class Session:
                 self.recording.add(0.0, self.q, self.scene)
             else:
                 self.recording = None
+
+
+def read_upload(name: str, content: bytes, roots: Sequence[str] = ()) -> scenes.Scene:
+    """The scene in a .json, or a new one around the body in a .urdf: read by the strict readers, never executed."""
+    short = name[-100:]
+    if len(content) > scenes.MOST_BYTES:
+        raise mk.FormatError(f"{short} is larger than {scenes.MOST_BYTES >> 20} MB, the most that can be uploaded.")
+    suffix = short.rpartition(".")[2].lower()
+    if suffix == "json":
+        return scenes.loads(content, short)
+    if suffix not in ("urdf", "xml"):
+        raise mk.FormatError(f"{short}: upload a body as .urdf or a scene as .json.")
+    try:
+        source = scenes.BodySource("urdf", content.decode())
+    except UnicodeDecodeError as error:
+        raise mk.FormatError(f"{short} is not text in UTF-8: {error.reason} at byte {error.start}.") from error
+    return scenes.blank(source, scenes.load_body(source, roots))

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 import memetik as mk
 from memetik.geometry import between
+from memetik.studio import Array
 from memetik.studio.meshes import Mesh, read_mesh
 from memetik.types import Array
-from memetik.write.limbs import link_colors
+from memetik.write import link_colors
 
 BONE = 0.008  # radius of a bone, as a share of the size of the body
 AROUND = 16  # corners of a tube

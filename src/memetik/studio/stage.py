@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import viser
 
-from memetik.scenes.fields import frame_of, surface_of
-from memetik.studio.crowd import Generation
+from memetik.scenes import surface_of
+from memetik.studio import Array
+from memetik.studio.generations import Generation
 from memetik.studio.lines import Lines
 from memetik.studio.session import Session
 from memetik.studio.solids import copies, extent
+from memetik.studio.wishes import tip
 from memetik.types import Array
 
 GHOST_COLORS = (
@@ -23,7 +25,7 @@ GHOST_COLORS = (
 BEST_COLOR = (70, 160, 95)
 START_COLOR = (150, 150, 160)
 AWAY, BESIDE = (1.0, -0.75, 0.35), (0.6, 0.8, 0.0)  # from the body to the camera, and to the right for it
-ROOM = 0.08  # around the origins of links, which are thicker, as a share of the size of the body
+MARGIN = 0.08  # around the origins of links, which are thicker, as a share of the size of the body
 APART = 0.75  # between ghosts, as a share of the size of the body
 TRAIL = 300  # points of a tip
 
@@ -40,7 +42,7 @@ class Figure:
         for unit, solids in self._copies.items():
             positions, wxyzs = solids.place(poses)
             self._handles[unit] = api.add_batched_meshes_simple(
-                f"{name}/{unit}", solids.mesh.vertices, solids.mesh.faces, wxyzs, positions, batched_scales=solids.scales,
+                f"{name}/{unit}", *solids.mesh, wxyzs, positions, batched_scales=solids.scales,
                 batched_colors=solids.colors if color is None else color, opacity=opacity, lod="off",
                 cast_shadow=False, receive_shadow=False, flat_shading=unit not in ("ball", "tube"),
             )  # fmt: skip
@@ -74,12 +76,17 @@ class Stage:
         self._ghosts: list[Any] = []
         self._crowd: list[Any] = []
         self._best: Figure | None = None  # of a generation, seen in place of the body
+        self._trails: dict[str, tuple[deque[Array], Any]] = {}
         self.seen = {"body": True, "skeleton": False, "joint axes": False, "start ghost": False, "trails": True}
         self.build()
 
     def build(self) -> None:
-        """Set everything up for the session's body and scene."""
-        self.clear()
+        """Set everything up for the session's body and scene, in place of what there is."""
+        self.compare([])
+        self._uncrowd()
+        _remove(self._handles)
+        _remove([handle for _, handle in self._trails.values() if handle is not None])
+        self._trails.clear()
         session, api = self._session, self._api
         self.size = extent(session.body)
         poses = session.body.forward(session.q).array
@@ -87,17 +94,15 @@ class Stage:
         self._figure = Figure(api, "/body", session)
         self._start = Figure(api, "/start", session, color=START_COLOR, opacity=0.25)
         self._start.pose(session.body.forward(session.start).array)
-        width = 0.004 * self.size
-        self._skeleton = self._segments("/skeleton", self._lines.skeleton(poses), (20, 120, 120), 1.5 * width)
-        self._axes = self._segments("/axes", self._lines.axes(poses), (200, 60, 160), 1.5 * width)
-        self._arcs = self._segments("/arcs", self._lines.arcs(poses), (200, 60, 160), 0.5 * width)
-        self._trails: dict[str, tuple[deque[Array], Any]] = {}
+        self._skeleton = self._line("/skeleton", self._lines.skeleton(poses), (20, 120, 120), 0.006)
+        self._axes = self._line("/axes", self._lines.axes(poses), (200, 60, 160), 0.006)
+        self._arcs = self._line("/arcs", self._lines.arcs(poses), (200, 60, 160), 0.002)
         width, cells, sections = (share * self.size for share in (8.0, 0.1, 0.5))
         grid = api.add_grid(
             "/grid", width=width, height=width, cell_size=_round(cells), section_size=_round(sections),
             position=(0.0, 0.0, self._floor(poses)), shadow_opacity=0.0,
         )  # fmt: skip
-        self._handles.append(grid)
+        self._handles += [self._figure, self._start, self._skeleton, self._axes, self._arcs, grid]
         self._scenery()
         self.apply_visibility()
 
@@ -111,27 +116,13 @@ class Stage:
         flat = np.ptp(points[:, 2]) < 0.15 * self.size  # is seen from above
         away, right = np.array([*AWAY[:2], 1.6 if flat else AWAY[2]]), np.array(BESIDE)
         away /= np.linalg.norm(away)
-        x, y = (np.abs((points - middle) @ axis) + ROOM * self.size for axis in (right, np.cross(away, right)))
-        near = (points - middle) @ away + ROOM * self.size
+        x, y = (np.abs((points - middle) @ axis) + MARGIN * self.size for axis in (right, np.cross(away, right)))
+        near = (points - middle) @ away + MARGIN * self.size
         steep = np.tan(0.5 * camera.fov)
         distance = float(np.max(np.maximum(x / (steep * camera.aspect), y / steep) + near))
         with self._client.atomic():
             camera.position = tuple(middle + distance * away)
             camera.look_at = tuple(middle)
-
-    def clear(self) -> None:
-        """Take everything off the stage."""
-        self.compare([])
-        self._uncrowd()
-        for handle in self._handles:
-            handle.remove()
-        self._handles.clear()
-        if hasattr(self, "_figure"):
-            self._figure.remove()
-            self._start.remove()
-            for _, handle in self._trails.values():
-                if handle is not None:
-                    handle.remove()
 
     def pose(self) -> None:
         """Show the session's posture; the one thing that happens in every frame."""
@@ -147,9 +138,7 @@ class Stage:
 
     def compare(self, ghosts: Sequence[tuple[Array, str]], apart: bool = False) -> None:
         """Show postures with labels as ghosts, each in its colour, side by side if `apart`; none takes the old ones away."""
-        for shown in self._ghosts:
-            shown.remove()
-        self._ghosts.clear()
+        _remove(self._ghosts)
         body = self._session.body
         for k, (q, text) in enumerate(ghosts):
             poses = body.forward(q).array.copy()
@@ -158,14 +147,8 @@ class Stage:
             figure = Figure(self._api, f"/ghost {k}", self._session, color=color, opacity=0.45)
             figure.pose(poses)
             top = poses[np.argmax(poses[:, 2, 3]), :3, 3] + (0.0, 0.0, 0.08 * self.size)
-            label = self._api.add_label(
-                f"/ghost label {k}",
-                text,
-                position=tuple(top),
-                visible=apart,
-                font_screen_scale=0.8,
-                anchor="bottom-center",
-            )
+            looks = {"visible": apart, "font_screen_scale": 0.8, "anchor": "bottom-center"}
+            label = self._api.add_label(f"/ghost label {k}", text, position=tuple(top), **looks)
             self._ghosts += [figure, label]
         if ghosts and apart:
             self.look(APART * self.size * len(ghosts))
@@ -182,16 +165,12 @@ class Stage:
                     ("elites", generation.elites, generation.elite_colours, 0.007),
                 ):
                     if len(points):  # made anew: the page keeps the size of the buffer that lines had at first
-                        path, thick = f"/generation/{name}", width * self.size
-                        lines = self._api.add_line_segments(path, points.astype(np.float32), colours, thickness=thick)
-                        self._crowd.append(lines)
+                        self._crowd.append(self._line(f"/generation/{name}", points, colours, width))
             self._figure.show(self.seen["body"] and generation is None)
 
     def _uncrowd(self) -> None:
         """The body as it is again."""
-        for handle in self._crowd:
-            handle.remove()
-        self._crowd.clear()
+        _remove(self._crowd)
         if self._best is not None:
             self._best.remove()
             self._best = None
@@ -199,17 +178,16 @@ class Stage:
     def trail(self) -> None:
         """Let the trails of the tips grow."""
         session = self._session
-        poses = session.body.forward(session.q)
         for wish in session.scene.wishes:
             if "frame" not in wish.values:
                 continue
-            frame = frame_of(wish.values["frame"], session.body)
-            point = (poses[frame.link] @ frame.link_from_frame)[:3, 3]
+            point = tip(wish, session.body, session.q)
             points, handle = self._trails.get(wish.name, (deque([point], maxlen=TRAIL), None))
             if np.linalg.norm(points[-1] - point) > 2e-3 * self.size:
                 points.append(point)
                 # Made anew: the page keeps the size of the buffer and the bounds that lines had at first.
-                handle = self._line(f"/trails/{wish.name}", _path(points), (214, 69, 155), 0.004 * self.size)
+                path = np.stack([np.array(points)[:-1], np.array(points)[1:]], axis=1)
+                handle = self._line(f"/trails/{wish.name}", path, (214, 69, 155), 0.004)
                 handle.visible = self.seen["trails"]
             self._trails[wish.name] = points, handle
 
@@ -226,13 +204,9 @@ class Stage:
 
     # ---- Parts ---------------------------------------------------------------------------------------------
 
-    def _line(self, name: str, points: Array, color: tuple[int, int, int], width: float) -> Any:
-        return self._api.add_line_segments(name, points.astype(np.float32), color, thickness=width)
-
-    def _segments(self, name: str, points: Array, color: tuple[int, int, int], width: float) -> Any:
-        handle = self._line(name, points, color, width)
-        self._handles.append(handle)
-        return handle
+    def _line(self, name: str, segments: Array, color: Any, width: float) -> Any:
+        """Segments (n, 2, 3) as lines of a width that is a share of the size of the body."""
+        return self._api.add_line_segments(name, segments.astype(np.float32), color, thickness=width * self.size)
 
     def _floor(self, poses: Array) -> float:
         """The lowest point of the body at the moment, roughly."""
@@ -253,7 +227,7 @@ class Stage:
             if wish.kind == "Balance":
                 corners = np.array([(*row[:2], 0.0) for row in wish.values["polygon"]])
                 loop = np.stack([corners, np.roll(corners, -1, axis=0)], axis=1)
-                self._segments(f"/support {wish.name}", loop, (46, 168, 132), 0.006 * self.size)
+                self._handles.append(self._line(f"/support {wish.name}", loop, (46, 168, 132), 0.006))
 
     def _terrain(self, name: str, field: Any) -> None:
         rows, columns = field.heights.shape
@@ -270,10 +244,11 @@ class Stage:
         self._handles.append(handle)
 
 
-def _path(points: deque[Array]) -> Array:
-    """Segments from point to point."""
-    stacked = np.array(points)
-    return np.stack([stacked[:-1], stacked[1:]], axis=1)
+def _remove(handles: list[Any]) -> None:
+    """Take them off the stage and forget them."""
+    for handle in handles:
+        handle.remove()
+    handles.clear()
 
 
 def _round(value: float) -> float:

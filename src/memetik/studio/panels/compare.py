@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from memetik.studio.jobs import Ghost, compare
 from memetik.studio.stage import GHOST_COLORS
-from memetik.studio.widgets import METHODS, Panel, escape, note, on_change, on_click
+from memetik.studio.widgets import METHODS, NEITHER, Panel, escape, note, on_change, on_click
 
 FIRST = ("memetic", "bioik", "dls", "ccd")
 
@@ -15,14 +14,9 @@ FIRST = ("memetic", "bioik", "dls", "ccd")
 class ComparePanel(Panel):
     """From the start of the scene, with the evaluations of a frame, one after the other."""
 
-    def __init__(self, desk: Any, tab: Any, show: Callable[[Sequence[tuple[Any, str]], bool], None]) -> None:
-        """`show` gets postures with their labels, and whether they stand apart."""
-        self._show = show
-        self._ghosts: list[Ghost] = []
-        super().__init__(desk, tab)
-
     def build(self) -> None:
         gui = self.gui
+        self._ghosts: list[Ghost] = []
         self._table = gui.add_html(note("Each method from the start of the scene, with the evaluations of a frame."))
         pressed = gui.add_button_group("methods", ("compare", "clear"))
         on_click(pressed, lambda: self._run() if pressed.value == "compare" else self._clear())
@@ -37,28 +31,22 @@ class ComparePanel(Panel):
                 self._boxes.update({name: gui.add_checkbox(name, name in FIRST) for name in names})
 
     def _run(self) -> None:
-        methods = [name for name, box in self._boxes.items() if box.value]
-        session = self.session
-        with session.lock:
-            scene, start = session.scene, session.start.copy()
         self._clear()
         self._table.content = note("comparing; a method's first time on a machine takes up to some minutes ...")
+        self.ask(compare, self._take, [name for name, box in self._boxes.items() if box.value])
 
-        def done(ghosts: list[Ghost] | None) -> None:
-            with session.lock:
-                if session.scene is not scene or ghosts is None:
-                    self._table.content = note("The scene has changed. Compare again.")
-                    return
-                self._ghosts = ghosts
-                self._draw()
-
-        self.desk.work(done, compare, scene, start, methods)
+    def _take(self, ghosts: list[Ghost] | None, current: bool) -> None:
+        if ghosts is None or not current:
+            self._table.content = note("The scene has changed. Compare again.")
+        else:
+            self._ghosts = ghosts
+            self._draw()
 
     def _draw(self) -> None:
         rows: list[str] = []
         seen: list[tuple[Any, str]] = []
         for ghost in self._ghosts:
-            color = "#868e96"
+            color = NEITHER
             if not ghost.remark:
                 color = "rgb" + str(GHOST_COLORS[len(seen) % len(GHOST_COLORS)])
                 seen.append((ghost.q, f"{ghost.method} {1e3 * ghost.seconds:.2f} ms"))
@@ -67,9 +55,9 @@ class ComparePanel(Panel):
             rows.append(f'<div><span style="color:{color}">&#9632;</span> <b>{ghost.method}</b> {escape(said)}</div>')
         if rows:
             self._table.content = note("".join(rows))
-        self._show(seen, self._apart.value)
+        self.page.stage.compare(seen, self._apart.value)
 
     def _clear(self) -> None:
         self._ghosts = []
-        self._show([], False)
+        self.page.stage.compare([])
         self._table.content = ""

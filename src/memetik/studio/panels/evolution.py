@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import viser
 
 import memetik as mk
 from memetik import scenes
-from memetik.errors import MemetikError
-from memetik.studio.crowd import Crowd, Generation
+from memetik.studio.generations import VIEWS, Crowd, Landscape, data_url
 from memetik.studio.jobs import Evolution, evolve
-from memetik.studio.landscape import VIEWS, Landscape, data_url
-from memetik.studio.widgets import Panel, escape, note, on_change, on_click, put
+from memetik.studio.widgets import GOOD, Panel, add_plot, escape, note, on_change, on_click, put, stretches
 
 AT_ONCE = 12  # landscapes
 PAUSE = 0.4  # s that a generation is shown while playing
@@ -24,18 +19,14 @@ PAUSE = 0.4  # s that a generation is shown while playing
 class EvolutionPanel(Panel):
     """Run, step, play, and look at the whole search space."""
 
-    def __init__(self, desk: Any, tab: Any, show: Callable[[Generation | None], None]) -> None:
-        self._show = show
+    def build(self) -> None:
+        gui = self.gui
         self._crowd: Crowd | None = None
         self._landscape: Landscape | None = None
         self._scene: scenes.Scene | None = None
         self._pictures: dict[tuple[str, int], str] = {}
         self._joints: tuple[str, ...] = ()
         self._playing, self._due, self._last = False, 0.0, 0
-        super().__init__(desk, tab)
-
-    def build(self) -> None:
-        gui = self.gui
         self._status = gui.add_html(note("Bio IK from the start of the scene, every individual of it."))
         on_click(gui.add_button("evolve"), self._evolve)
         with gui.add_folder("Parameters", expand_by_default=False):
@@ -53,13 +44,8 @@ class EvolutionPanel(Panel):
         for choice in (self._view, self._which):
             on_change(choice, lambda _: self._draw())
         self._grid = gui.add_html("")
-        x, best = viser.uplot.Series(label="generation"), viser.uplot.Series(label="best", stroke="#2b8a3e", width=2)
-        middle = viser.uplot.Series(label="median", stroke="#e8963a", width=2)
-        scales = {"x": viser.uplot.Scale(time=False), "y": viser.uplot.Scale(auto=True)}
-        line = (np.zeros(2), np.zeros(2), np.zeros(2))
-        self._plot = gui.add_uplot(
-            line, (x, best, middle), scales=scales, height=150, title="log10 fitness", visible=False
-        )
+        lines = ("best", GOOD), ("median", "#e8963a")
+        self._plot = add_plot(gui, "log10 fitness", "generation", 150, *lines, visible=False)
 
     # ---- A run ---------------------------------------------------------------------------------------------
 
@@ -69,28 +55,22 @@ class EvolutionPanel(Panel):
                 population=int(self._population.value), elites=int(self._elites.value), steps=int(self._steps.value),
                 seed=int(self._seed.value),
             )  # fmt: skip
-        except MemetikError as error:
-            self.desk.tell("That does not work", str(error))
+        except mk.MemetikError as error:
+            self.page.tell("That does not work", str(error))
             return
         self._clear()
-        session = self.session
-        with session.lock:
-            scene, start = session.scene, session.start.copy()
         self._status.content = note("evolving; the first time on a machine takes up to some minutes ...")
+        self.ask(evolve, self._take, solver, int(self._most.value))
 
-        def done(evolution: Evolution | None) -> None:
-            with session.lock:
-                if session.scene is scene:
-                    self._take(scene, evolution or Evolution(None, remark="The process has ended. Try again."))
-
-        self.desk.work(done, evolve, scene, start, solver, int(self._most.value))
-
-    def _take(self, scene: scenes.Scene, evolution: Evolution) -> None:
+    def _take(self, evolution: Evolution | None, current: bool) -> None:
+        if not current:
+            return
+        evolution = evolution or Evolution(None, remark="The process has ended. Try again.")
         history = evolution.history
         if history is None or history.generations == 0:
             self._status.content = note(evolution.remark or "There was nothing to evolve.")
             return
-        self._scene, self._joints, self._last = scene, history.joints, history.generations - 1
+        self._scene, self._joints, self._last = self.session.scene, history.joints, history.generations - 1
         self._crowd = Crowd(self.session.body, history)
         self._landscape = Landscape(history)
         verdict = "reached" if evolution.success else "not reached"
@@ -99,9 +79,9 @@ class EvolutionPanel(Panel):
             f"<b>{verdict}</b> after {self._last + 1} generations, {evolution.evaluations} evaluations"
         )
         self._slider.max = max(self._last, 1)
-        starts = range(0, len(self._joints), AT_ONCE)
-        self._which.options = tuple(f"{k + 1} to {min(k + AT_ONCE, len(self._joints))}" for k in starts)
-        self._which.value, self._which.visible = self._which.options[0], len(starts) > 1
+        self._stretches = stretches(len(self._joints), AT_ONCE)
+        self._which.options = tuple(self._stretches)
+        self._which.value, self._which.visible = self._which.options[0], len(self._stretches) > 1
         logs = np.log10(np.maximum(np.nan_to_num(history.fitness, posinf=1e3), 1e-12))
         groups = np.split(logs, np.cumsum(per)[:-1])
         self._plot.data = (
@@ -120,7 +100,7 @@ class EvolutionPanel(Panel):
         for control in (self._slider, self._buttons, self._view, self._which, self._plot):
             control.visible = False
         self._grid.content = ""
-        self._show(None)
+        self.page.stage.crowd(None)
 
     # ---- A generation --------------------------------------------------------------------------------------
 
@@ -132,7 +112,7 @@ class EvolutionPanel(Panel):
             self._clear()
         elif pressed == "play":
             self._go(0 if now >= self._last else now)
-            self.desk.wake()
+            self.page.wake()
         else:
             self._go(now + (1 if pressed == "step" else -1))
 
@@ -141,17 +121,16 @@ class EvolutionPanel(Panel):
             number = min(max(number, 0), self._last)
             put(self._slider, number)
             with self.session.lock:
-                self._show(self._crowd.generation(number))
+                self.page.stage.crowd(self._crowd.generation(number))
             self._draw()
 
     def _draw(self) -> None:
         """The landscapes of some joints, with a line where the generation on show is."""
         if self._landscape is None:
             return
-        first = AT_ONCE * list(self._which.options).index(self._which.value)
         left = 100.0 * float(self._landscape.across(int(self._slider.value)))
         cells = []
-        for joint in range(first, min(first + AT_ONCE, len(self._joints))):
+        for joint in self._stretches[self._which.value]:
             key = self._view.value, joint
             if key not in self._pictures:
                 self._pictures[key] = data_url(self._landscape.picture(joint, self._view.value))

@@ -6,7 +6,9 @@ import math
 from functools import partial
 from typing import Any
 
-from memetik.studio.widgets import Panel, on_change, put
+import numpy as np
+
+from memetik.studio.widgets import Panel, on_change, stretches
 
 AT_ONCE = 8  # joints; a page of hundreds of controls is slow and nobody reads it
 
@@ -15,58 +17,48 @@ class JointsPanel(Panel):
     """Pose, lock and weigh."""
 
     def build(self) -> None:
-        self._page = self.gui.add_dropdown("joints", options=("none",))
-        on_change(self._page, lambda _: self.desk.act(lambda: None))
-        self._folder: Any = None
         self._names: tuple[str, ...] | None = None
         self._shown = ""
-        self._inputs: dict[str, tuple[Any, Any, Any]] = {}
+        self._page = self.gui.add_dropdown("joints", options=("none",))
+        on_change(self._page, lambda _: self.page.show())
 
     def renew(self) -> None:
         names = self.session.body.joint_names
         if names != self._names:
-            self._names = names
-            starts = range(0, len(names), AT_ONCE)
-            pages = tuple(f"{k + 1} to {min(k + AT_ONCE, len(names))}" for k in starts) or ("none",)
-            self._page.options = pages
-            self._page.value, self._shown = pages[0], ""
+            self._names, self._shown = names, ""
+            self._stretches = stretches(len(names), AT_ONCE)
+            self._page.options = tuple(self._stretches)
+            self._page.value = self._page.options[0]
         if self._page.value != self._shown:
             self._shown = self._page.value
             self._rows()
-        self.refresh()
+        super().renew()
+
+    refresh = renew
 
     def _rows(self) -> None:
-        if self._folder is not None:
-            self._folder.remove()
-        with self.tab:
-            self._folder = self.gui.add_folder("rad or m")
-        self._inputs = {}
-        body = self.session.body
-        first = AT_ONCE * list(self._page.options).index(self._page.value)
-        with self._folder:
-            for joint in body.joint_names[first : first + AT_ONCE]:
-                k = body.index(joint)
+        gui, session, body = self.gui, self.session, self.session.body
+        self._bound.clear()
+        with self.replace_folder("rad or m"):
+            for k in self._stretches[self._shown]:
+                joint = body.joint_names[k]
                 low, high = (_end(float(end[k]), sign) for end, sign in ((body.lower, -1), (body.upper, 1)))
-                value = min(max(float(self.session.q[k]), low), high)
-                slider = self.gui.add_slider(joint, low, max(high, low + 1e-6), 1e-4, value)
-                lock = self.gui.add_checkbox("lock", joint in self.session.scene.lock)
-                weight = self.gui.add_number("weight", self.session.joint_weight(joint), min=0.0, step=0.1)
-                on_change(slider, partial(self._do, self.session.set_joint, joint))
-                on_change(lock, partial(self._do, self.session.lock_joint, joint))
-                on_change(weight, partial(self._do, self.session.weigh_joint, joint))
-                self._inputs[joint] = slider, lock, weight
+                slider = gui.add_slider(
+                    joint, low, max(high, low + 1e-6), 1e-4, float(np.clip(session.q[k], low, high))
+                )
+                lock = gui.add_checkbox("lock", joint in session.scene.lock)
+                weight = gui.add_number("weight", session.joint_weight(joint), min=0.0, step=0.1)
+                self.bind(slider, partial(self._value, k, slider), partial(session.set_joint, joint))
+                self.bind(lock, partial(self._is_locked, joint), partial(session.lock_joint, joint))
+                self.bind(weight, partial(session.joint_weight, joint), partial(session.weigh_joint, joint))
 
-    def _do(self, change: Any, joint: str, value: Any) -> None:
-        self.desk.act(lambda: change(joint, value))
+    def _value(self, k: int, slider: Any) -> Any:
+        """Where a joint is, as far as its slider can show it."""
+        value = float(self.session.q[k])
+        return slider.value if abs(slider.value - value) <= 1e-4 else min(max(value, slider.min), slider.max)
 
-    def refresh(self) -> None:
-        body = self.session.body
-        for joint, (slider, lock, weight) in self._inputs.items():
-            value = float(self.session.q[body.index(joint)])
-            if abs(slider.value - value) > 1e-4:
-                slider.value = min(max(value, slider.min), slider.max)
-            put(lock, joint in self.session.scene.lock)
-            put(weight, self.session.joint_weight(joint))
+    def _is_locked(self, joint: str) -> bool:
+        return joint in self.session.scene.lock
 
 
 def _end(limit: float, sign: int) -> float:

@@ -8,9 +8,8 @@ from typing import Any
 
 from memetik import scenes
 from memetik.studio.inputs import Input, make_input
-from memetik.studio.widgets import Panel, escape, on_change, on_click, put
+from memetik.studio.widgets import BAD, GOOD, NEITHER, Panel, escape, on_change, on_click, put, write
 
-GOOD, BAD, NEITHER = "#2b8a3e", "#c92a2a", "#868e96"
 NONE = "(none)"
 
 
@@ -21,8 +20,7 @@ class ObjectivesPanel(Panel):
         gui = self.gui
         self._marks = gui.add_html("")
         self._chosen = gui.add_dropdown("objective", options=(NONE,))
-        on_change(self._chosen, lambda _: self.desk.act(lambda: None))
-        self._folder: Any = None
+        on_change(self._chosen, lambda _: self.page.show())
         self._inputs: dict[str, Input] = {}
         self._shown: tuple[Any, ...] = ()
         self._kind = gui.add_dropdown("new", options=tuple(scenes.KINDS), order=1e9)
@@ -47,9 +45,7 @@ class ObjectivesPanel(Panel):
                 f'<span style="color:{color}">&#9679;</span> {escape(name)}'
                 f'<span style="float:right;color:{color}">{escape(mark.text)}</span></div>'
             )
-        content = "".join(rows) or "<div>nothing is asked for</div>"
-        if self._marks.content != content:
-            self._marks.content = content
+        write(self._marks, "".join(rows) or "<div>nothing is asked for</div>")
         self._follow()
 
     # ---- One objective -------------------------------------------------------------------------------------
@@ -66,27 +62,23 @@ class ObjectivesPanel(Panel):
         if shown == self._shown:
             return
         self._shown = shown
-        if self._folder is not None:
-            self._folder.remove()
-            self._folder = None
         self._inputs = {}
         if wish is None:
+            self.replace_folder(None)
             return
-        gui, kind = self.gui, scenes.KINDS[wish.kind]
-        with self.tab:
-            self._folder = gui.add_folder(f"{wish.kind}: {kind.about}")
-        with self._folder:
+        gui, kind, act = self.gui, scenes.KINDS[wish.kind], self.page.act
+        with self.replace_folder(f"{wish.kind}: {kind.about}"):
             self._name = gui.add_text("name", wish.name)
             on_change(self._name, lambda name: self._rename(wish.name, name))
             self._enabled = gui.add_checkbox("enabled", wish.enabled)
-            on_change(self._enabled, lambda on: self.desk.act(lambda: self.session.enable(wish.name, on)))
+            on_change(self._enabled, lambda on: act(lambda: self.session.enable(wish.name, on)))
             for field in kind.fields:
                 tell = partial(self._set, wish.name, field.name)
                 self._inputs[field.name] = make_input(gui, field, wish.values[field.name], self.session.body, tell)
-            on_click(gui.add_button("remove objective"), lambda: self.desk.act(lambda: self.session.remove(wish.name)))
+            on_click(gui.add_button("remove objective"), lambda: act(lambda: self.session.remove(wish.name)))
 
     def _set(self, name: str, field: str, value: Callable[[], Any]) -> None:
-        self.desk.act(lambda: self.session.set(name, **{field: value()}))
+        self.page.act(lambda: self.session.set(name, **{field: value()}))
 
     def _rename(self, name: str, new_name: str) -> None:
         def rename() -> None:
@@ -94,7 +86,7 @@ class ObjectivesPanel(Panel):
             self._chosen.options = tuple(wish.name for wish in self.session.scene.wishes)
             self._chosen.value = new_name.strip()
 
-        self.desk.act(rename)
+        self.page.act(rename)
 
     def _follow(self) -> None:
         """Show the values as they are now: gizmos move them too."""
@@ -107,9 +99,7 @@ class ObjectivesPanel(Panel):
             shown.show(wish.values[name])
 
     def _add(self) -> None:
-        def add() -> None:
-            self._new = self.session.add(self._kind.value)
-
-        if self.desk.act(add):
-            self._chosen.value = self._new
-            self.desk.act(lambda: None)  # shows it
+        names: list[str] = []
+        if self.page.act(lambda: names.append(self.session.add(self._kind.value))):
+            self._chosen.value = names[0]
+            self.page.show()

@@ -13,10 +13,6 @@ from memetik.studio.widgets import Panel, on_change, on_click
 class ScenePanel(Panel):
     """Where a visit begins."""
 
-    def __init__(self, desk: Any, tab: Any, seen: dict[str, bool]) -> None:
-        self._seen = seen
-        super().__init__(desk, tab)
-
     def build(self) -> None:
         gui = self.gui
         with gui.add_folder("Ready scenes"):
@@ -29,46 +25,42 @@ class ScenePanel(Panel):
             self._upload = gui.add_upload_button("upload a .urdf or a scene", mime_type=".urdf,.xml,.json")
             self._upload.on_upload(self._take)
         with gui.add_folder("File", expand_by_default=False):
-            on_click(gui.add_button("save scene"), lambda: self.desk.download("scene.json", self.session.save()))
+            on_click(gui.add_button("save scene"), lambda: self.page.download("scene.json", self.session.save()))
             on_click(gui.add_button("copy as Python"), self._code)
             self._text = gui.add_text("Python", "", multiline=True, visible=False)
         with gui.add_folder("Seen", expand_by_default=False):
-            for what, seen in self._seen.items():
+            for what, seen in self.page.stage.seen.items():
                 on_change(gui.add_checkbox(what, seen), partial(self._see, what))
         with gui.add_folder("Recording", expand_by_default=False):
-            self._record = gui.add_checkbox("record", False)
-            on_change(self._record, lambda on: self.desk.act(lambda: self.session.record(on)))
+            record = gui.add_checkbox("record", False)
+            self.bind(record, lambda: self.session.recording is not None, self.session.record)
             on_click(gui.add_button("export CSV"), lambda: self._export("csv"))
             on_click(gui.add_button("export JSON"), lambda: self._export("json"))
 
     def _open(self, name: str) -> None:
-        self.desk.act(lambda: self.session.open(scenes.ready(name)))
+        self.page.act(lambda: self.session.open(scenes.ready(name)))
 
     def _open_body(self) -> None:
         base = self._base.value
         source = scenes.BodySource("bundled", self._body.value, base, None if base == "fixed" else 2.0)
-        self.desk.act(lambda: self.session.open(scenes.blank(source, scenes.load_body(source))))
+        self.page.act(lambda: self.session.open(scenes.blank(source, scenes.load_body(source))))
 
     def _take(self, event: Any) -> None:
         file = self._upload.value
-        self.desk.act(lambda: self.session.upload(file.name, file.content))
+        self.page.act(lambda: self.session.upload(file.name, file.content))
 
     def _code(self) -> None:
         code = self.session.code()
         self._text.value, self._text.visible = code, True
-        self.desk.download("scene.py", code)
+        self.page.download("scene.py", code)
 
     def _see(self, what: str, on: bool) -> None:
-        self._seen[what] = on
-        self.desk.act(lambda: None)
+        self.page.stage.seen[what] = on
+        self.page.show()
 
     def _export(self, kind: str) -> None:
         recording = self.session.recorded
         if recording is None:
-            self.desk.tell("Nothing recorded", "Tick 'record', drag a target, and export then.")
+            self.page.tell("Nothing recorded", "Tick 'record', drag a target, and export then.")
         else:
-            self.desk.download(f"motion.{kind}", recording.to_csv() if kind == "csv" else recording.to_json())
-
-    def renew(self) -> None:
-        if self._record.value != (self.session.recording is not None):
-            self._record.value = self.session.recording is not None
+            self.page.download(f"motion.{kind}", recording.to_csv() if kind == "csv" else recording.to_json())

@@ -1,4 +1,4 @@
-"""The solver panel: the method with its parameters, the budget of a frame, and what the last frames took."""
+"""The solver panel: the method with its parameters, the budget of a frame, what the last frames took, and the motion."""
 
 from __future__ import annotations
 
@@ -9,11 +9,23 @@ from math import inf
 from typing import Any
 
 import numpy as np
-import viser
 
 import memetik as mk
-from memetik.solution.words import count
-from memetik.studio.widgets import METHODS, Panel, escape, note, on_change, on_click, put
+from memetik.scenes import Solving
+from memetik.solution import count
+from memetik.studio.widgets import (
+    BAD,
+    GOOD,
+    METHODS,
+    Panel,
+    add_plot,
+    escape,
+    note,
+    on_change,
+    on_click,
+    put,
+    write,
+)
 
 AUTOMATIC = 0
 LONGEST = 0.1  # s; all pages wait for a frame, so no page may ask for more
@@ -24,36 +36,45 @@ class SolverPanel(Panel):
 
     def build(self) -> None:
         gui = self.gui
-        self._status = gui.add_html("")
-        self._live = gui.add_checkbox("solve at every change", True)
-        on_change(self._live, lambda on: self.desk.act(lambda: self.session.set_live(on)))
-        self._method = gui.add_dropdown("method", options=tuple(row.name for row in METHODS))
-        on_change(self._method, partial(self._set, "method"))
-        self._evaluations = gui.add_number("evaluations per frame", 2_000, min=1, max=1_000_000, step=100)
-        on_change(self._evaluations, partial(self._set, "evaluations"))
-        self._milliseconds = gui.add_number("ms per frame", 10.0, min=0.1, max=1e3 * LONGEST, step=0.1)
-        on_change(self._milliseconds, lambda value: self._set("seconds", min(max(1e-3 * value, 1e-4), LONGEST)))
-        self._seed = gui.add_number("seed", 0, min=0, max=2**31 - 1, step=1)
-        on_change(self._seed, partial(self._set, "seed"))
-        self._folder: Any = None
         self._shown = ""
         self._inputs: dict[str, Any] = {}
         self._usual: dict[str, bool | float | None] = {}
-        on_click(gui.add_button("back to the start"), lambda: self.desk.act(self.session.restart))
-        line = (np.zeros(2), np.zeros(2))
-        plain = {"x": viser.uplot.Scale(time=False), "y": viser.uplot.Scale(auto=True)}
-        x, ms = viser.uplot.Series(label="solve"), viser.uplot.Series(label="ms", stroke="#3b8fd1", width=2)
-        ratio = viser.uplot.Series(label="error / tolerance", stroke="#d6459b", width=2)
-        self._times = gui.add_uplot(line, (x, ms), scales=plain, height=130, title="time of a solve [ms]")
-        self._errors = gui.add_uplot(line, (x, ratio), scales=plain, height=130, title="largest error / tolerance")
+        self._status = gui.add_html("")
+        live = gui.add_checkbox("solve at every change", True)
+        self.bind(live, lambda: self.session.live, self.session.set_live)
+        method = gui.add_dropdown("method", options=tuple(row.name for row in METHODS))
+        self.bind(method, lambda: self._solving.method, self._prepare)
+        evaluations = gui.add_number("evaluations per frame", 2_000, min=1, max=1_000_000, step=100)
+        self.bind(evaluations, lambda: self._solving.evaluations, partial(self._set, "evaluations"))
+        milliseconds = gui.add_number("ms per frame", 10.0, min=0.1, max=1e3 * LONGEST, step=0.1)
+        self.bind(
+            milliseconds,
+            lambda: 1e3 * self._solving.seconds,
+            lambda value: self._set("seconds", min(max(1e-3 * value, 1e-4), LONGEST)),
+        )
+        self._seed = gui.add_number("seed", 0, min=0, max=2**31 - 1, step=1)
+        self.bind(self._seed, lambda: self._solving.seed, partial(self._set, "seed"))
+        on_click(gui.add_button("back to the start"), lambda: self.page.act(self.session.restart))
+        self._times = add_plot(gui, "time of a solve [ms]", "solve", 130, ("ms", "#3b8fd1"))
+        self._errors = add_plot(gui, "largest error / tolerance", "solve", 130, ("error / tolerance", "#d6459b"))
+        with gui.add_folder("Motion", expand_by_default=False):
+            self._motion()
+
+    def _motion(self) -> None:
+        """How the body gets to each solution: at once, or as joints with limited speed would move."""
+        gui, motion = self.gui, self.session.scene.motion
+        inputs = {
+            "realistic": gui.add_checkbox("realistic", motion.realistic),
+            "velocity": gui.add_slider("velocity", 0.1, 10.0, 0.1, motion.velocity, hint="rad/s or m/s, at most"),
+            "acceleration": gui.add_slider("acceleration", 0.5, 100.0, 0.5, motion.acceleration, hint="rad/s2 or m/s2"),
+            "smoothing": gui.add_slider("smoothing", 0.0, 0.95, 0.05, motion.smoothing, hint="0: none"),
+        }
+        for name, handle in inputs.items():
+            self.bind(handle, partial(self._moving, name), partial(self._move, name))
+        gui.add_markdown("Joints whose model has lower limits of velocity or acceleration keep those.")
 
     def renew(self) -> None:
-        solving = self.session.scene.solving
-        put(self._method, solving.method)
-        put(self._evaluations, solving.evaluations)
-        put(self._milliseconds, 1e3 * solving.seconds)
-        put(self._seed, solving.seed)
-        put(self._live, self.session.live)
+        super().renew()
         self._parameters()
         self.refresh()
 
@@ -62,16 +83,14 @@ class SolverPanel(Panel):
         if solution is None:
             text = "not solving"
         else:
-            color = "#2b8a3e" if solution.success else "#c92a2a"
             text = (
-                f'<b style="color:{color}">{solution.status.name}</b> in {1e3 * solution.seconds:.3f} ms, '
-                f"{count(solution.evaluations, 'evaluation')}, {count(solution.attempts, 'attempt')}"
+                f'<b style="color:{GOOD if solution.success else BAD}">{solution.status.name}</b> in '
+                f"{1e3 * solution.seconds:.3f} ms, {count(solution.evaluations, 'evaluation')}, "
+                f"{count(solution.attempts, 'attempt')}"
             )
             if self.session.explanation:
                 text += f"<br>{escape(self.session.explanation)}".replace("\n", "<br>")
-        content = note(text)
-        if self._status.content != content:
-            self._status.content = content
+        write(self._status, note(text))
         for plot, values, unit in (
             (self._times, self.session.effort.seconds, 1e3),
             (self._errors, self.session.effort.errors, 1.0),
@@ -79,32 +98,35 @@ class SolverPanel(Panel):
             if len(values) > 1:
                 plot.data = (np.arange(len(values), dtype=float), unit * np.array(values))
 
+    @property
+    def _solving(self) -> Solving:
+        return self.session.scene.solving
+
     def _set(self, name: str, value: Any) -> None:
-        if name == "method":
-            self._status.content = note(
-                f"preparing {escape(value)}; the first time on a machine takes up to a minute ..."
-            )
-        self.desk.act(lambda: self.session.set_solving(**{name: value}))
+        self.session.set_solving(**{name: value})
+
+    def _prepare(self, method: str) -> None:
+        text = f"preparing {escape(method)}; the first time on a machine takes up to a minute ..."
+        self._status.content = note(text)
+        self._set("method", method)
+
+    def _moving(self, name: str) -> Any:
+        return getattr(self.session.scene.motion, name)
+
+    def _move(self, name: str, value: Any) -> None:
+        self.session.set_motion(**{name: value})
 
     # ---- Parameters of the method --------------------------------------------------------------------------
 
     def _parameters(self) -> None:
         """Inputs for the parameters of the method, such as population and elites."""
-        method, given = self.session.scene.solving.method, self.session.scene.solving.parameters
+        method, given = self._solving.method, self._solving.parameters
         if method != self._shown:
             self._shown = method
-            if self._folder is not None:
-                self._folder.remove()
-                self._folder = None
             self._usual = _parameters(method)
-            self._inputs = {}
-            if self._usual:
-                with self.tab:
-                    self._folder = self.gui.add_folder(
-                        "Parameters", order=self._seed.order + 0.5, expand_by_default=False
-                    )
-                with self._folder:
-                    self._inputs = {name: self._input(name, usual) for name, usual in self._usual.items()}
+            title = "Parameters" if self._usual else None
+            with self.replace_folder(title, order=self._seed.order + 0.5, expand_by_default=False):
+                self._inputs = {name: self._input(name, usual) for name, usual in self._usual.items()}
         for name, handle in self._inputs.items():
             value = given.get(name, self._usual[name])
             put(handle, AUTOMATIC if value is None else value)
@@ -120,11 +142,11 @@ class SolverPanel(Panel):
         return handle
 
     def _set_parameter(self, name: str, usual: bool | float | None, value: Any) -> None:
-        given = {key: each for key, each in self.session.scene.solving.parameters.items() if key != name}
+        given = {key: each for key, each in self._solving.parameters.items() if key != name}
         typed = int(value) if usual is None else type(usual)(value)
         if not (usual is None and typed == AUTOMATIC):
             given[name] = typed
-        self._set("parameters", given)
+        self.page.act(lambda: self._set("parameters", given))
 
 
 def _parameters(method: str) -> dict[str, bool | float | None]:

@@ -1,19 +1,23 @@
-"""Evolutionary landscapes (section 5.11 of the thesis): one small picture for each joint.
+"""The generations of an evolution: landscapes of the whole run, and one generation as skeletons.
 
-From left to right are the generations, from bottom to top the range of the joint; each individual is a dot, from red for a
-bad fitness to green for the best of the run. Pictures are drawn into arrays of pixels: a run has ten thousands of dots.
+Evolutionary landscapes (section 5.11 of the thesis) are one small picture for each joint. From left to right are the
+generations, from bottom to top the range of the joint; each individual is a dot, from red for a bad fitness to green for
+the best of the run. Pictures are drawn into arrays of pixels: a run has ten thousands of dots.
 """
 
 from __future__ import annotations
 
 import base64
 import io
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from memetik.solvers.history import History
+import memetik as mk
+from memetik.studio import Array
+from memetik.studio.lines import Lines
 from memetik.types import Array
 
 Pixels = NDArray[np.uint8]
@@ -21,6 +25,7 @@ Pixels = NDArray[np.uint8]
 WIDE, HIGH, EDGE = 100, 66, 3  # pixels
 PAPER = 248
 VIEWS = ("individuals", "parents", "elites")
+FAINT = np.array([190.0, 195.0, 205.0])  # what the worst skeletons fade into: the colour behind them
 SCALE = np.array([(206, 48, 40), (233, 150, 60), (226, 205, 90), (120, 180, 80), (30, 135, 70)], dtype=np.float64)
 
 
@@ -42,7 +47,7 @@ def colours(share: Array) -> Pixels:
 class Landscape:
     """The pictures of a run."""
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: mk.History) -> None:
         self._history = history
         self._shares = history.shares.clip(0.0, 1.0)
         self._quality = quality(history.fitness)
@@ -89,3 +94,41 @@ def data_url(picture: Pixels) -> str:
     stream = io.BytesIO()
     Image.fromarray(picture).quantize(64).save(stream, "PNG", optimize=True)
     return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode()
+
+
+class Generation(NamedTuple):
+    """Skeletons as segments (n, 2, 3) with colours (n, 2, 3); the elites apart, and the best posture of all."""
+
+    others: Array
+    other_colours: Pixels
+    elites: Array
+    elite_colours: Pixels
+    best: Array
+
+
+class Crowd:
+    """The generations of a run on a body."""
+
+    def __init__(self, body: mk.Body, history: mk.History) -> None:
+        self._body, self._history = body, history
+        self._lines = Lines(body, 1.0)
+        share = quality(history.fitness)
+        strength = 0.6 + 0.4 * share[:, None]
+        mixed = (strength * colours(share) + (1.0 - strength) * FAINT) / 255.0
+        self._colours = (255.0 * mixed**2.2).astype(np.uint8)  # the page takes the colours of lines as linear
+
+    def generation(self, number: int) -> Generation:
+        """One generation, numbered from 0."""
+        history = self._history
+        rows = history.rows(number)
+        rows = rows[np.argsort(history.fitness[rows], kind="stable")]
+        others, other_colours = self._skeletons(rows[~history.elite[rows]])
+        elites, elite_colours = self._skeletons(rows[history.elite[rows]])
+        return Generation(others, other_colours, elites, elite_colours, history.postures(rows[:1])[0])
+
+    def _skeletons(self, rows: NDArray[np.int64]) -> tuple[Array, Pixels]:
+        drawn = [self._lines.bones(self._body.forward(q).array) for q in self._history.postures(rows)]
+        if not drawn:
+            return np.zeros((0, 2, 3)), np.zeros((0, 2, 3), dtype=np.uint8)
+        painted = np.repeat(self._colours[rows], len(drawn[0]), axis=0)
+        return np.concatenate(drawn), np.repeat(painted[:, None], 2, axis=1)
