@@ -9,9 +9,9 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+import memetik as mk
 from memetik import bench
 from memetik.cli.options import OUT, add_command
-from memetik.errors import MissingExtraError
 from memetik.files import writable_folder
 
 FAILED = 1
@@ -57,7 +57,7 @@ def _all(options: argparse.Namespace) -> int:
         print(f"\n[{k}/{len(names)}] {name}, after {_minutes(begin)}", flush=True)
         try:
             bench.run(name, options.out, quick=options.quick, peers=options.peers)
-        except (MissingExtraError, bench.UnavailableError) as error:
+        except (mk.MissingExtraError, bench.UnavailableError) as error:
             unavailable[name] = str(error)
         except Exception as error:  # the others are still worth their time
             traceback.print_exc()

@@ -13,7 +13,6 @@ import memetik as mk
 from memetik.cli.options import OUT, add_command
 from memetik.files import writable_file
 from memetik.solution import duration, summary
-from memetik.types import Array
 
 VIEW = (62.0, 14.0)
 EYES_ON = (1.5, 0.0, 0.55)  # m
@@ -45,7 +44,12 @@ def _demo(options: argparse.Namespace) -> int:
     print(f"The second one took {duration(solution.seconds)}:\n")
     print(summary(solution))
     print(f"\n{solution.explain()}\n")
-    _draw(body, solution.q, poses, *pictures)
+    targets = [*(pose.target for pose in poses), np.array(EYES_ON)]
+    looks: dict[str, Any] = {"view": VIEW, "targets": targets}
+    mk.draw(body, body.home, pictures[0], title="where it starts, and what is wanted", **looks)
+    mk.draw_many(body, [body.home, solution.q], pictures[1], title="solved; the start as a ghost", **looks)
+    print("drawn:", pictures[0])
+    print("drawn:", pictures[1])
     print("\nNext: memetik bodies, memetik show wolf, memetik solve panda --tip panda_hand --position 0.5 0.1 0.4")
     return 0 if solution.success else 1
 
@@ -60,11 +64,3 @@ def _poses(body: mk.Body) -> list[mk.Pose]:
         mk.Pose("leftFoot", mk.translation(0.3, 0.0, 0.0) @ home["leftFoot"]),
         mk.Pose("rightFoot", mk.translation(-0.1, 0.0, 0.0) @ home["rightFoot"]),
     ]
-
-
-def _draw(body: mk.Body, q: Array, poses: list[mk.Pose], before: Path, after: Path) -> None:
-    targets = [*(pose.target for pose in poses), np.array(EYES_ON)]
-    mk.draw(body, body.home, before, view=VIEW, targets=targets, title="where it starts, and what is wanted")
-    mk.draw_many(body, [body.home, q], after, view=VIEW, targets=targets, title="solved; the start as a ghost")
-    print("drawn:", before)
-    print("drawn:", after)

@@ -10,7 +10,6 @@ from decimal import Decimal
 
 import memetik as mk
 from memetik.cli import batch, bench, compare, demo, evolve, reach, show, solve, studio
-from memetik.errors import MemetikError
 
 USER_ERROR = 2
 
@@ -25,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = options.run(options)
         return code
-    except MemetikError as error:
+    except mk.MemetikError as error:
         print(f"memetik: {error}", file=sys.stderr)
         return USER_ERROR
     except BrokenPipeError:  # the reader of a pipe such as `| head` has left

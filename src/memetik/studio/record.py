@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ class Recording:
 
     def __init__(self, joint_names: Sequence[str]) -> None:
         self.joint_names = tuple(joint_names)
+        self._begin = time.perf_counter()
         self.times: list[float] = []
         self.postures: list[Array] = []
         self.targets: list[dict[str, dict[str, Any]]] = []
@@ -27,11 +29,11 @@ class Recording:
     def __len__(self) -> int:
         return len(self.times)
 
-    def add(self, seconds: float, q: Array, scene: Scene) -> None:
-        """One frame."""
+    def add(self, q: Array, scene: Scene) -> None:
+        """One frame, now."""
         if len(self) >= MOST_FRAMES:
             return
-        self.times.append(seconds)
+        self.times.append(time.perf_counter() - self._begin)
         self.postures.append(q.copy())
         self.targets.append({wish.name: _moved(wish.kind, wish.values) for wish in scene.wishes if wish.enabled})
 
@@ -40,15 +42,15 @@ class Recording:
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(["time", *self.joint_names])
-        for time, q in zip(self.times, self.postures, strict=True):
-            writer.writerow([f"{time:.4f}", *(f"{value:.9g}" for value in q.tolist())])
+        for seconds, q in zip(self.times, self.postures, strict=True):
+            writer.writerow([f"{seconds:.4f}", *(f"{value:.9g}" for value in q.tolist())])
         return out.getvalue()
 
     def to_json(self) -> str:
         """Times, joints and the targets of every objective."""
         plain = {
             "joint_names": self.joint_names,
-            "times": [round(time, 4) for time in self.times],
+            "times": [round(seconds, 4) for seconds in self.times],
             "q": [q.tolist() for q in self.postures],
             "targets": [{name: values for name, values in frame.items() if values} for frame in self.targets],
         }

@@ -13,7 +13,6 @@ import webbrowser
 from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -85,9 +84,7 @@ class Studio:
     def __enter__(self) -> Studio:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.stop()
 
     def _enter(self, client: viser.ClientHandle) -> None:

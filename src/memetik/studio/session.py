@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,14 +23,6 @@ PLOTTED = 200  # solves
 MOST_UNDONE = 200  # edits
 
 
-@dataclass
-class Effort:
-    """The last solves, for the plot: seconds and the largest error as a share of its tolerance."""
-
-    seconds: deque[float]
-    errors: deque[float]
-
-
 class Session:
     """A scene with its body, the posture on show and the solver that keeps it on its targets.
 
@@ -47,8 +38,8 @@ class Session:
         self.live = True
         self.recording: Recording | None = None  # in progress
         self.recorded: Recording | None = None  # for export
-        self._record_since = 0.0
-        self.effort = Effort(deque(maxlen=PLOTTED), deque(maxlen=PLOTTED))
+        # The last solves, for the plot: seconds and the largest error as a share of its tolerance.
+        self.effort: deque[tuple[float, float]] = deque(maxlen=PLOTTED)
         self.solution: mk.Solution | None = None
         self.goal = np.zeros(0)  # the last solution, which the posture on show follows
         self.explanation = ""
@@ -58,16 +49,13 @@ class Session:
 
     def open(self, scene: scenes.Scene) -> None:
         """Another scene, from its start."""
-        with self.lock:
-            before = self.scene
-            self._enter(scene, anew=True)
-            self._remember(before)
+        self.change(scene, anew=True)
 
-    def change(self, scene: scenes.Scene) -> None:
-        """The scene with an edit; the posture goes on from where it is."""
+    def change(self, scene: scenes.Scene, *, anew: bool = False) -> None:
+        """The scene with an edit; the posture goes on from where it is, unless it begins anew or has another body."""
         with self.lock:
             before = self.scene
-            self._enter(scene, anew=scene.body != before.body)
+            self._enter(scene, anew=anew or scene.body != before.body)
             self._remember(before)
 
     def undo(self) -> bool:
@@ -115,8 +103,7 @@ class Session:
             self.recording = None
         self.solve()
         if anew:  # the first solve of a body also loads machine code
-            self.effort.seconds.clear()
-            self.effort.errors.clear()
+            self.effort.clear()
 
     # ---- Solving -------------------------------------------------------------------------------------------
 
@@ -136,8 +123,7 @@ class Session:
                 self.solution = self._solver.solve(self.problem, self.goal, self._budget)
                 if self.solution.status != mk.Status.INVALID:
                     self.goal = self.solution.q
-                self.effort.seconds.append(self.solution.seconds)
-                self.effort.errors.append(largest_error(self.solution))
+                self.effort.append((self.solution.seconds, largest_error(self.solution)))
             self.follow(0.0)
 
     def follow(self, seconds: float) -> bool:
@@ -148,7 +134,7 @@ class Session:
             else:
                 moving = bool(np.any(self.goal != self.follower.q))
             if self.recording is not None:
-                self.recording.add(time.perf_counter() - self._record_since, self.q, self.scene)
+                self.recording.add(self.q, self.scene)
             return moving
 
     def restart(self) -> None:
@@ -336,8 +322,7 @@ class Session:
         with self.lock:
             if on:
                 self.recording = self.recorded = Recording(self.body.joint_names)
-                self._record_since = time.perf_counter()
-                self.recording.add(0.0, self.q, self.scene)
+                self.recording.add(self.q, self.scene)
             else:
                 self.recording = None
 

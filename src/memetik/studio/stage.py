@@ -17,6 +17,7 @@ from memetik.studio.session import Session
 from memetik.studio.solids import copies, extent
 from memetik.studio.wishes import tip
 from memetik.types import Array
+from memetik.write import nice
 
 GHOST_COLORS = (
     (86, 180, 216), (232, 150, 58), (46, 168, 132), (194, 111, 166), (217, 96, 59), (184, 165, 49), (122, 102, 196),
@@ -99,7 +100,7 @@ class Stage:
         self._arcs = self._line("/arcs", self._lines.arcs(poses), (200, 60, 160), 0.002)
         width, cells, sections = (share * self.size for share in (8.0, 0.1, 0.5))
         grid = api.add_grid(
-            "/grid", width=width, height=width, cell_size=_round(cells), section_size=_round(sections),
+            "/grid", width=width, height=width, cell_size=nice(cells), section_size=nice(sections),
             position=(0.0, 0.0, self._floor(poses)), shadow_opacity=0.0,
         )  # fmt: skip
         self._handles += [self._figure, self._start, self._skeleton, self._axes, self._arcs, grid]
@@ -249,9 +250,3 @@ def _remove(handles: list[Any]) -> None:
     for handle in handles:
         handle.remove()
     handles.clear()
-
-
-def _round(value: float) -> float:
-    """A power of ten, or two or five of it, near the value."""
-    power = 10.0 ** np.floor(np.log10(value))
-    return float(power * min((1.0, 2.0, 5.0, 10.0), key=lambda step: abs(step - value / power)))

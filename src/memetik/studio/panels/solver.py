@@ -91,12 +91,11 @@ class SolverPanel(Panel):
             if self.session.explanation:
                 text += f"<br>{escape(self.session.explanation)}".replace("\n", "<br>")
         write(self._status, note(text))
-        for plot, values, unit in (
-            (self._times, self.session.effort.seconds, 1e3),
-            (self._errors, self.session.effort.errors, 1.0),
-        ):
-            if len(values) > 1:
-                plot.data = (np.arange(len(values), dtype=float), unit * np.array(values))
+        effort = self.session.effort
+        if len(effort) > 1:
+            seconds, errors = np.array(effort).T
+            self._times.data = (np.arange(len(effort), dtype=float), 1e3 * seconds)
+            self._errors.data = (np.arange(len(effort), dtype=float), errors)
 
     @property
     def _solving(self) -> Solving:

@@ -1,4 +1,4 @@
-"""track: a joint path for targets that move, without jumps."""
+"""Following targets over time: a joint path for targets that move, without jumps."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ from memetik.solvers.budget import Budget, checked_budget
 from memetik.solvers.memetic_plan import memetic_plan
 from memetik.solvers.registry import answer_of, chosen
 from memetik.types import Array
+
+__all__ = ["Track", "track"]
 
 PER_STEP = Budget(evaluations=2_000)
 
@@ -99,9 +101,7 @@ def track(
     found, and `jumped` says so.
     """
     require_problem(problem, "track")
-    rate, jump = (
-        real_number(value, ProblemError, f"track: {name}") for value, name in ((rate, "rate"), (jump, "jump"))
-    )
+    rate, jump = real_number(rate, ProblemError, "track: rate"), real_number(jump, ProblemError, "track: jump")
     if not (rate > 0.0 and jump > 0.0):
         raise ProblemError(f"track: rate ({rate}) and jump ({jump}) must be above zero.")
     seed, budget = checked_seed(seed), checked_budget(budget)
@@ -115,12 +115,9 @@ def track(
         steps = _followed(problem, columns, q, solver, budget, jump)
     else:
         steps = _stepped(problem, columns, q, solver, budget, jump)
-    named = {
-        objective: np.squeeze(steps.errors[:, owner], axis=1)
-        if owner.stop - owner.start == 1
-        else steps.errors[:, owner]
-        for objective, owner in zip(problem.objectives, problem.compiled.owners, strict=True)
-    }
+    errors = [steps.errors[:, owner] for owner in problem.compiled.owners]
+    single = [each[:, 0] if each.shape[1] == 1 else each for each in errors]
+    named = dict(zip(problem.objectives, single, strict=True))
     return Track(problem, steps.path, steps.statuses, steps.jumped, named, rate, steps.evaluations, *split_time(begin))
 
 

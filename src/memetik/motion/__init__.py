@@ -1,5 +1,0 @@
-"""Following targets over time."""
-
-from memetik.motion.track import Track, track
-
-__all__ = ["Track", "track"]
