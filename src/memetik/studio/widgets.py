@@ -66,6 +66,14 @@ class Panel:
             self._folder = self.gui.add_folder(title, **options) if title is not None else None
         return self._folder or nullcontext()
 
+    def add_plot(self, title: str, across: str, height: int, *lines: tuple[str, str], **options: Any) -> Any:
+        """A plot of lines, each a label and a colour, over what goes from left to right."""
+        series = [viser.uplot.Series(label=label, stroke=color, width=2) for label, color in lines]
+        scales = {"x": viser.uplot.Scale(time=False), "y": viser.uplot.Scale(auto=True)}
+        nothing = (np.zeros(2),) * (1 + len(lines))
+        x = viser.uplot.Series(label=across)
+        return self.gui.add_uplot(nothing, (x, *series), scales=scales, height=height, title=title, **options)
+
     def ask(self, job: Callable[..., Any], then: Callable[[Any, bool], object], *arguments: Any) -> None:
         """Give the worker a job from the start of the scene.
 
@@ -125,12 +133,3 @@ def stretches(count: int, most: int) -> dict[str, range]:
     """Things in stretches of at most so many, each by its name, such as "1 to 8"; "none" if there is nothing."""
     ends = ((first, min(first + most, count)) for first in range(0, count, most))
     return {f"{first + 1} to {end}": range(first, end) for first, end in ends} or {"none": range(0)}
-
-
-def add_plot(gui: Any, title: str, across: str, height: int, *lines: tuple[str, str], **options: Any) -> Any:
-    """A plot of lines, each a label and a colour, over what goes from left to right."""
-    series = [viser.uplot.Series(label=label, stroke=color, width=2) for label, color in lines]
-    scales = {"x": viser.uplot.Scale(time=False), "y": viser.uplot.Scale(auto=True)}
-    nothing = (np.zeros(2),) * (1 + len(lines))
-    x = viser.uplot.Series(label=across)
-    return gui.add_uplot(nothing, (x, *series), scales=scales, height=height, title=title, **options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ import memetik as mk
 from memetik import scenes
 from memetik.studio.generations import VIEWS, Crowd, Landscape, data_url
 from memetik.studio.jobs import Evolution, evolve
-from memetik.studio.widgets import GOOD, Panel, add_plot, escape, note, on_change, on_click, put, stretches
+from memetik.studio.widgets import GOOD, Panel, escape, note, on_change, on_click, put, stretches
 
 AT_ONCE = 12  # landscapes
 PAUSE = 0.4  # s that a generation is shown while playing
@@ -30,11 +31,13 @@ class EvolutionPanel(Panel):
         self._status = gui.add_html(note("Bio IK from the start of the scene, every individual of it."))
         on_click(gui.add_button("evolve"), self._evolve)
         with gui.add_folder("Parameters", expand_by_default=False):
-            self._population = gui.add_number("population", 50, min=2, max=500, step=1)
-            self._elites = gui.add_number("elites", 3, min=1, max=50, step=1)
-            self._steps = gui.add_number("steps of an elite", 4, min=1, max=300, step=1, hint="of L-BFGS-B, at most")
+            self._parameters = {
+                "population": gui.add_number("population", 50, min=2, max=500, step=1),
+                "elites": gui.add_number("elites", 3, min=1, max=50, step=1),
+                "steps": gui.add_number("steps of an elite", 4, min=1, max=300, step=1, hint="of L-BFGS-B, at most"),
+            }
             self._most = gui.add_number("generations", 60, min=1, max=500, step=1, hint="at most")
-            self._seed = gui.add_number("seed", 0, min=0, max=2**31 - 1, step=1)
+            self._parameters["seed"] = gui.add_number("seed", 0, min=0, max=2**31 - 1, step=1)
         self._slider = gui.add_slider("generation", 0, 1, 1, 0, visible=False)
         on_change(self._slider, lambda value: self._go(int(value)))
         self._buttons = gui.add_button_group("play", ("back", "play", "step", "clear"), visible=False)
@@ -45,16 +48,14 @@ class EvolutionPanel(Panel):
             on_change(choice, lambda _: self._draw())
         self._grid = gui.add_html("")
         lines = ("best", GOOD), ("median", "#e8963a")
-        self._plot = add_plot(gui, "log10 fitness", "generation", 150, *lines, visible=False)
+        self._plot = self.add_plot("log10 fitness", "generation", 150, *lines, visible=False)
 
     # ---- A run ---------------------------------------------------------------------------------------------
 
     def _evolve(self) -> None:
+        given: dict[str, Any] = {name: int(control.value) for name, control in self._parameters.items()}
         try:
-            solver = mk.BioIK(
-                population=int(self._population.value), elites=int(self._elites.value), steps=int(self._steps.value),
-                seed=int(self._seed.value),
-            )  # fmt: skip
+            solver = mk.BioIK(**given)
         except mk.MemetikError as error:
             self.page.tell("That does not work", str(error))
             return

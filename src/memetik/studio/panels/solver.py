@@ -6,6 +6,7 @@ import dataclasses
 import typing
 from functools import partial
 from math import inf
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -13,19 +14,7 @@ import numpy as np
 import memetik as mk
 from memetik.scenes import Solving
 from memetik.solution import count
-from memetik.studio.widgets import (
-    BAD,
-    GOOD,
-    METHODS,
-    Panel,
-    add_plot,
-    escape,
-    note,
-    on_change,
-    on_click,
-    put,
-    write,
-)
+from memetik.studio.widgets import BAD, GOOD, METHODS, Panel, escape, note, on_change, on_click, put, write
 
 AUTOMATIC = 0
 LONGEST = 0.1  # s; all pages wait for a frame, so no page may ask for more
@@ -45,33 +34,35 @@ class SolverPanel(Panel):
         method = gui.add_dropdown("method", options=tuple(row.name for row in METHODS))
         self.bind(method, lambda: self._solving.method, self._prepare)
         evaluations = gui.add_number("evaluations per frame", 2_000, min=1, max=1_000_000, step=100)
-        self.bind(evaluations, lambda: self._solving.evaluations, partial(self._set, "evaluations"))
+        self._bind_setting(evaluations, "solving", "evaluations")
         milliseconds = gui.add_number("ms per frame", 10.0, min=0.1, max=1e3 * LONGEST, step=0.1)
-        self.bind(
-            milliseconds,
-            lambda: 1e3 * self._solving.seconds,
-            lambda value: self._set("seconds", min(max(1e-3 * value, 1e-4), LONGEST)),
-        )
+        self.bind(milliseconds, lambda: 1e3 * self._solving.seconds, self._allow)
         self._seed = gui.add_number("seed", 0, min=0, max=2**31 - 1, step=1)
-        self.bind(self._seed, lambda: self._solving.seed, partial(self._set, "seed"))
+        self._bind_setting(self._seed, "solving", "seed")
         on_click(gui.add_button("back to the start"), lambda: self.page.act(self.session.restart))
-        self._times = add_plot(gui, "time of a solve [ms]", "solve", 130, ("ms", "#3b8fd1"))
-        self._errors = add_plot(gui, "largest error / tolerance", "solve", 130, ("error / tolerance", "#d6459b"))
+        self._times = self.add_plot("time of a solve [ms]", "solve", 130, ("ms", "#3b8fd1"))
+        self._errors = self.add_plot("largest error / tolerance", "solve", 130, ("error / tolerance", "#d6459b"))
         with gui.add_folder("Motion", expand_by_default=False):
             self._motion()
 
     def _motion(self) -> None:
         """How the body gets to each solution: at once, or as joints with limited speed would move."""
         gui, motion = self.gui, self.session.scene.motion
-        inputs = {
-            "realistic": gui.add_checkbox("realistic", motion.realistic),
-            "velocity": gui.add_slider("velocity", 0.1, 10.0, 0.1, motion.velocity, hint="rad/s or m/s, at most"),
-            "acceleration": gui.add_slider("acceleration", 0.5, 100.0, 0.5, motion.acceleration, hint="rad/s2 or m/s2"),
-            "smoothing": gui.add_slider("smoothing", 0.0, 0.95, 0.05, motion.smoothing, hint="0: none"),
-        }
-        for name, handle in inputs.items():
-            self.bind(handle, partial(self._moving, name), partial(self._move, name))
+        self._bind_setting(gui.add_checkbox("realistic", motion.realistic), "motion", "realistic")
+        for name, low, high, step, hint in (
+            ("velocity", 0.1, 10.0, 0.1, "rad/s or m/s, at most"),
+            ("acceleration", 0.5, 100.0, 0.5, "rad/s2 or m/s2"),
+            ("smoothing", 0.0, 0.95, 0.05, "0: none"),
+        ):
+            slider = gui.add_slider(name, low, high, step, getattr(motion, name), hint=hint)
+            self._bind_setting(slider, "motion", name)
         gui.add_markdown("Joints whose model has lower limits of velocity or acceleration keep those.")
+
+    def _bind_setting(self, handle: Any, part: str, name: str) -> None:
+        """A control for one setting of a part of the scene: "solving" or "motion"."""
+        change = {"solving": self.session.set_solving, "motion": self.session.set_motion}[part]
+        get = attrgetter(f"{part}.{name}")
+        self.bind(handle, lambda: get(self.session.scene), lambda value: change(**{name: value}))
 
     def renew(self) -> None:
         super().renew()
@@ -101,19 +92,13 @@ class SolverPanel(Panel):
     def _solving(self) -> Solving:
         return self.session.scene.solving
 
-    def _set(self, name: str, value: Any) -> None:
-        self.session.set_solving(**{name: value})
+    def _allow(self, milliseconds: float) -> None:
+        self.session.set_solving(seconds=min(max(1e-3 * milliseconds, 1e-4), LONGEST))
 
     def _prepare(self, method: str) -> None:
         text = f"preparing {escape(method)}; the first time on a machine takes up to a minute ..."
         self._status.content = note(text)
-        self._set("method", method)
-
-    def _moving(self, name: str) -> Any:
-        return getattr(self.session.scene.motion, name)
-
-    def _move(self, name: str, value: Any) -> None:
-        self.session.set_motion(**{name: value})
+        self.session.set_solving(method=method)
 
     # ---- Parameters of the method --------------------------------------------------------------------------
 
@@ -145,7 +130,7 @@ class SolverPanel(Panel):
         typed = int(value) if usual is None else type(usual)(value)
         if not (usual is None and typed == AUTOMATIC):
             given[name] = typed
-        self.page.act(lambda: self._set("parameters", given))
+        self.page.act(lambda: self.session.set_solving(parameters=given))
 
 
 def _parameters(method: str) -> dict[str, bool | float | None]:
