@@ -104,7 +104,7 @@ def _scene(options: argparse.Namespace) -> _Asked:
     scene = scenes.read_scene(options.scene)
     body = scenes.load_body(scene.body, [options.scene.resolve().parent])
     method = scenes.solver(scene.solving)
-    problem = scenes.problem_for(method, body, list(scenes.objectives(scene, body).values()), scene.lock)
+    problem = scenes.problem_for(method, body, scenes.objectives(scene, body).values(), scene.lock)
     return _Asked(problem, scenes.start(scene, body), scenes.marked(scene), method)
 
 

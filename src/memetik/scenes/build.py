@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from functools import lru_cache
 from os import PathLike
@@ -59,13 +59,13 @@ def problem(scene: Scene, body: mk.Body) -> mk.Problem:
 
 
 def problem_for(
-    method: mk.Solver, body: mk.Body, wanted: Sequence[mk.Objective], lock: Mapping[str, float]
+    method: mk.Solver, body: mk.Body, wanted: Iterable[mk.Objective], lock: Mapping[str, float]
 ) -> mk.Problem:
     """The problem as far as a method can take it: one that refuses guides, which never block, gets it without them.
 
     Raises ProblemError where the rest is too much for it as well.
     """
-    whole = mk.Problem(body, wanted, lock=lock)
+    whole = mk.Problem(body, list(wanted), lock=lock)
     try:
         method.solve(whole, None, mk.Budget(evaluations=1))
     except ProblemError:

@@ -31,6 +31,12 @@ class Kind:
     axis: str | None = None
     make: Callable[[mk.Body, dict[str, Any]], mk.Objective] | None = None
 
+    @property
+    def moved(self) -> tuple[str, ...]:
+        """The fields that gizmos move: obstacles have one each."""
+        obstacles = "obstacles" if self.name == "Distance" else None
+        return tuple(name for name in (self.place, self.turn, self.axis, obstacles) if name is not None)
+
     def field(self, name: str) -> Field:
         """A field by its name."""
         return next(field for field in self.fields if field.name == name)
@@ -68,9 +74,8 @@ class Kind:
         if self.name == "Pose":
             objective.target = mk.transform(wish.values["position"], wish.values["wxyz"])  # type: ignore[attr-defined]
             return
-        for name in (self.place, self.turn, self.axis):
-            if name is not None:
-                setattr(objective, name, argument(self.field(name), wish.values[name], body))
+        for name in self.moved:
+            setattr(objective, name, argument(self.field(name), wish.values[name], body))
 
 
 def _listed(value: Any) -> Any:

@@ -92,5 +92,4 @@ def _posed(text: str, roots: Sequence[str], **other: Any) -> tuple[scenes.Solvin
     body = scenes.load_body(scene.body, roots)
     solving = replace(scene.solving, **other)
     solver = scenes.solver(solving)
-    wanted = list(scenes.objectives(scene, body).values())
-    return solving, solver, scenes.problem_for(solver, body, wanted, scene.lock)
+    return solving, solver, scenes.problem_for(solver, body, scenes.objectives(scene, body).values(), scene.lock)

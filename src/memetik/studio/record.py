@@ -35,7 +35,8 @@ class Recording:
             return
         self.times.append(time.perf_counter() - self._begin)
         self.postures.append(q.copy())
-        self.targets.append({wish.name: _moved(wish.kind, wish.values) for wish in scene.wishes if wish.enabled})
+        wishes = [wish for wish in scene.wishes if wish.enabled]
+        self.targets.append({w.name: {name: w.values[name] for name in KINDS[w.kind].moved} for w in wishes})
 
     def to_csv(self) -> str:
         """A row a frame: the time [s], then the joints [rad or m] in the order of the body."""
@@ -55,9 +56,3 @@ class Recording:
             "targets": [{name: values for name, values in frame.items() if values} for frame in self.targets],
         }
         return json.dumps(plain, allow_nan=False)
-
-
-def _moved(kind: str, values: Any) -> dict[str, Any]:
-    known = KINDS[kind]
-    names = [known.place, known.turn, known.axis, "obstacles" if kind == "Distance" else None]
-    return {name: values[name] for name in names if name is not None}

@@ -93,7 +93,7 @@ class Session:
         start = scenes.start(scene, body) if anew else self.goal
         asks = any(not objective.follows_start for objective in objectives.values())  # staying put alone asks nothing
         solver = scenes.solver(scene.solving)
-        problem = scenes.problem_for(solver, body, list(objectives.values()), scene.lock) if asks else None
+        problem = scenes.problem_for(solver, body, objectives.values(), scene.lock) if asks else None
         budget = mk.Budget(scene.solving.evaluations, scene.solving.seconds)
         self.scene, self.body, self.problem, self._objectives = scene, body, problem, objectives
         self._solver, self._budget = solver, budget
@@ -230,10 +230,7 @@ class Session:
         """The one way that must be quick: nothing is compiled again."""
         objective = self._objectives.get(wish.name)
         if objective is not None:
-            if wish.kind == "Distance":
-                objective.obstacles = np.array(wish.values["obstacles"])  # type: ignore[attr-defined]
-            else:
-                scenes.KINDS[wish.kind].retarget(objective, wish, self.body)
+            scenes.KINDS[wish.kind].retarget(objective, wish, self.body)
         self.scene = self.scene.with_wish(wish)
         self.solve()
         return True

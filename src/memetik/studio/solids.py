@@ -38,6 +38,9 @@ class Mesh(NamedTuple):
     faces: NDArray[np.int64]
 
 
+Row = tuple[int, Array, tuple[float, float, float], tuple[float, ...]]  # link, place in it, scale and colour of a copy
+
+
 class Copies(NamedTuple):
     """Copies of one solid: which link each rides on, where, how large and in which colour."""
 
@@ -73,8 +76,7 @@ def quaternions(rotations: Array) -> Array:
 def copies(body: mk.Body, roots: Sequence[str] = ()) -> dict[str, Copies]:
     """The solids of a body: the shapes of its links, meshes that are found in `roots`, and bones where a link has none."""
     solids: dict[str, Mesh] = dict(UNITS)
-    rows: dict[str, list[tuple[int, Array, tuple[float, float, float], tuple[float, ...]]]]
-    rows = {name: [] for name in UNITS}
+    rows: dict[str, list[Row]] = {name: [] for name in UNITS}
     colors = link_colors(body)
     size = extent(body)
     order = {link: k for k, link in enumerate(body.links)}
@@ -135,7 +137,7 @@ def _parts(shape: mk.Shape) -> list[tuple[str, Array, tuple[float, float, float]
     return parts
 
 
-def _stack(mesh: Mesh, rows: list[tuple[int, Array, tuple[float, float, float], tuple[float, ...]]]) -> Copies:
+def _stack(mesh: Mesh, rows: list[Row]) -> Copies:
     links, places, scales, colors = zip(*rows, strict=True)
     stacked = np.array(places)
     # A solid without thickness cannot be lit, so none is thinner than a hair.
