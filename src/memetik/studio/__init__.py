@@ -1,4 +1,1 @@
 """The studio: a local page with the body in 3D, targets to drag and the solver running live."""
-
-import numpy as np
-from numpy.typing import NDArray

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import memetik as mk
-from memetik.studio import Array
 from memetik.studio.lines import Lines
 from memetik.types import Array
 

@@ -12,7 +12,6 @@ import numpy as np
 import viser
 
 from memetik.scenes import KINDS, Kind
-from memetik.studio import Array
 from memetik.studio.session import Session
 from memetik.studio.solids import extent
 from memetik.types import Array

@@ -14,7 +14,6 @@ import numpy as np
 
 import memetik as mk
 from memetik import scenes
-from memetik.studio import Array
 from memetik.types import Array
 
 LONGEST = 1.0  # s for each method of a comparison

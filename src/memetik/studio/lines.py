@@ -8,7 +8,6 @@ import numpy as np
 
 import memetik as mk
 from memetik.geometry import between
-from memetik.studio import Array
 from memetik.types import Array
 
 STEPS = 16  # segments of an arc

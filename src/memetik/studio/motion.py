@@ -6,7 +6,6 @@ import numpy as np
 
 import memetik as mk
 from memetik.scenes import Motion
-from memetik.studio import Array
 from memetik.types import Array
 
 FRAME = 1.0 / 60.0  # s; the smoothing is given for steps of this length

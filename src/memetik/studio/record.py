@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from memetik.scenes import KINDS, Scene
-from memetik.studio import Array
 from memetik.types import Array
 
 MOST_FRAMES = 100_000  # an hour of dragging is less

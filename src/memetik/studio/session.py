@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 import memetik as mk
 from memetik import scenes
-from memetik.studio import Array
 from memetik.studio.motion import Follower
 from memetik.studio.record import Recording
 from memetik.studio.wishes import Mark, dragged, gizmo_pose, largest_error, marks, plain, values_about

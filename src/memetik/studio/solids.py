@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 import memetik as mk
 from memetik.geometry import between
 from memetik.read import resolve_mesh
-from memetik.studio import Array
 from memetik.types import Array
 from memetik.write import link_colors
 

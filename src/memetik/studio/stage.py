@@ -10,7 +10,6 @@ import numpy as np
 import viser
 
 from memetik.scenes import surface_of
-from memetik.studio import Array
 from memetik.studio.generations import Generation
 from memetik.studio.lines import Lines
 from memetik.studio.session import Session

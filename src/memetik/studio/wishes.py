@@ -12,7 +12,6 @@ import memetik as mk
 from memetik.geometry import between
 from memetik.scenes import KINDS, Scene, Wish, frame_of
 from memetik.solution import GUIDE, MISSED, measures
-from memetik.studio import Array
 from memetik.types import Array
 
 
