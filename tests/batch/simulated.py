@@ -6,6 +6,7 @@ import numpy as np
 
 import memetik as mk
 from memetik.batch.cuda import General, Poses, solve_on_cuda
+from memetik.kernels.problem.budget import EVALUATIONS, OUTCOME
 from memetik.kernels.problem.verify import CLOSEST, REACHED
 
 
@@ -30,9 +31,9 @@ def poses():
     rows, places = targets_of(pose, problem.compiled, path)
     Poses.threads, Poses.few = 2, 8  # too few for most, so that problems are spread over threads as well
     result = solve_on_cuda(problem, rows, places, starts, 0, 20_000)
-    check("poses: statuses", (result.statuses == REACHED).all())
-    check("poses: more than one round", result.evaluations.max() > Poses.few)
-    for q, wanted, errors in zip(result.q, path, result.errors, strict=True):
+    check("poses: statuses", (result.status == REACHED).all())
+    check("poses: more than one round", result.numbers[:, EVALUATIONS].max() > Poses.few)
+    for q, wanted, errors in zip(result.q, path, result.numbers[:, OUTCOME:], strict=True):
         there = body.forward(q)["panda_link8"]
         check("poses: position", np.linalg.norm(there[:3, 3] - wanted[:3, 3]) <= 1e-5 and errors[0] <= 1e-5)
         check("poses: rotation", np.abs(there[:3, :3] - wanted[:3, :3]).max() <= 2e-5 and errors[1] <= 1e-5)
@@ -48,9 +49,9 @@ def out_of_reach():
     problem = mk.Problem(body, pose)
     rows, places = targets_of(pose, problem.compiled, [mk.transform((4.0, 0.0, 0.0), np.eye(3))])
     result = solve_on_cuda(problem, rows, places, np.zeros((1, 3)), 0, 300)
-    check("out of reach: status", result.statuses[0] == CLOSEST)
-    check("out of reach: budget", result.evaluations[0] <= 300)
-    check("out of reach: the best that was seen", abs(result.errors[0, 0] - 2.0) < 0.1)
+    check("out of reach: status", result.status[0] == CLOSEST)
+    check("out of reach: budget", result.numbers[:, EVALUATIONS][0] <= 300)
+    check("out of reach: the best that was seen", abs(result.numbers[0, OUTCOME] - 2.0) < 0.1)
 
 
 def general():
@@ -68,10 +69,13 @@ def general():
         expected = mk.solve(problem, starts[k])
         check(
             "general: as the processor",
-            result.statuses[k] == expected.status and np.array_equal(result.q[k], expected.q),
+            result.status[k] == expected.status and np.array_equal(result.q[k], expected.q),
         )
-        check("general: errors", np.allclose(result.errors[k], expected.term_errors))
-        check("general: evaluations", result.evaluations[k] == expected.evaluations)
+        check(
+            "general: errors",
+            np.allclose(result.numbers[k, OUTCOME:][: problem.compiled.terms.size], expected.term_errors),
+        )
+        check("general: evaluations", result.numbers[:, EVALUATIONS][k] == expected.evaluations)
 
 
 def batch():

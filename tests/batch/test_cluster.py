@@ -101,7 +101,7 @@ def test_errors_of_a_machine_arrive_here(problem, path, nodes, tmp_path):
 
 def test_machines_must_share_the_folder(problem, path, nodes, tmp_path, monkeypatch):
     cluster, _ = nodes
-    monkeypatch.setattr(module.Job, "answers", lambda job, shard: tmp_path / "elsewhere" / str(shard))
+    monkeypatch.setattr(module.Job, "path", lambda job, part, piece: tmp_path / "elsewhere" / part / str(piece.shard))
     with pytest.raises(ProblemError, match="must be on a file system that all machines share"):
         mk.solve_files(problem, path, tmp_path / "out", cluster=cluster.address, rows_per_shard=2_000)
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import memetik as mk
-from memetik.batch import csv_file, source
+from memetik.batch import readers, source
 from memetik.errors import FormatError
 
 
@@ -39,7 +39,7 @@ def answers(out):
 
 
 def test_answers_are_those_of_the_same_parquet_file(problem, tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_file, "BLOCK", 1_000)
+    monkeypatch.setattr(readers, "BLOCK", 1_000)
     assert "joint_1" in problem.body.joint_names
     rows = table(100)
     pc.write_csv(rows, tmp_path / "t.csv")
@@ -60,7 +60,7 @@ def test_answers_are_those_of_the_same_parquet_file(problem, tmp_path, monkeypat
 @pytest.mark.parametrize("block", [40, 100, 10_000])
 @pytest.mark.parametrize("wanted", [(0, 1, 2, 3, 4), (1, 4), (3,)])
 def test_pieces_across_blocks(block, wanted, tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_file, "BLOCK", block)
+    monkeypatch.setattr(readers, "BLOCK", block)
     pc.write_csv(pa.table({"x": np.arange(97), "y": np.arange(97)}), tmp_path / "t.csv")
     pieces = source.open_files(tmp_path / "t.csv").counted(["x"]).pieces(20)
     asked = [pieces[k] for k in wanted]
@@ -147,7 +147,7 @@ GOOD = "x,y,z\n0.5,0.1,0\n"
     ],
 )
 def test_mistakes(text, says, problem, tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_file, "BLOCK", 1_000)
+    monkeypatch.setattr(readers, "BLOCK", 1_000)
     (tmp_path / "t.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(FormatError, match=says):
         mk.solve_files(problem, tmp_path / "t.csv", tmp_path / "out")

@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import memetik as mk
-from memetik.batch import files, parquet_file, shards, source
+from memetik.batch import files, manifest, readers, shards, source
 from memetik.batch.manifest import fingerprint
 from memetik.errors import FormatError, MissingExtraError, ProblemError
 
@@ -161,7 +161,7 @@ def test_a_folder_of_files(problem, panda, tmp_path):
 @pytest.mark.parametrize("group", [1, 7, 64, 1000])
 @pytest.mark.parametrize("wanted", [(0, 1, 2, 3, 4), (1, 4), (3,)])
 def test_pieces_across_row_groups(group, wanted, tmp_path, monkeypatch):
-    monkeypatch.setattr(parquet_file, "AT_A_TIME", 10)
+    monkeypatch.setattr(readers, "AT_A_TIME", 10)
     path = write(tmp_path / "t.parquet", {"x": np.arange(97), "y": np.arange(97)}, row_group_size=group)
     pieces = source.open_files(path).counted(["x"]).pieces(20)
     assert [(piece.first, piece.rows) for piece in pieces] == [(0, 20), (20, 20), (40, 20), (60, 20), (80, 17)]
@@ -238,7 +238,7 @@ def test_half_a_file_is_never_seen(problem, panda, tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        patch.setattr(files, "write_manifest", lambda *_: None)
+        patch.setattr(manifest, "write_whole", lambda *_: None)  # of the manifest
         with pytest.raises(FormatError, match=r"000000.parquet: it cannot be written: No space left on device"):
             mk.solve_files(problem, path, tmp_path / "out")
     assert not list((tmp_path / "out/solutions").iterdir())

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import memetik as mk
 from memetik import progress
-from memetik.batch import devices, solve
+from memetik.batch import cuda, solve
 from memetik.errors import MemetikWarning, ProblemError
 from memetik.solution import Status
 from tests.naive import kinematics
@@ -432,7 +432,8 @@ def test_without_a_card(reach, monkeypatch):
     def none():
         raise ProblemError("no usable graphics card")
 
-    monkeypatch.setattr(devices, "require_cuda", none)
+    for module in (solve, cuda):
+        monkeypatch.setattr(module, "require_cuda", none)
     problem, pose = reach
     good = np.tile(np.eye(4), (3, 1, 1))
     with pytest.raises(ProblemError, match="no usable graphics card"):
@@ -443,9 +444,9 @@ def test_without_a_card(reach, monkeypatch):
 
 
 def test_auto_takes_a_card_that_can_take_the_problem(panda, reach, monkeypatch):
-    monkeypatch.setattr(devices, "require_cuda", lambda: None)
+    monkeypatch.setattr(solve, "require_cuda", lambda: None)
     problem, pose = reach
-    assert devices.solver_for("auto", problem, FEW) is devices._on_cuda
-    assert devices.solver_for("auto", problem, mk.Budget(seconds=1.0)) is devices._on_cpu
+    assert solve.device_for("auto", problem, FEW) == "cuda"
+    assert solve.device_for("auto", problem, mk.Budget(seconds=1.0)) == "cpu"
     function = mk.Problem(panda, [pose, mk.objective(reads=["panda_link5"])(rough)])
-    assert devices.solver_for("auto", function, FEW) is devices._on_cpu
+    assert solve.device_for("auto", function, FEW) == "cpu"

@@ -8,9 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from memetik.learn import backpropagation, through_time
-from memetik.learn.backpropagation import FeedForwardError
-from memetik.learn.through_time import ElmanError
+from memetik.learn.training import (
+    ElmanError,
+    FeedForwardError,
+    elman_weight_count,
+    first_weights,
+    layer_views,
+    weight_count,
+)
 from tests.naive import networks
 
 pytestmark = pytest.mark.quick
@@ -31,7 +36,7 @@ def differences(function, weights, step=1e-6):
 def test_gradient_of_a_feed_forward_network(seed, sizes, samples):
     rng = np.random.default_rng(seed)
     inputs, wanted = rng.random((samples, sizes[0])), rng.random((samples, sizes[-1]))
-    weights = rng.normal(size=backpropagation.weight_count(sizes))
+    weights = rng.normal(size=weight_count(sizes))
     error = FeedForwardError(sizes, inputs, wanted)
     gradient = np.full(weights.size, np.nan)
     answers = np.array([networks.feed_forward(sizes, weights, row)[-1] for row in inputs])
@@ -44,7 +49,7 @@ def test_gradient_of_an_elman_network(seed, sizes, samples, steps):
     rng = np.random.default_rng(seed)
     many, hidden, outputs = sizes
     inputs, wanted = rng.random((samples, steps, many)), rng.random((samples, steps, outputs))
-    weights = rng.normal(size=through_time.weight_count(*sizes))
+    weights = rng.normal(size=elman_weight_count(*sizes))
     error = ElmanError(hidden, inputs, wanted)
     gradient = np.full(weights.size, np.nan)
     answers = np.array([networks.elman(weights, path, hidden, outputs)[1] for path in inputs])
@@ -54,8 +59,8 @@ def test_gradient_of_an_elman_network(seed, sizes, samples, steps):
 
 def test_training_begins_with_units_that_share_out_the_cube(rng):
     """Every hidden unit is half active somewhere in the cube of the inputs, none is flat or saturated all over it."""
-    weights = backpropagation.first_weights([3, 40, 4], rng)
-    hidden, outputs = backpropagation.layer_views(weights, [3, 40, 4])
+    weights = first_weights([3, 40, 4], rng)
+    hidden, outputs = layer_views(weights, [3, 40, 4])
     corners = np.array(np.meshgrid(*3 * [[0.0, 1.0]])).reshape(3, -1)
     values = hidden[:, :-1] @ corners + hidden[:, -1:]
     assert ((values.min(axis=1) < 0.0) & (values.max(axis=1) > 0.0)).all()

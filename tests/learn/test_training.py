@@ -7,8 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from memetik.learn.backpropagation import FeedForwardError, first_weights
-from memetik.learn.training import CHECK, train
+from memetik.learn.training import CHECK, FeedForwardError, first_weights, train
 
 
 @pytest.fixture

@@ -13,11 +13,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from memetik.errors import FormatError
+
 KEY = b"memetik"
-DIGEST_SIZE = 16  # bytes
-_ZEROS = b"0" * (2 * DIGEST_SIZE)
+_SIZE = 16  # bytes of a digest
+_ZEROS = b"0" * (2 * _SIZE)
 _BEGIN = b'{"checksum": "'
 _NOTE = re.compile(re.escape(_BEGIN) + rb'([0-9a-f]{32})"[^{}]*\}')
 
@@ -29,10 +33,27 @@ class Sealed(NamedTuple):
     intact: bool  # whether the checksum is that of the contents
 
 
-def digest_of(value: Any) -> str:
+def digest_of(parts: Iterable[bytes | memoryview]) -> str:
+    """The digest of all parts, one after another."""
+    digest = hashlib.blake2b(digest_size=_SIZE)
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def digest_of_data(value: Any) -> str:
     """A digest of plain data, the same on every machine."""
-    text = json.dumps(value, sort_keys=True)
-    return hashlib.blake2b(text.encode(), digest_size=DIGEST_SIZE).hexdigest()
+    return digest_of([json.dumps(value, sort_keys=True).encode()])
+
+
+def read_if_there(path: Path, advice: str) -> bytes | None:
+    """The contents of a file, None if there is no such file."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise FormatError(f"{path}: it cannot be read: {error.strerror}. {advice}") from error
 
 
 def unsealed_note(fields: dict[str, Any]) -> bytes:
@@ -60,7 +81,5 @@ def read_seal(data: bytes) -> Sealed:
 
 def _checksum(data: bytes, begin: int) -> bytes:
     """The digest of all bytes, with zeros where the digits of the checksum begin."""
-    digest, view = hashlib.blake2b(digest_size=DIGEST_SIZE), memoryview(data)
-    for part in (view[:begin], _ZEROS, view[begin + len(_ZEROS) :]):
-        digest.update(part)
-    return digest.hexdigest().encode()
+    view = memoryview(data)
+    return digest_of([view[:begin], _ZEROS, view[begin + len(_ZEROS) :]]).encode()

@@ -8,13 +8,13 @@ blocks of rows to the tasks and answers back, and know nothing of which file is 
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 import socket
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from memetik.batch.shards import Job, Tally, solve_shard
+from memetik.batch.checksum import digest_of
+from memetik.batch.shards import ANSWERS, Job, Tally, solve_shard
 from memetik.batch.source import Piece, read
 from memetik.errors import MemetikError, MissingExtraError, ProblemError, shown
 
@@ -33,7 +33,7 @@ def solve_on_cluster(job: Job, pieces: Sequence[Piece], address: str) -> Iterato
         _connect(ray, address)
     try:
         packed = ray.cloudpickle.dumps(job)  # takes functions that stand in no module, too
-        parcel, key = ray.put(packed), hashlib.blake2b(packed, digest_size=16).hexdigest()
+        parcel, key = ray.put(packed), digest_of([packed])
         task = ray.remote(num_cpus=1, max_retries=RETRIES)(_solve_piece)
         most = AHEAD * max(int(ray.cluster_resources().get("CPU", 1)), 1)
         waiting = iter(pieces)
@@ -73,9 +73,10 @@ def _answer(ray: Any, job: Job, ready: Any, piece: Piece) -> Tally:
             f"cluster: the rows from {piece.first} on were tried {RETRIES + 1} times, and each time the process was lost "
             f"({type(error).__name__}). Ray's logs on the machines say why; the finished shards are kept."
         ) from error
-    if not job.answers(piece.shard).exists():
+    path = job.path(ANSWERS, piece)
+    if not path.exists():
         raise ProblemError(
-            f"cluster: a machine wrote {job.answers(piece.shard)}, but it cannot be seen from here. The folder must be on a "
+            f"cluster: a machine wrote {path}, but it cannot be seen from here. The folder must be on a "
             "file system that all machines share."
         )
     return tally
@@ -90,20 +91,16 @@ def require_cluster(address: Any) -> None:
 
 def _connect(ray: Any, address: str) -> None:
     try:
-        _knock(address)
+        # Raise an OSError if nobody listens at host:port, where Ray itself would wait for many minutes.
+        host, _, port = address.removeprefix("ray://").rpartition(":")
+        if host and port.isdigit():
+            socket.create_connection((host.strip("[]"), int(port)), timeout=KNOCK).close()
         ray.init(address=address, log_to_driver=False, logging_level="error")
     except (OSError, ValueError, RuntimeError) as error:  # ConnectionError is an OSError
         raise ProblemError(
             f"cluster: no Ray cluster answers at {address!r}: {error}. Start one with `ray start --head`, and give its "
             "address, or `auto` on one of its machines."
         ) from error
-
-
-def _knock(address: str) -> None:
-    """Raise an OSError if nobody listens at host:port, where Ray itself would wait for many minutes."""
-    host, _, translate = address.removeprefix("ray://").rpartition(":")
-    if host and translate.isdigit():
-        socket.create_connection((host.strip("[]"), int(translate)), timeout=KNOCK).close()
 
 
 def _ray() -> Any:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
-from memetik.batch.checks import require_report, threads_of
 from memetik.batch.cluster import require_cluster, solve_on_cluster
-from memetik.batch.manifest import NAME, Found, describe, read_manifest, require_ours, require_same, write_manifest
-from memetik.batch.restart import State, survey
-from memetik.batch.shards import ANSWERS, REJECTS, Job, Tally, clean, columns_of_answers, make_folders, solve_shard
-from memetik.batch.source import Piece, Source, open_files, read
-from memetik.batch.tables import answer_names, layout_of, target_of, unread
-from memetik.errors import MemetikWarning, ProblemError, shown
-from memetik.files import path_of
+from memetik.batch.manifest import Found, clean, describe, read_manifest, resume, some
+from memetik.batch.shards import ANSWERS, REJECTS, Job, Tally, require_other_names, solve_shard
+from memetik.batch.solve import require_report, threads_of
+from memetik.batch.source import Piece, open_files, read
+from memetik.batch.tables import layout_of, target_of
+from memetik.errors import ProblemError, shown
+from memetik.files import path_of, writable_folder
 from memetik.geometry.checks import whole_number
 from memetik.objectives import Objective
 from memetik.problem import Problem
@@ -29,7 +26,6 @@ from memetik.solvers import Budget
 from memetik.solvers.budget import DEFAULT, checked_budget
 
 ROWS_PER_SHARD = 100_000
-_NAMED = 8  # files that a warning names
 
 
 @dataclass(frozen=True)
@@ -56,19 +52,15 @@ class FilesReport:
         for what, number in zip(("REACHED", "CLOSEST", "INVALID", "REJECTED"), total[1:5], strict=True):
             if number or what == "REACHED":
                 lines.append(f"  {what:8} {number:>14,} {100.0 * number / max(total.rows, 1):8.3f} %")
-        if total.rejected:
-            lines.append(f"  why rows were rejected: {self.out / REJECTS}")
-        if self.unread:
-            lines.append(f"  columns that were not read: {listed(self.unread)}")
-        if before:
-            lines.append(f"  {before:,} rows were solved before")
-        if self.distrusted:
-            lines.append(f"  {count(len(self.distrusted), 'file')} did not verify; the rows were solved again")
-        if self.strays:
-            lines.append(f"  not part of the answers: {_some(self.strays)}")
-        if self.solved.rows:
-            lines.append(f"  {self.solved.rows:,} rows in {duration(self.seconds)}, {self.rate:,.0f} a second")
-        return "\n".join(lines)
+        remarks = (
+            total.rejected and f"why rows were rejected: {self.out / REJECTS}",
+            self.unread and f"columns that were not read: {listed(self.unread)}",
+            before and f"{before:,} rows were solved before",
+            self.distrusted and f"{count(len(self.distrusted), 'file')} did not verify; the rows were solved again",
+            self.strays and f"not part of the answers: {some(self.strays)}",
+            self.solved.rows and f"{self.solved.rows:,} rows in {duration(self.seconds)}, {self.rate:,.0f} a second",
+        )
+        return "\n".join(lines + [f"  {remark}" for remark in remarks if remark])
 
 
 def solve_files(
@@ -109,14 +101,20 @@ def solve_files(
         require_cluster(cluster)
     files = open_files(source)
     layout = layout_of(files.schema, problem, wanted, source)
-    answer_names(problem.body, columns_of_answers(problem, wanted))
-    _require_apart(files.paths, folder)
-    make_folders(folder)
+    require_other_names(problem, wanted)
+    for path in files.paths:
+        if path.parent in (folder / ANSWERS, folder / REJECTS):
+            raise ProblemError(
+                f"files: the targets {path} lie where the answers go. Choose another folder for the answers."
+            )
+    for part in ("", ANSWERS, REJECTS):
+        writable_folder(folder / part)
     found = Found({}, "") if anew else read_manifest(folder)
     rows = files.counted(layout.columns)
     manifest = describe(problem, wanted, rows, found.manifest, seed=seed, rows_per_shard=size, budget=budget)
     job = Job(problem, wanted, layout, folder, seed, budget, manifest["job"])
-    pieces, state = _resume(job, rows, size, found, manifest, anew)
+    pieces = rows.pieces(size)
+    state = resume(job, pieces, found, manifest, anew=anew)
     solved = Tally()
     with teller(progress, sum(rows.rows), "solving") as tell:
         tell(state.done.rows)
@@ -129,50 +127,11 @@ def solve_files(
         state.done.plus(solved),
         solved,
         len(pieces),
-        tuple(unread(files.schema, layout)),
+        tuple(name for name in files.schema.names if name not in layout.columns),
         time.perf_counter() - begin,
         tuple(state.distrusted),
         tuple(state.strays),
     )
-
-
-def _resume(
-    job: Job, source: Source, size: int, found: Found, manifest: dict[str, Any], anew: bool
-) -> tuple[list[Piece], State]:
-    """Make the folder one of this job, and say what is left to solve."""
-    folder = job.out
-    if found.manifest:
-        require_same(folder, found.manifest, manifest)
-    elif not anew and require_ours(folder, job.identity, found.fault):
-        _warn(f"files: {folder / NAME}: {found.fault}. It is written again; what its shards hold is verified.")
-    clean(folder, everything=anew)
-    write_manifest(folder, manifest)
-    pieces = source.pieces(size)
-    state = survey(job, pieces)
-    if state.distrusted:
-        _warn(f"files: {folder}: solved again, because {_some(state.distrusted)}.")
-    if state.strays:
-        _warn(f"files: {folder}: not written by this job, so not counted: {_some(state.strays)}. Move it away.")
-    return pieces, state
-
-
-def _require_apart(paths: Sequence[Path], out: Path) -> None:
-    """Raise if the answers would be written over the targets."""
-    for path in paths:
-        if path.parent in (out / ANSWERS, out / REJECTS):
-            raise ProblemError(
-                f"files: the targets {path} lie where the answers go. Choose another folder for the answers."
-            )
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, MemetikWarning, stacklevel=4)
-
-
-def _some(names: Sequence[str]) -> str:
-    """The first names of a list that may be long."""
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _solve(

@@ -1,20 +1,26 @@
-"""What a folder of answers is the answer to, so that a job that was stopped goes on and a changed one does not mix in."""
+"""A folder of answers: what it is the answer to, which of its shards are done, and what in it is not ours.
+
+The manifest of a folder says what decides the answers, so that a job that was stopped goes on and a changed one does not mix
+in. A shard counts as done if its checksum is that of its contents and it says itself that it is this shard of this job. A
+name alone proves nothing: files are cut off, overwritten, exchanged and copied from other folders.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import json
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from memetik._version import __version__
-from memetik.batch.checksum import digest_of, read_seal
-from memetik.batch.shards import ANSWERS, numbered
-from memetik.batch.source import Source
-from memetik.errors import FormatError, ProblemError
+from memetik.batch.checksum import digest_of, digest_of_data, read_if_there, read_seal
+from memetik.batch.shards import ANSWERS, REJECTS, Job, Tally
+from memetik.batch.source import Piece, Source
+from memetik.errors import ProblemError, warn
 from memetik.files import write_whole
 from memetik.kernels.terms.records import (
     CUSTOM,
@@ -32,6 +38,10 @@ from memetik.solvers import Budget
 NAME = "manifest.json"
 HOW_TO_MEND = "Choose another folder, or ask to solve everything anew (anew=True, --anew), which deletes them."
 FORMAT = 2
+_MOVE = "Move it out of the way."
+_NAMED = 8  # files that a warning names
+_SHARD = re.compile(r"\d{6,}\.parquet")
+_HALF = re.compile(r"\.(\d{6,}\.parquet|manifest\.json)\.[0-9a-f]+\.tmp")  # as memetik/files.py names them
 _NOTHING = 1e-14  # below it a number counts as zero, which is how machines differ in the sine of a half turn
 _WORDS = {
     "problem": "the problem (body, objectives, tolerances, locks or limits)",
@@ -61,7 +71,7 @@ def describe(
         "seconds": str(budget.seconds),
         **options,
     }
-    return {**manifest, "job": digest_of([_essence(manifest[key]) for key in _WORDS])}
+    return {**manifest, "job": digest_of_data([_essence(manifest[key]) for key in _WORDS])}
 
 
 def fingerprint(problem: Problem, objective: Objective) -> str:
@@ -77,20 +87,19 @@ def fingerprint(problem: Problem, objective: Objective) -> str:
     owner = c.owners[problem.objectives.index(objective)]
     target = int(c.terms[owner.start]["target"])
     data[target : target + 7] = 0.0
-    digest = hashlib.blake2b(digest_size=16)
     which = [problem.body.joint_names, sorted(problem.lock.items()), problem.objectives.index(objective)]
-    digest.update(json.dumps(which).encode())
+    parts = [json.dumps(which).encode()]
     for array in (data, problem.body.home):
-        _add(digest, array)
+        parts += _bytes(array)
     for records in (c.nodes, c.frames, c.terms, c.variables, c.limits):
         for field in records.dtype.names or ():
             if field not in ("residual", "jacobian", "unused"):
-                _add(digest, records[field])
+                parts += _bytes(records[field])
     for other in problem.objectives:
-        digest.update(type(other).__name__.encode())
+        parts.append(type(other).__name__.encode())
         if isinstance(other, Custom):
-            digest.update(_code(other).encode())
-    return digest.hexdigest()
+            parts.append(_code(other).encode())
+    return digest_of(parts)
 
 
 class Found(NamedTuple):
@@ -102,17 +111,13 @@ class Found(NamedTuple):
 
 def read_manifest(folder: Path) -> Found:
     """The manifest of a folder, if it is as it was written."""
-    path = folder / NAME
-    try:
-        text = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
+    text = read_if_there(folder / NAME, "Choose another folder.")
+    if text is None:
         return Found({}, "it is missing")
-    except OSError as error:
-        raise FormatError(f"{path}: it cannot be read: {error.strerror}. Choose another folder.") from error
     try:
         manifest = json.loads(text)
         sealed = {key: value for key, value in manifest.items() if key != "checksum"}
-        sound = manifest.get("checksum") == digest_of(sealed)
+        sound = manifest.get("checksum") == digest_of_data(sealed)
     except (ValueError, RecursionError):  # no JSON, no UTF-8, nested too deeply
         return Found({}, "it is cut off or garbled")
     except AttributeError:
@@ -122,16 +127,59 @@ def read_manifest(folder: Path) -> Found:
     return Found(sealed, "") if sound else Found({}, "it was changed")
 
 
-def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
-    """Write the manifest of a folder, with a checksum of itself."""
-    text = json.dumps({**manifest, "checksum": digest_of(manifest)}, indent=1)
+class State(NamedTuple):
+    """How far a job is."""
+
+    done: Tally
+    missing: list[Piece]  # what is left to solve
+    distrusted: list[str]  # of what is left: files that are there but do not verify, and why
+    strays: list[str]  # files among the answers that this job did not write
+
+
+def resume(job: Job, pieces: Sequence[Piece], found: Found, manifest: dict[str, Any], *, anew: bool) -> State:
+    """Make the folder one of this job, and say what is left to solve."""
+    folder = job.out
+    if found.manifest:
+        _require_same(folder, found.manifest, manifest)
+    elif not anew and _used_by(folder, job.identity, found.fault):
+        warn(f"files: {folder / NAME}: {found.fault}. It is written again; what its shards hold is verified.")
+    clean(folder, everything=anew)
+    text = json.dumps({**manifest, "checksum": digest_of_data(manifest)}, indent=1)
     write_whole(folder / NAME, text.encode() + b"\n")
+    state = _survey(job, pieces)
+    if state.distrusted:
+        warn(f"files: {folder}: solved again, because {some(state.distrusted)}.")
+    if state.strays:
+        warn(f"files: {folder}: not written by this job, so not counted: {some(state.strays)}. Move it away.")
+    return state
 
 
-def require_ours(folder: Path, job: str, fault: str) -> bool:
+def clean(folder: Path, *, everything: bool = False) -> None:
+    """Remove what a stopped run left half written, or all answers. Files that no job writes stay."""
+    for parent in (folder, folder / ANSWERS, folder / REJECTS):
+        for path in parent.iterdir():
+            if _HALF.fullmatch(path.name) and path.is_file():
+                path.unlink(missing_ok=True)  # a machine that was thought lost may end its work
+    if everything:
+        for path in (*_numbered(folder / ANSWERS), *_numbered(folder / REJECTS)):
+            path.unlink(missing_ok=True)
+
+
+def _numbered(folder: Path) -> Iterator[Path]:
+    """The files of a folder that are named as shards are."""
+    return (path for path in sorted(folder.glob("*.parquet")) if _SHARD.fullmatch(path.name) and not path.is_dir())
+
+
+def some(names: Sequence[str]) -> str:
+    """The first names of a list that may be long."""
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _used_by(folder: Path, job: str, fault: str) -> bool:
     """Whether a folder without a sound manifest has been used before; raise if it was used by another job."""
-    shards = list(numbered(folder / ANSWERS))
-    owners = {_owner(path) for path in shards}
+    contents = [read_if_there(path, _MOVE) or b"" for path in _numbered(folder / ANSWERS)]
+    owners = {str(read_seal(data).note.get("job", "")) for data in contents}  # empty where a shard says nothing
     if owners - {""} and job not in owners:
         raise ProblemError(
             f"files: {folder / NAME}: {fault}, and the shards beside it are those of another job. {HOW_TO_MEND}"
@@ -141,18 +189,10 @@ def require_ours(folder: Path, job: str, fault: str) -> bool:
         raise ProblemError(
             f"files: {folder} has no {NAME}, and nothing says what the files in {ANSWERS} are answers to. {HOW_TO_MEND}"
         )
-    return there or bool(shards)
+    return there or bool(contents)
 
 
-def _owner(path: Path) -> str:
-    """The job that a shard says it belongs to; empty if it says nothing."""
-    try:
-        return str(read_seal(path.read_bytes()).note.get("job", ""))
-    except OSError as error:
-        raise FormatError(f"{path}: it cannot be read: {error.strerror}. Move it out of the way.") from error
-
-
-def require_same(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
+def _require_same(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
     """Raise if the answers in a folder are answers to something else."""
     changed = [words for key, words in _WORDS.items() if _essence(before.get(key)) != _essence(now[key])]
     if changed:
@@ -167,14 +207,13 @@ def _essence(value: Any) -> Any:
     return [(card["digest"], card["rows"]) for card in value] if isinstance(value, list) else value
 
 
-def _add(digest: Any, array: Any) -> None:
+def _bytes(array: Any) -> list[bytes]:
     """Numbers as far as all machines agree on them, which is not to the last bit."""
     numbers = np.ascontiguousarray(array)
     if numbers.dtype.kind == "f":
         with np.errstate(over="ignore"):
             numbers = np.where(np.abs(numbers) < _NOTHING, 0.0, numbers).astype(np.float32)
-    digest.update(str(numbers.shape).encode())
-    digest.update(numbers.tobytes())
+    return [str(numbers.shape).encode(), numbers.tobytes()]
 
 
 def _code(objective: Custom) -> str:
@@ -185,3 +224,62 @@ def _code(objective: Custom) -> str:
         return inspect.getsource(function)
     except (OSError, TypeError):
         return repr(getattr(getattr(function, "__code__", None), "co_code", function))
+
+
+# ---- Which shards are done ---------------------------------------------------------------------------------
+
+
+class _Verdict(NamedTuple):
+    """Whether a file is what its name says."""
+
+    tally: Tally | None  # None unless it is
+    fault: str  # why it is not; empty if it is not there
+
+
+def _survey(job: Job, pieces: Sequence[Piece]) -> State:
+    """Verify every shard, by reading it once."""
+    done, ours = Tally(), set[Path]()
+    missing: list[Piece] = []
+    distrusted: list[str] = []
+    for piece in pieces:
+        tally, *faults = _verify(job, piece, ANSWERS)
+        ours.add(job.path(ANSWERS, piece))
+        if tally is None or tally.rejected:
+            rejects, path = _verify(job, piece, REJECTS), job.path(REJECTS, piece)
+            ours.add(path)
+            faults.append(rejects.fault)
+            if tally is not None and rejects.tally != tally:
+                if not rejects.fault:
+                    what = "is missing" if rejects.tally is None else "has other counts than its shard"
+                    faults.append(f"{_name(path)} {what}")
+                tally = None
+        if tally is None:
+            missing.append(piece)
+            distrusted += filter(None, faults)
+        else:
+            done = done.plus(tally)
+    found = [path for part in (ANSWERS, REJECTS) for path in sorted((job.out / part).iterdir())]
+    # Hidden files, such as a file system's own, are left alone.
+    strays = [_name(path) for path in found if path not in ours and not path.name.startswith(".")]
+    return State(done, missing, distrusted, strays)
+
+
+def _verify(job: Job, piece: Piece, part: str) -> _Verdict:
+    path = job.path(part, piece)
+    data = read_if_there(path, _MOVE)
+    if data is None:
+        return _Verdict(None, "")
+    (note, intact), expected = read_seal(data), job.note(piece, part)
+    if not note:
+        return _Verdict(None, f"{_name(path)} is cut off or no shard of memetik")
+    if not intact:
+        return _Verdict(None, f"{_name(path)} does not match its checksum")
+    if note.get("job") != expected["job"]:
+        return _Verdict(None, f"{_name(path)} is of another job")
+    if any(note.get(key) != value for key, value in expected.items()):
+        return _Verdict(None, f"{_name(path)} is shard {note.get('shard')} of the {note.get('part')}")
+    return _Verdict(Tally(*(note[key] for key in Tally._fields)), "")
+
+
+def _name(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"

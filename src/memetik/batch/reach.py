@@ -1,24 +1,28 @@
-"""reachability: try the same orientations all over the workspace of a tip."""
+"""Reachability: which share of all orientations a tip can take, as a grid over its workspace.
+
+`reachability` finds it, by trying the same orientations all over the workspace.
+"""
 
 from __future__ import annotations
 
+import io
+import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.batch.answers import Tell
-from memetik.batch.checks import positive, require_report, threads_of
-from memetik.batch.reachability import Reachability
-from memetik.batch.solution import BatchSolution
-from memetik.batch.solve import solve_batch
+from memetik.batch.solution import BatchSolution, Tell
+from memetik.batch.solve import require_report, solve_batch, threads_of
 from memetik.body import Body, Frame
-from memetik.errors import ProblemError, shown
+from memetik.errors import FormatError, MemetikError, ProblemError, shown
+from memetik.files import path_of, write_whole
 from memetik.geometry import rotation_matrix
-from memetik.geometry.checks import whole_number
+from memetik.geometry.checks import real_number, whole_number
 from memetik.objectives import Objective, Pose, Position
 from memetik.problem import Problem
 from memetik.problem.seed import checked_seed
@@ -35,6 +39,108 @@ AT_A_TIME = 200_000  # poses in memory at once
 FAR = 1e3  # lengths of the chain: so far away, the nearest posture is the outermost in that direction
 FLAT = 1e-3  # voxels; a workspace that is thinner has no extent in that direction
 TRIES = 8  # starts for each side of the workspace
+_FORMAT = 1
+_Settings = dict[str, Any]  # of solve_batch
+_EXPECTED = {
+    "corner": "it must be three finite numbers [m]",
+    "position": "it must be an array of bool with three dimensions",
+    "fraction": "it must be an array of numbers from 0 to 1, of the shape of position",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Reachability:
+    """A grid of voxels; what is known of each is measured at its centre."""
+
+    body: str
+    tip: str
+    voxel: float  # m, the edge of a voxel
+    corner: Array  # (3,) m, in the world: the corner of the grid where x, y and z are least
+    position: NDArray[np.bool_]  # (nx, ny, nz) whether the tip gets there at all
+    fraction: Array  # (nx, ny, nz) share of the orientations that it can take there
+    orientations: int  # how many were tried
+
+    def __post_init__(self) -> None:
+        for name in ("body", "tip"):
+            if not isinstance(getattr(self, name), str):
+                raise ProblemError(f"reachability: {name} is {shown(getattr(self, name))}, not a name.")
+        _positive(self.voxel, "voxel", "[m]")
+        whole_number(self.orientations, ProblemError, "reachability: orientations", least=1)
+        _require(self.corner, "corner", "f", lambda array: array.shape == (3,) and np.isfinite(array).all())
+        _require(self.position, "position", "b", lambda array: array.ndim == 3)
+        _require(self.fraction, "fraction", "f", lambda array: array.shape == self.position.shape)
+        _require(self.fraction, "fraction", "f", lambda array: ((array >= 0.0) & (array <= 1.0)).all())
+
+    def centers(self, axis: int) -> Array:
+        """The centres of the voxels along x (0), y (1) or z (2) [m]."""
+        axis = whole_number(axis, ProblemError, "reachability: axis", least=0, most=2)
+        return np.asarray(self.corner[axis] + self.voxel * (np.arange(self.fraction.shape[axis]) + 0.5))
+
+    @property
+    def volume(self) -> float:
+        """What the tip can reach [m³]."""
+        return float(self.position.sum()) * self.voxel**3
+
+    @property
+    def mean(self) -> float:
+        """The share of orientations, averaged over what can be reached."""
+        return float(self.fraction[self.position].mean()) if self.position.any() else 0.0
+
+    def __str__(self) -> str:
+        best = float(self.fraction.max(initial=0.0))
+        return (
+            f"{self.tip} of {self.body} reaches {int(self.position.sum()):,} voxels of {self.voxel:g} m, "
+            f"{self.volume:.3g} m³ in all. Of {self.orientations} orientations it can take {100.0 * self.mean:.1f} % there on "
+            f"average, {100.0 * best:.1f} % at best."
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Write a NumPy .npz file, which `load_reachability` reads."""
+        target, file = path_of(path, ProblemError, "reachability: path"), io.BytesIO()
+        about = {"format": _FORMAT, "body": self.body, "tip": self.tip, "orientations": int(self.orientations)}
+        arrays: dict[str, Any] = {name: getattr(self, name) for name in ("voxel", "corner", "position", "fraction")}
+        np.savez_compressed(file, about=np.array(json.dumps(about)), **arrays)
+        write_whole(target, file.getvalue())
+        return target
+
+
+def load_reachability(path: str | Path) -> Reachability:
+    """Read what Reachability.save wrote."""
+    place = path_of(path, ProblemError, "load_reachability: path")
+    try:
+        data = place.read_bytes()
+    except OSError as error:
+        raise FormatError(f"{path}: this is no saved reachability: {error.strerror}.") from error
+    try:
+        with np.load(io.BytesIO(data)) as saved:
+            about = json.loads(str(saved["about"]))
+            return Reachability(
+                about["body"], about["tip"], float(saved["voxel"]), saved["corner"], saved["position"],
+                saved["fraction"], about["orientations"],
+            )  # fmt: skip
+    except Exception as error:  # zipfile, zlib, numpy and json fail in ways of their own where a file is damaged
+        ours = isinstance(error, MemetikError)
+        reason = str(error).rstrip(".") if ours else "it is damaged, or a file of another kind"
+        raise FormatError(f"{path}: this is no saved reachability: {reason}. Compute and save it again.") from error
+
+
+def _positive(value: object, name: str, unit: str) -> float:
+    """A finite number above zero, or an error that names it."""
+    number = real_number(value, ProblemError, f"reachability: {name}")
+    if not 0.0 < number < math.inf:  # NaN is not either
+        raise ProblemError(f"reachability: {name} is {number}; it must be a finite number above 0 {unit}.")
+    return number
+
+
+def _require(value: Any, name: str, kind: str, holds: Callable[[Any], Any]) -> None:
+    """Raise unless a field is an array of a kind of numbers for which something holds."""
+    is_array = isinstance(value, np.ndarray)
+    if not is_array or value.dtype.kind != kind or not holds(value):
+        found = f"an array of {value.dtype} with shape {value.shape}" if is_array else shown(value)
+        raise ProblemError(f"reachability: {name} is {found}; {_EXPECTED[name]}.")
+
+
+# ---- How it is found --------------------------------------------------------------------------------------
 
 
 def reachability(
@@ -67,87 +173,83 @@ def reachability(
     if not isinstance(tip, (str, Frame)):
         raise ProblemError(f"reachability: tip is {shown(tip)}. Give the name of a link, or a Frame.")
     require_report(progress, "reachability")
-    voxel = positive(voxel, "reachability: voxel", "[m]")
-    position_tolerance = positive(position_tolerance, "reachability: position_tolerance", "[m]")
-    orientation_tolerance = positive(orientation_tolerance, "reachability: orientation_tolerance", "[rad]")
+    voxel = _positive(voxel, "voxel", "[m]")
+    near = _positive(position_tolerance, "position_tolerance", "[m]")
+    turned = _positive(orientation_tolerance, "orientation_tolerance", "[rad]")
     orientations = whole_number(
         orientations, ProblemError, "reachability: orientations", least=1, most=MOST_ORIENTATIONS
     )
-    settings = {
+    settings: _Settings = {
         "budget": checked_budget(budget, "reachability"),
         "seed": checked_seed(seed, "reachability"),
         "threads": threads_of(threads, "reachability"),
     }
-    also = _objectives(also)
-    place = Position(tip, np.zeros(3), tolerance=position_tolerance)
-    pose = Pose(tip, np.eye(4), position_tolerance=position_tolerance, orientation_tolerance=orientation_tolerance)
-    survey = _Survey(body, {} if lock is None else lock, {} if limits is None else limits, settings)
-    corner, shape = _grid(*survey.box(place), voxel)
+    given = (also,) if isinstance(also, Objective) else also
+    if not isinstance(given, (list, tuple)) or not all(isinstance(each, Objective) for each in given):
+        raise ProblemError(
+            f"reachability: also is {shown(also)}. Give a list of objectives, such as [mk.SelfDistance(body)]."
+        )
+    place = Position(tip, np.zeros(3), tolerance=near)
+    pose = Pose(tip, np.eye(4), position_tolerance=near, orientation_tolerance=turned)
+    corner, shape = _grid(*_box(Problem(body, place, lock=lock, limits=limits), place, settings["threads"]), voxel)
     points = corner + voxel * (np.stack(np.unravel_index(np.arange(math.prod(shape)), shape), axis=1) + 0.5)
     with teller(progress, len(points), "positions") as tell:
-        reached, postures = survey.positions([place, *also], points, tell)
+        problem = Problem(body, [place, *given], lock=lock, limits=limits)
+        reached, postures = _positions(problem, points, tell, settings)
     fraction = np.zeros(len(points))
     with teller(progress, int(reached.sum()) * orientations, "orientations") as tell:
-        turns = even_rotations(orientations)
-        fraction[reached] = survey.shares([pose, *also], points[reached], turns, postures[reached], tell)
+        problem, turns = Problem(body, [pose, *given], lock=lock, limits=limits), even_rotations(orientations)
+        fraction[reached] = _shares(problem, points[reached], turns, postures[reached], tell, settings)
     name = tip if isinstance(tip, str) else tip.link
     return Reachability(body.name, name, voxel, corner, reached.reshape(shape), fraction.reshape(shape), orientations)
 
 
-@dataclass(frozen=True)
-class _Survey:
-    """Batches of questions about one body."""
+def _box(problem: Problem, place: Position, threads: int | None) -> tuple[Array, Array]:
+    """The least and greatest x, y and z that the tip gets to [m]: where it goes for targets far away along them."""
+    body = problem.body
+    frame = body.frame(place.frame)
+    ball = reach(problem, frame, body.home)
+    if ball is None or not math.isfinite(ball.length):
+        raise ProblemError(
+            f"reachability: nothing limits how far {frame.link!r} can go. Lock the joints that take it there, or give "
+            "them limits."
+        )
+    far = np.repeat(FAR * ball.length * np.vstack([-np.eye(3), np.eye(3)]), TRIES, axis=0)
+    rng = np.random.default_rng(0)
+    starts = np.array([body.sample(rng) for _ in far])
+    batch = solve_batch(problem, {place: far}, starts, threads=threads, progress=False)
+    found = np.array([(body.forward(q)[frame.link] @ frame.link_from_frame)[:3, 3] for q in batch.q])
+    return found.min(axis=0), found.max(axis=0)
 
-    body: Body
-    lock: Mapping[str, float]
-    limits: Mapping[str, tuple[float, float]]
-    settings: Mapping[str, Any]  # of solve_batch
 
-    def box(self, place: Position) -> tuple[Array, Array]:
-        """The least and greatest x, y and z that the tip gets to [m]: where it goes for targets far away along them."""
-        problem = Problem(self.body, place, lock=self.lock, limits=self.limits)
-        frame = self.body.frame(place.frame)
-        ball = reach(problem, frame, self.body.home)
-        if ball is None or not math.isfinite(ball.length):
-            raise ProblemError(
-                f"reachability: nothing limits how far {frame.link!r} can go. Lock the joints that take it there, or give "
-                "them limits."
-            )
-        far = np.repeat(FAR * ball.length * np.vstack([-np.eye(3), np.eye(3)]), TRIES, axis=0)
-        rng = np.random.default_rng(0)
-        starts = np.array([self.body.sample(rng) for _ in far])
-        batch = solve_batch(problem, {place: far}, starts, threads=self.settings["threads"], progress=False)
-        found = np.array([(self.body.forward(q)[frame.link] @ frame.link_from_frame)[:3, 3] for q in batch.q])
-        return found.min(axis=0), found.max(axis=0)
+def _positions(problem: Problem, points: Array, tell: Tell, settings: _Settings) -> tuple[NDArray[np.bool_], Array]:
+    """Which points the tip gets to, and a posture for each."""
+    reached, postures = np.zeros(len(points), dtype=np.bool_), np.empty((len(points), problem.body.dof))
+    for part in _parts(len(points), AT_A_TIME):
+        batch = _solve(problem, points[part], problem.body.home, part.start, tell, settings)
+        reached[part], postures[part] = batch.success, batch.q
+    return reached, postures
 
-    def positions(self, objectives: Sequence[Objective], points: Array, tell: Tell) -> tuple[NDArray[np.bool_], Array]:
-        """Which points the tip gets to, and a posture for each."""
-        problem = Problem(self.body, objectives, lock=self.lock, limits=self.limits)
-        reached, postures = np.zeros(len(points), dtype=np.bool_), np.empty((len(points), self.body.dof))
-        for part in _parts(len(points), AT_A_TIME):
-            batch = self._solve(problem, points[part], self.body.home, part.start, tell)
-            reached[part], postures[part] = batch.success, batch.q
-        return reached, postures
 
-    def shares(
-        self, objectives: Sequence[Objective], points: Array, turns: Array, postures: Array, tell: Tell
-    ) -> Array:
-        """Which share of the rotations the tip can take at each point, tried from a posture that takes it there."""
-        problem = Problem(self.body, objectives, lock=self.lock, limits=self.limits)
-        shares, count = np.empty(len(points)), len(turns)
-        for part in _parts(len(points), max(AT_A_TIME // count, 1)):
-            targets = np.tile(np.eye(4), (part.stop - part.start, count, 1, 1))
-            targets[:, :, :3, :3] = turns
-            targets[:, :, :3, 3] = points[part, None]
-            starts = np.repeat(postures[part], count, axis=0)
-            batch = self._solve(problem, targets.reshape(-1, 4, 4), starts, part.start * count, tell)
-            shares[part] = batch.success.reshape(-1, count).mean(axis=1)
-        return shares
+def _shares(problem: Problem, points: Array, turns: Array, postures: Array, tell: Tell, settings: _Settings) -> Array:
+    """Which share of the rotations the tip can take at each point, tried from a posture that takes it there."""
+    shares, count = np.empty(len(points)), len(turns)
+    for part in _parts(len(points), max(AT_A_TIME // count, 1)):
+        targets = np.tile(np.eye(4), (part.stop - part.start, count, 1, 1))
+        targets[:, :, :3, :3] = turns
+        targets[:, :, :3, 3] = points[part, None]
+        starts = np.repeat(postures[part], count, axis=0)
+        batch = _solve(problem, targets.reshape(-1, 4, 4), starts, part.start * count, tell, settings)
+        shares[part] = batch.success.reshape(-1, count).mean(axis=1)
+    return shares
 
-    def _solve(self, problem: Problem, targets: Array, starts: Array, before: int, tell: Tell) -> BatchSolution:
-        """Solve for targets of the first objective; `tell` hears of them and of all `before`."""
-        asked = {problem.objectives[0]: targets}
-        return solve_batch(problem, asked, starts, progress=lambda done, _: tell(before + done), **self.settings)
+
+def _solve(
+    problem: Problem, targets: Array, starts: Array, before: int, tell: Tell, settings: _Settings
+) -> BatchSolution:
+    """Solve for targets of the first objective; `tell` hears of them and of all `before`."""
+    asked = {problem.objectives[0]: targets}
+    return solve_batch(problem, asked, starts, progress=lambda done, _: tell(before + done), **settings)
 
 
 def even_rotations(count: int) -> Array:
@@ -179,15 +281,6 @@ def _grid(low: Array, high: Array, voxel: float) -> tuple[Array, tuple[int, int,
         )
     nx, ny, nz = sizes.astype(np.int64).tolist()
     return first * voxel, (nx, ny, nz)
-
-
-def _objectives(also: object) -> Sequence[Objective]:
-    given = (also,) if isinstance(also, Objective) else also
-    if not isinstance(given, (list, tuple)) or not all(isinstance(each, Objective) for each in given):
-        raise ProblemError(
-            f"reachability: also is {shown(also)}. Give a list of objectives, such as [mk.SelfDistance(body)]."
-        )
-    return given
 
 
 def _parts(count: int, size: int) -> Iterator[slice]:

@@ -1,14 +1,12 @@
 """One piece of a file of targets: solve it and write its answers, whole or not at all.
 
-A file of answers carries a note of what it is (batch/checksum.py), by which a later run knows it again (batch/restart.py).
+A file of answers carries a note of what it is (batch/checksum.py), by which a later run knows it again (batch/manifest.py).
 Whoever is stopped in the middle, or does the same piece a second time, leaves nothing wrong behind.
 """
 
 from __future__ import annotations
 
 import io
-import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,8 +19,8 @@ from memetik.batch.solution import BatchSolution
 from memetik.batch.solve import solve_batch
 from memetik.batch.source import Piece
 from memetik.batch.tables import ID, Layout, Rows, arrow
-from memetik.errors import FormatError
-from memetik.files import writable_folder, write_whole
+from memetik.errors import FormatError, ProblemError
+from memetik.files import write_whole
 from memetik.objectives import Objective
 from memetik.problem import Problem
 from memetik.progress import Report
@@ -33,8 +31,6 @@ ANSWERS, REJECTS = "solutions", "rejects"  # folders of the output
 ROW, STATUS, EVALUATIONS, REASON = "row", "status", "evaluations", "reason"
 POSITION_ERROR, ORIENTATION_ERROR = "position_error", "orientation_error"
 REJECTED = "REJECTED"
-_SHARD = re.compile(r"\d{6,}\.parquet")
-_HALF = re.compile(r"\.(\d{6,}\.parquet|manifest\.json)\.[0-9a-f]+\.tmp")  # as memetik/files.py names them
 
 
 class Tally(NamedTuple):
@@ -64,13 +60,9 @@ class Job:
     budget: Budget
     identity: str  # a digest of all that decides the answers
 
-    def answers(self, shard: int) -> Path:
-        """Where the answers of a piece are."""
-        return self.out / ANSWERS / f"{shard:06d}.parquet"
-
-    def rejects(self, shard: int) -> Path:
-        """Where the rows of a piece are that cannot be solved, if there are any."""
-        return self.out / REJECTS / f"{shard:06d}.parquet"
+    def path(self, part: str, piece: Piece) -> Path:
+        """Where the ANSWERS of a piece are, or the REJECTS, rows that cannot be solved, if there are any."""
+        return self.out / part / f"{piece.shard:06d}.parquet"
 
     def note(self, piece: Piece, part: str) -> dict[str, Any]:
         """What the file of a piece says of itself, beside its tally; `part` is the folder that it is in."""
@@ -108,25 +100,9 @@ def solve_shard(job: Job, piece: Piece, table: Any, threads: int | None, progres
     evaluations = int(batch.evaluations.sum())
     tally = Tally(len(rows.good), reached, closest, invalid, len(rows.reasons), evaluations)
     if rows.reasons:  # first, so that answers that are there mean that all is there
-        _write(job, piece, _rejected(job, piece, table, rows), job.rejects(piece.shard), tally)
-    _write(job, piece, _answered(job, piece, table, rows, batch), job.answers(piece.shard), tally)
+        _write(job, piece, REJECTS, _rejected(job, piece, table, rows), tally)
+    _write(job, piece, ANSWERS, _answered(job, piece, table, rows, batch), tally)
     return tally
-
-
-def clean(folder: Path, *, everything: bool = False) -> None:
-    """Remove what a stopped run left half written, or all answers. Files that no job writes stay."""
-    for parent in (folder, folder / ANSWERS, folder / REJECTS):
-        for path in parent.iterdir():
-            if _HALF.fullmatch(path.name) and path.is_file():
-                path.unlink(missing_ok=True)  # a machine that was thought lost may end its work
-    if everything:
-        for path in (*numbered(folder / ANSWERS), *numbered(folder / REJECTS)):
-            path.unlink(missing_ok=True)
-
-
-def numbered(folder: Path) -> Iterator[Path]:
-    """The files of a folder that are named as shards are."""
-    return (path for path in sorted(folder.glob("*.parquet")) if _SHARD.fullmatch(path.name) and not path.is_dir())
 
 
 # ---- Tables ------------------------------------------------------------------------------------------------
@@ -174,9 +150,9 @@ def _labels(piece: Piece, table: Any, which: Any, layout: Layout) -> dict[str, A
     return columns
 
 
-def _write(job: Job, piece: Piece, table: Any, path: Path, tally: Tally) -> None:
-    note = unsealed_note({**job.note(piece, path.parent.name), **tally._asdict()})
-    file = io.BytesIO()
+def _write(job: Job, piece: Piece, part: str, table: Any, tally: Tally) -> None:
+    note = unsealed_note({**job.note(piece, part), **tally._asdict()})
+    path, file = job.path(part, piece), io.BytesIO()
     try:
         arrow().parquet.write_table(table.replace_schema_metadata({KEY: note}), file, compression="zstd")
     except arrow().ArrowException as error:  # a type of id that Parquet does not have
@@ -184,13 +160,11 @@ def _write(job: Job, piece: Piece, table: Any, path: Path, tally: Tally) -> None
     write_whole(path, seal(file.getvalue()))
 
 
-def make_folders(out: Path) -> None:
-    """The folders of the output, to which files can be written."""
-    for folder in (out, out / ANSWERS, out / REJECTS):
-        writable_folder(folder)
-
-
-def columns_of_answers(problem: Problem, objective: Objective) -> Sequence[str]:
-    """All columns of the answers but those of the joints."""
-    errors = [name for names in error_columns(problem, objective).values() for name in names]
-    return [ROW, ID, STATUS, *errors, EVALUATIONS]
+def require_other_names(problem: Problem, objective: Objective) -> None:
+    """Raise if a joint has the name of another column of the answers."""
+    body, errors = problem.body, [name for names in error_columns(problem, objective).values() for name in names]
+    for name in (ROW, ID, STATUS, *errors, EVALUATIONS):
+        if name in body.joint_names:
+            raise ProblemError(
+                f"files: joint {name!r} of body {body.name!r} has the name of a column. Rename the joint."
+            )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, overload
+from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,8 +20,23 @@ from memetik.solution import Solution, Status
 from memetik.solution.words import duration
 from memetik.types import Array
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+Tell = Callable[[int], None]  # is told how many rows are done
+
+
+class Answers(NamedTuple):
+    """What a device writes, one row for each problem."""
+
+    q: Array  # (count, dof) the starts, until the answers are written over them
+    status: NDArray[np.int8]  # (count,) as in Status
+    numbers: Array  # (count, k) what the search reports (kernels/problem/budget.py), errors of terms, whether satisfied
+    seconds: Array  # (count,) what each row took
+
+    @classmethod
+    def empty(cls, problem: Problem, starts: Array) -> Answers:
+        """Arrays to be written, with a copy of the starts."""
+        count = len(starts)
+        numbers = np.zeros((count, problem.compiled.outcome_size))
+        return cls(starts.copy(), np.empty(count, dtype=np.int8), numbers, np.zeros(count))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

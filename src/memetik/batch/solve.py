@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memetik.batch.checks import require_report, threads_of
-from memetik.batch.devices import solver_for
-from memetik.batch.one_by_one import require_one_thread, solve_one_by_one
-from memetik.batch.solution import BatchSolution
-from memetik.errors import ProblemError
-from memetik.geometry.checks import real_array
+from memetik.batch.cuda import require_cuda, solve_on_cuda
+from memetik.batch.solution import Answers, BatchSolution, Tell
+from memetik.batch.threads import solve_on_threads
+from memetik.errors import MemetikError, ProblemError, shown
+from memetik.geometry.checks import real_array, whole_number
 from memetik.kernels.compiler.compile_time import split_time
 from memetik.objectives import Objective
 from memetik.problem import Problem, require_problem
@@ -22,9 +23,11 @@ from memetik.problem.seed import checked_seed
 from memetik.progress import Report, teller
 from memetik.solvers import Budget, Memetic, Solver
 from memetik.solvers.budget import DEFAULT, checked_budget
-from memetik.solvers.registry import chosen
+from memetik.solvers.registry import answer_of, chosen
 from memetik.types import Array
 
+MOST_THREADS = 4096
+DEVICES = ("cpu", "cuda", "auto")
 _PATIENCE = 1.0  # s; shorter batches draw no progress
 
 
@@ -60,29 +63,57 @@ def solve_batch(
     solver = chosen(method, seed, "batch")
     threads = threads_of(threads, "batch")
     require_report(progress, "batch")
-    on_device = solver_for(device, problem, budget)
+    chosen_device = device_for(device, problem, budget)
     if not isinstance(solver, Memetic):
-        require_one_thread(device, threads)
+        if device == "cuda":
+            raise ProblemError("batch: only method 'memetic' runs on a graphics card. Leave out device, or the method.")
+        if threads is not None and threads > 1:
+            raise ProblemError(
+                "batch: only method 'memetic' runs on several threads. Leave out threads, or the method."
+            )
+    elif chosen_device == "cuda" and np.isfinite(budget.seconds):
+        raise ProblemError(
+            "batch: there is no clock on a graphics card. Give a budget of evaluations, or device='cpu'."
+        )
     begin = time.perf_counter()
+    who, found_by = "a graphics card", "memetic"
     with teller(progress, len(columns.rows), "solving", patience=_PATIENCE) as tell:
-        if isinstance(solver, Memetic):
-            answers = on_device(problem, columns, vectors.copy(), solver.seed, budget, threads, tell)
+        if not isinstance(solver, Memetic):
+            who, (answers, found_by) = "1 thread", _solve_one_by_one(solver, problem, columns, vectors, budget, tell)
+        elif chosen_device == "cuda":
+            most = budget.evaluations
+            answers = solve_on_cuda(problem, columns.rows, columns.places, vectors, solver.seed, most, tell)
         else:
-            answers = solve_one_by_one(solver, problem, columns, vectors.copy(), budget, tell)
+            answers, who = solve_on_threads(problem, columns, vectors, solver.seed, budget, threads, tell)
     took, compiling = split_time(begin)
-    return BatchSolution(
-        problem,
-        answers.q,
-        answers.status,
-        answers.numbers,
-        answers.seconds,
-        took,
-        answers.device,
-        tuple((target, columns.rows[:, owned]) for target, owned in columns.targets),
-        vectors,
-        answers.method,
-        compiling,
-    )
+    targets_of_rows = tuple((target, columns.rows[:, owned]) for target, owned in columns.targets)
+    return BatchSolution(problem, *answers, took, who, targets_of_rows, vectors, found_by, compiling)
+
+
+def device_for(device: str, problem: Problem, budget: Budget) -> str:
+    """ "cpu" or "cuda"; "auto" is a card, if there is one that can take the problem."""
+    if not isinstance(device, str) or device not in DEVICES:
+        raise ProblemError(f"batch: unknown device {shown(device)}. There are: {', '.join(DEVICES)}.")
+    if device != "auto":
+        return device
+    try:
+        require_cuda()
+    except MemetikError:
+        return "cpu"
+    return "cpu" if problem.has_functions or np.isfinite(budget.seconds) else "cuda"
+
+
+def _solve_one_by_one(
+    solver: Solver, problem: Problem, columns: Columns, starts: Array, budget: Budget, tell: Tell
+) -> tuple[Answers, str]:
+    """Solve the rows by any method, one after another in this thread; also the name of the method."""
+    answers, method = Answers.empty(problem, starts), type(solver).__name__
+    for k, row in enumerate(columns.problems(problem)):
+        solution = answer_of(solver, row, answers.q[k], budget)
+        answers.q[k], answers.status[k], answers.numbers[k] = solution.q, int(solution.status), solution.numbers
+        answers.seconds[k], method = solution.seconds, solution.method
+        tell(k + 1)
+    return answers, method
 
 
 # ---- What was asked ----------------------------------------------------------------------------------------
@@ -127,3 +158,31 @@ def _starts(problem: Problem, starts: ArrayLike | None, count: int) -> Array:
 
 def _numbers(starts: ArrayLike | None) -> Array:
     return np.empty(0) if starts is None else real_array(starts, ProblemError, "batch: starts are not joint vectors")
+
+
+def threads_of(value: Any, where: str) -> int | None:
+    """A number of threads; None stands for every core."""
+    if value is None:
+        return None
+    return whole_number(value, ProblemError, f"{where}: threads", least=1, most=MOST_THREADS)
+
+
+def require_report(value: Any, where: str) -> None:
+    """Raise unless a value says whom to tell how much is done."""
+    if not (value is None or isinstance(value, bool) or _takes_two(value)):
+        raise ProblemError(
+            f"{where}: progress is {shown(value)}. Give a function that takes (done, total), None for the terminal, or False."
+        )
+
+
+def _takes_two(function: Any) -> bool:
+    """Whether this is a function that can be called with two arguments, as far as it tells."""
+    if isinstance(function, type) or not callable(function):
+        return False
+    try:
+        inspect.signature(function).bind(0, 1)
+    except TypeError:
+        return False
+    except ValueError:  # it does not say what it takes
+        return True
+    return True

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
-from memetik.batch import csv_file, parquet_file
-from memetik.batch.checksum import DIGEST_SIZE
-from memetik.batch.sniff import CSV, PARQUET, TAKEN, kind_of
+from memetik.batch.checksum import digest_of
+from memetik.batch.readers import TAKEN, open_file
 from memetik.batch.tables import arrow
 from memetik.errors import FormatError, ProblemError
 from memetik.files import path_of
 
-_READERS = {PARQUET: parquet_file, CSV: csv_file}
 _BLOCK = 1 << 20  # bytes
 
 
@@ -30,22 +25,16 @@ class Piece(NamedTuple):
     rows: int
 
 
-class Files(NamedTuple):
-    """All files, in the order of their rows, which nobody counted yet."""
-
-    paths: tuple[Path, ...]
-    schema: Any  # of Arrow, the same for all
-
-    def counted(self, columns: Sequence[str]) -> Source:
-        """The rows of the files. Where counting means to read them all, wrong ones in these columns are found."""
-        return Source(self.paths, tuple(_reader(path).count(path, columns) for path in self.paths))
-
-
 class Source(NamedTuple):
     """All files, in the order of their rows."""
 
     paths: tuple[Path, ...]
-    rows: tuple[int, ...]
+    schema: Any  # of Arrow, the same for all
+    rows: tuple[int, ...] = ()  # of each file, once they are counted
+
+    def counted(self, columns: Sequence[str]) -> Source:
+        """The same, with its rows. Where counting means to read them all, wrong ones in these columns are found."""
+        return self._replace(rows=tuple(open_file(path).count(columns) for path in self.paths))
 
     def pieces(self, size: int) -> list[Piece]:
         """Cut every file into pieces of `size` rows; the last of a file may be smaller."""
@@ -61,26 +50,29 @@ class Source(NamedTuple):
         """Name, size, time and digest of each file. A file as old and as large as it is `known` is not read again."""
         found = []
         for k, (path, rows) in enumerate(zip(self.paths, self.rows, strict=True)):
-            state = _stat(path)
-            card = {"name": path.name, "rows": rows, "bytes": state.st_size, "modified": state.st_mtime_ns}
             before = known[k] if k < len(known) else {}
-            same = all(before.get(key) == value for key, value in card.items())
-            found.append({**card, "digest": before["digest"] if same else _digest(path)})
+            try:
+                state = path.stat()
+                card = {"name": path.name, "rows": rows, "bytes": state.st_size, "modified": state.st_mtime_ns}
+                same = all(before.get(key) == value for key, value in card.items())
+                found.append({**card, "digest": before["digest"] if same else _digest(path)})
+            except OSError as error:
+                raise FormatError(f"{path}: it cannot be read: {error.strerror}.") from error
         return found
 
 
-def open_files(path: str | Path) -> Files:
+def open_files(path: str | Path) -> Source:
     """A file, or a folder of files with the same columns in the order of their names."""
     arrow()
     whole = path_of(path, ProblemError, "files: source").resolve()
     paths = _listed(whole) if whole.is_dir() else [whole]
-    schemas = [_reader(file).schema(file) for file in paths]
+    schemas = [open_file(file).schema for file in paths]
     for file, schema in zip(paths, schemas, strict=True):
         if not schema.equals(schemas[0]):
             raise FormatError(
                 f"{file}: its columns differ from those of {paths[0].name}. Give all files the same columns."
             )
-    return Files(tuple(paths), schemas[0])
+    return Source(tuple(paths), schemas[0])
 
 
 def read(pieces: Sequence[Piece], columns: Sequence[str]) -> Iterator[tuple[Piece, Any]]:
@@ -94,7 +86,7 @@ def read(pieces: Sequence[Piece], columns: Sequence[str]) -> Iterator[tuple[Piec
 
     waiting = iter(pieces)
     piece, parts = next(waiting), []
-    for position, batch in _reader(path).batches(path, columns, wanted):
+    for position, batch in open_file(path).batches(columns, wanted):
         begin = 0
         while True:
             begin = max(begin, piece.offset - position)
@@ -123,23 +115,6 @@ def _listed(folder: Path) -> list[Path]:
     return parquet or csv
 
 
-def _reader(path: Path) -> ModuleType:
-    return _READERS[kind_of(path)]
-
-
-def _stat(path: Path) -> os.stat_result:
-    try:
-        return path.stat()
-    except OSError as error:
-        raise FormatError(f"{path}: it cannot be read: {error.strerror}.") from error
-
-
 def _digest(path: Path) -> str:
-    digest = hashlib.blake2b(digest_size=DIGEST_SIZE)
-    try:
-        with path.open("rb") as file:
-            while block := file.read(_BLOCK):
-                digest.update(block)
-    except OSError as error:
-        raise FormatError(f"{path}: it cannot be read: {error.strerror}.") from error
-    return digest.hexdigest()
+    with path.open("rb") as file:
+        return digest_of(iter(lambda: file.read(_BLOCK), b""))

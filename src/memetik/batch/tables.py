@@ -11,14 +11,12 @@ than 1, is rejected.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.body import Body
 from memetik.errors import FormatError, MissingExtraError, ProblemError, shown, suggest
 from memetik.geometry.checks import INPUT_TOLERANCE
 from memetik.objectives import Objective, Pose, Position
@@ -115,11 +113,6 @@ def layout_of(schema: Any, problem: Problem, objective: Objective, path: object)
     return layout
 
 
-def unread(schema: Any, layout: Layout) -> list[str]:
-    """The columns of a file that are not read."""
-    return [name for name in schema.names if name not in layout.columns]
-
-
 def target_of(problem: Problem, objective: Objective | None) -> Objective:
     """The objective whose target the rows are: the only pose or position of the problem, unless one is named."""
     require_problem(problem, "files")
@@ -136,15 +129,6 @@ def target_of(problem: Problem, objective: Objective | None) -> Objective:
     return objective
 
 
-def answer_names(body: Body, taken: Iterable[str]) -> None:
-    """Raise if a joint has the name of another column of the answers."""
-    for name in taken:
-        if name in body.joint_names:
-            raise ProblemError(
-                f"files: joint {name!r} of body {body.name!r} has the name of a column. Rename the joint."
-            )
-
-
 def _floats(column: Any) -> Array:
     """A column as float64, NaN where a value is missing. Integers beyond 2**53 are rounded."""
     return np.asarray(column.cast("float64", safe=False).to_numpy(), dtype=np.float64)
@@ -154,21 +138,12 @@ def _transforms(points: Array, quaternions: Array) -> Array:
     """4x4 transforms from positions and unit quaternions (w, x, y, z)."""
     w, x, y, z = quaternions.T
     matrices = np.zeros((len(points), 4, 4))
-    matrices[:, 0, 0], matrices[:, 0, 1], matrices[:, 0, 2] = (
-        1 - 2 * (y * y + z * z),
-        2 * (x * y - w * z),
-        2 * (x * z + w * y),
+    rotations = (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+        (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+        (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
     )
-    matrices[:, 1, 0], matrices[:, 1, 1], matrices[:, 1, 2] = (
-        2 * (x * y + w * z),
-        1 - 2 * (x * x + z * z),
-        2 * (y * z - w * x),
-    )
-    matrices[:, 2, 0], matrices[:, 2, 1], matrices[:, 2, 2] = (
-        2 * (x * z - w * y),
-        2 * (y * z + w * x),
-        1 - 2 * (x * x + y * y),
-    )
+    matrices[:, :3, :3] = np.moveaxis(np.array(rotations), 2, 0)
     matrices[:, :3, 3] = points
     matrices[:, 3, 3] = 1.0
     return matrices

@@ -11,18 +11,18 @@ import math
 import os
 import threading
 import time
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.batch.answers import Answers, Tell
-from memetik.errors import MemetikWarning
+from memetik.batch.solution import Answers, Tell
+from memetik.errors import warn
 from memetik.kernels.compiler.cancel import begin_run, cancel
 from memetik.kernels.memetic.batch import Rows, solve_rows
 from memetik.kernels.terms.records import CUSTOM, CUSTOM_COMPILED
 from memetik.problem import Problem
+from memetik.problem.columns import Columns
 from memetik.solution.words import count
 from memetik.solvers import Budget
 from memetik.solvers.memetic import shares
@@ -34,48 +34,34 @@ FIRST = 8  # rows to begin with, before anything is known of their cost
 
 
 def solve_on_threads(
-    problem: Problem,
-    rows: Array,
-    places: NDArray[np.int64],
-    starts: Array,
-    seed: int,
-    budget: Budget,
-    threads: int | None,
-    tell: Tell,
-) -> Answers:
-    """Solve all rows; their columns go to `places` in the data of the problem. The answers are written over `starts`."""
-    compiled, total = problem.compiled, len(starts)
-    answers = Answers(
-        starts, np.empty(total, dtype=np.int8), np.empty((total, compiled.outcome_size)), np.empty(total), ""
-    )
-    workers = min(_workers(problem, threads), max(total, 1))
-    work = _Work(problem, rows, places, answers, seed, budget, workers, tell)
+    problem: Problem, columns: Columns, starts: Array, seed: int, budget: Budget, threads: int | None, tell: Tell
+) -> tuple[Answers, str]:
+    """Solve all rows; also how many threads did, in words."""
+    answers = Answers.empty(problem, starts)
+    workers = min(_workers(problem, threads), max(len(starts), 1))
+    work = _Work(problem, columns, answers, seed, budget, workers, tell)
     if workers == 1:
         work.run()
     else:
         with ThreadPoolExecutor(workers - 1, thread_name_prefix="memetik batch") as pool:
-            others = [pool.submit(work.run) for _ in range(workers - 1)]
-            work.run()  # this thread, too
+            try:
+                others = [pool.submit(work.run) for _ in range(workers - 1)]
+                work.run()  # this thread, too
+            except BaseException:  # Ctrl-C may come while the others start, and the pool waits for them
+                work.stop()
+                raise
         for other in others:
             other.result()
-    return answers._replace(device=count(workers, "thread"))
+    return answers, count(workers, "thread")
 
 
 class _Work:
     """The rows that are left, and how a thread takes some of them."""
 
     def __init__(
-        self,
-        problem: Problem,
-        rows: Array,
-        places: NDArray[np.int64],
-        answers: Answers,
-        seed: int,
-        budget: Budget,
-        workers: int,
-        tell: Tell,
+        self, problem: Problem, columns: Columns, answers: Answers, seed: int, budget: Budget, workers: int, tell: Tell
     ) -> None:
-        self.problem, self.rows, self.places, self.answers = problem, rows, places, answers
+        self.problem, self.rows, self.places, self.answers = problem, columns.rows, columns.places, answers
         self.seed, self.workers, self.tell = seed, workers, tell
         self.seconds = budget.seconds if budget.seconds < math.inf else 0.0
         self.shares = np.array(shares(problem.compiled, budget.evaluations), dtype=np.int64)
@@ -99,10 +85,7 @@ class _Work:
                 begin = time.perf_counter()
                 if plan.compiled.calls_python:
                     begin_run(clock)
-                a = self.answers
-                rows = Rows(
-                    self.places, self.rows[part], a.q[part], a.numbers[part], a.status[part], a.seconds[part]
-                )  # fmt: skip
+                rows = Rows(self.places, self.rows[part], *(array[part] for array in self.answers))
                 solved = solve_rows(
                     rows, plan.stages, own.table, self.shares, only_guides, self.seed, self.seconds, HELPING
                 )
@@ -110,7 +93,7 @@ class _Work:
                 wanted = math.ceil(solved * min(HELPING / lasted, 8.0))
                 self._report(part, solved, clock)
         except BaseException:
-            self._stop()
+            self.stop()
             raise
 
     def _take(self, wanted: int) -> slice | None:
@@ -139,7 +122,8 @@ class _Work:
             self._done += solved
             self.tell(self._done)
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
+        """Let all threads end."""
         with self._change:
             self._stopped = True
             for clock in self._clocks:
@@ -148,14 +132,18 @@ class _Work:
 
 
 def _workers(problem: Problem, threads: int | None) -> int:
-    """How many threads are of use."""
-    slow = _in_python(problem)
+    """How many threads are of use: one, where an objective runs as plain Python."""
+    c = problem.compiled
+    slow = [
+        objective.name
+        for objective, owner in zip(problem.objectives, c.owners, strict=True)
+        for term in c.terms[owner]
+        if term["kind"] == CUSTOM and c.data[term["numbers"] + CUSTOM_COMPILED] < 0.0
+    ]
     if slow:
-        warnings.warn(
-            f"{slow}: Numba could not compile its function, and Python runs one thread at a time, so the batch is solved "
-            "on one thread.",
-            MemetikWarning,
-            stacklevel=4,
+        warn(
+            f"{slow[0]}: Numba could not compile its function, and Python runs one thread at a time, so the batch is solved "
+            "on one thread."
         )
         return 1
     return threads or cores()
@@ -166,13 +154,3 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _in_python(problem: Problem) -> str | None:
-    """The name of an objective that runs as plain Python, if there is one."""
-    c = problem.compiled
-    for objective, owner in zip(problem.objectives, c.owners, strict=True):
-        for term in c.terms[owner]:
-            if term["kind"] == CUSTOM and c.data[term["numbers"] + CUSTOM_COMPILED] < 0.0:
-                return objective.name
-    return None

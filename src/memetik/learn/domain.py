@@ -18,7 +18,6 @@ from memetik.problem.compile import Compiled
 from memetik.types import Array
 
 BOUNDS = ("lower", "upper", "sample_lower", "sample_upper", "whole_turn")  # of variables
-
 INPUTS = {POSITION: POSITION_INPUTS, ORIENTATION: ORIENTATION_INPUTS}
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,12 +23,10 @@ from memetik.geometry.checks import several
 from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.learned.encoding import Scales
 from memetik.kernels.learned.network import Network, infer, infer_batch
-from memetik.learn.backpropagation import FeedForwardError, first_weights, weight_count
-from memetik.learn.checks import epochs_of, numbers_of, require_fits, require_learned, samples_of, units_of
 from memetik.learn.domain import Domain, input_count, require_targets
-from memetik.learn.files import load_weights, save_weights
+from memetik.learn.learner import Learner, counts_of, numbers_of, require_fits
 from memetik.learn.samples import Teacher, draw_samples
-from memetik.learn.training import Lesson, train
+from memetik.learn.training import FeedForwardError, Lesson, first_weights, train, weight_count
 from memetik.objectives import Objective
 from memetik.problem import Problem, require_problem
 from memetik.problem.columns import target_columns
@@ -37,25 +34,25 @@ from memetik.problem.compile import Compiled
 from memetik.problem.seed import checked_seed
 from memetik.types import Array
 
-KIND = "feed-forward"
 WHO = "FeedForward"
 
 
-class FeedForward:
+class FeedForward(Learner):
     """A trained network. `FeedForward.train(problem)` makes one, `save` and `load` keep it.
 
     It belongs to a body, its limits, and the frames and kinds of the targets; the targets themselves may change.
     """
 
+    kind, saved = "feed-forward", ("sizes", "weights")
+
     def __init__(self, domain: Domain, sizes: Sequence[int], weights: Array, lesson: Lesson) -> None:
-        require_learned(domain, lesson, WHO)
-        layers = [units_of(units, WHO) for units in several(sizes, ProblemError, f"{WHO}: sizes", "[3, 40, 6]")]
+        super().__init__(domain, lesson)
+        layers = _layers(several(sizes, ProblemError, f"{WHO}: sizes", "[3, 40, 6]"))
         if len(layers) < 2 or (layers[0], layers[-1]) != (domain.low.size, domain.lower.size):
             raise ProblemError(
                 f"{WHO}: layers of {shown(layers)} units do not lead from {domain.low.size} inputs to "
                 f"{domain.lower.size} joints."
             )
-        self.domain, self.lesson = domain, lesson
         self.sizes = np.array(layers, dtype=np.int64)
         self.weights = numbers_of(weights, (weight_count(layers),), WHO, "weights")
         self._scales = Scales(domain.low, domain.gain, domain.lower, domain.span)
@@ -81,8 +78,9 @@ class FeedForward:
         epochs, patience: training ends after so many looks at all samples, or where so many brought no gain.
         teacher: a solver, mk.Memetic() say, whose answers from the body's home are learned instead of the postures drawn.
         """
-        epochs, patience = epochs_of(epochs, patience, WHO)
-        layers, samples = _layers(hidden), samples_of(samples, WHO)
+        epochs, patience = counts_of(WHO, epochs=epochs, patience=patience)
+        layers = _layers(hidden if isinstance(hidden, (list, tuple)) and hidden else (hidden,))
+        (samples,) = counts_of(WHO, samples=samples)
         require_targets(problem)
         sizes = [input_count(problem.compiled), *layers, problem.compiled.active.size]
         require_fits(weight_count(sizes), samples * sum(sizes), WHO)
@@ -114,14 +112,10 @@ class FeedForward:
     ) -> Array:
         """A joint vector, as a row, for each of many targets: {objective: array with one target a row}."""
         c = self.domain.check(problem)
-        columns = target_columns(problem, targets, WHO)
-        places, rows = columns.places, columns.rows
-        postures = np.empty((len(rows), c.active.size))
-        network = self._network(c, c.data.copy())
+        places, rows, _ = target_columns(problem, targets, WHO)
+        postures, network = np.empty((len(rows), c.variables.size)), self._network(c, c.data.copy())
         infer_batch(table_of(network), places, rows, postures)
-        vectors = np.tile(problem.start(start), (len(rows), 1))
-        vectors[:, c.active] = postures
-        return vectors
+        return self._vectors(problem, start, postures)
 
     def _bind(self, problem: Problem) -> tuple[weakref.ref[Compiled], tuple[Any, ...], Any]:
         """The arrays of a problem and of this network, and the table by which they cross into the kernel as one."""
@@ -135,23 +129,11 @@ class FeedForward:
             sizes=self.sizes, weights=self.weights,
         )  # fmt: skip
 
-    def save(self, path: str | Path) -> Path:
-        """Write the weights to an .npz file, and return its path."""
-        return save_weights(path, KIND, self.domain, self.lesson, {"sizes": self.sizes, "weights": self.weights})
-
-    @classmethod
-    def load(cls, path: str | Path) -> FeedForward:
-        """Read what `save` wrote."""
-        domain, lesson, arrays = load_weights(path, KIND, ("sizes", "weights"))
-        return cls(domain, arrays["sizes"].tolist(), arrays["weights"], lesson)
-
     def __repr__(self) -> str:
         layers = "-".join(map(str, self.sizes))
         return f"<FeedForward {layers} for {self.domain.body}: error {self.lesson.validation_error:.2%}>"
 
 
-def _layers(hidden: object) -> list[int]:
-    """The units of each hidden layer."""
-    if isinstance(hidden, (list, tuple)) and hidden:
-        return [units_of(units, WHO) for units in hidden]
-    return [units_of(hidden, WHO)]
+def _layers(sizes: Sequence[Any]) -> list[int]:
+    """The units of each layer."""
+    return [counts_of(WHO, hidden=units)[0] for units in sizes]

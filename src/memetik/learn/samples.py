@@ -1,4 +1,4 @@
-"""What is learned from: postures, and the targets that they answer."""
+"""What is learned from: postures or smooth motions of the joints, and the targets that they answer."""
 
 from __future__ import annotations
 
@@ -48,9 +48,27 @@ def draw_samples(problem: Problem, count: int, rng: np.random.Generator, teacher
     postures = rng.uniform(c.variables["sample_lower"], c.variables["sample_upper"], (2 * count, c.active.size))
     if teacher is not None:
         taught(problem, postures, teacher)
-    inputs = inputs_of(problem, postures)
-    domain = Domain.of(problem, inputs[:count])
-    inputs = (inputs - domain.low) * domain.gain
+    return _halves(problem, postures)
+
+
+def draw_paths(problem: Problem, count: int, steps: int, rng: np.random.Generator) -> Samples:
+    """Sequences (count, steps, numbers) for training, and as many for validation.
+
+    Each runs from one posture drawn uniformly within the limits to another, x = a + (b - a) (3 t^2 - 2 t^3).
+    """
+    require_targets(problem)
+    c = problem.compiled
+    ends = rng.uniform(c.variables["sample_lower"], c.variables["sample_upper"], (2, 2 * count, 1, c.active.size))
+    t = np.linspace(0.0, 1.0, steps)[:, np.newaxis]
+    return _halves(problem, ends[0] + (ends[1] - ends[0]) * (3.0 * t**2 - 2.0 * t**3))
+
+
+def _halves(problem: Problem, postures: Array) -> Samples:
+    """Postures (samples, ..., joints) and what they show, scaled by the first half, which is for training."""
+    count = len(postures) // 2
+    inputs = inputs_of(problem, postures.reshape(-1, postures.shape[-1]))
+    domain = Domain.of(problem, inputs[: len(inputs) // 2])
+    inputs = ((inputs - domain.low) * domain.gain).reshape(*postures.shape[:-1], -1)
     outputs = (postures - domain.lower) / np.where(domain.span > 0.0, domain.span, 1.0)
     return Samples(domain, inputs[:count], outputs[:count], inputs[count:], outputs[count:])
 

@@ -10,18 +10,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.errors import MissingExtraError, ProblemError
-from memetik.geometry.checks import real_number
+from memetik.geometry.checks import real_number, whole_number
 from memetik.kernels.learned.encoding import write_wanted
 from memetik.kernels.problem.limits import wrap_towards
-from memetik.learn.checks import numbers_of, require_learned, samples_of
 from memetik.learn.domain import Domain, wanted_inputs
-from memetik.learn.files import load_weights, save_weights
+from memetik.learn.learner import Learner, numbers_of
 from memetik.learn.samples import Teacher, draw_samples
 from memetik.learn.training import Lesson
 from memetik.objectives import Objective
@@ -29,22 +27,23 @@ from memetik.problem import Problem
 from memetik.problem.seed import checked_seed
 from memetik.types import Array
 
-KIND = "support vectors"
 WHO = "SupportVectors"
 MOST_SAMPLES = 100_000  # training takes time in proportion to their square
 MOST_PENALTY = 1e4  # training takes time in proportion: 200 samples of noise 3 s with 1e4, over 15 s with 1e5
 BLOCK = 1_000  # targets answered at once, to keep the matrix of distances small
 
 
-class SupportVectors:
+class SupportVectors(Learner):
     """Trained machines. They are slower than a network by the number of support vectors, and need fewer samples."""
+
+    kind, saved = "support vectors", ("vectors", "weights", "offsets", "gamma")
 
     def __init__(
         self, domain: Domain, vectors: Array, weights: Array, offsets: Array, gamma: float, lesson: Lesson
     ) -> None:
         """vectors (m, inputs), weights (m, joints) with zeros where a vector supports another joint, offsets (joints,)."""
-        require_learned(domain, lesson, WHO)
-        self.domain, self.lesson, joints = domain, lesson, domain.lower.size
+        super().__init__(domain, lesson)
+        joints = domain.lower.size
         self.vectors = numbers_of(vectors, (-1, domain.low.size), WHO, "vectors")
         self.weights = numbers_of(weights, (len(self.vectors), joints), WHO, "weights")
         self.offsets = numbers_of(offsets, (joints,), WHO, "offsets")
@@ -72,7 +71,7 @@ class SupportVectors:
             from sklearn.svm import SVR
         except ImportError:
             raise MissingExtraError("scikit-learn", "support vector regression", "learn") from None
-        samples = samples_of(samples, WHO, most=MOST_SAMPLES)
+        samples = whole_number(samples, ProblemError, f"{WHO}: samples", least=1, most=MOST_SAMPLES)
         penalty, epsilon = (
             real_number(value, ProblemError, f"{WHO}: {name}")
             for value, name in ((penalty, "penalty"), (epsilon, "epsilon"))
@@ -111,22 +110,8 @@ class SupportVectors:
         self, problem: Problem, targets: Mapping[Objective, ArrayLike], start: ArrayLike | None = None
     ) -> Array:
         """A joint vector, as a row, for each of many targets: {objective: array with one target a row}."""
-        c = self.domain.check(problem)
-        inputs = wanted_inputs(problem, targets)
-        vectors = np.tile(problem.start(start), (len(inputs), 1))
-        vectors[:, c.active] = self._postures(inputs)
-        return vectors
-
-    def save(self, path: str | Path) -> Path:
-        """Write the machines to an .npz file, and return its path."""
-        arrays = {name: np.array(getattr(self, name)) for name in _NAMES}
-        return save_weights(path, KIND, self.domain, self.lesson, arrays)
-
-    @classmethod
-    def load(cls, path: str | Path) -> SupportVectors:
-        """Read what `save` wrote; this needs no scikit-learn."""
-        domain, lesson, arrays = load_weights(path, KIND, _NAMES)
-        return cls(domain, arrays["vectors"], arrays["weights"], arrays["offsets"], arrays["gamma"], lesson)
+        self.domain.check(problem)
+        return self._vectors(problem, start, self._postures(wanted_inputs(problem, targets)))
 
     def __repr__(self) -> str:
         return f"<SupportVectors, {len(self.vectors)} for {self.domain.body}: error {self.lesson.validation_error:.2%}>"
@@ -145,6 +130,3 @@ class SupportVectors:
             distances = np.einsum("ij,ij->i", u, u)[:, np.newaxis] - 2.0 * (u @ self.vectors.T) + squares
             answers[first : first + BLOCK] = np.exp(-self.gamma * distances) @ self.weights + self.offsets
         return answers
-
-
-_NAMES = ("vectors", "weights", "offsets", "gamma")

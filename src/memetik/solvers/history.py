@@ -51,8 +51,7 @@ class History:
     @property
     def shares(self) -> Array:
         """The genes as shares of their range, 0 at the lower limit and 1 at the upper."""
-        span = self.upper - self.lower
-        return (self.genes - self.lower) / np.where(span > 0.0, span, 1.0)
+        return self._shares(slice(None))
 
     def postures(self, rows: Rows) -> Array:
         """Individuals as joint vectors (rows, joints of the body)."""
@@ -71,13 +70,10 @@ class History:
         Niches are numbered from the fittest on, in every generation anew.
         """
         apart = real_number(apart, ProblemError, "apart")
-        shares, niche = self.shares, np.full(len(self), -1)
+        niche = np.full(len(self), -1)
         for generation in range(self.generations):
             rows = self.rows(generation)
-            founders = self._founders(rows, apart)
-            if len(founders):
-                distance = np.linalg.norm(shares[rows, None] - shares[founders], axis=2)
-                niche[rows] = distance.argmin(axis=1)
+            niche[rows] = self._nearest(rows, self._founders(rows, apart))
         return niche
 
     @property
@@ -92,23 +88,29 @@ class History:
         elites = np.bincount(self.generation, weights=self.elite, minlength=1)
         if not elites.any():
             return np.empty(0, dtype=np.int64)
-        rows = self.rows(int(np.flatnonzero(elites == elites.max())[-1]))
-        return self._founders(rows, apart)
+        return self._founders(self.rows(int(np.flatnonzero(elites == elites.max())[-1])), apart)
 
     def families(self, apart: float = 0.1) -> Rows:
         """For each row the number of the nearest of the founders, -1 if there are none."""
-        founders = self.founders(apart)
+        return self._nearest(np.arange(len(self)), self.founders(apart))
+
+    def _shares(self, rows: Rows | slice) -> Array:
+        span = self.upper - self.lower
+        return (self.genes[rows] - self.lower) / np.where(span > 0.0, span, 1.0)
+
+    def _nearest(self, rows: Rows, founders: Rows) -> Rows:
+        """For each row the number of the nearest of the founders, -1 if there are none."""
         if not len(founders):
-            return np.full(len(self), -1)
-        shares = self.shares
-        nearest: Rows = np.linalg.norm(shares[:, None] - shares[founders], axis=2).argmin(axis=1)
-        return nearest
+            return np.full(len(rows), -1)
+        apart = np.linalg.norm(self._shares(rows)[:, None] - self._shares(founders), axis=2)
+        return np.asarray(apart.argmin(axis=1))
 
     def _founders(self, rows: Rows, apart: float) -> Rows:
         """Among the elites of some rows, the fittest of each niche, the fittest first."""
-        shares, elites = self.shares, rows[self.elite[rows]]
-        founders: list[int] = []
-        for elite in elites[np.argsort(self.fitness[elites], kind="stable")]:
-            if all(np.abs(shares[elite] - shares[founder]).max() > apart for founder in founders):
-                founders.append(int(elite))
-        return np.array(founders, dtype=np.int64)
+        elites = rows[self.elite[rows]]
+        elites = elites[np.argsort(self.fitness[elites], kind="stable")]
+        shares, founders = self._shares(elites), list[int]()
+        for k, share in enumerate(shares):
+            if all(np.abs(share - shares[founder]).max() > apart for founder in founders):
+                founders.append(k)
+        return elites[founders]

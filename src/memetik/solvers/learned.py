@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from dataclasses import dataclass
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from numpy.typing import ArrayLike
 
-from memetik.errors import MemetikWarning, ProblemError, shown
+from memetik.errors import ProblemError, shown, warn
 from memetik.kernels.compiler.compile_time import split_time
 from memetik.learn import FeedForward
 from memetik.learn.domain import require_targets
@@ -72,7 +71,14 @@ class Learned(Seeded):
         require_task(problem, budget, "learned")
         network = self._known(problem)
         if network is None and budget.seconds < math.inf:
-            return self._without_network(problem, start, budget)
+            require_targets(problem)  # what could never be learned is refused in any case
+            warn(
+                f"method 'learned' has no network for this problem and does not train within {budget.seconds:g} s: it "
+                f"solves as 'memetic'. Call mk.Learned(seed={self.seed}).train(problem) first, or give no seconds."
+            )
+            solution = Memetic(self.seed).solve(problem, start, budget)
+            solution.method = UNTRAINED
+            return solution
         if network is None:
             network = self.train(problem)
         begin = time.perf_counter()
@@ -98,18 +104,6 @@ class Learned(Seeded):
     def _known(self, problem: Problem) -> Predictor | None:
         """The network that was given, or trained for this problem before."""
         return self.network if self.network is not None else _networks.get(problem, {}).get(self.seed)
-
-    def _without_network(self, problem: Problem, start: ArrayLike | None, budget: Budget) -> Solution:
-        require_targets(problem)  # what could never be learned is refused in any case
-        warnings.warn(
-            f"method 'learned' has no network for this problem and does not train within {budget.seconds:g} s: it solves "
-            f"as 'memetic'. Call mk.Learned(seed={self.seed}).train(problem) first, or give no seconds.",
-            MemetikWarning,
-            stacklevel=3,
-        )
-        solution = Memetic(self.seed).solve(problem, start, budget)
-        solution.method = UNTRAINED
-        return solution
 
 
 _networks: WeakKeyDictionary[Problem, dict[int, FeedForward]] = WeakKeyDictionary()

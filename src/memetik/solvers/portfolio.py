@@ -105,7 +105,7 @@ class Portfolio(Seeded):
         begin = time.perf_counter()
         problem.start(start)  # what is wrong with it is said by the problem, not by each method
         if self.race:
-            outcomes = _Race(problem, self._entries, deterministic=self.deterministic).run(start, budget)
+            outcomes = _race(problem, self._entries, start, budget, deterministic=self.deterministic)
         else:
             outcomes = _take_turns(problem, self._entries, start, budget, begin)
         answers = [solution for _, solution in outcomes if solution is not None]
@@ -113,12 +113,21 @@ class Portfolio(Seeded):
             reasons = " ".join(run.note for run, _ in outcomes)
             raise RefusedError(f"no method of the portfolio can take the problem. {reasons}")
         winner = min(answers, key=_badness)  # of equals the earliest
-        runs = [run for run, _ in outcomes]
+        runs = tuple(run for run, _ in outcomes)
         took, compiling = split_time(begin)
         if self.race:  # in other threads, while this one waited
             others = max(run.compile_seconds for run in runs)
             took, compiling = took - others, compiling + others
-        return _answer(problem, winner, answers, runs, took, compiling)
+        numbers = np.concatenate([np.zeros(OUTCOME), winner.term_errors, winner.term_satisfied])
+        numbers[EVALUATIONS] = sum(run.evaluations for run in runs)
+        numbers[ATTEMPTS] = sum(answer.attempts for answer in answers)
+        # Where time ended a method, or kept one from its turn, the answer may be another one next time.
+        numbers[TIMED_OUT] = any(answer.timed_out for answer in answers) or any(run.note == NO_TIME for run in runs)
+        numbers[MOVED] = winner.start_moved
+        method = f"portfolio ({winner.method})"
+        answer = PortfolioSolution(problem, winner.q, winner.status, numbers, took, method, compiling)
+        answer.runs = runs
+        return answer
 
     @cached_property
     def _entries(self) -> tuple[_Entry, ...]:
@@ -155,66 +164,50 @@ def _take_turns(
         share = entry.share / sum(later.share for later in entries[k:])
         seconds = budget.seconds - split_time(begin)[0]
         answers = [solution for _, solution in outcomes if solution is not None]
-        if any(answer.success for answer in answers):
-            outcomes.append((Run(entry.name, None, 0.0, 0, "not needed"), None))
-        elif answers and left < 1:
-            outcomes.append((Run(entry.name, None, 0.0, 0, "no evaluations were left"), None))
-        elif answers and seconds <= 0.0:
-            outcomes.append((Run(entry.name, None, 0.0, 0, NO_TIME), None))
-        else:
+        if not answers or (left >= 1 and seconds > 0.0 and not answers[-1].success):
             share_of_time = max(seconds * share, LEAST)
             part = replace(budget, evaluations=max(round(left * share), 1), seconds=share_of_time)
             outcomes.append(_run(entry, problem, start, part))
             left -= outcomes[-1][0].evaluations
+        else:
+            note = "not needed" if answers[-1].success else "no evaluations were left" if left < 1 else NO_TIME
+            outcomes.append((Run(entry.name, None, 0.0, 0, note), None))
     return outcomes
 
 
-class _Race:
-    """Every method in a thread of its own."""
-
-    def __init__(self, problem: Problem, entries: Sequence[_Entry], *, deterministic: bool) -> None:
-        self.problem, self.entries, self.deterministic = problem, entries, deterministic
-        self.tokens = [CancelToken() for _ in entries]
-
-    def run(self, start: ArrayLike | None, budget: Budget) -> list[Outcome]:
-        """Start all, stop those that cannot win any more, and wait for the rest."""
-        whole = sum(entry.share for entry in self.entries)
-        with ThreadPoolExecutor(len(self.entries)) as pool:
-            try:
-                futures: list[Future[Outcome]] = []
-                for entry, token in zip(self.entries, self.tokens, strict=True):
-                    most = max(round(budget.evaluations * entry.share / whole), 1)
-                    part = Budget(evaluations=most, seconds=budget.seconds, token=token)
-                    futures.append(pool.submit(_run, entry, self.problem, start, part))
-                beaten: set[int] = set()
-                while running := [future for future in futures if not future.done()]:
-                    beaten |= self._beaten(futures)
-                    for k in beaten:
-                        self.tokens[k].cancel()
-                    wait(running, return_when=FIRST_COMPLETED)
-            except BaseException:
-                for token in self.tokens:  # or Ctrl-C would wait for all of them
-                    token.cancel()
-                raise
-        outcomes = [future.result() for future in futures]
-        return [self._stopped(outcome) if k in beaten else outcome for k, outcome in enumerate(outcomes)]
-
-    def _beaten(self, futures: Sequence[Future[Outcome]]) -> set[int]:
-        """The methods that still run and cannot win any more."""
-        reached = [k for k, future in enumerate(futures) if future.done() and _reached(future)]
-        running = {k for k, future in enumerate(futures) if not future.done()}
-        if not reached:
-            return set()
-        return {k for k in running if k > min(reached)} if self.deterministic else running
-
-    def _stopped(self, outcome: Outcome) -> Outcome:
-        """What came of a method that was told to stop: it counts no more, whatever it found by then."""
-        run = outcome[0]
-        return run._replace(status=None, note="stopped, another one had won"), None
+def _race(
+    problem: Problem, entries: Sequence[_Entry], start: ArrayLike | None, budget: Budget, *, deterministic: bool
+) -> list[Outcome]:
+    """Every method in a thread of its own: start all, stop those that cannot win any more, and wait for the rest."""
+    whole, tokens = sum(entry.share for entry in entries), [CancelToken() for _ in entries]
+    futures: list[Future[Outcome]] = []
+    beaten: set[int] = set()
+    with ThreadPoolExecutor(len(entries)) as pool:
+        try:
+            for entry, token in zip(entries, tokens, strict=True):
+                most = max(round(budget.evaluations * entry.share / whole), 1)
+                part = Budget(evaluations=most, seconds=budget.seconds, token=token)
+                futures.append(pool.submit(_run, entry, problem, start, part))
+            while not all(future.done() for future in futures):
+                first = next((k for k, future in enumerate(futures) if _reached(future)), None)
+                running = [k for k, future in enumerate(futures) if not future.done()]
+                if first is not None:
+                    beaten.update(k for k in running if k > first or not deterministic)
+                for k in beaten:
+                    tokens[k].cancel()
+                wait([futures[k] for k in running], return_when=FIRST_COMPLETED)
+        except BaseException:
+            for token in tokens:  # or Ctrl-C would wait for all of them
+                token.cancel()
+            raise
+    outcomes = [future.result() for future in futures]
+    for k in beaten:  # what was told to stop counts no more, whatever it found by then
+        outcomes[k] = outcomes[k][0]._replace(status=None, note="stopped, another one had won"), None
+    return outcomes
 
 
 def _reached(future: Future[Outcome]) -> bool:
-    if future.exception() is not None:
+    if not future.done() or future.exception() is not None:
         return False
     solution = future.result()[1]
     return solution is not None and solution.success
@@ -227,14 +220,8 @@ def _run(entry: _Entry, problem: Problem, start: ArrayLike | None, budget: Budge
     except RefusedError as refusal:
         took, compiling = split_time(begin)
         return Run(entry.name, None, took, 0, str(refusal), compiling), None
-    run = Run(
-        entry.name,
-        solution.status,
-        solution.seconds,
-        solution.evaluations,
-        compile_seconds=solution.compile_seconds,
-    )
-    return run, solution
+    numbers = solution.status, solution.seconds, solution.evaluations
+    return Run(entry.name, *numbers, compile_seconds=solution.compile_seconds), solution
 
 
 def _badness(solution: Solution) -> tuple[int, float]:
@@ -244,24 +231,3 @@ def _badness(solution: Solution) -> tuple[int, float]:
     terms = solution.problem.compiled.terms
     missed = np.where(terms["soft"] == 0, terms["scale"] * solution.term_errors, 0.0)
     return int(solution.status), float(missed @ missed)
-
-
-def _answer(
-    problem: Problem,
-    winner: Solution,
-    answers: Sequence[Solution],
-    runs: Sequence[Run],
-    seconds: float,
-    compile_seconds: float,
-) -> PortfolioSolution:
-    head = np.zeros(OUTCOME)
-    head[EVALUATIONS] = sum(run.evaluations for run in runs)
-    head[ATTEMPTS] = sum(answer.attempts for answer in answers)
-    # Where time ended a method, or kept one from its turn, the answer may be another one next time.
-    head[TIMED_OUT] = any(answer.timed_out for answer in answers) or any(run.note == NO_TIME for run in runs)
-    head[MOVED] = winner.start_moved
-    numbers = np.concatenate([head, winner.term_errors, winner.term_satisfied])
-    method = f"portfolio ({winner.method})"
-    answer = PortfolioSolution(problem, winner.q, winner.status, numbers, seconds, method, compile_seconds)
-    answer.runs = tuple(runs)
-    return answer

@@ -30,11 +30,11 @@ class Method(NamedTuple):
     name: str
     family: str
     place: str  # file and class in memetik.solvers; it is imported when it is first used
-    takes: str  # objectives
-    tips: str
-    limits: str  # how they are kept
-    deterministic: bool  # the same seed and budget of evaluations give the same answer, bit for bit
     reference: str
+    takes: str = "every objective"
+    tips: str = "any number"
+    limits: str = "in every step"  # how they are kept
+    deterministic: bool = True  # the same seed and budget of evaluations give the same answer, bit for bit
 
     @property
     def solver(self) -> type:
@@ -44,43 +44,33 @@ class Method(NamedTuple):
         return made
 
 
-_ALL, _ANY, _STEP = "every objective", "any number", "in every step"
 _TIPS = "positions, orientations, directions of frames"
+_POSE = "a pose with a closed form"
+_READ = "with a position or rotation"
+_EACH = "in every individual"
 
-# fmt: off
 _METHODS = (
-    Method("memetic", "memetic", "memetic.Memetic", _ALL, _ANY, "in every step", True, "this library, after Bio IK"),
-    Method("bioik", "memetic", "bio_ik.BioIK", _ALL, _ANY, "in every individual", True, "Starke 2018"),
-    Method("dls", "Jacobian", "stepping.dls.DampedLeastSquares", _ALL, _ANY, _STEP, True,
-           "Wampler 1986, Nakamura and Hanafusa 1986"),
-    Method("sdls", "Jacobian", "stepping.sdls.SelectivelyDampedLeastSquares", _ALL, _ANY, _STEP, True,
-           "Buss and Kim 2005"),
-    Method("svd_dls", "Jacobian", "stepping.svd_dls.SVDDampedLeastSquares", _ALL, _ANY, _STEP, True,
-           "Maciejewski and Klein 1988"),
-    Method("pseudoinverse", "Jacobian", "stepping.pseudoinverse.Pseudoinverse", _ALL, _ANY, _STEP, True,
-           "Whitney 1969"),
-    Method("interpolated", "Jacobian", "stepping.interpolated.Interpolated", _ALL, _ANY, _STEP, True,
-           "Whitney 1969, by waypoints"),
-    Method("transpose", "Jacobian", "stepping.transpose.Transpose", _ALL, _ANY, _STEP, True,
-           "Wolovich and Elliott 1984"),
-    Method("gauss_newton", "Newton", "stepping.gauss_newton.GaussNewton", _ALL, _ANY, _STEP, True, "Gauss 1809"),
-    Method("levenberg_marquardt", "Newton", "stepping.levenberg_marquardt.LevenbergMarquardt", _ALL, _ANY, _STEP, True,
-           "Marquardt 1963"),
-    Method("lbfgsb", "Newton", "lbfgsb.LBFGSB", _ALL, _ANY, "as bounds of every step", True, "Byrd et al. 1995"),
-    Method("ccd", "heuristic", "ccd.CCD", _TIPS, _ANY, "in every turn of a joint", True, "Wang and Chen 1991"),
-    Method("fabrik", "heuristic", "fabrik.FABRIK", _TIPS, _ANY, "in every sweep", True, "Aristidou and Lasenby 2011"),
-    Method("ga", "evolutionary", "evolution.ga.GA", _ALL, _ANY, "in every individual", True, "Holland 1975"),
-    Method("de", "evolutionary", "evolution.de.DE", _ALL, _ANY, "in every individual", True, "Storn and Price 1997"),
-    Method("pso", "evolutionary", "evolution.pso.PSO", _ALL, _ANY, "in every particle", True,
-           "Kennedy and Eberhart 1995"),
-    Method("hgsa", "evolutionary", "evolution.hgsa.HGSA", _ALL, _ANY, "in every individual", True,
-           "Starke et al. 2016"),
-    Method("analytic", "closed form", "analytic.Analytic", "a pose with a closed form", "one", "by choice", True,
-           "EAIK 2024"),
-    Method("learned", "learned", "learned.Learned", "with a position or rotation", _ANY, _STEP, True, "Poddighe 2013"),
-    Method("portfolio", "portfolio", "portfolio.Portfolio", _ALL, _ANY, "as its methods do", True, "as TRAC-IK 2015"),
+    Method("memetic", "memetic", "memetic.Memetic", "this library, after Bio IK"),
+    Method("bioik", "memetic", "bio_ik.BioIK", "Starke 2018", limits=_EACH),
+    Method("dls", "Jacobian", "stepping.dls.DampedLeastSquares", "Wampler 1986, Nakamura and Hanafusa 1986"),
+    Method("sdls", "Jacobian", "stepping.sdls.SelectivelyDampedLeastSquares", "Buss and Kim 2005"),
+    Method("svd_dls", "Jacobian", "stepping.svd_dls.SVDDampedLeastSquares", "Maciejewski and Klein 1988"),
+    Method("pseudoinverse", "Jacobian", "stepping.pseudoinverse.Pseudoinverse", "Whitney 1969"),
+    Method("interpolated", "Jacobian", "stepping.interpolated.Interpolated", "Whitney 1969, by waypoints"),
+    Method("transpose", "Jacobian", "stepping.transpose.Transpose", "Wolovich and Elliott 1984"),
+    Method("gauss_newton", "Newton", "stepping.gauss_newton.GaussNewton", "Gauss 1809"),
+    Method("levenberg_marquardt", "Newton", "stepping.levenberg_marquardt.LevenbergMarquardt", "Marquardt 1963"),
+    Method("lbfgsb", "Newton", "lbfgsb.LBFGSB", "Byrd et al. 1995", limits="as bounds of every step"),
+    Method("ccd", "heuristic", "ccd.CCD", "Wang and Chen 1991", takes=_TIPS, limits="in every turn of a joint"),
+    Method("fabrik", "heuristic", "fabrik.FABRIK", "Aristidou and Lasenby 2011", takes=_TIPS, limits="in every sweep"),
+    Method("ga", "evolutionary", "evolution.ga.GA", "Holland 1975", limits=_EACH),
+    Method("de", "evolutionary", "evolution.de.DE", "Storn and Price 1997", limits=_EACH),
+    Method("pso", "evolutionary", "evolution.pso.PSO", "Kennedy and Eberhart 1995", limits="in every particle"),
+    Method("hgsa", "evolutionary", "evolution.hgsa.HGSA", "Starke et al. 2016", limits=_EACH),
+    Method("analytic", "closed form", "analytic.Analytic", "EAIK 2024", takes=_POSE, tips="one", limits="by choice"),
+    Method("learned", "learned", "learned.Learned", "Poddighe 2013", takes=_READ),
+    Method("portfolio", "portfolio", "portfolio.Portfolio", "as TRAC-IK 2015", limits="as its methods do"),
 )
-# fmt: on
 
 
 def methods() -> tuple[Method, ...]:
@@ -152,9 +142,7 @@ def solve(
     """
     if budget is not DEFAULT and budget.__class__ is not Budget:
         checked_budget(budget)
-    if (
-        seed is _ZERO and type(method) is str and method == "memetic"
-    ):  # any other seed is checked where the solver is made
+    if seed is _ZERO and type(method) is str and method == "memetic":  # other seeds are checked where a solver is made
         return _FLAGSHIP.solve(problem, start, budget)
     require_problem(problem, "solve")
     return answer_of(chosen(method, seed, "solve"), problem, start, budget)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from memetik.batch.reachability import Reachability
+from memetik.batch.reach import Reachability
 from memetik.errors import FormatError
 from memetik.geometry.checks import instance
 from memetik.types import Array

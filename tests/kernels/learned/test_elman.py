@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from memetik.kernels.learned.elman import respond_in_turn
-from memetik.learn.through_time import weight_count
+from memetik.learn.training import elman_weight_count
 from tests.naive import networks
 
 pytestmark = pytest.mark.quick
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.quick
 def test_answers_in_turn_are_those_of_the_formulas(seed, sizes, steps):
     rng = np.random.default_rng(seed)
     many, hidden, outputs = sizes
-    weights, inputs = rng.normal(size=weight_count(*sizes)), rng.normal(size=(steps, many))
+    weights, inputs = rng.normal(size=elman_weight_count(*sizes)), rng.normal(size=(steps, many))
     said, answers = np.full((steps, hidden), np.nan), np.full((steps, outputs), np.nan)
     respond_in_turn(weights, inputs, said, answers)
     expected = networks.elman(weights, inputs, hidden, outputs)

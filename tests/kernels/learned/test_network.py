@@ -22,7 +22,7 @@ from memetik.kernels.learned.network import (
     rprop,
 )
 from memetik.learn import FeedForward
-from memetik.learn.backpropagation import weight_count
+from memetik.learn.training import weight_count
 from tests.naive import networks
 
 pytestmark = pytest.mark.quick

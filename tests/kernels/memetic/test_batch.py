@@ -22,7 +22,7 @@ def rows_of(problem, targets, starts, *, most=20_000, seed=0, pause=1e9, seconds
     own = MemeticScratch(plan, c.data.copy())
     q, numbers = np.array(starts), np.full((len(rows), own.outcome.size), np.nan)
     statuses, lasted = np.full(len(rows), -1, dtype=np.int8), np.full(len(rows), np.nan)
-    rows = Rows(places, rows, q, numbers, statuses, lasted)
+    rows = Rows(places, rows, q, statuses, numbers, lasted)
     solved = solve_rows(rows, plan.stages, own.table, np.array(shares(c, most)), c.only_guides, seed, seconds, pause)
     return solved, q, numbers, statuses, lasted
 

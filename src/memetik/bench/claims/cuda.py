@@ -14,6 +14,7 @@ from memetik.bench.harness import Report, UnavailableError
 from memetik.bench.thesis.valkyrie import SETUPS, objectives_of
 from memetik.errors import ProblemError
 from memetik.kernels.memetic.population_poses import place_population
+from memetik.kernels.problem.budget import EVALUATIONS as SPENT
 from memetik.objectives import LookAt, Pose
 from memetik.problem import Problem
 from memetik.read.load import load
@@ -96,12 +97,12 @@ def _measure(name: str, problem: Problem, rows: Array, places: NDArray[np.int64]
         begin = time.perf_counter()
         result = solve_on_cuda(problem, rows, places, starts, 0, EVALUATIONS)
         whole = min(whole, time.perf_counter() - begin)
-        kernel = min(kernel, result.kernel_seconds)
+        kernel = min(kernel, float(result.seconds.sum()))
     return {
         "problem": name,
         "batch": len(rows),
-        "solved [%]": float(np.mean(result.statuses == 0)) * 100.0,
-        "evaluations": float(result.evaluations.mean()),
+        "solved [%]": float(np.mean(result.status == 0)) * 100.0,
+        "evaluations": float(result.numbers[:, SPENT].mean()),
         "kernel [ms]": kernel * 1e3,
         "all [ms]": whole * 1e3,
         "kernel [1000/s]": len(rows) / kernel / 1e3,
@@ -111,7 +112,7 @@ def _measure(name: str, problem: Problem, rows: Array, places: NDArray[np.int64]
 
 def _agreement(problem: Problem, rows: Array, places: NDArray[np.int64], starts: Array) -> int:
     """How many problems the card and the processor judge the same."""
-    statuses = solve_on_cuda(problem, rows, places, starts, 0, EVALUATIONS).statuses
+    statuses = solve_on_cuda(problem, rows, places, starts, 0, EVALUATIONS).status
     same = 0
     for row, start, status in zip(rows, starts, statuses, strict=True):
         problem.compiled.data[places] = row

@@ -10,8 +10,7 @@ import numpy as np
 from memetik.bench.harness import Report, best_seconds, progress
 from memetik.errors import MissingExtraError
 from memetik.learn import Elman, FeedForward, Lesson, SupportVectors
-from memetik.learn.paths import draw_paths
-from memetik.learn.samples import inputs_of
+from memetik.learn.samples import draw_paths, inputs_of
 from memetik.objectives import Objective, Position
 from memetik.problem import Problem
 from memetik.solvers import Memetic

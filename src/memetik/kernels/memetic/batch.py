@@ -20,8 +20,8 @@ class Rows(NamedTuple):
     columns: Array = integers("columns")  # where the targets go in the data of the problem
     targets: Array = floats("rows", "columns")
     q: Array = floats("rows", "dof")  # where each solve starts, and its answer
-    outcomes: Array = floats("rows", "outcome")
     statuses: Array = records("int8", "rows")
+    outcomes: Array = floats("rows", "outcome")
     seconds: Array = floats("rows")  # what each solve took
 
 
