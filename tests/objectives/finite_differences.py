@@ -9,8 +9,7 @@ from memetik import Body
 from memetik.kernels.compiler.record import allocate
 from memetik.kernels.problem.evaluate import linearise, measure, place
 from memetik.kernels.problem.workspace import Workspace
-from memetik.kernels.terms.records import SPRINGS
-from memetik.kernels.terms.springs import springs_cost, springs_gradient
+from memetik.kernels.terms.springs import SPRINGS, springs_cost, springs_gradient
 from memetik.problem import Problem
 
 STEP = 1e-5  # m or rad; the differences are good to about 1e-9 then
@@ -60,7 +59,7 @@ def check_jacobian(body: Body, objectives, q, tolerance=1e-6, **conditions):
     size = max(1.0, float(np.abs(expected).max(initial=0.0)))
     assert_allclose(here.jacobian, expected, rtol=0.0, atol=tolerance * size)
     for term in problem.compiled.terms:
-        if term.kind == SPRINGS:
+        if term.kind == SPRINGS.number:
             check_springs(problem, term, x, tolerance)
     return here.jacobian
 

@@ -14,9 +14,8 @@ from memetik.errors import MemetikWarning, ProblemError, UnknownNameError
 from memetik.geometry import random_rotation, to_quaternion
 from memetik.kernels.memetic import search as memetic
 from memetik.kernels.terms.callback import call_guarded
-from memetik.kernels.terms.custom import FrameView, address_at, frame_view
+from memetik.kernels.terms.custom import CUSTOM_COMPILED, FrameView, address_at, frame_view
 from memetik.kernels.terms.function_pointers import call_residual
-from memetik.kernels.terms.records import CUSTOM_COMPILED
 from memetik.objectives import Custom, FunctionalRelation, Position
 from memetik.objectives.custom import objective
 from memetik.problem import Problem

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from memetik.errors import MemetikError, ProblemError
 from memetik.geometry import angle_between, euler, random_rotation, transform
-from memetik.objectives import Cone, Direction, LookAt, Orientation, Pose, Position
+from memetik.objectives import Cone, Direction, LookAt, MinDistance, Orientation, Pose, Position
 from memetik.problem import Problem
 from memetik.read.chains import serial_chain
 from memetik.solvers import Budget, Memetic
@@ -197,6 +197,18 @@ def test_an_infinite_tolerance_frees_an_axis(arm):
     solution = solve(arm, [free])
     assert solution.success
     assert_allclose(arm.forward(solution.q)["tip"][:2, 3], (0.4, 0.3), atol=1e-4)
+
+
+@pytest.mark.parametrize("make", [Position, LookAt, lambda frame, target: MinDistance(frame, target, 0.1)])
+def test_a_point_that_is_refused_changes_nothing(make):
+    objective = make("tip", (1.0, -2.0, 3.0))
+    for bad in (math.nan, math.inf, -math.inf):
+        for k in range(3):
+            target = np.zeros(3)
+            target[k] = bad
+            with pytest.raises(ProblemError, match="target has an entry that is NaN or infinite"):
+                objective.target = target
+    assert objective.target.tolist() == [1.0, -2.0, 3.0]
 
 
 def test_tolerances_may_change_their_kind(arm):

@@ -229,7 +229,7 @@ def test_targets_over_time(objective, assign, rng):
         (lambda: MinDistance("tip", (0, 0, math.inf), 1.0), "infinite"),
         (lambda: Line("tip", (0, 0, 0), (0, 0, 0)), "direction of finite length"),
         (lambda: Plane("tip", (0, 0, 0), (0, 0, 1), side="below"), "turn the normal"),
-        (lambda: Plane("tip", (0, 0, math.nan), (0, 0, 1)), "point must be three numbers"),
+        (lambda: Plane("tip", (0, 0, math.nan), (0, 0, 1)), "point has an entry that is NaN or infinite"),
         (lambda: Side("tip", (0, 0, 0)), "Side: direction"),
     ],
 )

@@ -36,11 +36,14 @@ def arm():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: JointValue("joint_1", math.nan), "value of joint 'joint_1' must be finite"),
+        (lambda: JointValue("joint_1", math.nan), "value of joint 'joint_1' is nan; it must be finite"),
         (lambda: JointValue("joint_1", math.inf), "must be finite"),
         (lambda: JointValue("joint_1", 0.0, tolerance=-1.0), "tolerance is -1"),
         (lambda: JointValue("joint_1", 0.0, weight=0.0), "weight is 0"),
-        (lambda: Displacement(joints={"joint_1": -1.0}), "weight of joint 'joint_1' must be zero or positive"),
+        (
+            lambda: Displacement(joints={"joint_1": -1.0}),
+            "weight of joint 'joint_1' is -1.0; it must be zero or positive",
+        ),
         (lambda: Displacement(joints={"joint_1": math.nan}), "weight of joint 'joint_1'"),
         (lambda: Displacement(weight=math.nan), "weight is nan"),
         (lambda: AvoidLimits(margin=0.0), "margin is 0"),

@@ -10,14 +10,14 @@ from numba.core import event
 
 from memetik.kernels.body.forward import forward
 from memetik.kernels.compiler.cache import TROUBLE
-from memetik.kernels.terms.targets import write_point_target
+from memetik.kernels.terms.targets import write_pose_target
 from memetik.problem import notice
 
 WORK = """
 import numpy as np
 import memetik.problem
-from memetik.kernels.terms.targets import write_point_target
-write_point_target(np.zeros(3), np.zeros(7), 0)
+from memetik.kernels.terms.targets import write_pose_target
+write_pose_target(np.eye(4), np.zeros(7), 0)
 """
 
 
@@ -45,7 +45,7 @@ def test_told_once_or_never(quiet, lines, capsys, monkeypatch):
         monkeypatch.setenv("MEMETIK_QUIET", quiet)
     listener = notice._Notice()
     for _ in range(3):
-        listener.notify(compile_event(write_point_target))
+        listener.notify(compile_event(write_pose_target))
     assert capsys.readouterr().err.count("\n") == lines
 
 

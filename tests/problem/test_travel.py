@@ -10,9 +10,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import memetik as mk
-import memetik.objectives
 from tests.naive.bodies import dressed
-from tests.objectives.test_jacobians import EXAMPLES, every_kind
+from tests.objectives.test_jacobians import EXAMPLES, NAMES, every_kind
 
 NEEDS_A_FUNCTION_OF_A_MODULE = {"FunctionalRelation"}  # its example is a lambda, which pickle refuses
 
@@ -22,7 +21,7 @@ def test_every_objective_travels(name, rng):
     body, tip, other = every_kind(rng)
     body = dressed(body, rng)
     for make in EXAMPLES[name]:
-        objective = make(memetik.objectives, body, tip, other, rng)
+        objective = make(NAMES, body, tip, other, rng)
         reach = mk.Position(tip, (0.1, 0.2, 0.3))
         here = mk.Problem(body, [objective, reach])
         there = pickle.loads(pickle.dumps(here))

@@ -17,7 +17,7 @@ LEFT_OUT = frozenset({"RotationLike", "TransformLike", "Srdf"})
 
 # Members that only other parts of memetik call: the contract of objectives with the compiler, and of solvers with kernels.
 SKIPPED = frozenset({
-    "error", "follows_start", "frame_rows", "joints", "own", "pack", "raise_fault", "raise_faults", "rest", "room",
+    "add_term", "error", "follows_start", "joints", "own", "pack", "raise_fault", "raise_faults", "rest", "room",
     "scratch", "sizes", "solids", "step", "steps_to_stall", "search", "target_rows", "usual", "require_positive",
     "require_share", "second_look", "explain", "Problem.recompile", "Poses.get",
 })  # fmt: skip

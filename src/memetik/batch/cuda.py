@@ -17,7 +17,7 @@ from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME
 from memetik.kernels.problem.solve import judge
 from memetik.kernels.problem.verify import REACHED
 from memetik.kernels.problem.workspace import workspace_size
-from memetik.kernels.terms.records import ORIENTATION, POSITION
+from memetik.kernels.terms.records import POINT, ROTATION
 from memetik.problem import Problem
 from memetik.problem.scratch import Scratch
 from memetik.solvers.memetic_plan import memetic_plan
@@ -74,7 +74,7 @@ def _judge_terms(c: Compiled, rows: Array, places: Any, done: Answers) -> None:
     terms, missed = c.terms, done.status != REACHED
     errors, satisfied = done.numbers[:, OUTCOME : OUTCOME + terms.size], done.numbers[:, OUTCOME + terms.size :]
     satisfied[:] = (errors <= terms["tolerance"]) | (terms["soft"] != 0) | ~missed[:, None]
-    if (np.isin(terms["kind"], (POSITION, ORIENTATION)) & (terms["count"] > 0)).any():
+    if (np.isin(terms["goal"], (POINT, ROTATION)) & (terms["count"] > 0)).any():
         # Tolerances of single axes cannot be told from the length of an error: look again.
         own = Scratch(c)
         for k in np.flatnonzero(missed):

@@ -22,15 +22,9 @@ from memetik.batch.shards import ANSWERS, REJECTS, Job, Tally
 from memetik.batch.source import Piece, Source
 from memetik.errors import ProblemError, warn
 from memetik.files import write_whole
-from memetik.kernels.terms.records import (
-    CUSTOM,
-    CUSTOM_JOINTS,
-    FOLLOWS_START,
-    SPRING_DATA,
-    SPRING_HIGH,
-    SPRING_LOW,
-    SPRINGS,
-)
+from memetik.kernels.terms.custom import CUSTOM_JOINTS
+from memetik.kernels.terms.records import FOLLOWS_START, FROM_KIND, kind_of
+from memetik.kernels.terms.springs import SPRING_DATA, SPRING_HIGH, SPRING_LOW
 from memetik.objectives import Custom, Objective
 from memetik.problem import Problem
 from memetik.solvers import Budget
@@ -79,9 +73,9 @@ def fingerprint(problem: Problem, objective: Objective) -> str:
     c = problem.compiled
     data = c.data.copy()
     for term in c.terms:
-        if term["kind"] == CUSTOM:  # addresses are those of this process
+        if kind_of(term).calls_python:  # addresses are those of this process
             data[term["numbers"] : term["numbers"] + CUSTOM_JOINTS] = 0.0
-        if term["kind"] == SPRINGS and term["other"] == FOLLOWS_START:
+        if term["other"] == FOLLOWS_START:
             for at in range(int(term["numbers"]), int(term["numbers"] + term["count"] * SPRING_DATA), SPRING_DATA):
                 data[[at + SPRING_LOW, at + SPRING_HIGH]] = 0.0
     owner = c.owners[problem.objectives.index(objective)]
@@ -93,7 +87,7 @@ def fingerprint(problem: Problem, objective: Objective) -> str:
         parts += _bytes(array)
     for records in (c.nodes, c.frames, c.terms, c.variables, c.limits):
         for field in records.dtype.names or ():
-            if field not in ("residual", "jacobian", "unused"):
+            if field not in (*FROM_KIND, "unused"):
                 parts += _bytes(records[field])
     for other in problem.objectives:
         parts.append(type(other).__name__.encode())

@@ -20,7 +20,8 @@ from memetik.batch.solution import Answers, Tell
 from memetik.errors import warn
 from memetik.kernels.compiler.cancel import begin_run, cancel
 from memetik.kernels.memetic.batch import Rows, solve_rows
-from memetik.kernels.terms.records import CUSTOM, CUSTOM_COMPILED
+from memetik.kernels.terms.custom import CUSTOM_COMPILED
+from memetik.kernels.terms.records import kind_of
 from memetik.problem import Problem
 from memetik.problem.columns import Columns
 from memetik.solution.words import count
@@ -138,7 +139,7 @@ def _workers(problem: Problem, threads: int | None) -> int:
         objective.name
         for objective, owner in zip(problem.objectives, c.owners, strict=True)
         for term in c.terms[owner]
-        if term["kind"] == CUSTOM and c.data[term["numbers"] + CUSTOM_COMPILED] < 0.0
+        if kind_of(term).calls_python and c.data[term["numbers"] + CUSTOM_COMPILED] < 0.0
     ]
     if slow:
         warn(

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError
 from memetik.kernels.learned.encoding import ORIENTATION_INPUTS, POSITION_INPUTS, write_wanted
-from memetik.kernels.terms.records import MASK, ORIENTATION, POSITION
+from memetik.kernels.terms.pose import MASK
+from memetik.kernels.terms.records import POINT, ROTATION
 from memetik.objectives import Objective
 from memetik.problem import Problem, require_problem
 from memetik.problem.columns import target_columns
@@ -18,7 +19,7 @@ from memetik.problem.compile import Compiled
 from memetik.types import Array
 
 BOUNDS = ("lower", "upper", "sample_lower", "sample_upper", "whole_turn")  # of variables
-INPUTS = {POSITION: POSITION_INPUTS, ORIENTATION: ORIENTATION_INPUTS}
+INPUTS = {POINT: POSITION_INPUTS, ROTATION: ORIENTATION_INPUTS}  # by the goal of a term
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +88,7 @@ def require_targets(problem: Problem) -> None:
                 "start. Method 'memetic' can."
             )
         for term in c.terms[owner]:
-            if term["kind"] in INPUTS and not c.data[term["numbers"] + MASK :][:3].all():
+            if term["goal"] in INPUTS and not c.data[term["numbers"] + MASK :][:3].all():
                 raise ProblemError(
                     f"a learned solver cannot take {objective!r}, which leaves an axis free: it knows only targets that "
                     "one posture shows. Give it a mask (1, 1, 1) and finite tolerances, or use method 'memetic'."
@@ -101,7 +102,7 @@ def require_targets(problem: Problem) -> None:
 
 def input_count(c: Compiled) -> int:
     """How many numbers the targets of a problem are."""
-    return sum(INPUTS.get(int(kind), 0) for kind in c.terms["kind"])
+    return sum(INPUTS.get(int(goal), 0) for goal in c.terms["goal"])
 
 
 def wanted_inputs(problem: Problem, targets: Mapping[Objective, ArrayLike]) -> Array:
@@ -122,6 +123,6 @@ def _geometry(c: Compiled) -> Array:
     parts: list[Array] = [np.ravel([c.variables[name] for name in BOUNDS])]
     for rows, names in ((c.nodes, c.nodes.dtype.names), (c.frames, c.frames.dtype.names)):
         parts += [rows[name].astype(np.float64) for name in names or ()]
-    read = c.terms[np.isin(c.terms["kind"], list(INPUTS))]
+    read = c.terms[np.isin(c.terms["goal"], list(INPUTS))]
     parts += [read[name].astype(np.float64) for name in ("kind", "frame", "other")]
     return np.concatenate(parts)

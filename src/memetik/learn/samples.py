@@ -11,7 +11,7 @@ from memetik.errors import ProblemError, shown
 from memetik.kernels.learned.encoding import show_all
 from memetik.kernels.math.pose import compose, inverse, load
 from memetik.kernels.problem.evaluate import place
-from memetik.kernels.terms.records import ORIENTATION, POSITION
+from memetik.kernels.terms.records import POINT, ROTATION
 from memetik.learn.domain import Domain, input_count, require_targets
 from memetik.problem import Problem
 from memetik.solution import Solution
@@ -90,12 +90,12 @@ def taught(problem: Problem, postures: Array, teacher: Teacher) -> None:
         for x in postures:
             place(c.nodes, c.frames, x, poses, world)
             for term in c.terms:
-                if term["kind"] not in (POSITION, ORIENTATION):
+                if term["goal"] not in (POINT, ROTATION):
                     continue
                 pose = load(world, term["frame"], 0)
                 if term["other"] >= 0:
                     pose = compose(inverse(load(world, term["other"], 0)), pose)
-                part = slice(4, 7) if term["kind"] == POSITION else slice(0, 4)
+                part = slice(4, 7) if term["goal"] == POINT else slice(0, 4)
                 c.data[term["target"] :][part] = pose[part]
             solution = teacher.solve(problem, problem.body.home)
             if solution.success:

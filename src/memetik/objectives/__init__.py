@@ -1,47 +1,20 @@
 """What is wanted of a posture, one file for each family of objectives."""
 
-from memetik.objectives.aim import Cone, Direction, LookAt
+from memetik.objectives.aim import Cone, Direction, LookAt, Side
 from memetik.objectives.balance import Balance
 from memetik.objectives.custom import Custom, FunctionalRelation
 from memetik.objectives.distance import Distance, SelfDistance
 from memetik.objectives.framed import PoseError
 from memetik.objectives.objective import Objective
-from memetik.objectives.orientation import Orientation
-from memetik.objectives.pose import Pose
-from memetik.objectives.position import Position
+from memetik.objectives.pose import Orientation, Pose, Position
 from memetik.objectives.projection import Projection
-from memetik.objectives.regions import Line, MaxDistance, MinDistance, Plane, Side, Touch
+from memetik.objectives.regions import Line, MaxDistance, MinDistance, Plane, Touch
 from memetik.objectives.springs import AvoidLimits, CenterJoints, Displacement, JointValue
 from memetik.objectives.terrain import Ground, HeightField, Hit, Surface, TriangleMesh
 
 __all__ = [
-    "AvoidLimits",
-    "Balance",
-    "CenterJoints",
-    "Cone",
-    "Custom",
-    "Direction",
-    "Displacement",
-    "Distance",
-    "FunctionalRelation",
-    "Ground",
-    "HeightField",
-    "Hit",
-    "JointValue",
-    "Line",
-    "LookAt",
-    "MaxDistance",
-    "MinDistance",
-    "Objective",
-    "Orientation",
-    "Plane",
-    "Pose",
-    "PoseError",
-    "Position",
-    "Projection",
-    "SelfDistance",
-    "Side",
-    "Surface",
-    "Touch",
-    "TriangleMesh",
-]
+    "AvoidLimits", "Balance", "CenterJoints", "Cone", "Custom", "Direction", "Displacement", "Distance",
+    "FunctionalRelation", "Ground", "HeightField", "Hit", "JointValue", "Line", "LookAt", "MaxDistance", "MinDistance",
+    "Objective", "Orientation", "Plane", "Pose", "PoseError", "Position", "Projection", "SelfDistance", "Side", "Surface",
+    "Touch", "TriangleMesh",
+]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Direction, LookAt and Cone: an axis of a frame points somewhere."""
+"""Direction, LookAt, Cone and Side: an axis of a frame points somewhere."""
 
 from __future__ import annotations
 
@@ -7,40 +7,25 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memetik.body import Frame
-from memetik.errors import ProblemError
-from memetik.geometry.checks import real_number
-from memetik.kernels.terms.aim import aim_jacobian, aim_residual
-from memetik.kernels.terms.records import AIM
+from memetik.kernels.terms.aim import AIM
 from memetik.objectives.framed import Framed
-from memetik.objectives.objective import Packer, Target
-from memetik.objectives.pose_target import point_rows, set_point, unit
+from memetik.objectives.objective import FrameLike, Packer, Single, Target, checked_name, checked_number
+from memetik.objectives.pose_target import checked_point, point_rows, unit
 from memetik.types import Array
 
 
-class Aim(Framed):
-    """Common to Direction, LookAt and Cone: the angle between an axis and where it should point, in radians."""
+class Aim(Framed, Single):
+    """Common to objectives about the angle between an axis and where it should point, in radians."""
 
     _is_point = False
+    half_angle = 0.0  # rad, the angle that is free
 
     def __init__(
-        self,
-        frame: str | Frame,
-        target: ArrayLike,
-        *,
-        axis: ArrayLike,
-        half_angle: float,
-        tolerance: float | None,
-        weight: float,
-        relative_to: str | Frame | None,
-        name: str | None,
-    ) -> None:
+        self, frame: FrameLike, target: ArrayLike, *, axis: ArrayLike = (0.0, 0.0, 1.0), tolerance: float | None = 1e-3,
+        weight: float = 1.0, relative_to: FrameLike | None = None, name: str | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(frame, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name)
-        angle = real_number(half_angle, ProblemError, f"{self.name}: half_angle")
-        if not 0.0 <= angle < math.pi:
-            raise ProblemError(f"{self.name}: half_angle is {angle}; it must be from 0 to below pi radians.")
         self.axis = unit(axis, self.name, "axis")
-        self.half_angle = angle
         self._aim = Target(3)
         self.target = target
 
@@ -51,7 +36,7 @@ class Aim(Framed):
 
     @target.setter
     def target(self, value: ArrayLike) -> None:
-        set_point(self._aim, value if self._is_point else unit(value, self.name, "target"), self.name)
+        self._aim.assign(0, (checked_point if self._is_point else unit)(value, self.name, "target"))
 
     def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
         rows = point_rows(path, self.name)
@@ -60,37 +45,12 @@ class Aim(Framed):
         return rows, self._aim
 
     def pack(self, packer: Packer) -> None:
-        frame, other = self.frame_rows(packer)
-        packer.add(
-            AIM,
-            frame=frame,
-            other=other,
-            rows=3,
-            target=packer.target(self._aim),
-            data=packer.numbers([*self.axis, float(self._is_point), self.half_angle]),
-            tolerance=self.tolerance,
-            kernels=(aim_residual, aim_jacobian),
-        )
+        data = packer.numbers([*self.axis, float(self._is_point), self.half_angle])
+        self.add_term(packer, AIM, self.tolerance, target=packer.target(self._aim), data=data, reach=1.0)
 
 
 class Direction(Aim):
     """An axis of the frame points along a direction of the world (or of `relative_to`): angle <= tolerance [rad]."""
-
-    def __init__(
-        self,
-        frame: str | Frame,
-        target: ArrayLike,
-        *,
-        axis: ArrayLike = (0.0, 0.0, 1.0),
-        tolerance: float | None = 1e-3,
-        weight: float = 1.0,
-        relative_to: str | Frame | None = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(
-            frame, target, axis=axis, half_angle=0.0, tolerance=tolerance, weight=weight, relative_to=relative_to,
-            name=name,
-        )  # fmt: skip
 
 
 class LookAt(Aim):
@@ -99,38 +59,53 @@ class LookAt(Aim):
     _is_point = True
 
     def __init__(
-        self,
-        frame: str | Frame,
-        target: ArrayLike,
-        *,
-        axis: ArrayLike = (1.0, 0.0, 0.0),
-        tolerance: float | None = 1e-3,
-        weight: float = 1.0,
-        relative_to: str | Frame | None = None,
-        name: str | None = None,
-    ) -> None:
+        self, frame: FrameLike, target: ArrayLike, *, axis: ArrayLike = (1.0, 0.0, 0.0), tolerance: float | None = 1e-3,
+        weight: float = 1.0, relative_to: FrameLike | None = None, name: str | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(
-            frame, target, axis=axis, half_angle=0.0, tolerance=tolerance, weight=weight, relative_to=relative_to,
-            name=name,
-        )  # fmt: skip
+            frame, target, axis=axis, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name
+        )
 
 
 class Cone(Aim):
     """An axis of the frame stays within `half_angle` [rad] of a direction: max(0, angle - half_angle) <= tolerance."""
 
     def __init__(
-        self,
-        frame: str | Frame,
-        target: ArrayLike,
-        half_angle: float,
-        *,
-        axis: ArrayLike = (0.0, 0.0, 1.0),
-        tolerance: float | None = 1e-3,
-        weight: float = 1.0,
-        relative_to: str | Frame | None = None,
-        name: str | None = None,
-    ) -> None:
+        self, frame: FrameLike, target: ArrayLike, half_angle: float, *, axis: ArrayLike = (0.0, 0.0, 1.0),
+        tolerance: float | None = 1e-3, weight: float = 1.0, relative_to: FrameLike | None = None, name: str | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(
-            frame, target, axis=axis, half_angle=half_angle, tolerance=tolerance, weight=weight, relative_to=relative_to,
-            name=name,
-        )  # fmt: skip
+            frame, target, axis=axis, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name
+        )
+        must = "it must be from 0 to below pi radians."
+        self.half_angle = checked_number(half_angle, self.name, "half_angle", lambda x: 0.0 <= x < math.pi, must)
+
+
+class Side(Aim):
+    """An axis of the frame points away from a direction: max(0, asin(axis·direction)) <= tolerance [rad].
+
+    The same as a Cone of 90 degrees about the opposite direction: the axis may point anywhere in that half space.
+    """
+
+    half_angle = math.pi / 2.0
+
+    def __init__(
+        self, frame: FrameLike, direction: ArrayLike, *, axis: ArrayLike = (0.0, 0.0, 1.0), tolerance: float | None = 1e-3,
+        weight: float = 1.0, relative_to: FrameLike | None = None, name: str | None = None,
+    ) -> None:  # fmt: skip
+        away = -unit(direction, checked_name(name) or type(self).__name__, "direction")
+        super().__init__(frame, away, axis=axis, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name)
+
+    @property
+    def direction(self) -> Array:
+        """The unit vector to point away from; assign any vector to change it."""
+        return -self.target
+
+    @direction.setter
+    def direction(self, value: ArrayLike) -> None:
+        self.target = -unit(value, self.name, "direction")
+
+    def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
+        """Directions to point away from, over time."""
+        rows, target = super().target_rows(path)
+        return -rows, target

@@ -11,16 +11,14 @@ from memetik.body import Body, Frame
 from memetik.errors import ProblemError, shown
 from memetik.geometry import translation
 from memetik.geometry.checks import real_array, several
-from memetik.kernels.terms.balance import balance_jacobian, balance_residual
-from memetik.kernels.terms.records import BALANCE
-from memetik.objectives.objective import Objective, Packer, Target, checked_length
-from memetik.objectives.position import POSITION_GAIN
+from memetik.kernels.terms.balance import BALANCE
+from memetik.objectives.objective import Packer, Single, Target, checked_length
 from memetik.types import Array
 
 MOST_CORNERS = 16
 
 
-class Balance(Objective):
+class Balance(Single):
     """The centre of mass of the whole body stands over a polygon on the ground: its distance outside <= tolerance [m].
 
     polygon: points (k, 2) or (k, 3) in the world [m], of which x and y count, in any order: the corners of the soles.
@@ -29,17 +27,12 @@ class Balance(Objective):
     """
 
     def __init__(
-        self,
-        polygon: ArrayLike,
-        *,
-        margin: float = 0.0,
-        tolerance: float | None = 1e-4,
-        weight: float = 1.0,
+        self, polygon: ArrayLike, *, margin: float = 0.0, tolerance: float | None = 1e-4, weight: float = 1.0,
         name: str | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(weight=weight, tolerance=tolerance, name=name)
-        self._room = Target(1 + 2 * MOST_CORNERS)
-        self._margin = _margin(margin, self.name)
+        self._support = Target(1 + 2 * MOST_CORNERS)
+        self._margin = checked_length(margin, self.name, "margin")
         self.polygon = polygon
 
     @property
@@ -58,7 +51,7 @@ class Balance(Objective):
 
     @margin.setter
     def margin(self, value: float) -> None:
-        self._settle(self._polygon, _margin(value, self.name))
+        self._settle(self._polygon, checked_length(value, self.name, "margin"))
 
     def joints(self, body: Body) -> tuple[str, ...]:
         nodes = body.flatten([frame for frame, _ in _masses(body)])[0].nodes
@@ -77,37 +70,29 @@ class Balance(Objective):
         shares = [mass / whole for _, mass in masses]
         reach = sum(share * packer.reach(frame) for share, (frame, _) in zip(shares, masses, strict=True))
         packer.add(
-            BALANCE,
-            rows=2,
-            target=packer.target(self._room),
-            data=packer.numbers([number for pair in zip(rows, shares, strict=True) for number in pair]),
-            count=len(masses),
-            unit=reach / POSITION_GAIN,
-            reach=reach,
-            tolerance=self.tolerance,
-            kernels=(balance_residual, balance_jacobian),
-            more_frames=rows,
-        )
+            BALANCE, tolerance=self.tolerance, target=packer.target(self._support), count=len(masses), reach=reach,
+            data=packer.numbers([number for pair in zip(rows, shares, strict=True) for number in pair]), more_frames=rows,
+        )  # fmt: skip
 
     def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
         steps = several(path, ProblemError, f"{self.name}: many polygons", "an array of rows x k x 2")
         polygons = [_convex(polygon, self.name) for polygon in steps]
-        return np.array([self._numbers(polygon, self._margin) for polygon in polygons]), self._room
+        return np.array([self._numbers(polygon, self._margin) for polygon in polygons]), self._support
 
     def _settle(self, polygon: Array, margin: float) -> None:
-        self._room.assign(0, self._numbers(polygon, margin))
+        self._support.assign(0, self._numbers(polygon, margin))
         self._polygon, self._margin = polygon, margin
 
     def _numbers(self, polygon: Array, margin: float) -> Array:
         """What is left of a polygon inside the margin, as kernels/terms/balance.py reads it."""
-        room = _shrink(polygon, margin)
-        if len(room) < 3:
+        kept = _shrink(polygon, margin)
+        if len(kept) < 3:
             raise ProblemError(
                 f"{self.name}: margin {margin:g} m leaves nothing of the polygon. Its widest circle has a radius of "
                 f"{_widest(polygon):.3g} m; stay below."
             )
         numbers = np.zeros(1 + 2 * MOST_CORNERS)
-        numbers[: 1 + room.size] = len(room), *room.ravel()
+        numbers[: 1 + kept.size] = len(kept), *kept.ravel()
         return numbers
 
 
@@ -129,10 +114,6 @@ def _masses(body: Body) -> list[tuple[Frame, float]]:
         center = np.linalg.solve(node_from_part, moment / mass)
         masses.append((Frame(names[0], translation(*center[:3])), mass))
     return masses
-
-
-def _margin(value: float, name: str) -> float:
-    return checked_length(value, name, "margin")
 
 
 def _convex(value: ArrayLike, name: str) -> Array:

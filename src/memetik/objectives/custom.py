@@ -18,23 +18,26 @@ from memetik.geometry import to_quaternion
 from memetik.geometry.checks import text
 from memetik.kernels.compiler.cancel import cancel_runs_of_this_thread
 from memetik.kernels.terms.callback import CALLBACK
-from memetik.kernels.terms.custom import custom_jacobian, custom_residual, frame_view
-from memetik.kernels.terms.records import CUSTOM, CUSTOM_FRAMES, JOINT_OFFSET, JOINT_RATIO, JOINT_VARIABLE, READ_JOINT
-from memetik.objectives.machine_code import MachineCode, Wrap, machine_code
-from memetik.objectives.objective import Objective, Packer, checked_name
+from memetik.kernels.terms.custom import (
+    CUSTOM,
+    CUSTOM_FRAMES,
+    JOINT_OFFSET,
+    JOINT_RATIO,
+    JOINT_VARIABLE,
+    READ_JOINT,
+    frame_view,
+)
+from memetik.objectives.machine_code import Call, MachineCode, machine_code
+from memetik.objectives.objective import FrameLike, Packer, Single, checked_name
 
 _NUMBER = ctypes.sizeof(ctypes.c_double)
 _POSE = 7 * ctypes.c_double
 
 
 def objective(
-    *,
-    reads: Sequence[str | Frame] = (),
-    joints: Sequence[str] = (),
-    tolerance: float | None = 1e-3,
-    weight: float = 1.0,
+    *, reads: Sequence[FrameLike] = (), joints: Sequence[str] = (), tolerance: float | None = 1e-3, weight: float = 1.0,
     name: str | None = None,
-) -> Callable[[Callable[..., Any]], Custom]:
+) -> Callable[[Callable[..., Any]], Custom]:  # fmt: skip
     """Turn a function into an objective, ready for a Problem:
 
     ```python
@@ -56,7 +59,7 @@ def objective(
     return decorate
 
 
-class Custom(Objective):
+class Custom(Single):
     """Whatever a function says: e = function(frames..., joint values...), |e| <= tolerance [the function's own unit].
 
     The function gets one argument for each frame in `reads`, then one for each joint in `joints`. A frame has
@@ -71,16 +74,12 @@ class Custom(Objective):
     defined here" and never counts as satisfied. An exception ends the solve, which raises a ProblemError.
     """
 
+    _stays = ("_problems", "_in_python", "_faults", "_kernels")
+
     def __init__(
-        self,
-        function: Callable[..., Any],
-        *,
-        reads: Sequence[str | Frame] = (),
-        joints: Sequence[str] = (),
-        tolerance: float | None = 1e-3,
-        weight: float = 1.0,
-        name: str | None = None,
-    ) -> None:
+        self, function: Callable[..., Any], *, reads: Sequence[FrameLike] = (), joints: Sequence[str] = (),
+        tolerance: float | None = 1e-3, weight: float = 1.0, name: str | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(weight=weight, tolerance=tolerance, name=checked_name(name) or _name_of(function))
         self.function = function
         self._frames = _several(reads, (str, Frame), self.name, "reads", "frames")
@@ -94,15 +93,11 @@ class Custom(Objective):
         self._faults: dict[int, BaseException] = {}  # what the function raised, by the thread that called it
         self._kernels: dict[int | None, tuple[MachineCode, list[float]] | None] = {}  # of each form of result
 
-    def __getstate__(self) -> dict[str, Any]:
-        here = ("_in_python", "_faults", "_kernels")
-        return {key: value for key, value in super().__getstate__().items() if key not in here}
-
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self._connect()
 
-    def frames(self) -> tuple[str | Frame, ...]:
+    def frames(self) -> tuple[FrameLike, ...]:
         return self._frames
 
     def joints(self, body: Body) -> tuple[str, ...]:
@@ -127,15 +122,9 @@ class Custom(Objective):
             packer.numbers([ratio, offset])
         packer.numbers(captured)
         packer.add(
-            CUSTOM,
-            rows=len(values),
-            data=place,
-            count=len(rows),
-            tolerance=self.tolerance,
-            kernels=(custom_residual, custom_jacobian),
-            more_frames=rows,
+            CUSTOM, tolerance=self.tolerance, rows=len(values), data=place, count=len(rows), more_frames=rows,
             variables=variables,
-        )
+        )  # fmt: skip
 
     def raise_fault(self) -> None:
         """Raise what the function raised since it was last asked, as a ProblemError that tells where it came from."""
@@ -156,16 +145,15 @@ class Custom(Objective):
         if form not in self._kernels:
             function, wrap = self._source()
             try:
-                self._kernels[form] = machine_code(
-                    function, arguments, len(self._frames), len(self._joints), form, wrap
-                )
+                call = Call(function, arguments, len(self._frames), len(self._joints), form, wrap)
+                self._kernels[form] = machine_code(call)
             except Exception as error:  # whatever the passes of the compiler ran into
                 self._warn(error)
                 self._kernels[form] = None
         kernel = self._kernels[form]
         return (-1, []) if kernel is None else (kernel[0].address, kernel[1])
 
-    def _source(self) -> tuple[Callable[..., Any], Wrap | None]:
+    def _source(self) -> tuple[Callable[..., Any], Callable[..., Any] | None]:
         """What the user wrote, and what makes the whole function of it once it is compiled."""
         return self.function, None
 
@@ -257,15 +245,9 @@ class FunctionalRelation(Custom):
     """
 
     def __init__(
-        self,
-        joint: str,
-        function: Callable[..., float],
-        *,
-        of: Sequence[str],
-        tolerance: float | None = 1e-3,
-        weight: float = 1.0,
-        name: str | None = None,
-    ) -> None:
+        self, joint: str, function: Callable[..., float], *, of: Sequence[str], tolerance: float | None = 1e-3,
+        weight: float = 1.0, name: str | None = None,
+    ) -> None:  # fmt: skip
         name = checked_name(name) or type(self).__name__
         sources = _several(of, (str,), name, "of", "joint names")
         self.joint, self.of, self.relation = text(joint, ProblemError, f"{name}: joint"), sources, function
@@ -275,7 +257,7 @@ class FunctionalRelation(Custom):
     def _difference(self, value: float, *others: float) -> float:
         return value - self.relation(*others)
 
-    def _source(self) -> tuple[Callable[..., Any], Wrap | None]:
+    def _source(self) -> tuple[Callable[..., Any], Callable[..., Any] | None]:
         return self.relation, _difference_to
 
 

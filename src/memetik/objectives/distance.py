@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations, product
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memetik.body import Body, Frame, Shape
+from memetik.body import Body, Shape
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_array, several, text
-from memetik.kernels.terms.distance import distance_jacobian, distance_residual
-from memetik.kernels.terms.records import DISTANCE, GROUP_CENTER, GROUP_SOLIDS, SOLID_DATA
-from memetik.objectives.objective import Objective, Packer, Target, checked_frame, checked_length, checked_name
-from memetik.objectives.position import POSITION_GAIN
+from memetik.kernels.terms.distance import DISTANCE, GROUP_CENTER, GROUP_SOLIDS
+from memetik.kernels.terms.geometry.solids import SOLID_DATA
+from memetik.objectives.objective import (
+    FrameLike,
+    Packer,
+    Single,
+    Target,
+    checked_frame,
+    checked_length,
+    checked_name,
+)
 from memetik.objectives.solids import ball, group, link_solids, world_groups
 from memetik.types import Array
 
@@ -23,7 +29,7 @@ from memetik.types import Array
 ROWS = 32
 
 
-class Apart(Objective):
+class Apart(Single):
     """Common to Distance and SelfDistance: pairs of groups of solids."""
 
     def __init__(self, *, margin: float, tolerance: float | None, weight: float, name: str | None) -> None:
@@ -40,19 +46,15 @@ class Apart(Objective):
         self._margin = checked_length(value, self.name, "margin")
         self._changed()
 
-    def _pack_pairs(self, packer: Packer, pairs: Sequence[tuple[int, int]], frames: Sequence[str | Frame]) -> None:
+    def _pack_pairs(self, packer: Packer, pairs: Sequence[tuple[int, int]], frames: Sequence[FrameLike]) -> None:
         """Add the term: `pairs` are places of groups, `frames` what carries them."""
         if pairs:
             packer.add(
-                DISTANCE,
-                rows=min(len(pairs), ROWS),
+                DISTANCE, tolerance=self.tolerance, rows=min(len(pairs), ROWS), count=len(pairs),
                 data=packer.numbers([self.margin, *(place for pair in pairs for place in pair)]),
-                count=len(pairs),
-                unit=max(packer.reach(frame) for frame in frames) / POSITION_GAIN,
-                tolerance=self.tolerance,
-                kernels=(distance_residual, distance_jacobian),
+                reach=max(packer.reach(frame) for frame in frames),
                 more_frames=[packer.frame(_link(frame)) for frame in frames],
-            )
+            )  # fmt: skip
 
 
 class Distance(Apart):
@@ -72,16 +74,9 @@ class Distance(Apart):
     """
 
     def __init__(
-        self,
-        frame: str | Frame | Iterable[str | Frame],
-        others: object,
-        *,
-        radius: float | None = None,
-        margin: float = 0.005,
-        tolerance: float | None = 0.0,
-        weight: float = 1.0,
-        name: str | None = None,
-    ) -> None:
+        self, frame: FrameLike | Iterable[FrameLike], others: object, *, radius: float | None = None,
+        margin: float = 0.005, tolerance: float | None = 0.0, weight: float = 1.0, name: str | None = None,
+    ) -> None:  # fmt: skip
         self.kept = _kept(frame)
         usual = f"Distance of {len(self.kept)} links" if len(self.kept) > 1 else None
         super().__init__(margin=margin, tolerance=tolerance, weight=weight, name=checked_name(name) or usual)
@@ -112,7 +107,7 @@ class Distance(Apart):
             self._changed()
         self._world.assign(0, groups.ravel())
 
-    def frames(self) -> tuple[str | Frame, ...]:
+    def frames(self) -> tuple[FrameLike, ...]:
         return (*self.kept, *self.others)
 
     def pack(self, packer: Packer) -> None:
@@ -130,7 +125,7 @@ class Distance(Apart):
             raise ProblemError(f"{self.name}: many obstacles must be an array of rows x {count} x 3 or 4.")
         return rows, self._world
 
-    def _group(self, packer: Packer, frame: str | Frame, radius: float | None) -> int:
+    def _group(self, packer: Packer, frame: FrameLike, radius: float | None) -> int:
         if isinstance(frame, str) and radius is None:
             solids = link_solids(packer.body, frame, self.name)
         else:
@@ -147,24 +142,19 @@ class SelfDistance(Apart):
     """
 
     def __init__(
-        self,
-        body: Body,
-        links: Iterable[str] | None = None,
-        *,
-        ignore: Iterable[tuple[str, str]] = (),
-        margin: float = 0.005,
-        tolerance: float | None = 0.0,
-        weight: float = 1.0,
-        name: str | None = None,
-    ) -> None:
+        self, body: Body, links: Iterable[str] | None = None, *, ignore: Iterable[tuple[str, str]] = (),
+        margin: float = 0.005, tolerance: float | None = 0.0, weight: float = 1.0, name: str | None = None,
+    ) -> None:  # fmt: skip
         if not isinstance(body, Body):
             raise ProblemError(f"SelfDistance: {shown(body)} is not a body. Give the one whose links keep apart.")
         usual = f"SelfDistance of {body.name}"
         super().__init__(margin=margin, tolerance=tolerance, weight=weight, name=checked_name(name) or usual)
         names = [link.name for link in body.links.values() if link.shapes]
         if links is not None:
-            names = [text(link, ProblemError, f"{self.name}: a link") for link in _listed(links, self.name, "links")]
-        left_out = body.touching | {_pair(pair, self.name) for pair in _listed(ignore, self.name, "ignore")}
+            given = several(links, ProblemError, f"{self.name}: links", "['hand', 'elbow']")
+            names = [text(link, ProblemError, f"{self.name}: a link") for link in given]
+        pairs = several(ignore, ProblemError, f"{self.name}: ignore", "[('hand', 'elbow')]")
+        left_out = body.touching | {_pair(pair, self.name) for pair in pairs}
         for link in {*names, *(link for pair in left_out for link in pair)}:
             body.frame(link)
         part = _welded(body)
@@ -180,7 +170,7 @@ class SelfDistance(Apart):
                 "with at least two joints between them."
             )
 
-    def frames(self) -> tuple[str | Frame, ...]:
+    def frames(self) -> tuple[FrameLike, ...]:
         return tuple(dict.fromkeys(link for pair in self.pairs for link in pair))
 
     def pack(self, packer: Packer) -> None:
@@ -199,30 +189,24 @@ class SelfDistance(Apart):
 _GROUP = GROUP_SOLIDS + SOLID_DATA  # an obstacle: a group of one solid
 
 
-def _kept(frame: str | Frame | Iterable[str | Frame]) -> tuple[str | Frame, ...]:
-    if isinstance(frame, str | Frame):
+def _kept(frame: FrameLike | Iterable[FrameLike]) -> tuple[FrameLike, ...]:
+    if isinstance(frame, FrameLike):
         return (frame,)
     each = several(frame, ProblemError, "Distance: frame", "['hand', 'elbow']")
     return tuple(checked_frame(one, "Distance") for one in each)
 
 
-def _sort(others: object, name: str) -> tuple[tuple[str | Frame, ...], object]:
+def _sort(others: object, name: str) -> tuple[tuple[FrameLike, ...], object]:
     """What rides on the body, and what stands in the world."""
-    if isinstance(others, str | Frame):
+    if isinstance(others, FrameLike):
         return (others,), ()
     if isinstance(others, np.ndarray | Shape) or not isinstance(others, Iterable):
         return (), others
     items = several(others, ProblemError, f"{name}: others", "[(0.5, 0.0, 0.3)]")
     if items and all(np.isscalar(item) and not isinstance(item, str) for item in items):
         return (), real_array(items, ProblemError, f"{name}: others are not numbers")
-    on_body = tuple(item for item in items if isinstance(item, str | Frame))
-    return on_body, [item for item in items if not isinstance(item, str | Frame)]
-
-
-def _listed(value: object, name: str, what: str) -> tuple[Any, ...]:
-    return several(
-        value, ProblemError, f"{name}: {what}", "['hand', 'elbow']" if what == "links" else "[('hand', 'elbow')]"
-    )
+    on_body = tuple(item for item in items if isinstance(item, FrameLike))
+    return on_body, [item for item in items if not isinstance(item, FrameLike)]
 
 
 def _pair(pair: object, name: str) -> frozenset[str]:
@@ -230,7 +214,7 @@ def _pair(pair: object, name: str) -> frozenset[str]:
     return frozenset(text(link, ProblemError, f"{name}: a link in ignore") for link in links)
 
 
-def _link(frame: str | Frame) -> str:
+def _link(frame: FrameLike) -> str:
     return frame if isinstance(frame, str) else frame.link
 
 

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from memetik.body import Frame
-from memetik.objectives.objective import Objective, Packer, checked_frame, checked_tolerance
+import numpy as np
+from numpy.typing import ArrayLike
+
+from memetik.kernels.terms.records import TermKind
+from memetik.objectives.objective import (
+    FrameLike,
+    Objective,
+    Packer,
+    Single,
+    Target,
+    checked_frame,
+    checked_tolerance,
+)
+from memetik.objectives.pose_target import point_rows
 from memetik.types import Array
 
 
@@ -13,24 +25,44 @@ class Framed(Objective):
     """Something that is wanted of a frame. With `relative_to`, what is wanted rides on another frame of the body."""
 
     def __init__(
-        self,
-        frame: str | Frame,
-        *,
-        tolerance: float | None,
-        weight: float,
-        relative_to: str | Frame | None = None,
+        self, frame: FrameLike, *, tolerance: float | None, weight: float, relative_to: FrameLike | None = None,
         name: str | None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(weight=weight, tolerance=tolerance, name=name)
         self.frame = checked_frame(frame, self.name)
         self.relative_to = None if relative_to is None else checked_frame(relative_to, self.name, "relative_to")
 
-    def frames(self) -> tuple[str | Frame, ...]:
+    def frames(self) -> tuple[FrameLike, ...]:
         return (self.frame,) if self.relative_to is None else (self.frame, self.relative_to)
 
-    def frame_rows(self, packer: Packer) -> tuple[int, int]:
-        """The row of the frame and that of the other, -1 for the world."""
-        return packer.frame(self.frame), -1 if self.relative_to is None else packer.frame(self.relative_to)
+    def add_term(
+        self, packer: Packer, kind: TermKind, tolerance: float | None, target: int = 0, data: int = 0, count: int = 0,
+        reach: float | None = None,
+    ) -> None:  # fmt: skip
+        """Add a term about the frame."""
+        packer.add(
+            kind, tolerance=tolerance, target=target, data=data, count=count, frame=packer.frame(self.frame),
+            other=-1 if self.relative_to is None else packer.frame(self.relative_to),
+            reach=packer.reach(self.frame) if reach is None else reach,
+        )  # fmt: skip
+
+
+class Pointed(Framed, Single):
+    """Something about a point, three of the numbers of a target."""
+
+    _numbers: Target
+    _first = 0  # of the three
+
+    @property
+    def _point(self) -> Array:
+        return self._numbers.numbers[self._first : self._first + 3].copy()
+
+    def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
+        """Points over time; all else stays."""
+        points = point_rows(path, self.name)
+        rows = np.tile(self._numbers.numbers, (len(points), 1))
+        rows[:, self._first : self._first + 3] = points
+        return rows, self._numbers
 
 
 class PoseError(NamedTuple):
@@ -44,15 +76,9 @@ class Posed(Framed):
     """Something that is wanted of both position and orientation of a frame, each with a tolerance."""
 
     def __init__(
-        self,
-        frame: str | Frame,
-        *,
-        position_tolerance: float | None,
-        orientation_tolerance: float | None,
-        weight: float,
-        relative_to: str | Frame | None = None,
-        name: str | None,
-    ) -> None:
+        self, frame: FrameLike, *, position_tolerance: float | None, orientation_tolerance: float | None, weight: float,
+        relative_to: FrameLike | None = None, name: str | None,
+    ) -> None:  # fmt: skip
         super().__init__(frame, tolerance=position_tolerance, weight=weight, relative_to=relative_to, name=name)
         self.orientation_tolerance = orientation_tolerance
 
@@ -75,5 +101,5 @@ class Posed(Framed):
         self._orientation_tolerance = checked_tolerance(value, self.name)
         self._changed()
 
-    def error(self, errors: Array) -> PoseError:  # type: ignore[override]
+    def error(self, errors: Array) -> PoseError:
         return PoseError(float(errors[0]), float(errors[1]))

@@ -6,7 +6,7 @@ import contextlib
 import weakref
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 
@@ -21,7 +21,16 @@ from memetik.objectives.engine import Engine
 # How many stay after their last objective is gone: a loop often makes the same objective again.
 RECENT = 8
 
-Wrap = Callable[[Any], Callable[..., Any]]
+
+class Call(NamedTuple):
+    """A function, arguments as it gets them from frames and joints, and the form of its result (see residual_function)."""
+
+    function: Callable[..., Any]
+    arguments: Sequence[Any]
+    frames: int
+    joints: int
+    rows: int | None
+    wrap: Callable[[Any], Callable[..., Any]] | None  # what makes the whole function of it once it is compiled
 
 
 class MachineCode:
@@ -30,27 +39,19 @@ class MachineCode:
     With `captured` it serves all functions with the same code, and the numbers must stand behind the joints.
     """
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        arguments: Sequence[Any],
-        frames: int,
-        joints: int,
-        rows: int | None,
-        wrap: Wrap | None,
-        captured: tuple[Number, ...] = (),
-    ) -> None:
-        self._function = function  # its fingerprint holds while it lives
-        engine = Engine()
+    def __init__(self, call: Call, captured: tuple[Number, ...]) -> None:
+        self._function = call.function  # its fingerprint holds while it lives
+        engine, arguments = Engine(), call.arguments
         if captured:
             arguments = [(arguments[0], captured), *arguments[1:]]
-            compiled: Any = engine.jit(function, WithCaptured)
+            compiled: Any = engine.jit(call.function, WithCaptured)
         else:
-            compiled = function if hasattr(function, "py_func") else engine.jit(function)
-            compiled = compiled if wrap is None else engine.jit(wrap(compiled))
+            compiled = call.function if hasattr(call.function, "py_func") else engine.jit(call.function)
+            compiled = compiled if call.wrap is None else engine.jit(call.wrap(compiled))
         if COMPILED:  # alone first: what Numba says of it reads better so
             compiled.get_call_template(tuple(map(numba.typeof, arguments)), {})
-        self._kernel = engine.jit(residual_function(compiled, frames, joints, rows, tuple(map(_size, captured))))
+        sizes = tuple(map(_size, captured))
+        self._kernel = engine.jit(residual_function(compiled, call.frames, call.joints, call.rows, sizes))
         self.address = address(self._kernel, RESIDUAL)
         engine.finish(self._kernel)
 
@@ -59,40 +60,23 @@ _known: weakref.WeakValueDictionary[Hashable, MachineCode] = weakref.WeakValueDi
 _recent: deque[MachineCode] = deque(maxlen=RECENT)
 
 
-def machine_code(
-    function: Callable[..., Any],
-    arguments: Sequence[Any],
-    frames: int,
-    joints: int,
-    rows: int | None,
-    wrap: Wrap | None = None,
-) -> tuple[MachineCode, list[float]]:
-    """The machine code for a function that gets such arguments from frames and joints (see residual_function for `rows`),
-    and the numbers that must stand behind those; with `wrap` for what it makes of the compiled function. Raises whatever
-    the compiler says."""
-    captured = captured_numbers(function) if COMPILED and wrap is None else {}
-    if captured and fingerprint(function, apart=captured) is not None:
+def machine_code(call: Call) -> tuple[MachineCode, list[float]]:
+    """The machine code for a call, and the numbers that must stand behind the joints. Raises whatever the compiler says."""
+    captured = captured_numbers(call.function) if COMPILED and call.wrap is None else {}
+    if captured and fingerprint(call.function, apart=captured) is not None:
         with contextlib.suppress(Exception):  # whatever must be constant after all
-            return _shared(function, arguments, frames, joints, rows, None, captured), flat([*captured.values()])
-    return _shared(function, arguments, frames, joints, rows, wrap, {}), []
+            return _shared(call, captured), flat([*captured.values()])
+    return _shared(call, {}), []
 
 
-def _shared(
-    function: Callable[..., Any],
-    arguments: Sequence[Any],
-    frames: int,
-    joints: int,
-    rows: int | None,
-    wrap: Wrap | None,
-    captured: dict[str, Number],
-) -> MachineCode:
+def _shared(call: Call, captured: dict[str, Number]) -> MachineCode:
     """The machine code for all functions that differ in the captured numbers only."""
-    seen = fingerprint(function, apart=captured)
+    seen = fingerprint(call.function, apart=captured)
     sizes = tuple((name, _size(number)) for name, number in captured.items())
-    key = (seen, sizes, wrap, frames, joints, rows)
+    key = (seen, sizes, *call[2:])
     code = None if seen is None else _known.get(key)
     if code is None:
-        code = MachineCode(function, arguments, frames, joints, rows, wrap, tuple(captured.values()))
+        code = MachineCode(call, tuple(captured.values()))
         if seen is not None:
             _known[key] = code
             _recent.append(code)

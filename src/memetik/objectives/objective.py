@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 from memetik.body import Body, Frame
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_number
+from memetik.kernels.terms.records import TermKind
 from memetik.types import Array
 
-if TYPE_CHECKING:
-    FrameLike = str | Frame
+FrameLike = str | Frame  # a link by its name, or body.frame(...)
 
 
 class Packer(Protocol):
@@ -26,7 +26,7 @@ class Packer(Protocol):
     whole: Body  # as the user knows it
     moving: Sequence[str]  # joints that frames or wishes about single joints read
 
-    def frame(self, frame: str | Frame) -> int:
+    def frame(self, frame: FrameLike) -> int:
         """The row of a frame that a term reads."""
 
     def numbers(self, values: Array | list[float]) -> int:
@@ -44,19 +44,18 @@ class Packer(Protocol):
     def limits(self, name: str) -> tuple[float, float]:
         """The limits in force for a free joint [rad or m]."""
 
-    def reach(self, frame: str | Frame) -> float:
+    def reach(self, frame: FrameLike) -> float:
         """The length of the chain from the root to a frame [m]: how far a position error can grow."""
 
     def add(
-        self, kind: int, *, frame: int = -1, other: int = -1, rows: int, target: int = 0, data: int = 0, count: int = 0,
-        unit: float = 1.0, reach: float = 1.0, tolerance: float | None, kernels: tuple[Any, Any] | None = None,
-        more_frames: Sequence[int] = (), variables: Sequence[int] = (),
+        self, kind: TermKind, *, tolerance: float | None, frame: int = -1, other: int = -1, rows: int = 0, target: int = 0,
+        data: int = 0, count: int = 0, reach: float = 1.0, more_frames: Sequence[int] = (), variables: Sequence[int] = (),
     ) -> None:  # fmt: skip
         """Add a term of the objective that is packing.
 
-        `unit` [m or rad] is the residual that counts as one in the search, `reach` the length of the chain for the
-        thesis's loss, `kernels` what computes the residuals and their Jacobian (none for springs). A term that reads
-        more than two frames, or joints by their value, names the rows in `more_frames` and the places in `variables`.
+        `reach` is the length of the chain [m]: a share of it counts as one in the search, where the kind measures lengths.
+        `rows` is how many residuals it has, where the kind does not say. A term that reads more than two frames, or joints
+        by their value, names the rows in `more_frames` and the places in `variables`.
         """
 
 
@@ -67,6 +66,8 @@ class Objective:
     tolerance: the error up to which the objective counts as satisfied [its own unit]. None makes it a guide: it shapes
     the solution and never decides success.
     """
+
+    _stays: tuple[str, ...] = ("_problems",)  # what holds for this process only
 
     def __init__(self, *, weight: float, tolerance: float | None, name: str | None = None) -> None:
         self._problems: weakref.WeakSet[Recompilable] = weakref.WeakSet()
@@ -80,12 +81,8 @@ class Objective:
 
     @weight.setter
     def weight(self, value: float) -> None:
-        number = real_number(value, ProblemError, f"{self.name}: weight")
-        if not (math.isfinite(number) and number > 0.0):
-            raise ProblemError(
-                f"{self.name}: weight is {number}; it must be positive. Leave the objective out instead of 0."
-            )
-        self._weight = number
+        must = "it must be positive. Leave the objective out instead of 0."
+        self._weight = checked_number(value, self.name, "weight", lambda x: 0.0 < x < math.inf, must)
         self._changed()
 
     @property
@@ -97,7 +94,7 @@ class Objective:
         self._tolerance = checked_tolerance(value, self.name)
         self._changed()
 
-    def frames(self) -> tuple[str | Frame, ...]:
+    def frames(self) -> tuple[FrameLike, ...]:
         """The frames it reads."""
         return ()
 
@@ -118,7 +115,7 @@ class Objective:
         """Many targets as rows of numbers, and the target they belong to; for tracks and batches."""
         raise ProblemError(f"{self!r} has no target that could move.")
 
-    def error(self, errors: Array) -> float:
+    def error(self, errors: Array) -> Any:
         """The error to report, from the errors of its terms in the order they were packed; 0 if there is none."""
         return float(errors[0]) if errors.size else 0.0
 
@@ -126,8 +123,8 @@ class Objective:
         """Raise what went wrong during a solve where no exception can pass; only users' functions can fail there."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """What travels to another process: all but the problems that it stands in here."""
-        return {key: value for key, value in self.__dict__.items() if key != "_problems"}
+        """What travels to another process."""
+        return {key: value for key, value in self.__dict__.items() if key not in self._stays}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -139,6 +136,13 @@ class Objective:
     def _changed(self) -> None:
         for problem in self._problems:
             problem.recompile()
+
+
+class Single(Objective):
+    """An objective whose error is one number [m, rad, or its own unit], as type checkers then know."""
+
+    def error(self, errors: Array) -> float:
+        return float(super().error(errors))
 
 
 class Recompilable(Protocol):
@@ -208,14 +212,24 @@ def _target_of(numbers: Array) -> Target:
     return target
 
 
+def checked_number(value: object, name: str, what: str, good: Callable[[float], bool], must: str) -> float:
+    """The number, if it is a good one; `must` says in an error what it must be."""
+    number = real_number(value, ProblemError, f"{name}: {what}")
+    if not good(number):
+        raise ProblemError(f"{name}: {what} is {number}; {must}")
+    return number
+
+
 def checked_tolerance(value: float | None, name: str) -> float | None:
     """The tolerance, if it is one."""
-    if value is None:
-        return None
-    number = real_number(value, ProblemError, f"{name}: tolerance")
-    if not number >= 0.0:
-        raise ProblemError(f"{name}: tolerance is {number}; it must be zero or positive, or None for a mere guide.")
-    return number
+    must = "it must be zero or positive, or None for a mere guide."
+    return None if value is None else checked_number(value, name, "tolerance", lambda x: x >= 0.0, must)
+
+
+def checked_length(value: float, name: str, what: str) -> float:
+    """A length that is zero or positive [m]."""
+    must = "it must be zero or positive, in metres."
+    return checked_number(value, name, what, lambda x: 0.0 <= x < math.inf, must)
 
 
 def checked_name(name: str | None) -> str:
@@ -225,15 +239,7 @@ def checked_name(name: str | None) -> str:
     return name or ""
 
 
-def checked_length(value: float, name: str, what: str) -> float:
-    """A length that is zero or positive [m]."""
-    number = real_number(value, ProblemError, f"{name}: {what}")
-    if not (math.isfinite(number) and number >= 0.0):
-        raise ProblemError(f"{name}: {what} is {number}; it must be zero or positive, in metres.")
-    return number
-
-
-def checked_frame(frame: str | Frame, name: str, what: str = "frame") -> str | Frame:
+def checked_frame(frame: FrameLike, name: str, what: str = "frame") -> FrameLike:
     """A frame, or the name of a link."""
     if not isinstance(frame, (str, Frame)):
         raise ProblemError(f"{name}: {what} is {shown(frame)}. Give the name of a link, or body.frame(...).")

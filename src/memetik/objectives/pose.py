@@ -1,18 +1,133 @@
-"""Pose: position and orientation of a frame at once."""
+"""Position, Orientation and Pose: where a frame is, how it is turned, or both at once."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memetik.body import Frame
-from memetik.geometry import TransformLike, rotation_matrix, transform
-from memetik.kernels.terms.records import ORIENTATION, POSITION
-from memetik.objectives.framed import Posed
-from memetik.objectives.objective import Packer, Target
-from memetik.objectives.pose_target import pose_rows, set_pose
-from memetik.objectives.position import pack_pose_term
+from memetik.errors import ProblemError, shown
+from memetik.geometry import RotationLike, TransformLike, rotation_matrix, transform
+from memetik.geometry.checks import CLEAN_TOLERANCE, real_array
+from memetik.kernels.terms.pose import ORIENTATION, POSITION
+from memetik.kernels.terms.records import TermKind
+from memetik.objectives.framed import Framed, Pointed, Posed
+from memetik.objectives.objective import FrameLike, Packer, Single, Target, checked_tolerance
+from memetik.objectives.pose_target import checked_point, pose_rows, set_pose, set_rotation, stack, three
 from memetik.types import Array
+
+
+class PerAxis(Framed, Single):
+    """Common to Position and Orientation: a tolerance for the length of the error, or one for each of three axes, and a mask
+    of those that count."""
+
+    axis_tolerance: Array | None = None
+
+    def __init__(
+        self, frame: FrameLike, *, tolerance: float | Sequence[float] | None, weight: float, mask: Sequence[object],
+        relative_to: FrameLike | None, name: str | None,
+    ) -> None:  # fmt: skip
+        super().__init__(frame, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name)  # type: ignore[arg-type]
+        self.mask = _mask(mask, self.name)
+        self._numbers = Target(7)
+
+    @property
+    def tolerance(self) -> float | None:
+        """[m or rad], None for a mere guide, 0 where each axis has one of its own in `axis_tolerance`."""
+        return self._tolerance
+
+    @tolerance.setter
+    def tolerance(self, value: float | Sequence[float] | None) -> None:
+        axes, scalar = None, value
+        if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) > 0:
+            axes, scalar = three(value, self.name, "tolerance"), 0.0  # type: ignore[arg-type]
+            for tolerance in axes:
+                checked_tolerance(float(tolerance), self.name)
+        self._tolerance = checked_tolerance(scalar, self.name)  # type: ignore[arg-type]
+        self.axis_tolerance = axes
+        self._changed()
+
+    def _pack_as(self, packer: Packer, kind: TermKind) -> None:
+        pack_pose_term(
+            packer, kind, self, packer.target(self._numbers), self.tolerance, mask=self.mask, axes=self.axis_tolerance
+        )
+
+
+class Position(PerAxis, Pointed):
+    """The origin of a frame reaches a point: e = A^T (p - target), |e| <= tolerance [m].
+
+    frame: a link name or body.frame(...).
+    target: the point [m], in the world or, with `relative_to`, in another frame of the body.
+    tolerance: one length for the distance, or three for x, y and z (infinite ones free an axis).
+    mask: which axes count; (1, 1, 0) leaves z free, so the point may lie anywhere above or below the target.
+    axes: rotation A of the axes that mask and tolerances are meant in (world axes unless given).
+    """
+
+    _first = 4
+
+    def __init__(
+        self, frame: FrameLike, target: ArrayLike, *, tolerance: float | Sequence[float] | None = 1e-4,
+        weight: float = 1.0, mask: Sequence[object] = (1, 1, 1), axes: RotationLike | None = None,
+        relative_to: FrameLike | None = None, name: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(frame, tolerance=tolerance, weight=weight, mask=mask, relative_to=relative_to, name=name)
+        set_rotation(self._numbers, np.eye(3) if axes is None else axes, self.name)
+        self.target = target
+
+    @property
+    def target(self) -> Array:
+        """The point to reach [m]; assign to move it."""
+        return self._point
+
+    @target.setter
+    def target(self, value: ArrayLike) -> None:
+        self._numbers.assign(4, checked_point(value, self.name, "target"))
+
+    def pack(self, packer: Packer) -> None:
+        self._pack_as(packer, POSITION)
+
+
+class Orientation(PerAxis):
+    """A frame takes an orientation: e = log(A^T R), |e| <= tolerance [rad].
+
+    target: the rotation A, in the world or, with `relative_to`, in another frame: 3x3 matrix, quaternion (w, x, y, z),
+    scipy Rotation, mk.euler(...).
+    tolerance: one angle for the whole turn, or three for its components about the target's x, y and z.
+    mask: which axes of the target count; (1, 1, 0) lets the frame spin about the target's z.
+    """
+
+    def __init__(
+        self, frame: FrameLike, target: RotationLike, *, tolerance: float | Sequence[float] | None = 1e-3,
+        weight: float = 1.0, mask: Sequence[object] = (1, 1, 1), relative_to: FrameLike | None = None,
+        name: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(frame, tolerance=tolerance, weight=weight, mask=mask, relative_to=relative_to, name=name)
+        self.target = target
+
+    @property
+    def target(self) -> Array:
+        """The wanted rotation as a 3x3 matrix; assign any kind of rotation to change it."""
+        return rotation_matrix(self._numbers.numbers[:4])
+
+    @target.setter
+    def target(self, value: RotationLike) -> None:
+        set_rotation(self._numbers, value, self.name)
+
+    def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
+        rotations = stack(path, (3, 3), self.name)
+        poses = np.tile(np.eye(4), (len(rotations), 1, 1))
+        poses[:, :3, :3] = rotations
+        rows = pose_rows(poses, self.name)
+        # A single target that is not quite a rotation goes to the nearest one; so does a row.
+        slant = np.abs(rotations.transpose(0, 2, 1) @ rotations - np.eye(3)).max(axis=(1, 2), initial=0.0)
+        for k in np.flatnonzero(slant > 0.5 * CLEAN_TOLERANCE):
+            poses[k, :3, :3] = rotation_matrix(rotations[k], name="target")
+            rows[k] = pose_rows(poses[k : k + 1], self.name)[0]
+        return rows, self._numbers
+
+    def pack(self, packer: Packer) -> None:
+        self._pack_as(packer, ORIENTATION)
 
 
 class Pose(Posed):
@@ -23,16 +138,10 @@ class Pose(Posed):
     """
 
     def __init__(
-        self,
-        frame: str | Frame,
-        target: TransformLike,
-        *,
-        position_tolerance: float | None = 1e-4,
-        orientation_tolerance: float | None = 1e-3,
-        weight: float = 1.0,
-        relative_to: str | Frame | None = None,
+        self, frame: FrameLike, target: TransformLike, *, position_tolerance: float | None = 1e-4,
+        orientation_tolerance: float | None = 1e-3, weight: float = 1.0, relative_to: FrameLike | None = None,
         name: str | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(
             frame, position_tolerance=position_tolerance, orientation_tolerance=orientation_tolerance, weight=weight,
             relative_to=relative_to, name=name,
@@ -53,6 +162,35 @@ class Pose(Posed):
         return pose_rows(path, self.name), self._pose
 
     def pack(self, packer: Packer) -> None:
-        every = np.ones(3)
-        place = pack_pose_term(packer, POSITION, self, self._pose, every, None, self.tolerance)
-        pack_pose_term(packer, ORIENTATION, self, place, every, None, self._orientation_tolerance)
+        target = packer.target(self._pose)
+        pack_pose_term(packer, POSITION, self, target, self.tolerance)
+        pack_pose_term(packer, ORIENTATION, self, target, self.orientation_tolerance)
+
+
+def pack_pose_term(
+    packer: Packer, kind: TermKind, objective: Framed, target: int, tolerance: float | None,
+    mask: Sequence[float] | Array = (1.0, 1.0, 1.0), axes: Array | None = None,
+) -> None:  # fmt: skip
+    """Add a POSITION or ORIENTATION; `axes` are tolerances of single axes."""
+    limits = np.full(3, np.inf) if axes is None else axes
+    data = packer.numbers([*_gains(np.asarray(mask), axes), *limits])
+    objective.add_term(packer, kind, tolerance, target, data, count=0 if axes is None else 1)
+
+
+def _gains(mask: Array, tolerance: Array | None) -> Array:
+    """How hard each axis pulls: an axis with a wide tolerance yields to a narrow one, in proportion."""
+    if tolerance is None:
+        return mask
+    floor = np.maximum(tolerance, 1e-9)
+    narrow = np.min(floor, where=mask > 0.0, initial=np.inf)
+    return mask * np.where(np.isfinite(floor), narrow / floor, 0.0)
+
+
+def _mask(mask: Sequence[object], name: str) -> Array:
+    """Which of the axes x, y, z count, as ones and zeros."""
+    axes = real_array(mask, ProblemError, f"{name}: mask must name for x, y and z whether they count")
+    if axes.shape != (3,) or np.isnan(axes).any() or not axes.any():
+        raise ProblemError(
+            f"{name}: mask {shown(mask)} must name for x, y and z whether they count, at least one of them."
+        )
+    return np.where(axes != 0.0, 1.0, 0.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -12,7 +14,6 @@ from memetik.kernels.terms.targets import (
     BAD_LAST_ROW,
     NOT_A_ROTATION,
     NOT_FINITE,
-    write_point_target,
     write_pose_target,
     write_pose_targets,
 )
@@ -56,15 +57,6 @@ def set_rotation(target: Target, value: RotationLike, name: str) -> None:
     set_pose(target, matrix, name)
 
 
-def set_point(target: Target, value: ArrayLike, name: str, what: str = "target") -> None:
-    """Write a point or direction of three numbers."""
-    point = real_array(value, ProblemError, f"{name}: {what} must be three numbers")
-    if point.shape != (3,):
-        raise ProblemError(f"{name}: {what} must be three numbers, not {shown(value)}.")
-    if target.write(write_point_target, point):
-        raise ProblemError(f"{name}: {what} has an entry that is NaN or infinite: {shown(value)}.")
-
-
 def pose_rows(path: ArrayLike, name: str) -> Array:
     """Many 4x4 transforms as rows of seven numbers."""
     matrices = stack(path, (4, 4), name)
@@ -94,10 +86,18 @@ def stack(path: ArrayLike, shape: tuple[int, ...], name: str) -> Array:
 
 
 def three(value: ArrayLike, name: str, what: str) -> Array:
-    """Three finite or infinite numbers, not NaN."""
+    """Three numbers of any kind."""
     numbers = real_array(value, ProblemError, f"{name}: {what} must be three numbers")
-    if numbers.shape != (3,) or np.isnan(numbers).any():
+    if numbers.shape != (3,):
         raise ProblemError(f"{name}: {what} must be three numbers, not {shown(value)}.")
+    return numbers
+
+
+def checked_point(value: ArrayLike, name: str, what: str) -> Array:
+    """Three finite numbers."""
+    numbers = three(value, name, what)
+    if not all(map(math.isfinite, numbers.tolist())):  # quicker than any array operation, because retargeting is hot
+        raise ProblemError(f"{name}: {what} has an entry that is NaN or infinite: {shown(value)}.")
     return numbers
 
 

@@ -6,20 +6,12 @@ import math
 
 from numpy.typing import ArrayLike
 
-from memetik.body import Frame
 from memetik.errors import ProblemError, shown
-from memetik.geometry.checks import flag, real_number
-from memetik.kernels.terms.projection import (
-    projection_jacobian,
-    projection_residual,
-    projection_turn_jacobian,
-    projection_turn_residual,
-)
-from memetik.kernels.terms.records import PROJECTION, PROJECTION_TURN
+from memetik.geometry.checks import flag
+from memetik.kernels.terms.projection import PROJECTION, PROJECTION_TURN
 from memetik.objectives.framed import Posed, PoseError
-from memetik.objectives.objective import Packer
+from memetik.objectives.objective import FrameLike, Packer, checked_number
 from memetik.objectives.pose_target import unit
-from memetik.objectives.position import POSITION_GAIN
 from memetik.objectives.terrain import Surface
 from memetik.types import Array
 
@@ -44,32 +36,18 @@ class Projection(Posed):
     """
 
     def __init__(
-        self,
-        frame: str | Frame,
-        surface: Surface,
-        *,
-        direction: ArrayLike = (0.0, 0.0, -1.0),
-        lift: float = 0.5,
-        align: bool = True,
-        position_tolerance: float | None = 1e-4,
-        orientation_tolerance: float | None = 1e-3,
-        weight: float = 1.0,
-        name: str | None = None,
-    ) -> None:
+        self, frame: FrameLike, surface: Surface, *, direction: ArrayLike = (0.0, 0.0, -1.0), lift: float = 0.5,
+        align: bool = True, position_tolerance: float | None = 1e-4, orientation_tolerance: float | None = 1e-3,
+        weight: float = 1.0, name: str | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(
-            frame,
-            position_tolerance=position_tolerance,
-            orientation_tolerance=orientation_tolerance,
-            weight=weight,
+            frame, position_tolerance=position_tolerance, orientation_tolerance=orientation_tolerance, weight=weight,
             name=name,
-        )
-        height = real_number(lift, ProblemError, f"{self.name}: lift")
-        if not (math.isfinite(height) and height > 0.0):
-            raise ProblemError(
-                f"{self.name}: lift is {height}; it must be above zero, or rays from the surface miss it."
-            )
+        )  # fmt: skip
+        must = "it must be above zero, or rays from the surface miss it."
+        self.lift = checked_number(lift, self.name, "lift", lambda x: 0.0 < x < math.inf, must)
         self.direction = unit(direction, self.name, "direction")
-        self.lift, self.align = height, flag(align, ProblemError, f"{self.name}: align")
+        self.align = flag(align, ProblemError, f"{self.name}: align")
         self.surface = surface
 
     @property
@@ -88,30 +66,12 @@ class Projection(Posed):
         self._changed()
 
     def pack(self, packer: Packer) -> None:
-        frame, reach = packer.frame(self.frame), packer.reach(self.frame)
         miss = max(LEAST_MISS, 2.0 * (self.tolerance or 0.0))
         free = 0.0 if self.align else SLANT
         place = self._surface.pack(packer)
         data = packer.numbers([*self.direction, self.lift, miss, free, place])
-        packer.add(
-            PROJECTION,
-            frame=frame,
-            rows=4,
-            data=data,
-            unit=reach / POSITION_GAIN,
-            reach=reach,
-            tolerance=self.tolerance,
-            kernels=(projection_residual, projection_jacobian),
-        )
-        packer.add(
-            PROJECTION_TURN,
-            frame=frame,
-            rows=3,
-            data=data,
-            reach=reach,
-            tolerance=self._orientation_tolerance if self.align else math.inf,
-            kernels=(projection_turn_residual, projection_turn_jacobian),
-        )
+        self.add_term(packer, PROJECTION, self.tolerance, data=data)
+        self.add_term(packer, PROJECTION_TURN, self.orientation_tolerance if self.align else math.inf, data=data)
 
-    def error(self, errors: Array) -> PoseError:  # type: ignore[override]
+    def error(self, errors: Array) -> PoseError:
         return PoseError(float(errors[0]), float(errors[1]) if self.align else 0.0)

@@ -1,4 +1,4 @@
-"""Shapes as numbers for the kernels: a solid is the sum of a box, a disc across z and a ball (kernels/terms/records.py).
+"""Shapes as numbers for the kernels: a solid is the sum of a box, a disc across z and a ball (kernels/terms/geometry/solids.py).
 
 sphere    ball                     cylinder  line along z + disc
 capsule   line along z + ball      box       box
@@ -14,16 +14,8 @@ from memetik.body import Body, Shape
 from memetik.errors import ProblemError, shown
 from memetik.geometry import to_quaternion
 from memetik.geometry.checks import real_array, several
-from memetik.kernels.terms.records import (
-    GROUP_CENTER,
-    GROUP_COUNT,
-    GROUP_FRAME,
-    GROUP_SOLIDS,
-    SOLID_BALL,
-    SOLID_BOX,
-    SOLID_DATA,
-    SOLID_DISC,
-)
+from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_SOLIDS
+from memetik.kernels.terms.geometry.solids import SOLID_BALL, SOLID_BOX, SOLID_DATA, SOLID_DISC
 from memetik.types import Array
 
 _CANNOT = (
@@ -85,7 +77,7 @@ def group(frame: int, solids: Iterable[Array]) -> Array:
 def world_groups(obstacles: object, name: str) -> Array:
     """Obstacles in the world, each a group: an array of points or spheres, or a list that may hold shapes."""
     if isinstance(obstacles, np.ndarray):
-        return _sphere_groups(_spheres(obstacles, name))
+        return _balls(obstacles, name)
     items = [obstacles] if isinstance(obstacles, Shape) else obstacles
     if not isinstance(items, Iterable):
         raise ProblemError(_CANNOT.format(name, shown(obstacles)))
@@ -93,18 +85,16 @@ def world_groups(obstacles: object, name: str) -> Array:
     if rows and not any(isinstance(item, Shape) for item in rows):
         parts = [np.atleast_1d(real_array(item, ProblemError, f"{name}: an obstacle is not numbers")) for item in rows]
         if len({part.size for part in parts}) == 1:
-            return _sphere_groups(_spheres(parts, name))
+            return _balls(parts, name)
     groups = [
-        group(-1, [solid(item, f"{name}: obstacle {k}")])[None]
-        if isinstance(item, Shape)
-        else _sphere_groups(_spheres(item, name))
+        group(-1, [solid(item, f"{name}: obstacle {k}")])[None] if isinstance(item, Shape) else _balls(item, name)
         for k, item in enumerate(rows)
     ]
     return np.vstack([np.empty((0, GROUP_SOLIDS + SOLID_DATA)), *groups])
 
 
-def _spheres(values: object, name: str) -> Array:
-    """Rows (x, y, z, radius) from such rows or from points."""
+def _balls(values: object, name: str) -> Array:
+    """As `group`, for many rows (x, y, z, radius) or points at once, because obstacles move between solves."""
     rows = np.atleast_2d(real_array(values, ProblemError, f"{name}: an obstacle is not numbers"))
     if rows.ndim != 2 or rows.shape[1] not in (3, 4):
         raise ProblemError(_CANNOT.format(name, shown(values)))
@@ -112,16 +102,8 @@ def _spheres(values: object, name: str) -> Array:
     spheres[:, : rows.shape[1]] = rows
     if not np.isfinite(spheres).all() or (spheres[:, 3] < 0.0).any():
         raise ProblemError(f"{name}: an obstacle has an entry that is NaN or infinite, or a radius below zero.")
-    return spheres
-
-
-def _sphere_groups(spheres: Array) -> Array:
-    """As `group`, for many spheres at once, because obstacles move between solves."""
-    groups = np.zeros((len(spheres), GROUP_SOLIDS + SOLID_DATA))
-    groups[:, GROUP_FRAME] = -1.0
+    groups = np.tile(group(-1, [ball()]), (len(spheres), 1))
     groups[:, GROUP_CENTER : GROUP_CENTER + 4] = spheres
-    groups[:, GROUP_COUNT] = 1.0
-    groups[:, GROUP_SOLIDS] = 1.0
     groups[:, GROUP_SOLIDS + 4 : GROUP_SOLIDS + 7] = spheres[:, :3]
     groups[:, GROUP_SOLIDS + SOLID_BALL] = spheres[:, 3]
     return groups

@@ -10,23 +10,18 @@ from numpy.typing import ArrayLike
 
 from memetik.body import Body
 from memetik.errors import ProblemError
-from memetik.geometry.checks import mapping, real_array, real_number, text
-from memetik.kernels.terms.records import FOLLOWS_START, SPRINGS
-from memetik.objectives.objective import Objective, Packer, Target
+from memetik.geometry.checks import mapping, real_array, text
+from memetik.kernels.terms.records import FOLLOWS_START
+from memetik.kernels.terms.springs import SPRINGS
+from memetik.objectives.objective import Packer, Single, Target, checked_number
 from memetik.types import Array
 
 
-class JointValue(Objective):
+class JointValue(Single):
     """A joint takes a value: |x_i - target| <= tolerance [rad or m], eq. 4.9 of the thesis."""
 
     def __init__(
-        self,
-        joint: str,
-        target: float,
-        *,
-        tolerance: float | None = 1e-3,
-        weight: float = 1.0,
-        name: str | None = None,
+        self, joint: str, target: float, *, tolerance: float | None = 1e-3, weight: float = 1.0, name: str | None = None
     ) -> None:
         super().__init__(weight=weight, tolerance=tolerance, name=name)
         self.joint = text(joint, ProblemError, f"{self.name}: joint")
@@ -40,10 +35,8 @@ class JointValue(Objective):
 
     @target.setter
     def target(self, value: float) -> None:
-        number = real_number(value, ProblemError, f"{self.name}: the value of joint {self.joint!r}")
-        if not math.isfinite(number):
-            raise ProblemError(f"{self.name}: the value of joint {self.joint!r} must be finite, not {number}.")
-        self._rest.assign(0, np.array([number, number]))
+        what = f"the value of joint {self.joint!r}"
+        self._rest.assign(0, np.full(2, checked_number(value, self.name, what, math.isfinite, "it must be finite.")))
 
     def joints(self, body: Body) -> tuple[str, ...]:
         return (self.joint,)
@@ -52,24 +45,25 @@ class JointValue(Objective):
         place = packer.variable(self.joint)
         packer.numbers([1.0])
         packer.target(self._rest)
-        packer.add(SPRINGS, rows=0, data=place, count=1, tolerance=self.tolerance, variables=[place])
+        packer.add(SPRINGS, data=place, count=1, tolerance=self.tolerance, variables=[place])
 
 
-class Posture(Objective):
+class Posture(Single):
     """Common to the wishes about many joints: one spring for each, with its own stiffness and rest interval."""
 
     def __init__(
-        self, joints: Mapping[str, float] | None, *, weight: float, tolerance: float | None, name: str | None
-    ) -> None:
+        self, *, joints: Mapping[str, float] | None = None, weight: float = 0.01, tolerance: float | None = None,
+        name: str | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(weight=weight, tolerance=tolerance, name=name)
-        self.stiffness: dict[str, float] = {}
-        for joint, value in mapping(joints, ProblemError, f"{self.name}: joints", "{'joint_1': 0.5}").items():
-            number = real_number(value, ProblemError, f"{self.name}: the weight of joint {joint!r}")
-            if not (math.isfinite(number) and number >= 0.0):
-                raise ProblemError(
-                    f"{self.name}: the weight of joint {joint!r} must be zero or positive, not {number}."
-                )
-            self.stiffness[joint] = number
+        given = mapping(joints, ProblemError, f"{self.name}: joints", "{'joint_1': 0.5}")
+        must = "it must be zero or positive."
+        self.stiffness: dict[str, float] = {
+            joint: checked_number(
+                value, self.name, f"the weight of joint {joint!r}", lambda x: 0.0 <= x < math.inf, must
+            )
+            for joint, value in given.items()
+        }
 
     def rest(self, packer: Packer, joint: str) -> tuple[float, float, float]:
         """Stiffness, and the interval in which the joint is at rest."""
@@ -85,14 +79,9 @@ class Posture(Objective):
                 places.append(packer.variable(joint))
                 packer.numbers([stiffness, low, high])
         if places:
+            other = FOLLOWS_START if self.follows_start else -1
             packer.add(
-                SPRINGS,
-                rows=0,
-                other=FOLLOWS_START if self.follows_start else -1,
-                data=places[0],
-                count=len(places),
-                tolerance=self.tolerance,
-                variables=places,
+                SPRINGS, tolerance=self.tolerance, other=other, data=places[0], count=len(places), variables=places
             )
 
     def joints(self, body: Body) -> tuple[str, ...]:
@@ -107,15 +96,10 @@ class Displacement(Posture):
     """
 
     def __init__(
-        self,
-        *,
-        reference: ArrayLike | None = None,
-        joints: Mapping[str, float] | None = None,
-        weight: float = 0.01,
-        tolerance: float | None = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(joints, weight=weight, tolerance=tolerance, name=name)
+        self, *, reference: ArrayLike | None = None, joints: Mapping[str, float] | None = None, weight: float = 0.01,
+        tolerance: float | None = None, name: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(joints=joints, weight=weight, tolerance=tolerance, name=name)
         self.reference: Array | None = None
         if reference is not None:
             self.reference = np.array(real_array(reference, ProblemError, f"{self.name}: reference is no joint vector"))
@@ -136,16 +120,6 @@ class Displacement(Posture):
 class CenterJoints(Posture):
     """Joints stay near the middle of their range; each offset counts as a share of half the range."""
 
-    def __init__(
-        self,
-        *,
-        joints: Mapping[str, float] | None = None,
-        weight: float = 0.01,
-        tolerance: float | None = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(joints, weight=weight, tolerance=tolerance, name=name)
-
     def rest(self, packer: Packer, joint: str) -> tuple[float, float, float]:
         low, high = packer.limits(joint)
         if not (math.isfinite(low) and math.isfinite(high) and high > low):
@@ -158,19 +132,12 @@ class AvoidLimits(Posture):
     """Joints keep away from their limits: no pull inside, a growing one in the last `margin` share of the range."""
 
     def __init__(
-        self,
-        *,
-        margin: float = 0.1,
-        joints: Mapping[str, float] | None = None,
-        weight: float = 0.1,
-        tolerance: float | None = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(joints, weight=weight, tolerance=tolerance, name=name)
-        share = real_number(margin, ProblemError, f"{self.name}: margin")
-        if not 0.0 < share < 0.5:
-            raise ProblemError(f"{self.name}: margin is {share}; it is a share of the range, between 0 and 0.5.")
-        self.margin = share
+        self, *, margin: float = 0.1, joints: Mapping[str, float] | None = None, weight: float = 0.1,
+        tolerance: float | None = None, name: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(joints=joints, weight=weight, tolerance=tolerance, name=name)
+        must = "it is a share of the range, between 0 and 0.5."
+        self.margin = checked_number(margin, self.name, "margin", lambda x: 0.0 < x < 0.5, must)
 
     def rest(self, packer: Packer, joint: str) -> tuple[float, float, float]:
         low, high = packer.limits(joint)

@@ -14,7 +14,7 @@ from memetik.errors import ProblemError, said, shown
 from memetik.geometry.checks import real_array
 from memetik.kernels.terms.geometry.rays import GROUND, HEIGHT_FIELD, TRIANGLES, beside, cast
 from memetik.objectives.objective import Packer
-from memetik.objectives.pose_target import three, unit
+from memetik.objectives.pose_target import checked_point, unit
 from memetik.types import Array
 
 LEAF = 4  # triangles in a box before it is divided
@@ -51,7 +51,7 @@ class Surface:
     def cast(self, origin: ArrayLike, direction: ArrayLike) -> Hit | None:
         """The first point that a ray from `origin` along `direction` hits, None if it misses."""
         name = type(self).__name__
-        start, along = three(origin, name, "origin"), unit(direction, name, "direction")
+        start, along = checked_point(origin, name, "origin"), unit(direction, name, "direction")
         distance, *normal = cast(self.numbers, 0, *start, *along)
         return None if math.isinf(distance) else Hit(distance, start + distance * along, np.array(normal))
 
@@ -61,7 +61,7 @@ class Surface:
         The nearest one of the ground or a mesh, the one straight above or below of a height field; at least a
         hundredth of a facet away from the rim.
         """
-        x, y, z, *normal, _ = beside(self.numbers, 0, *three(point, type(self).__name__, "point"))
+        x, y, z, *normal, _ = beside(self.numbers, 0, *checked_point(point, type(self).__name__, "point"))
         return np.array([x, y, z]), np.array(normal)
 
 
@@ -69,10 +69,7 @@ class Ground(Surface):
     """An infinite plane through `point` [m]; its front is where the normal points."""
 
     def __init__(self, point: ArrayLike = (0.0, 0.0, 0.0), normal: ArrayLike = (0.0, 0.0, 1.0)) -> None:
-        self.point = three(point, "Ground", "point")
-        if not np.isfinite(self.point).all():
-            raise ProblemError(f"Ground: point must be three finite numbers, not {shown(point)}.")
-        self.normal = unit(normal, "Ground", "normal")
+        self.point, self.normal = checked_point(point, "Ground", "point"), unit(normal, "Ground", "normal")
         super().__init__(np.array([GROUND, *self.point, *self.normal]))
 
     def __repr__(self) -> str:

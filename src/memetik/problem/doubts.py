@@ -14,7 +14,7 @@ import numpy as np
 from memetik.body import Body, Frame
 from memetik.errors import warn
 from memetik.kernels.body.records import TURN
-from memetik.kernels.terms.records import POSITION
+from memetik.kernels.terms.records import POINT
 from memetik.objectives import Custom, JointValue, Objective
 from memetik.objectives.framed import Framed
 from memetik.problem.compile import Compiled
@@ -91,7 +91,7 @@ def _moves(body: Body, frame: str | Frame, locked: Mapping[str, float]) -> bool:
 def _doubt_millimetres(objective: Objective, compiled: Compiled, owner: slice) -> None:
     """A point in the world that is hundreds of times as far as the chain is long."""
     for term in compiled.terms[owner]:
-        if term["kind"] != POSITION or term["other"] >= 0:
+        if term["goal"] != POINT or term["other"] >= 0:
             continue
         mask = compiled.data[term["numbers"] : term["numbers"] + 3]
         point = compiled.data[term["target"] + 4 : term["target"] + 7]

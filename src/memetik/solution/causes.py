@@ -17,7 +17,6 @@ from memetik.types import Array
 if TYPE_CHECKING:
     from memetik.solution.solution import Solution
 
-
 PART = 5_000  # evaluations for a part of the problem
 WHOLE = 60_000  # evaluations for the whole of it, three times the usual budget
 STEP = 1e-4  # rad or m beyond a limit, to see whether it would help

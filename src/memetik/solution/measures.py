@@ -5,27 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.kernels.compiler.record import allocate
 from memetik.kernels.problem.budget import OUTCOME
 from memetik.kernels.problem.evaluate import measure, place
 from memetik.kernels.problem.verify import verify
 from memetik.kernels.problem.workspace import Workspace
-from memetik.kernels.terms.records import (
-    AIM,
-    AXIS_TOLERANCE,
-    BALANCE,
-    DISTANCE,
-    FOLLOWS_START,
-    ORIENTATION,
-    PLANE,
-    POSITION,
-    PROJECTION,
-    PROJECTION_TURN,
-    RANGE,
-    SPRINGS,
-)
+from memetik.kernels.terms.pose import AXIS_TOLERANCE
+from memetik.kernels.terms.records import FOLLOWS_START, POINT, ROTATION, kind_of
 from memetik.objectives import JointValue, Objective
 from memetik.types import Array
 
@@ -34,14 +21,7 @@ if TYPE_CHECKING:
     from memetik.problem.compile import Compiled
     from memetik.solution.solution import Solution
 
-
 OK, MISSED, GUIDE = "ok", "missed", "guide"
-# The unit of each kind of term, and its name where an objective has several; other kinds have their own units.
-_UNITS = {
-    POSITION: "m", ORIENTATION: "rad", AIM: "rad", PROJECTION: "m", PROJECTION_TURN: "rad", BALANCE: "m", DISTANCE: "m",
-    RANGE: "m", PLANE: "m",
-}  # fmt: skip
-_PARTS = {POSITION: "position", ORIENTATION: "orientation", PROJECTION: "position", PROJECTION_TURN: "orientation"}
 
 
 class Measure(NamedTuple):
@@ -59,7 +39,7 @@ def measures(solution: Solution) -> list[Measure]:
     """Everything that the objectives measure, in their order."""
     problem = solution.problem
     compiled = problem.compiled
-    good, by_axis = solution.term_satisfied, _by_axis(compiled.terms)
+    good = solution.term_satisfied
     found = []
     for objective, owner in zip(problem.objectives, compiled.owners, strict=True):
         for t in range(owner.start, owner.stop):
@@ -67,9 +47,9 @@ def measures(solution: Solution) -> list[Measure]:
             if np.isinf(term["tolerance"]) and not term["soft"]:
                 continue  # whatever its error, it counts as satisfied
             verdict = GUIDE if term["soft"] else OK if solution.success or good[t] else MISSED
-            part = _PARTS.get(int(term["kind"]), "") if owner.stop - owner.start > 1 else ""
+            part = kind_of(term).part if owner.stop - owner.start > 1 else ""
             error, unit = float(solution.term_errors[t]), _unit(problem, objective, term)
-            found.append(Measure(objective, part, error, _tolerance(compiled, term, by_axis[t]), unit, verdict))
+            found.append(Measure(objective, part, error, _tolerance(compiled, term), unit, verdict))
     return found
 
 
@@ -87,15 +67,10 @@ def cost(compiled: Compiled, x: Array) -> float:
     Objectives about the start of a solve are left out: nothing says where that was.
     """
     record, work = compiled.record, allocate(Workspace, compiled.sizes)
-    terms = np.where(record.terms["other"] == FOLLOWS_START, _softened(record.terms), record.terms)
+    terms = record.terms.copy()
+    terms["soft"] |= terms["other"] == FOLLOWS_START
     place(record.nodes, record.frames, x, work.poses, work.world)
     return float(measure(terms, record.data, work.world, x, 0.0, work.residual)[1])
-
-
-def _softened(terms: NDArray[np.void]) -> NDArray[np.void]:
-    softened = terms.copy()
-    softened["soft"] = 1
-    return softened
 
 
 def title(objective: Objective) -> str:
@@ -107,21 +82,16 @@ def title(objective: Objective) -> str:
     return f"{objective.name} of {about}" if about else objective.name
 
 
-def _by_axis(terms: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Which terms have a tolerance for each axis."""
-    return np.isin(terms["kind"], (POSITION, ORIENTATION)) & (terms["count"] > 0)
-
-
-def _tolerance(compiled: Compiled, term: np.void, by_axis: bool) -> float | tuple[float, ...] | None:
+def _tolerance(compiled: Compiled, term: np.void) -> float | tuple[float, ...] | None:
     if term["soft"]:
         return None
-    if by_axis:
+    if term["goal"] in (POINT, ROTATION) and term["count"] > 0:  # one for each axis
         k = int(term["numbers"]) + AXIS_TOLERANCE
         return tuple(compiled.data[k : k + 3].tolist())
     return float(term["tolerance"])
 
 
 def _unit(problem: Problem, objective: Objective, term: np.void) -> str:
-    if term["kind"] == SPRINGS and isinstance(objective, JointValue):
+    if isinstance(objective, JointValue):
         return "rad" if problem.body.variables.turns[problem.body.index(objective.joint)] else "m"
-    return _UNITS.get(int(term["kind"]), "")
+    return kind_of(term).unit

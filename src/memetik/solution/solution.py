@@ -1,25 +1,28 @@
-"""Solution: a verified joint vector, and what can be said of it."""
+"""Solution: a joint vector, verified as the answer of every solver is, and what can be said of it."""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memetik.errors import ProblemError, TruthError
-from memetik.geometry.checks import flag, real_number, text, whole_number
+from memetik.errors import ProblemError, TruthError, UnknownNameError
+from memetik.geometry.checks import flag, real_array, real_number, text, whole_number
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
-from memetik.solution.errors import Errors
+from memetik.kernels.problem.limits import move_inside
+from memetik.kernels.problem.verify import INVALID, verify
+from memetik.kernels.terms.springs import rest_at_start
+from memetik.objectives import Objective, PoseError
+from memetik.objectives.framed import Posed
+from memetik.objectives.objective import Single
+from memetik.problem import Problem, require_problem
+from memetik.problem.scratch import scratch_pool
 from memetik.solution.explain import explain
-from memetik.solution.judge import judge
 from memetik.solution.report import report
 from memetik.types import Array
-
-if TYPE_CHECKING:
-    from memetik.problem import Problem
 
 
 class Status(enum.IntEnum):
@@ -40,6 +43,23 @@ class Status(enum.IntEnum):
         )
 
     __format__ = enum.Enum.__format__  # the name in f-strings too
+
+
+class Errors(dict[Objective, float | PoseError]):
+    """A dict whose values type checkers know: `errors[pose].position` [m], `errors[reach] < 1e-3`."""
+
+    @overload
+    def __getitem__(self, objective: Posed, /) -> PoseError: ...
+    @overload
+    def __getitem__(self, objective: Single, /) -> float: ...
+    @overload
+    def __getitem__(self, objective: Objective, /) -> float | PoseError: ...
+
+    def __getitem__(self, objective: Objective, /) -> float | PoseError:
+        try:
+            return super().__getitem__(objective)
+        except (KeyError, TypeError):
+            raise UnknownNameError("objective", objective, map(repr, self), "this problem") from None
 
 
 class Solution:
@@ -94,7 +114,7 @@ class Solution:
         start: where the search began (the body's home unless given); displacements are measured from it.
         method, evaluations, attempts, timed_out, seconds: what the solution tells of the search.
         """
-        vector, status, numbers = judge(problem, q, start)
+        vector, status, numbers = _judge(problem, q, start)
         numbers[EVALUATIONS] = whole_number(evaluations, ProblemError, "Solution.of: evaluations", least=0)
         numbers[ATTEMPTS] = whole_number(attempts, ProblemError, "Solution.of: attempts", least=0)
         numbers[TIMED_OUT] = flag(timed_out, ProblemError, "Solution.of: timed_out")
@@ -176,11 +196,46 @@ class Solution:
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
 
-    def __contains__(self, joint: object) -> bool:
-        return joint in self.keys()
-
     def __str__(self) -> str:
         return report(self)
 
     def __repr__(self) -> str:
         return f"<Solution {self.status.name} by {self.method} in {self.seconds * 1e6:.0f} us>"
+
+
+def _judge(problem: Problem, q: ArrayLike, start: ArrayLike | None) -> tuple[Array, int, Array]:
+    """The vector as it may be returned, its status, and the numbers of a Solution with the errors of all terms."""
+    require_problem(problem, "Solution.of")
+    origin = problem.start(start)
+    c = problem.compiled
+    vector = _vector(problem, q)
+    numbers = np.zeros(c.outcome_size)
+    numbers[MOVED] = move_inside(origin, c.limits)
+    finite = bool(np.isfinite(vector).all())
+    first, rest = origin[c.active], vector[c.active]
+    pool = scratch_pool(c)
+    scratch = pool.lease()
+    scratch.take_targets()
+    record, work = scratch.arrays.problem, scratch.arrays.work
+    rest_at_start(c.terms, record.data, first)
+    work.start[:] = first
+    status = int(verify(record, rest, numbers, work))
+    problem.raise_faults(scratch.clock)
+    pool.give_back(scratch)
+    if finite:
+        move_inside(vector, c.limits)
+        vector[c.active] = rest
+    return vector, status if finite else INVALID, numbers
+
+
+def _vector(problem: Problem, q: ArrayLike) -> Array:
+    body = problem.body
+    vector = np.array(real_array(q, ProblemError, "q is not a joint vector"))
+    if vector.shape != (body.dof,):
+        raise ProblemError(
+            f"q has shape {vector.shape}, but body {body.name!r} has {body.dof} free joints. Give one number for each of "
+            "body.joint_names."
+        )
+    for joint, value in problem.lock.items():
+        vector[body.index(joint)] = value
+    return vector

@@ -31,7 +31,8 @@ from memetik.kernels.compiler.record import allocate
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.problem.limits import move_inside
 from memetik.kernels.problem.verify import REACHED
-from memetik.kernels.terms.records import MASK, POSITION
+from memetik.kernels.terms.pose import MASK
+from memetik.kernels.terms.records import POINT
 from memetik.problem import Problem, require_problem
 from memetik.problem.scratch import Scratch, scratch_pool
 from memetik.solution import Solution
@@ -149,7 +150,7 @@ def _form(problem: Problem) -> ClosedForm:
     known: ClosedForm | None = c.plans.get(Analytic)
     if known is not None:
         return known
-    point = c.terms.size == 1 and c.terms[0]["kind"] == POSITION and not c.terms[0]["soft"] and c.terms[0]["other"] < 0
+    point = c.terms.size == 1 and c.terms[0]["goal"] == POINT and not c.terms[0]["soft"] and c.terms[0]["other"] < 0
     if point:
         numbers = int(c.terms[0]["numbers"]) + MASK
         point = bool(c.data[numbers : numbers + 3].all())

@@ -21,7 +21,7 @@ from memetik.kernels.compiler.function_pointers import address
 from memetik.kernels.compiler.jit import COMPILED
 from memetik.kernels.lbfgsb.function_pointers import minimum_address
 from memetik.kernels.lbfgsb.minimiser import advance
-from memetik.kernels.terms.records import DISTANCE, PROJECTION
+from memetik.kernels.terms.records import CONTACT
 from memetik.problem import Problem
 from memetik.problem.compile import Compiled
 from memetik.problem.scratch import Pool, Scratch
@@ -149,7 +149,7 @@ class BioIK(Seeded):
 
     def sizes(self, c: Compiled) -> tuple[int, int]:
         """How many individuals and elites a problem gets."""
-        objectives = c.terms.size - int((c.terms["kind"] == PROJECTION).sum())
+        objectives = c.terms.size - int(c.terms["paired"].sum())
         psi = self.population or min(max(round(INDIVIDUALS + INDIVIDUALS_PER_JOINT * c.active.size), FEWEST), MOST)
         kappa = min(max(round(ELITES + ELITES_PER_OBJECTIVE * objectives), FEWEST_ELITES), MOST_ELITES, psi)
         return max(psi, self.elites or 0), self.elites or kappa
@@ -178,7 +178,7 @@ def _addresses(gradient: str) -> tuple[int, ...]:
 
 def _yields(c: Compiled) -> NDArray[np.bool_]:
     """Terms that pull although they are satisfied: guides, and tolerances with room."""
-    yields: NDArray[np.bool_] = (c.terms["soft"] != 0) | (c.terms["kind"] == DISTANCE)
+    yields: NDArray[np.bool_] = (c.terms["soft"] != 0) | (c.terms["loss"] == CONTACT)
     return yields if c.roomy is None else yields | c.roomy
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from memetik.errors import RefusedError
 from memetik.kernels.compiler.compile_time import split_time
 from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.compiler.record import table_of
@@ -56,13 +54,3 @@ def run_in(
     problem.raise_faults(scratch.clock)
     took, compiling = split_time(begin)
     return Solution(problem, q, status, scratch.outcome.copy(), took, method, compiling)
-
-
-def require(problem: Problem, method: str, kinds: Collection[int], instead: str = "memetic") -> None:
-    """Raise if an objective has terms of other kinds (kernels/terms/records.py) than a method can take."""
-    c = problem.compiled
-    for objective, owner in zip(problem.objectives, c.owners, strict=True):
-        if not set(c.terms["kind"][owner].tolist()) <= set(kinds):
-            raise RefusedError(
-                f"method {method!r} cannot take {objective!r}. Method {instead!r} can: mk.methods() lists all."
-            )

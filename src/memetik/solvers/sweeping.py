@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from memetik.errors import RefusedError
-from memetik.kernels.terms.records import AIM, ORIENTATION, POSITION
+from memetik.kernels.terms.records import NO_GOAL
 from memetik.problem import Problem
-from memetik.solvers.method import require
 
 
 def require_tips(problem: Problem, method: str) -> None:
@@ -13,8 +12,11 @@ def require_tips(problem: Problem, method: str) -> None:
     c = problem.compiled
     if require_tips in c.plans:  # looked at before; it takes as long as a few sweeps
         return
-    require(problem, method, (POSITION, ORIENTATION, AIM))
     for objective, owner in zip(problem.objectives, c.owners, strict=True):
+        if (c.terms["goal"][owner] == NO_GOAL).any():
+            raise RefusedError(
+                f"method {method!r} cannot take {objective!r}. Method 'memetic' can: mk.methods() lists all."
+            )
         if (c.terms["other"][owner] >= 0).any():
             raise RefusedError(
                 f"method {method!r} cannot take {objective!r}: its target rides on another frame and moves with the joints. "

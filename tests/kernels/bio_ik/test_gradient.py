@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-import memetik.objectives
 from memetik.geometry import random_rotation, transform
 from memetik.kernels.bio_ik.scratch import ANALYTIC, MEAN, PLAIN, PREDICTED, RMSE, SPENT
 from memetik.objectives import Custom, Ground, LookAt, Pose, Position, Projection
@@ -16,7 +15,7 @@ from memetik.problem import Problem
 from tests.conftest import COMPILED
 from tests.kernels.bio_ik.evolution import Evolution
 from tests.naive.bodies import dressed, serial_arm
-from tests.objectives.test_jacobians import EXAMPLES, every_kind
+from tests.objectives.test_jacobians import EXAMPLES, NAMES, every_kind
 
 pytestmark = pytest.mark.quick
 
@@ -44,7 +43,7 @@ def test_the_chain_rule_for_every_objective(name, k):
         rng = np.random.default_rng(seed)
         body, left, right = every_kind(rng)
         body = dressed(body, np.random.default_rng(7))
-        objective = EXAMPLES[name][k](memetik.objectives, body, left, right, rng)
+        objective = EXAMPLES[name][k](NAMES, body, left, right, rng)
         q = body.sample(rng)
         pose = Pose(left, transform(rng.normal(scale=0.5, size=3), random_rotation(rng)), weight=0.7)
         evolution = Evolution(Problem(body, [objective, pose]), MEAN if seed % 2 else RMSE)

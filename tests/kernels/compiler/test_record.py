@@ -1,5 +1,6 @@
 """Records: from one declaration to arrays, table, reader and type."""
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -104,7 +105,7 @@ def test_arrays_begin_at_cache_lines_and_do_not_overlap():
     arrays = [outer.marks, outer.cube, outer.items, outer.order, outer.state]
     assert all(array.ctypes.data % LINE == 0 for array in arrays)
     ends = sorted((array.ctypes.data, array.ctypes.data + array.nbytes) for array in arrays)
-    assert all(end <= begin for (_, end), (begin, _) in zip(ends, ends[1:], strict=False))
+    assert all(end <= begin for (_, end), (begin, _) in itertools.pairwise(ends))
 
 
 def test_what_is_given_is_used_as_it_is():

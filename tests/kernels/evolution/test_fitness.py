@@ -13,7 +13,7 @@ from memetik.kernels.evolution import fitness as kernel
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
 from memetik.kernels.problem.evaluate import term_error
 from memetik.kernels.problem.losses import measured_loss
-from memetik.kernels.terms.records import PROJECTION
+from memetik.kernels.terms.projection import PROJECTION
 from memetik.objectives import Custom, Displacement, Ground, JointValue, Orientation, Pose, Position, Projection
 from memetik.problem import Problem
 from tests.kernels.flat import Flat
@@ -60,7 +60,7 @@ def test_fitness_agrees_with_its_twin(body, rng):
         losses, weights, eased = [], [], []
         t = 0
         while t < flat.terms.size:
-            pair = flat.terms[t : t + (2 if flat.terms[t]["kind"] == PROJECTION else 1)]
+            pair = flat.terms[t : t + (2 if flat.terms[t]["kind"] == PROJECTION.number else 1)]
             losses.append(np.mean([measured_loss(p, flat.data, flat.work.world, x, flat.work.residual) for p in pair]))
             weights.append(pair[0]["weight"])
             eased.append(all(p["soft"] or term_error(p, flat.data, x, flat.work.residual)[1] for p in pair))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memetik.kernels.compiler.array_table import table_of
 from numpy.testing import assert_allclose, assert_array_equal
 
 import memetik as mk
-from memetik.kernels.compiler.array_table import table_of
 from memetik.kernels.learned.network import (
     FIRST_STEP,
     GROW,

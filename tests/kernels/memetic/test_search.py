@@ -7,13 +7,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from memetik import Body, Joint, Link
+from memetik.geometry import random_rotation
 from memetik.kernels.compiler.random import seed_stream
 from memetik.kernels.memetic.search import FRESH, SHARE, blame, draw, rank, search
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
 from memetik.kernels.problem.evaluate import count_residuals
 from memetik.kernels.problem.limits import sample
 from memetik.kernels.problem.quick_error import quick_error
-from memetik.objectives import Direction, Displacement, Position
+from memetik.objectives import Direction, Displacement, Orientation, Position
 from memetik.problem import Problem
 from memetik.solvers.memetic_plan import memetic_plan
 from tests.kernels.flat import Flat
@@ -115,6 +116,27 @@ def test_rank_scores_the_marked_terms(body, tips):
         assert flat.scratch.score[k] == pytest.approx(flat.terms["scale"][0] ** 2 * (gap @ gap), rel=1e-9)
 
 
+def test_rank_by_its_fast_paths_is_the_quick_error(body, tips, rng):
+    """Whole positions and orientations in the world have a path of their own; others go posture by posture."""
+    left, right = tips
+    wanted = [
+        Position(left, rng.normal(size=3)),
+        Orientation(left, random_rotation(rng)),
+        Position(right, rng.normal(size=3), mask=(1, 0, 1)),
+        Orientation(right, random_rotation(rng), relative_to=left),
+        Direction(right, (0.0, 1.0, 0.5)),
+    ]
+    flat = Flat(Problem(body, wanted))
+    plan = memetic_plan(flat.compiled)
+    genes = plan.population.genes
+    flat.scratch.failed[:] = 1
+    rank(flat.problem, plan.population, flat.scratch, flat.work)
+    for k in (0, 9, 30):
+        flat.place(genes[k])
+        looks = [quick_error(t, flat.data, flat.work.world, genes[k], flat.work.right) for t in flat.terms]
+        assert flat.scratch.score[k] == pytest.approx(flat.terms["scale"] ** 2 @ looks, rel=1e-9)
+
+
 def test_the_population_lies_within_the_limits_and_its_poses_are_right(body, tips):
     problem = Problem(body, Position(tips[0], (0, 0, 0)), limits={"left1": (-0.3, 0.4)})
     flat, plan = Flat(problem), memetic_plan(problem.compiled)
@@ -155,7 +177,7 @@ def one_at_a_time(flat, case, state, trial):
 def test_draw_leaves_one_evaluation_for_the_attempt(body, tips, most, drawn):
     case = Search(body, tips, Q, off=(0.5, 0.0))
     case.blame()
-    flat, state = case.flat, case.flat.state
+    flat = case.flat
     draw(flat.problem, case.x, flat.scratch, flat.run(most), flat.work)
     assert flat.outcome[EVALUATIONS] == drawn
     assert (case.x != Q).any() == (drawn > 0)

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from memetik.geometry import random_rotation
 from memetik.kernels.sweeps.wanted import wanted_direction, wanted_point, wanted_turn
-from memetik.kernels.terms.records import AIM
+from memetik.kernels.terms.aim import AIM
 from memetik.objectives import Cone, Direction, LookAt, Orientation, Position
 from memetik.problem import Problem
 from tests.kernels.flat import Flat
@@ -71,7 +71,7 @@ def test_a_cone_asks_for_its_nearest_edge(seed, half_angle):
     rng = np.random.default_rng(seed)
     target = random_rotation(rng)[0]
     term, data, _, world, frame = placed(Cone("link3", target, half_angle), rng)
-    assert term.kind == AIM
+    assert term.kind == AIM.number
     *numbers, length = wanted_direction(term, data, world)
     axis, wanted = np.array(numbers[:3]), np.array(numbers[3:])
     assert length == math.inf

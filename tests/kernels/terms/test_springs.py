@@ -6,8 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from memetik.kernels.terms.records import FOLLOWS_START, POSITION, SPRING_DATA, SPRINGS, TERM
-from memetik.kernels.terms.springs import rest_at_start, springs_cost, springs_error, springs_gradient, stretch
+from memetik.kernels.terms.records import FOLLOWS_START, TERM
+from memetik.kernels.terms.springs import (
+    SPRING_DATA,
+    SPRINGS,
+    rest_at_start,
+    springs_cost,
+    springs_error,
+    springs_gradient,
+    stretch,
+)
 from tests.naive import errors as naive
 
 pytestmark = pytest.mark.quick
@@ -28,7 +36,7 @@ class Springs:
         rows = np.stack([self.variable, self.stiffness, self.low, self.high], axis=1)
         self.data[first : first + rows.size] = rows.ravel()
         terms = np.zeros(1, dtype=TERM)
-        terms["kind"], terms["numbers"], terms["count"], terms["other"] = SPRINGS, first, count, other
+        terms["kind"], terms["numbers"], terms["count"], terms["other"] = SPRINGS.number, first, count, other
         self.terms, self.term, self.first = terms, terms[0], first
 
     def pulls(self, x):
@@ -92,7 +100,7 @@ def test_only_springs_that_follow_the_start_move(rng):
 
 def test_other_kinds_are_left_alone(rng):
     springs = Springs(rng, 3, other=FOLLOWS_START)
-    springs.terms["kind"] = POSITION
+    springs.terms["rows"] = 3  # springs have none
     before = springs.data.copy()
     rest_at_start(springs.terms, springs.data, rng.normal(size=VARIABLES))
     assert_array_equal(springs.data, before)

@@ -14,7 +14,6 @@ from memetik.kernels.terms.targets import (
     NOT_A_ROTATION,
     NOT_FINITE,
     OK,
-    write_point_target,
     write_pose_target,
     write_pose_targets,
 )
@@ -103,15 +102,3 @@ def test_the_first_that_is_none_is_named(rng):
     matrices = np.tile(np.eye(4), (5, 1, 1))
     matrices[2, 3, 3], matrices[4, 0, 0] = 2.0, math.nan
     assert write_pose_targets(matrices, np.empty((5, 7))) == (2, BAD_LAST_ROW)
-
-
-def test_points():
-    data = np.full(6, 7.5)
-    assert write_point_target(np.array([1.0, -2.0, 3.0]), data, 2) == OK
-    assert_array_equal(data, [7.5, 7.5, 1.0, -2.0, 3.0, 7.5])
-    for bad in (math.nan, math.inf, -math.inf):
-        for k in range(3):
-            point = np.zeros(3)
-            point[k] = bad
-            assert write_point_target(point, data, 2) == NOT_FINITE
-    assert_array_equal(data, [7.5, 7.5, 1.0, -2.0, 3.0, 7.5])

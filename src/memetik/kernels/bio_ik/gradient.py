@@ -21,16 +21,9 @@ from memetik.kernels.compiler.function_pointers import call_jacobian
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.twist import write_axes
 from memetik.kernels.problem.losses import measured_loss, residual_length
-from memetik.kernels.terms.records import (
-    DISTANCE,
-    DISTANCE_MARGIN,
-    PROJECTION,
-    SPRING_DATA,
-    SPRING_STIFFNESS,
-    SPRING_VARIABLE,
-    SPRINGS,
-)
-from memetik.kernels.terms.springs import stretch
+from memetik.kernels.terms.distance import DISTANCE_MARGIN
+from memetik.kernels.terms.records import CONTACT, POSITION_LOSS
+from memetik.kernels.terms.springs import SPRING_DATA, SPRING_STIFFNESS, SPRING_VARIABLE, stretch
 
 CHANGE = 1e-8  # rad or m
 
@@ -47,12 +40,12 @@ def write_slopes(terms, parameters, weights, fitness, losses, slopes):
     count = terms.size
     for t in range(terms.size):
         slopes[t] = losses[t]
-        if t > 0 and terms[t - 1].kind == PROJECTION:
+        if t > 0 and terms[t - 1].paired:
             count -= 1
             slopes[t] = slopes[t - 1] = 0.5 * (losses[t - 1] + losses[t])
     for t in range(terms.size):
         share = weights[t] / count
-        if terms[t].kind == PROJECTION or (t > 0 and terms[t - 1].kind == PROJECTION):
+        if terms[t].paired or (t > 0 and terms[t - 1].paired):
             share *= 0.5
         if parameters[LOSS] == MEAN:
             slopes[t] = share
@@ -66,14 +59,14 @@ def write_slopes(terms, parameters, weights, fitness, losses, slopes):
 @jit_part
 def spread_slope(term, slope, data, world, residual, by_residual):
     """Turn the slope by the loss of a term into slopes by its residuals. A projection loses as a position does (4.11)."""
-    if term.kind == DISTANCE:
+    if term.loss == CONTACT:
         margin = data[term.numbers + DISTANCE_MARGIN]
         for i in range(term.row, term.row + term.rows):
             near = margin / (margin - residual[i]) if residual[i] < margin else 0.0
             by_residual[i] = slope * near * near if residual[i] > 0.0 else 0.0
         return
     length = residual_length(term, residual)
-    if length > 0.0 and term.kind == PROJECTION:
+    if length > 0.0 and term.loss == POSITION_LOSS:
         px, py, pz = world[term.frame, 4], world[term.frame, 5], world[term.frame, 6]
         slope *= position_slopes(length, term.reach, math.sqrt(px * px + py * py + pz * pz))[0]
     for i in range(term.row, term.row + term.rows):
@@ -116,13 +109,13 @@ def by_chain_rule(problem, parameters, places, room, h, weights, x, fitness):
         gradient[k] = 0.0
     for t in range(terms.size):
         term, slope = terms[t], worker.slopes[t]
-        if term.kind == SPRINGS:
+        if term.rows == 0:
             add_springs(term, data, x, slope, gradient)
         elif is_wrench(term, data):
             put_loss(term, slope, frames, data, worker.world, worker.residual, wrenches)
         else:
             spread_slope(term, slope, data, worker.world, worker.residual, worker.right)
-            if term.kind == PROJECTION:
+            if term.loss == POSITION_LOSS:
                 put_extent(term, slope, frames, worker.world, worker.residual, wrenches)
             add_by_jacobian(problem, parameters, t, x, worker)
     hand_down(nodes, worker.poses, worker.axes, wrenches, gradient)

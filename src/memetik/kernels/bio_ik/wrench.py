@@ -17,17 +17,17 @@ from memetik.kernels.body.records import SCREW, SLIDE
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import turn
 from memetik.kernels.problem.losses import residual_length
-from memetik.kernels.terms.pose import target_pose
-from memetik.kernels.terms.records import MASK, ORIENTATION, POSITION
+from memetik.kernels.terms.pose import MASK, target_pose
+from memetik.kernels.terms.records import POINT, ROTATION
 
 
 @jit_part
 def is_wrench(term, data):
-    """Whether the loss of a term is a wrench: a position, or an orientation that is asked for in full."""
-    if term.kind == ORIENTATION:
+    """Whether the loss of a term is a wrench, the fast path: a position, or an orientation that is asked for in full."""
+    if term.goal == ROTATION:
         m = term.numbers + MASK
         return data[m] == 1.0 and data[m + 1] == 1.0 and data[m + 2] == 1.0
-    return term.kind == POSITION
+    return term.goal == POINT
 
 
 @jit_part
@@ -62,7 +62,7 @@ def put_loss(term, slope, frames, data, world, residual, wrenches):
     px, py, pz = world[term.frame, 4], world[term.frame, 5], world[term.frame, 6]
     target = target_pose(term, data, world)
     node = frames[term.frame].node
-    if term.kind == ORIENTATION:
+    if term.goal == ROTATION:
         fx, fy, fz = 0.0, 0.0, 0.0
         mx, my, mz = turn(target, pull * a, pull * b, pull * c)
     else:

@@ -19,7 +19,6 @@ from memetik.kernels.problem.evaluate import place, term_error
 from memetik.kernels.problem.limits import sample
 from memetik.kernels.problem.losses import measured_loss, residual_length
 from memetik.kernels.problem.workspace import Workspace
-from memetik.kernels.terms.records import PROJECTION, SPRINGS
 from memetik.kernels.terms.springs import springs_cost
 
 FADING = 0.9  # what is left of the pull of guides in the next generation
@@ -58,7 +57,7 @@ def weigh(terms, data, world, x, ease, residual):
         if terms[t].soft == 0:
             blocks += 1
             error += scaled_square(terms[t], data, x, residual)
-        if terms[t].kind == PROJECTION:  # one loss of two terms, as in `average`
+        if terms[t].paired:  # one loss of two terms, as in `average`
             t += 1
             loss = 0.5 * (loss + measured_loss(terms[t], data, world, x, residual))
             good = good and (terms[t].soft != 0 or term_error(terms[t], data, x, residual)[1])
@@ -81,7 +80,7 @@ def weigh(terms, data, world, x, ease, residual):
 @jit
 def scaled_square(term, data, x, residual):
     """The squared error of a term whose residuals have been written."""
-    if term.kind == SPRINGS:
+    if term.rows == 0:
         return term.scale * term.scale * springs_cost(term, data, x)
     return (term.scale * residual_length(term, residual)) ** 2
 

@@ -12,15 +12,15 @@ from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.compiler.record import Array, floats
 from memetik.kernels.math.pose import compose, inverse, load
 from memetik.kernels.problem.evaluate import place
-from memetik.kernels.terms.records import ORIENTATION, POSITION
+from memetik.kernels.terms.records import POINT, ROTATION
 
 POSITION_INPUTS, ORIENTATION_INPUTS = 3, 6
 
 
 @jit_part
-def write_inputs(kind, pose, out, at):
+def write_inputs(goal, pose, out, at):
     """Write the position or orientation of a pose from `at` on; where the next one goes."""
-    if kind == POSITION:
+    if goal == POINT:
         out[at], out[at + 1], out[at + 2] = pose[4], pose[5], pose[6]
         return at + POSITION_INPUTS
     w, x, y, z = pose[0], pose[1], pose[2], pose[3]
@@ -38,10 +38,10 @@ def write_wanted(terms, data, out):
     """The targets of all positions and orientations of a problem; other terms have none to read."""
     at = 0
     for t in range(terms.size):
-        if terms[t].kind == POSITION or terms[t].kind == ORIENTATION:
+        if terms[t].goal == POINT or terms[t].goal == ROTATION:
             k = terms[t].target
             pose = (data[k], data[k + 1], data[k + 2], data[k + 3], data[k + 4], data[k + 5], data[k + 6])
-            at = write_inputs(terms[t].kind, pose, out, at)
+            at = write_inputs(terms[t].goal, pose, out, at)
 
 
 @jit_part
@@ -49,11 +49,11 @@ def write_shown(terms, world, out):
     """The targets that the frames would satisfy where they are."""
     at = 0
     for t in range(terms.size):
-        if terms[t].kind == POSITION or terms[t].kind == ORIENTATION:
+        if terms[t].goal == POINT or terms[t].goal == ROTATION:
             pose = load(world, terms[t].frame, 0)
             if terms[t].other >= 0:
                 pose = compose(inverse(load(world, terms[t].other, 0)), pose)
-            at = write_inputs(terms[t].kind, pose, out, at)
+            at = write_inputs(terms[t].goal, pose, out, at)
 
 
 @jit

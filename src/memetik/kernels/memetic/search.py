@@ -21,7 +21,7 @@ from memetik.kernels.problem.quick_error import quick_error, unmasked
 from memetik.kernels.problem.solve import begin_solve, end_solve
 from memetik.kernels.terms.function_pointers import call_residual
 from memetik.kernels.terms.pose import target_pose
-from memetik.kernels.terms.records import ORIENTATION, POSITION, SPRINGS
+from memetik.kernels.terms.records import POINT, ROTATION
 
 FRESH = 8  # postures drawn for one start after the population is used up
 SHARE = 8  # one in this many of the population is exploited before that
@@ -39,7 +39,7 @@ def blame(problem, x, failed, chosen, work):
     for t in range(terms.size):
         if terms[t].soft:
             continue
-        if terms[t].kind != SPRINGS:
+        if terms[t].rows > 0:
             call_residual(terms[t].residual, terms[t], data, work.world, x, work.residual)
         if not term_error(terms[t], data, x, work.residual)[1]:
             for k in range(x.size):
@@ -58,7 +58,10 @@ def blame(problem, x, failed, chosen, work):
 
 @jit
 def rank(problem, population, scratch, work):
-    """Score every posture of the population by the marked terms; one that was exploited before is out."""
+    """Score every posture of the population by the marked terms; one that was exploited before is out.
+
+    Whole positions and orientations in the world have a fast path, over all postures at once (population_poses.py).
+    """
     terms, data = problem.terms, problem.data
     score, frame_poses = scratch.score, population.frame_poses
     for c in range(score.size):
@@ -68,9 +71,9 @@ def rank(problem, population, scratch, work):
             continue
         term = terms[t]
         weight = term.scale * term.scale
-        if term.kind == POSITION and term.other < 0 and unmasked(term, data):
+        if term.goal == POINT and term.other < 0 and unmasked(term, data):
             add_distances(frame_poses[term.frame], target_pose(term, data, work.world), weight, score)
-        elif term.kind == ORIENTATION and term.other < 0 and unmasked(term, data):
+        elif term.goal == ROTATION and term.other < 0 and unmasked(term, data):
             add_angles(frame_poses[term.frame], target_pose(term, data, work.world), weight, score)
         else:
             for c in range(score.size):

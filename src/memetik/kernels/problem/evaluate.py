@@ -11,7 +11,7 @@ from memetik.kernels.math.twist import write_axes
 from memetik.kernels.terms.distance import penetration
 from memetik.kernels.terms.function_pointers import call_jacobian, call_residual
 from memetik.kernels.terms.pose import pose_error
-from memetik.kernels.terms.records import DISTANCE, ORIENTATION, POSITION, SPRINGS
+from memetik.kernels.terms.records import CONTACT, POINT, ROTATION
 from memetik.kernels.terms.springs import springs_cost, springs_error, springs_gradient
 
 
@@ -35,12 +35,12 @@ def count_residuals(terms):
 @jit
 def term_error(term, data, x, residual):
     """The error of one term in its own unit, and whether it is within tolerance."""
-    if term.kind == POSITION or term.kind == ORIENTATION:
+    if term.goal == POINT or term.goal == ROTATION:
         return pose_error(term, data, residual)
-    if term.kind == SPRINGS:
+    if term.rows == 0:
         error = springs_error(term, data, x)
         return error, error <= term.tolerance
-    if term.kind == DISTANCE:
+    if term.loss == CONTACT:
         error = penetration(term, data, residual)
         return error, error <= term.tolerance
     total = 0.0
@@ -62,7 +62,7 @@ def measure(terms, data, world, x, softness, residual):
         term = terms[t]
         if term.soft and softness == 0.0:
             continue
-        if term.kind == SPRINGS:
+        if term.rows == 0:
             square = springs_cost(term, data, x)
         else:
             call_residual(term.residual, term, data, world, x, residual)
@@ -97,7 +97,7 @@ def linearise(problem, x, softness, work):
         if scale == 0.0:
             for i in range(term.row, term.row + term.rows):
                 residual[i] = 0.0
-        elif term.kind == SPRINGS:
+        elif term.rows == 0:
             springs_gradient(term, data, x, scale, work.gradient, work.diagonal)
         else:
             for i in range(term.row, term.row + term.rows):

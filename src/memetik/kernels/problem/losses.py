@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.terms.distance import DISTANCE_MARGIN
 from memetik.kernels.terms.function_pointers import call_residual
-from memetik.kernels.terms.records import DISTANCE, DISTANCE_MARGIN, POSITION, PROJECTION, SPRINGS
+from memetik.kernels.terms.records import CONTACT, POSITION_LOSS
 from memetik.kernels.terms.springs import springs_error
 
 
@@ -58,15 +59,15 @@ def term_loss(term, data, world, x, residual):
     joints its absolute difference (4.10), solids that keep apart the sum over all pairs (4.7). Terms that the thesis
     does not know lose the length of their residual.
     """
-    if term.kind == SPRINGS:
+    if term.rows == 0:
         return springs_error(term, data, x)
-    if term.kind == DISTANCE:
+    if term.loss == CONTACT:
         total = 0.0
         for i in range(term.row, term.row + term.rows):
             total += distance_loss(residual[i], data[term.numbers + DISTANCE_MARGIN])
         return total
     length = residual_length(term, residual)
-    if term.kind == POSITION or term.kind == PROJECTION:
+    if term.loss == POSITION_LOSS:
         px, py, pz = world[term.frame, 4], world[term.frame, 5], world[term.frame, 6]
         return position_loss(length, term.reach, math.sqrt(px * px + py * py + pz * pz))
     return length
@@ -75,7 +76,7 @@ def term_loss(term, data, world, x, residual):
 @jit
 def measured_loss(term, data, world, x, residual):
     """The loss of one term; computes its residuals first."""
-    if term.kind != SPRINGS:
+    if term.rows > 0:
         call_residual(term.residual, term, data, world, x, residual)
     return term_loss(term, data, world, x, residual)
 
@@ -96,7 +97,7 @@ def average(terms, losses, weights, squared):
     total, count, t = 0.0, 0, 0
     while t < terms.size:
         loss = losses[t]
-        if terms[t].kind == PROJECTION:
+        if terms[t].paired:
             t += 1
             loss = 0.5 * (loss + losses[t])
         total += weights[t] * (loss * loss if squared else loss)

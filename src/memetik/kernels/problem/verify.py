@@ -9,7 +9,6 @@ from memetik.kernels.problem.budget import OUTCOME
 from memetik.kernels.problem.evaluate import place, term_error
 from memetik.kernels.problem.limits import clamp, wrap_towards
 from memetik.kernels.terms.function_pointers import call_residual
-from memetik.kernels.terms.records import SPRINGS
 
 REACHED, CLOSEST, INVALID = 0, 1, 2
 ENDED = 4  # a signal or another thread ended the search (cancel.py); what it leaves is of no use
@@ -30,7 +29,7 @@ def verify(problem, x, outcome, work):
             status = INVALID
     place(problem.nodes, problem.frames, x, work.poses, work.world)
     for t in range(terms.size):
-        if terms[t].kind != SPRINGS:
+        if terms[t].rows > 0:
             call_residual(terms[t].residual, terms[t], problem.data, work.world, x, work.residual)
         error, good = term_error(terms[t], problem.data, x, work.residual)
         outcome[OUTCOME + t] = error

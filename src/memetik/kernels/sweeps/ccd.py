@@ -18,7 +18,7 @@ from memetik.kernels.sweeps.align import best_screw, best_slide, best_turn, circ
 from memetik.kernels.sweeps.coupled import link_variables, move_coupled, place_rows
 from memetik.kernels.sweeps.pull import carries, misturn, move_frame, pair, split, weight
 from memetik.kernels.sweeps.restart import MEMORY, SOFTNESS, begin, beyond_reach, over
-from memetik.kernels.terms.records import ORIENTATION
+from memetik.kernels.terms.records import ROTATION
 
 # The parameters of the search.
 TO_ROOT, LONGEST_STEP, RESTARTS = 0, 1, 2
@@ -46,7 +46,7 @@ def best_alone(problem, softness, i, low, high, poses, world):
         if not carries(nodes, i, frames[term.frame]):
             continue
         strength = weight(term, softness)
-        if term.kind == ORIENTATION:
+        if term.goal == ROTATION:
             w, x, y, z = misturn(term, data, world)
             s = ux * x + uy * y + uz * z
             a += strength * (w * w - s * s)

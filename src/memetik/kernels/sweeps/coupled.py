@@ -12,7 +12,7 @@ from memetik.kernels.math.pose import axis, compose, load, local, store
 from memetik.kernels.math.twist import twist
 from memetik.kernels.problem.limits import clamp
 from memetik.kernels.sweeps.pull import carries, misturn, move_frame, pair, split, total_loss, weight
-from memetik.kernels.terms.records import ORIENTATION
+from memetik.kernels.terms.records import ROTATION
 
 HALVINGS = 6  # of a step that does not pay, before the variable is left as it is
 
@@ -47,7 +47,7 @@ def slope(problem, softness, i, above, poses, axes, world):
         term = terms[t]
         strength = weight(term, softness)
         bare, share, px, py, pz, yx, yy, yz = False, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        if term.kind != ORIENTATION:
+        if term.goal != ROTATION:
             bare, share, px, py, pz, yx, yy, yz = pair(term, data, world)
         vx, vy, vz, wx, wy, wz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         j = i
@@ -56,7 +56,7 @@ def slope(problem, softness, i, above, poses, axes, world):
                 tx, ty, tz, rx, ry, rz = twist(nodes, poses, axes, j, px, py, pz)
                 vx, vy, vz, wx, wy, wz = vx + tx, vy + ty, vz + tz, wx + rx, wy + ry, wz + rz
             j = above[j]
-        if term.kind == ORIENTATION:
+        if term.goal == ROTATION:
             w, x, y, z = misturn(term, data, world)
             gradient += strength * 2.0 * w * (wx * x + wy * y + wz * z)
             curvature += strength * (wx * wx + wy * wy + wz * wz)

@@ -16,7 +16,8 @@ from memetik.kernels.sweeps.fabrik_tips import BOUND, LOAD, ONE_POINT, strength,
 from memetik.kernels.sweeps.moments import add_all, add_point, add_product, best_for_all, clear
 from memetik.kernels.sweeps.pull import split
 from memetik.kernels.sweeps.wanted import wanted_direction, wanted_point, wanted_turn
-from memetik.kernels.terms.records import AIM_AXIS, ORIENTATION, POSITION
+from memetik.kernels.terms.aim import AIM_AXIS
+from memetik.kernels.terms.records import POINT, ROTATION
 
 TIP = 4.0  # a tip counts as much as so many joints
 BEYOND = 0.02  # what a link with a target of its own leaves of the wishes of branches beyond it
@@ -45,7 +46,7 @@ def gather_tips(problem, softness, far, poses, world, swept, moments):
         term, frame = terms[t], frames[terms[t].frame]
         i, pose = frame.node, load(world, term.frame, 0)
         weight = TIP * strength(term, softness)
-        if term.kind == POSITION:
+        if term.goal == POINT:
             x, y, z = wanted_point(term, data, pose, world)
             x, y, z = stretched(x, y, z, far, poses)
             x, y, z = x - swept[i, 4], y - swept[i, 5], z - swept[i, 6]
@@ -53,7 +54,7 @@ def gather_tips(problem, softness, far, poses, world, swept, moments):
             continue
         weight *= lever * lever
         turned = (frame.w, frame.x, frame.y, frame.z)
-        if term.kind == ORIENTATION:
+        if term.goal == ROTATION:
             add_orientation(moments, i, 0.5 * weight, turned, wanted_turn(term, data, pose, world))
         else:
             k = term.numbers + AIM_AXIS

@@ -13,7 +13,7 @@ import math
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import load
 from memetik.kernels.sweeps.wanted import product, wanted_direction, wanted_point, wanted_turn
-from memetik.kernels.terms.records import ORIENTATION, POSITION
+from memetik.kernels.terms.records import POINT, ROTATION
 
 PLACE, WEIGHT, ATTACHED, BRANCHES, BOUND, LOAD, SWEPT = 4, 7, 8, 11, 12, 13, 14  # from 0: rotation or pose
 
@@ -72,7 +72,7 @@ def wish_for_place(problem, f, softness, far, pose, poses, world):
     terms, data = problem.terms, problem.data
     total, x, y, z = 0.0, 0.0, 0.0, 0.0
     for t in range(terms.size):
-        if terms[t].frame == f and terms[t].kind == POSITION:
+        if terms[t].frame == f and terms[t].goal == POINT:
             weight = strength(terms[t], softness)
             tx, ty, tz = wanted_point(terms[t], data, pose, world)
             tx, ty, tz = stretched(tx, ty, tz, far, poses)
@@ -88,9 +88,9 @@ def wish_for_turn(problem, f, softness, pose, world):
     terms, data = problem.terms, problem.data
     total, a, b, c, d = 0.0, 0.0, 0.0, 0.0, 0.0
     for t in range(terms.size):
-        if terms[t].frame != f or terms[t].kind == POSITION:
+        if terms[t].frame != f or terms[t].goal == POINT:
             continue
-        if terms[t].kind == ORIENTATION:
+        if terms[t].goal == ROTATION:
             r = wanted_turn(terms[t], data, pose, world)
         else:
             ax, ay, az, dx, dy, dz, _ = wanted_direction(terms[t], data, world)

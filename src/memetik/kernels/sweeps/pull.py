@@ -17,7 +17,7 @@ from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import load, store, turn
 from memetik.kernels.math.sincos import sincos
 from memetik.kernels.sweeps.wanted import product, wanted_direction, wanted_point, wanted_turn
-from memetik.kernels.terms.records import ORIENTATION, POSITION
+from memetik.kernels.terms.records import POINT, ROTATION
 
 
 @jit
@@ -36,7 +36,7 @@ def carries(nodes, i, frame):
 def pair(term, data, world):
     """Of a POSITION or AIM: whether it is a pair of directions, its share, what the frame carries, and where to bring it."""
     pose = load(world, term.frame, 0)
-    if term.kind == POSITION:
+    if term.goal == POINT:
         x, y, z = wanted_point(term, data, pose, world)
         return False, 1.0, pose[4], pose[5], pose[6], x, y, z
     ax, ay, az, dx, dy, dz, length = wanted_direction(term, data, world)
@@ -64,7 +64,7 @@ def total_loss(terms, data, world, softness):
     total = 0.0
     for t in range(terms.size):
         term = terms[t]
-        if term.kind == ORIENTATION:
+        if term.goal == ROTATION:
             _, x, y, z = misturn(term, data, world)
             total += weight(term, softness) * 4.0 * (x * x + y * y + z * z)
         else:

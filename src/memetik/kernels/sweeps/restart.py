@@ -16,7 +16,7 @@ from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, remember, spen
 from memetik.kernels.problem.evaluate import measure, place, term_error
 from memetik.kernels.problem.limits import clamp, sample
 from memetik.kernels.sweeps.wanted import free_axes
-from memetik.kernels.terms.records import POSITION
+from memetik.kernels.terms.records import POINT
 
 # The memory of a search: how hard guides pull, and at first; whether there is nothing else; the squared error when it was
 # last compared and the sweeps since; whether the start was nudged; whether the best posture is being improved.
@@ -73,7 +73,7 @@ def beyond_reach(problem):
                 length += abs(pitch * (node.ratio * variables[side, node.variable] + node.offset))
     for t in range(terms.size):
         term = terms[t]
-        if term.kind == POSITION and not term.soft and term.count == 0:
+        if term.goal == POINT and not term.soft and term.count == 0:
             a, b, c = free_axes(term, data)
             k = term.target + 4
             x, y, z = data[k] - nodes[0].px, data[k + 1] - nodes[0].py, data[k + 2] - nodes[0].pz

@@ -11,9 +11,8 @@ import math
 
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import turn
-from memetik.kernels.terms.aim import directions
-from memetik.kernels.terms.pose import rotation_vector, target_pose, turn_back
-from memetik.kernels.terms.records import AIM_FREE, AIM_IS_POINT, MASK
+from memetik.kernels.terms.aim import AIM_FREE, AIM_IS_POINT, directions
+from memetik.kernels.terms.pose import MASK, rotation_vector, target_pose, turn_back
 
 
 @jit

@@ -14,7 +14,11 @@ import math
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.math.pose import load, turn
 from memetik.kernels.math.twist import twist
-from memetik.kernels.terms.records import AIM_AXIS, AIM_FREE, AIM_IS_POINT
+from memetik.kernels.terms.pose import add_three, put_three
+from memetik.kernels.terms.records import DIRECTION, TermKind, declare
+
+# Target: a direction or point. Data: axis in the frame, 1 for a point, half angle [rad] that is free.
+AIM_AXIS, AIM_IS_POINT, AIM_FREE = 0, 3, 4
 
 
 @jit
@@ -65,9 +69,7 @@ def bend(ax, ay, az, dx, dy, dz, free):
 def aim_residual(term, data, world, x, out):
     ax, ay, az, dx, dy, dz, _ = directions(term, data, world)
     ex, ey, ez, f, _ = bend(ax, ay, az, dx, dy, dz, data[term.numbers + AIM_FREE])
-    out[term.row] = f * ex
-    out[term.row + 1] = f * ey
-    out[term.row + 2] = f * ez
+    put_three(out, term.row, f * ex, f * ey, f * ez)
 
 
 @jit
@@ -78,7 +80,6 @@ def aim_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jacobi
     is_point = data[term.numbers + AIM_IS_POINT] != 0.0
     px, py, pz = world[term.frame, 4], world[term.frame, 5], world[term.frame, 6]
     near = 1.0 / distance
-    row = term.row
     i = frames[term.frame].node
     for side in range(2):
         while i >= 0:
@@ -98,11 +99,14 @@ def aim_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jacobi
                 else:
                     vx, vy, vz = wy * dz - wz * dy, wz * dx - wx * dz, wx * dy - wy * dx
             bent = slope * (dx * ux + dy * uy + dz * uz + vx * ax + vy * ay + vz * az)
-            k = nodes[i].variable
-            jacobian[k, row] += scale * (f * (dy * uz - dz * uy + vy * az - vz * ay) + bent * ex)
-            jacobian[k, row + 1] += scale * (f * (dz * ux - dx * uz + vz * ax - vx * az) + bent * ey)
-            jacobian[k, row + 2] += scale * (f * (dx * uy - dy * ux + vx * ay - vy * ax) + bent * ez)
+            bx = f * (dy * uz - dz * uy + vy * az - vz * ay) + bent * ex
+            by = f * (dz * ux - dx * uz + vz * ax - vx * az) + bent * ey
+            bz = f * (dx * uy - dy * ux + vx * ay - vy * ax) + bent * ez
+            add_three(jacobian, nodes[i].variable, term.row, scale * bx, scale * by, scale * bz)
             i = nodes[i].parent
         if term.other < 0:
             break
         i = frames[term.other].node
+
+
+AIM = declare(TermKind(2, "aim", "rad", 3, aim_residual, aim_jacobian, goal=DIRECTION))

@@ -14,7 +14,11 @@ import math
 
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.math.twist import twist
-from memetik.kernels.terms.records import MASS_DATA, MASS_FRAME, MASS_SHARE
+from memetik.kernels.terms.records import TermKind, declare
+
+# Target: number of corners, x and y of each. Data, for each of `count`: row of the frame at the centre of a mass, its share
+# of the whole mass.
+MASS_FRAME, MASS_SHARE, MASS_DATA = 0, 1, 2
 
 
 @jit
@@ -84,3 +88,6 @@ def balance_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, ja
             jacobian[k, row] += share * (xx * vx + xy * vy)
             jacobian[k, row + 1] += share * (xy * vx + yy * vy)
             i = nodes[i].parent
+
+
+BALANCE = declare(TermKind(14, "balance", "m", 2, balance_residual, balance_jacobian))

@@ -23,16 +23,14 @@ from memetik.kernels.compiler.jit import jit, jit_allocating, jit_part
 from memetik.kernels.math.pose import load, store
 from memetik.kernels.math.twist import twist
 from memetik.kernels.terms.callback import call_back, call_guarded
-from memetik.kernels.terms.records import (
-    CUSTOM_COMPILED,
-    CUSTOM_FRAMES,
-    CUSTOM_JOINTS,
-    CUSTOM_PYTHON,
-    JOINT_OFFSET,
-    JOINT_RATIO,
-    JOINT_VARIABLE,
-    READ_JOINT,
-)
+from memetik.kernels.terms.geometry.closest import unit
+from memetik.kernels.terms.records import TermKind, declare
+
+# Data: addresses of the compiled function (negative for none) and of the way into Python, in two halves each; how many joints
+# it reads, the rows of `count` frames, then for each joint: variable (-1 for none), ratio, offset; the value of the joint is
+# ratio * variable + offset. Last the numbers that the function captured.
+CUSTOM_COMPILED, CUSTOM_PYTHON, CUSTOM_JOINTS, CUSTOM_FRAMES = 0, 2, 4, 5
+JOINT_VARIABLE, JOINT_RATIO, JOINT_OFFSET, READ_JOINT = 0, 1, 2, 3
 
 STEP = 2.0**-17  # m or rad: about the cube root of the rounding error, where central differences are best
 Vector = tuple[float, float, float]
@@ -68,24 +66,14 @@ def joint_value(data, at, x):
 
 
 @jit
-def along(direction, length):
-    """A vector along x (0), y (1) or z (2)."""
-    return (
-        length if direction == 0 else 0.0,
-        length if direction == 1 else 0.0,
-        length if direction == 2 else 0.0,
-    )
-
-
-@jit
 def nudge(pose, direction, step):
     """The pose shifted along (direction 0 to 2) or turned about (3 to 5) a world axis."""
     w, x, y, z, px, py, pz = pose
+    ux, uy, uz = unit(direction)
     if direction < 3:
-        a, b, d = along(direction, step)
-        return w, x, y, z, px + a, py + b, pz + d
+        return w, x, y, z, px + step * ux, py + step * uy, pz + step * uz
     c, s = math.cos(0.5 * step), math.sin(0.5 * step)
-    a, b, d = along(direction - 3, s)
+    a, b, d = s * ux, s * uy, s * uz
     return (
         c * w - a * x - b * y - d * z,
         c * x + a * w + b * z - d * y,
@@ -173,6 +161,9 @@ def custom_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jac
         x[k] = value
         for r in range(rows):
             jacobian[k, first + r] += scale * slope(ahead[first + r], behind[first + r])
+
+
+CUSTOM = declare(TermKind(15, "custom", "", None, custom_residual, custom_jacobian, calls_python=True))
 
 
 # ---- Kernels made for one function ------------------------------------------------------------------------

@@ -18,18 +18,14 @@ import math
 
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import compose, load
-from memetik.kernels.math.twist import twist
-from memetik.kernels.terms.geometry.solids import NOWHERE, apart, moved, radius, three
-from memetik.kernels.terms.records import (
-    DISTANCE_MARGIN,
-    DISTANCE_PAIRS,
-    GROUP_CENTER,
-    GROUP_COUNT,
-    GROUP_FRAME,
-    GROUP_RADIUS,
-    GROUP_SOLIDS,
-    SOLID_DATA,
-)
+from memetik.kernels.terms.geometry.solids import NOWHERE, SOLID_DATA, apart, moved, radius, three
+from memetik.kernels.terms.pose import add_along
+from memetik.kernels.terms.records import CONTACT, TermKind, declare
+
+# Data: margin [m], then for each of `count` pairs the places of two groups.
+DISTANCE_MARGIN, DISTANCE_PAIRS = 0, 1
+# A group of solids on one frame: its row (-1: the world), centre and radius of a ball around all, how many, the solids.
+GROUP_FRAME, GROUP_CENTER, GROUP_RADIUS, GROUP_COUNT, GROUP_SOLIDS = 0, 1, 4, 5, 6
 
 
 @jit_part
@@ -111,11 +107,8 @@ def add_row(data, k, a, b, n, row, nodes, frames, poses, axes, scale, jacobian):
     p, pull = a, -scale
     for side in range(2):
         frame = int(data[int(data[k + side]) + GROUP_FRAME])
-        i = frames[frame].node if frame >= 0 else -1
-        while i >= 0:
-            vx, vy, vz, _, _, _ = twist(nodes, poses, axes, i, p[0], p[1], p[2])
-            jacobian[nodes[i].variable, row] += pull * (n[0] * vx + n[1] * vy + n[2] * vz)
-            i = nodes[i].parent
+        if frame >= 0:
+            add_along(frames[frame].node, p, n, pull, row, nodes, poses, axes, jacobian)
         p, pull = b, scale
 
 
@@ -126,3 +119,6 @@ def penetration(term, data, out):
     for i in range(term.row, term.row + term.rows):
         deepest = max(deepest, out[i] - data[term.numbers + DISTANCE_MARGIN])
     return deepest
+
+
+DISTANCE = declare(TermKind(4, "distance", "m", None, distance_residual, distance_jacobian, loss=CONTACT))

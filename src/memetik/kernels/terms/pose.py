@@ -19,7 +19,10 @@ import math
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import compose, load, turn
 from memetik.kernels.math.twist import twist
-from memetik.kernels.terms.records import AXIS_TOLERANCE, MASK
+from memetik.kernels.terms.records import POINT, POSITION_LOSS, ROTATION, TermKind, declare
+
+# Target: a pose. Data: mask of three axes (0 free, 1 full), tolerance of each axis; `count` is 1 if these are what is judged.
+MASK, AXIS_TOLERANCE = 0, 3
 
 
 @jit_part
@@ -52,23 +55,42 @@ def rotation_vector(t, r):
     return k * x, k * y, k * z
 
 
+@jit_part
+def put_three(out, row, x, y, z):
+    """Write three residuals."""
+    out[row], out[row + 1], out[row + 2] = x, y, z
+
+
+@jit_part
+def add_three(jacobian, k, row, x, y, z):
+    """Add to the derivatives of three residuals by variable k."""
+    jacobian[k, row] += x
+    jacobian[k, row + 1] += y
+    jacobian[k, row + 2] += z
+
+
+@jit_part
+def add_along(i, p, n, pull, row, nodes, poses, axes, jacobian):
+    """Add n·v times `pull`, for the velocity v of the point p as fixed to node i."""
+    while i >= 0:
+        vx, vy, vz, _, _, _ = twist(nodes, poses, axes, i, p[0], p[1], p[2])
+        jacobian[nodes[i].variable, row] += pull * (n[0] * vx + n[1] * vy + n[2] * vz)
+        i = nodes[i].parent
+
+
 @jit
 def position_residual(term, data, world, x, out):
     t = target_pose(term, data, world)
     ex, ey, ez = turn_back(t, world[term.frame, 4] - t[4], world[term.frame, 5] - t[5], world[term.frame, 6] - t[6])
     m = term.numbers + MASK
-    out[term.row] = data[m] * ex
-    out[term.row + 1] = data[m + 1] * ey
-    out[term.row + 2] = data[m + 2] * ez
+    put_three(out, term.row, data[m] * ex, data[m + 1] * ey, data[m + 2] * ez)
 
 
 @jit
 def orientation_residual(term, data, world, x, out):
     ex, ey, ez = rotation_vector(target_pose(term, data, world), load(world, term.frame, 0))
     m = term.numbers + MASK
-    out[term.row] = data[m] * ex
-    out[term.row + 1] = data[m + 1] * ey
-    out[term.row + 2] = data[m + 2] * ez
+    put_three(out, term.row, data[m] * ex, data[m + 1] * ey, data[m + 2] * ez)
 
 
 @jit
@@ -78,7 +100,6 @@ def position_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, j
     px, py, pz = world[term.frame, 4], world[term.frame, 5], world[term.frame, 6]
     m = term.numbers + MASK
     a, b, c = scale * data[m], scale * data[m + 1], scale * data[m + 2]
-    row = term.row
     upright = t[0] == 1.0  # most targets stand in world axes
     sign = 1.0
     i = frames[term.frame].node
@@ -88,10 +109,7 @@ def position_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, j
             vx, vy, vz, _, _, _ = twist(nodes, poses, axes, i, px, py, pz)
             if not upright:
                 vx, vy, vz = turn_back(t, vx, vy, vz)
-            k = nodes[i].variable
-            jacobian[k, row] += sign * a * vx
-            jacobian[k, row + 1] += sign * b * vy
-            jacobian[k, row + 2] += sign * c * vz
+            add_three(jacobian, nodes[i].variable, term.row, sign * a * vx, sign * b * vy, sign * c * vz)
             i = nodes[i].parent
         if term.other < 0:
             break
@@ -111,7 +129,6 @@ def orientation_jacobian(term, data, world, x, nodes, frames, poses, axes, scale
         c = (1.0 - half * math.cos(half) / math.sin(half)) / square
     m = term.numbers + MASK
     a, b, d = scale * data[m], scale * data[m + 1], scale * data[m + 2]
-    row = term.row
     sign = 1.0
     i = frames[term.frame].node
     for _ in range(2):
@@ -120,10 +137,8 @@ def orientation_jacobian(term, data, world, x, nodes, frames, poses, axes, scale
             wx, wy, wz = turn_back(t, wx, wy, wz)
             fx, fy, fz = ey * wz - ez * wy, ez * wx - ex * wz, ex * wy - ey * wx
             gx, gy, gz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
-            k = nodes[i].variable
-            jacobian[k, row] += sign * a * (wx - 0.5 * fx + c * gx)
-            jacobian[k, row + 1] += sign * b * (wy - 0.5 * fy + c * gy)
-            jacobian[k, row + 2] += sign * d * (wz - 0.5 * fz + c * gz)
+            wx, wy, wz = wx - 0.5 * fx + c * gx, wy - 0.5 * fy + c * gy, wz - 0.5 * fz + c * gz
+            add_three(jacobian, nodes[i].variable, term.row, sign * a * wx, sign * b * wy, sign * d * wz)
             i = nodes[i].parent
         if term.other < 0:
             break
@@ -146,3 +161,12 @@ def pose_error(term, data, out):
             total += off * off
             good = good and off <= data[term.numbers + AXIS_TOLERANCE + i]
     return math.sqrt(total), good
+
+
+# Where the frame is, in the axes of the target, and the rotation vector from the target to the frame.
+POSITION = declare(
+    TermKind(0, "position", "m", 3, position_residual, position_jacobian, "position", goal=POINT, loss=POSITION_LOSS)
+)
+ORIENTATION = declare(
+    TermKind(1, "orientation", "rad", 3, orientation_residual, orientation_jacobian, "orientation", goal=ROTATION)
+)

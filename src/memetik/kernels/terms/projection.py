@@ -27,13 +27,12 @@ from memetik.kernels.math.pose import load, turn
 from memetik.kernels.math.twist import twist
 from memetik.kernels.terms.aim import bend
 from memetik.kernels.terms.geometry.rays import beside, cast
-from memetik.kernels.terms.records import (
-    PROJECTION_AXIS,
-    PROJECTION_FREE,
-    PROJECTION_LIFT,
-    PROJECTION_MISS,
-    PROJECTION_SURFACE,
-)
+from memetik.kernels.terms.pose import add_three, put_three
+from memetik.kernels.terms.records import POSITION_LOSS, TermKind, declare
+
+# Data of both: direction of the ray in the frame, how far behind the frame it starts [m], residual of a miss [m], angle [rad]
+# that is free, place of the surface in the data array (geometry/rays.py).
+PROJECTION_AXIS, PROJECTION_LIFT, PROJECTION_MISS, PROJECTION_FREE, PROJECTION_SURFACE = 0, 3, 4, 5, 6
 
 HIT, SLIDES, STAYS = 0, 1, 2  # what the goal is, and whether it moves along when the frame moves
 
@@ -67,9 +66,7 @@ def free_angle(term, data, goal):
 @jit
 def projection_residual(term, data, world, x, out):
     goal, ex, ey, ez, _, _, _, _, _, _ = project(term, data, world)
-    out[term.row] = ex
-    out[term.row + 1] = ey
-    out[term.row + 2] = ez
+    put_three(out, term.row, ex, ey, ez)
     out[term.row + 3] = 0.0 if goal == HIT else data[term.numbers + PROJECTION_MISS]
 
 
@@ -82,7 +79,6 @@ def projection_jacobian(term, data, world, x, nodes, frames, poses, axes, scale,
     height = nx * ex + ny * ey + nz * ez
     if goal == SLIDES and height == 0.0:  # on the surface: p - c would grow along the normal
         ex, ey, ez, height = nx, ny, nz, 1.0
-    row = term.row
     i = frames[term.frame].node
     while i >= 0:
         dx, dy, dz, wx, wy, wz = twist(nodes, poses, axes, i, px, py, pz)
@@ -93,10 +89,7 @@ def projection_jacobian(term, data, world, x, nodes, frames, poses, axes, scale,
         elif goal == SLIDES:
             rise = (nx * dx + ny * dy + nz * dz) / height
             dx, dy, dz = rise * ex, rise * ey, rise * ez
-        k = nodes[i].variable
-        jacobian[k, row] += scale * dx
-        jacobian[k, row + 1] += scale * dy
-        jacobian[k, row + 2] += scale * dz
+        add_three(jacobian, nodes[i].variable, term.row, scale * dx, scale * dy, scale * dz)
         i = nodes[i].parent
 
 
@@ -104,9 +97,7 @@ def projection_jacobian(term, data, world, x, nodes, frames, poses, axes, scale,
 def projection_turn_residual(term, data, world, x, out):
     goal, _, _, _, nx, ny, nz, vx, vy, vz = project(term, data, world)
     ex, ey, ez, f, _ = bend(vx, vy, vz, -nx, -ny, -nz, free_angle(term, data, goal))
-    out[term.row] = f * ex
-    out[term.row + 1] = f * ey
-    out[term.row + 2] = f * ez
+    put_three(out, term.row, f * ex, f * ey, f * ez)
 
 
 @jit
@@ -114,14 +105,23 @@ def projection_turn_jacobian(term, data, world, x, nodes, frames, poses, axes, s
     """de = f (d × dV) + f' (d·dV) (d × V), as for an axis that is aimed along d (aim.py)."""
     goal, _, _, _, nx, ny, nz, vx, vy, vz = project(term, data, world)
     ex, ey, ez, f, slope = bend(vx, vy, vz, -nx, -ny, -nz, free_angle(term, data, goal))
-    row = term.row
     i = frames[term.frame].node
     while i >= 0:
         _, _, _, wx, wy, wz = twist(nodes, poses, axes, i, 0.0, 0.0, 0.0)
         ux, uy, uz = wy * vz - wz * vy, wz * vx - wx * vz, wx * vy - wy * vx  # dV
         bent = -slope * (nx * ux + ny * uy + nz * uz)
-        k = nodes[i].variable
-        jacobian[k, row] += scale * (bent * ex - f * (ny * uz - nz * uy))
-        jacobian[k, row + 1] += scale * (bent * ey - f * (nz * ux - nx * uz))
-        jacobian[k, row + 2] += scale * (bent * ez - f * (nx * uy - ny * ux))
+        bx, by = bent * ex - f * (ny * uz - nz * uy), bent * ey - f * (nz * ux - nx * uz)
+        bz = bent * ez - f * (nx * uy - ny * ux)
+        add_three(jacobian, nodes[i].variable, term.row, scale * bx, scale * by, scale * bz)
         i = nodes[i].parent
+
+
+# Where the ray meets the surface, and that the frame faces it there; eq. 4.11 gives both one loss.
+PROJECTION = declare(
+    TermKind(
+        12, "projection", "m", 4, projection_residual, projection_jacobian, "position", loss=POSITION_LOSS, paired=True
+    )
+)
+PROJECTION_TURN = declare(
+    TermKind(13, "projection turn", "rad", 3, projection_turn_residual, projection_turn_jacobian, "orientation")
+)

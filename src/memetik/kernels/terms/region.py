@@ -18,19 +18,15 @@ import math
 
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import compose, load, turn
-from memetik.kernels.math.twist import twist
-from memetik.kernels.terms.pose import turn_back
-from memetik.kernels.terms.records import (
-    PLANE_ABOVE,
-    PLANE_NORMAL,
-    PLANE_SOLIDS,
-    RANGE_LEAST,
-    RANGE_MOST,
-    SOLID_BALL,
-    SOLID_BOX,
-    SOLID_DATA,
-    SOLID_DISC,
-)
+from memetik.kernels.terms.geometry.solids import SOLID_BALL, SOLID_BOX, SOLID_DATA, SOLID_DISC
+from memetik.kernels.terms.pose import add_along, turn_back
+from memetik.kernels.terms.records import TermKind, declare
+
+# RANGE. Target: a point, the least and the greatest distance.
+RANGE_LEAST, RANGE_MOST, RANGE_TARGET = 3, 4, 5
+# PLANE. Target: a point and the normal. Data: 1 if above is as good as on it, then `count` solids.
+PLANE_NORMAL, PLANE_TARGET = 3, 6
+PLANE_ABOVE, PLANE_SOLIDS = 0, 1
 
 
 @jit_part
@@ -79,7 +75,7 @@ def range_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jaco
     elif d <= data[term.target + RANGE_MOST]:
         return
     px, py, pz = world[term.frame, 4], world[term.frame, 5], world[term.frame, 6]
-    add_along(term, (nx, ny, nz), (px, py, pz), (yx, yy, yz), nodes, frames, poses, axes, scale, jacobian)
+    add_apart(term, (nx, ny, nz), (px, py, pz), (yx, yy, yz), nodes, frames, poses, axes, scale, jacobian)
 
 
 @jit
@@ -128,20 +124,16 @@ def plane_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jaco
         if height >= 0.0:
             return
         scale = -scale
-    add_along(term, normal, point, point, nodes, frames, poses, axes, scale, jacobian)
+    add_apart(term, normal, point, point, nodes, frames, poses, axes, scale, jacobian)
 
 
 @jit_part
-def add_along(term, n, p, y, nodes, frames, poses, axes, scale, jacobian):
+def add_apart(term, n, p, y, nodes, frames, poses, axes, scale, jacobian):
     """Add n·(v_p - v_y) times the scale, with p fixed to the term's frame and y to the frame of its target."""
-    i = frames[term.frame].node
-    for _ in range(2):
-        while i >= 0:
-            vx, vy, vz, _, _, _ = twist(nodes, poses, axes, i, p[0], p[1], p[2])
-            jacobian[nodes[i].variable, term.row] += scale * (n[0] * vx + n[1] * vy + n[2] * vz)
-            i = nodes[i].parent
-        if term.other < 0:
-            break
-        i = frames[term.other].node
-        p = y
-        scale = -scale
+    add_along(frames[term.frame].node, p, n, scale, term.row, nodes, poses, axes, jacobian)
+    if term.other >= 0:
+        add_along(frames[term.other].node, y, n, -scale, term.row, nodes, poses, axes, jacobian)
+
+
+RANGE = declare(TermKind(5, "range", "m", 1, range_residual, range_jacobian))
+PLANE = declare(TermKind(6, "plane", "m", 1, plane_residual, plane_jacobian))

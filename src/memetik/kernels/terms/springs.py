@@ -7,15 +7,10 @@ the normal equations as a diagonal and cost next to nothing even for a whole bod
 from __future__ import annotations
 
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.terms.records import (
-    FOLLOWS_START,
-    SPRING_DATA,
-    SPRING_HIGH,
-    SPRING_LOW,
-    SPRING_STIFFNESS,
-    SPRING_VARIABLE,
-    SPRINGS,
-)
+from memetik.kernels.terms.records import FOLLOWS_START, TermKind, declare
+
+# Data, for each of `count`: variable, stiffness, lower and upper end of the rest interval.
+SPRING_VARIABLE, SPRING_STIFFNESS, SPRING_LOW, SPRING_HIGH, SPRING_DATA = 0, 1, 2, 3, 4
 
 
 @jit
@@ -67,9 +62,12 @@ def springs_error(term, data, x):
 def rest_at_start(terms, data, start):
     """Let the springs that follow the start rest there."""
     for t in range(terms.size):
-        if terms[t].kind == SPRINGS and terms[t].other == FOLLOWS_START:
+        if terms[t].rows == 0 and terms[t].other == FOLLOWS_START:
             for s in range(terms[t].count):
                 k = terms[t].numbers + s * SPRING_DATA
                 value = start[int(data[k + SPRING_VARIABLE])]
                 data[k + SPRING_LOW] = value
                 data[k + SPRING_HIGH] = value
+
+
+SPRINGS = declare(TermKind(3, "springs", "", 0, None, None))

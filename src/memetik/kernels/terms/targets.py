@@ -67,14 +67,3 @@ def write_pose_targets(matrices, rows):
         if problem != OK:
             return i, problem
     return -1, OK
-
-
-@jit
-def write_point_target(point, data, at):
-    """Three numbers from `at` on, if they are finite."""
-    for k in range(3):
-        if not math.isfinite(point[k]):
-            return NOT_FINITE
-    for k in range(3):
-        data[at + k] = point[k]
-    return OK

@@ -117,7 +117,7 @@ def closest_to_box(c, u, h):
 
 @jit
 def unit(i):
-    """The axis i of the box, counted round."""
+    """The unit vector along x, y or z, counted round."""
     i = i % 3
     return 1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0
 

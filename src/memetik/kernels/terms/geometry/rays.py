@@ -25,15 +25,20 @@ FIELD_X, FIELD_Y, FIELD_DX, FIELD_DY, FIELD_NX, FIELD_NY = 1, 2, 3, 4, 5, 6
 FIELD_LOW, FIELD_HIGH, FIELD_HEIGHTS = 7, 8, 9
 
 
+@jit_part
+def _below(data, surface, x, y, z):
+    """The normal of the ground, and how far a point is below it."""
+    n, k = surface + GROUND_NORMAL, surface + GROUND_POINT
+    nx, ny, nz = data[n], data[n + 1], data[n + 2]
+    return nx, ny, nz, nx * (data[k] - x) + ny * (data[k + 1] - y) + nz * (data[k + 2] - z)
+
+
 @jit
 def cast(data, surface, ox, oy, oz, dx, dy, dz):
     """The first facet that the ray o + t d, t >= 0, hits on its front: t (infinite if none) and the unit normal."""
     if data[surface] == GROUND:
-        k = surface + GROUND_NORMAL
-        nx, ny, nz = data[k], data[k + 1], data[k + 2]
-        k = surface + GROUND_POINT
+        nx, ny, nz, t = _below(data, surface, ox, oy, oz)
         facing = nx * dx + ny * dy + nz * dz
-        t = nx * (data[k] - ox) + ny * (data[k + 1] - oy) + nz * (data[k + 2] - oz)
         if facing < 0.0 and t <= 0.0:
             return t / facing, nx, ny, nz
         return math.inf, nx, ny, nz
@@ -51,10 +56,7 @@ def beside(data, surface, px, py, pz):
     surface; there it does not slide.
     """
     if data[surface] == GROUND:
-        k = surface + GROUND_NORMAL
-        nx, ny, nz = data[k], data[k + 1], data[k + 2]
-        k = surface + GROUND_POINT
-        s = nx * (data[k] - px) + ny * (data[k + 1] - py) + nz * (data[k + 2] - pz)
+        nx, ny, nz, s = _below(data, surface, px, py, pz)
         return px + s * nx, py + s * ny, pz + s * nz, nx, ny, nz, True
     if data[surface] == HEIGHT_FIELD:
         return _beside_field(data, surface, px, py, pz)

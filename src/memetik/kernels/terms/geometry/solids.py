@@ -19,7 +19,9 @@ from memetik.kernels.terms.geometry.closest import (
     segment_to_box,
 )
 from memetik.kernels.terms.pose import turn_back
-from memetik.kernels.terms.records import SOLID_BALL, SOLID_BOX, SOLID_DISC
+
+# A solid: the sum of a box, a disc across z and a ball. Pose, half sizes of the box, radii of the disc and the ball.
+SOLID_BOX, SOLID_DISC, SOLID_BALL, SOLID_DATA = 7, 10, 11, 12
 
 NOWHERE = (0.0, 0.0, 0.0)
 

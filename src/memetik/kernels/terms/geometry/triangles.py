@@ -118,6 +118,16 @@ def _on_triangle(data, k, px, py, pz):
 
 
 @jit_part
+def _point(data, k, u, v):
+    """The point of a triangle at these parameters."""
+    return (
+        data[k] + u * data[k + 3] + v * data[k + 6],
+        data[k + 1] + u * data[k + 4] + v * data[k + 7],
+        data[k + 2] + u * data[k + 5] + v * data[k + 8],
+    )
+
+
+@jit_part
 def _gap(data, k, px, py, pz):
     """Squared distance from p to the box at k."""
     x = max(max(data[k] - px, px - data[k + 3]), 0.0)
@@ -133,9 +143,8 @@ def _nearest_inside(data, k, triangles, px, py, pz, best, at, u, v):
     for item in range(int(data[k + BOX_ITEMS])):
         c = first + item * TRIANGLE_DATA
         a, b = _on_triangle(data, c, px, py, pz)
-        x = data[c] + a * data[c + 3] + b * data[c + 6] - px
-        y = data[c + 1] + a * data[c + 4] + b * data[c + 7] - py
-        z = data[c + 2] + a * data[c + 5] + b * data[c + 8] - pz
+        x, y, z = _point(data, c, a, b)
+        x, y, z = x - px, y - py, z - pz
         square = x * x + y * y + z * z
         if square < best:
             best, at, u, v = square, c, a, b
@@ -168,13 +177,6 @@ def beside_triangles(data, surface, px, py, pz):
     if not slides:
         u, v, w = max(u, INSET), max(v, INSET), max(1.0 - u - v, INSET)
         u, v = u / (u + v + w), v / (u + v + w)
+    x, y, z = _point(data, at, u, v)
     nx, ny, nz = _triangle_normal(data, at)
-    return (
-        data[at] + u * data[at + 3] + v * data[at + 6],
-        data[at + 1] + u * data[at + 4] + v * data[at + 7],
-        data[at + 2] + u * data[at + 5] + v * data[at + 8],
-        nx,
-        ny,
-        nz,
-        slides,
-    )
+    return x, y, z, nx, ny, nz, slides
