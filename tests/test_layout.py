@@ -38,8 +38,8 @@ def test_packages_of_kernels_list_their_modules(package):
 PARAMETERS = 10  # of a kernel
 NAMES = 7  # that may be unpacked at once: a pose has as many numbers
 RECORDS = {"problem", "run", "work", "arrays", "own", "scratch", "shared", "worker", "settings"}
-# Arrays whose rows are the seven numbers of a pose, (7, postures), which have no other names.
-BY_COMPONENT = {"frame_poses", "poses", "pose"}
+# Arrays whose first index counts what has no other name: numbers of a pose or a twist, rows of a matrix, individuals.
+ALIKE = {"frame_poses", "poses", "pose", "jacobian", "m", "genes"}
 
 
 def kernel_nodes(kind):
@@ -93,6 +93,6 @@ def test_rows_have_names():
         if isinstance(node.slice, ast.Tuple)
         and is_number(node.slice.elts[0])
         and not all(map(is_number, node.slice.elts))
-        and called(node.value) not in BY_COMPONENT
+        and called(node.value) not in ALIKE
     ]
     assert rows == []

@@ -1,16 +1,15 @@
 """How kernels are compiled, cached and called, and what they need besides: time, signals, threads, random numbers.
 
-array_table            many arrays as one argument: their addresses and sizes
 array_views            parts of a flat array as arrays, without bounds checks
 atomics                integers that threads share
 cache                  machine code on disk, verified before it is used
-callback               calls of users' functions, compiled or in Python
 cancel                 Ctrl-C and cancellation of a run
 clock                  the time inside kernels
 compile_time           what a thread has spent on compilation
-function_pointers      calls of kernels by address, and their signatures
+function_pointers      calls of kernels by address
 jit                    the ways kernels are compiled
 random                 counter-based random streams
+record                 named tuples of arrays and numbers, declared once, as one argument
 wakeup                 threads that sleep until they are woken
 yield_thread           let other threads run
 """

@@ -7,6 +7,7 @@ population_poses       scores of the whole population at once
 pose_descent           the local search for one pose
 pose_search            the whole search for one pose
 pose_step              the damped step for one pose, in registers
+record                 the population, and the scratch of a solve
 refine                 the best posture to a true minimum
 search                 attempts from the population until one satisfies all
 stages                 search, refinement, relaxation: the stages of a solve

@@ -2,11 +2,13 @@
 
 budget                 what a search may spend and has spent
 evaluate               residuals, Jacobians and errors of all terms
+function_pointers      the kernels that make a method, called by address
 least_squares          the linear model of the errors, and a step within the limits
+limits                 clamp to limits, draw within them, go round by whole turns
 losses                 the scalar losses of the thesis
 quick_error            squared errors without trigonometry, to rank postures
-solve                  from a joint vector into a method's search and out again
+record                 the problem and a run as kernels take them
+solve                  how every solve begins and ends
 verify                 wrap, clamp, measure again, and the status
-whole_turns            joints whose range holds a whole turn
-workspace              the scratch arrays of a solve by name
+workspace              the scratch that every solve needs
 """
