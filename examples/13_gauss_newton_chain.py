@@ -17,7 +17,7 @@ until r is small. Near the solution the number of right digits doubles with ever
 import numpy as np
 
 import memetik as mk
-from memetik.solvers.stepping.gauss_newton import GaussNewton
+from memetik import GaussNewton
 
 X, Y, Z = np.eye(3)
 JOINTS = [  # axis, offset from the joint before [m]

@@ -16,7 +16,7 @@ which is a column of J; effectors on other branches do not move. Then q <- q - J
 import numpy as np
 
 import memetik as mk
-from memetik.solvers.stepping.gauss_newton import GaussNewton
+from memetik import GaussNewton
 
 X, Y, Z = np.eye(3)
 NONE = np.zeros(3)

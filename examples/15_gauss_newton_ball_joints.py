@@ -12,7 +12,7 @@ The lower half is exact where the error is zero, which is where it has to be.
 import numpy as np
 
 import memetik as mk
-from memetik.solvers.stepping.gauss_newton import GaussNewton
+from memetik import GaussNewton
 
 X, Y, Z = np.eye(3)
 BALLS = [  # fixed turn about z before the joint [rad], offset from the joint before [m]

@@ -16,9 +16,9 @@ def fitness(losses, weights, eased, ease):
     return (sum(squares) / len(squares)) ** 0.5
 
 
-def differential_trial(parent, base, first, second, factor, crossover, bounds, draw):
+def differential_trial(parent, base, first, second, factor, crossover, variables, draw):
     """DE: base + F (first - second) where a coin says so; what leaves the limits is drawn between limit and base."""
-    lower, upper, _, _, turns = bounds
+    lower, upper, turns = variables["lower"], variables["upper"], variables["whole_turn"]
     sure = int(len(parent) * draw())
     trial = []
     for k, (old, b, one, two) in enumerate(zip(parent, base, first, second, strict=True)):
@@ -35,21 +35,22 @@ def differential_trial(parent, base, first, second, factor, crossover, bounds, d
     return trial
 
 
-def child(first, second, blend, mutation, reach, bounds, precision, draw):
-    """GA: between the parents or a little beyond, then a step of a random power of two; bounds as kernels have them."""
+def child(first, second, blend, mutation, reach, variables, precision, draw):
+    """GA: between the parents or a little beyond, then a step of a random power of two."""
     genes = []
     for k, (one, two) in enumerate(zip(first, second, strict=True)):
-        apart = math.remainder(two - one, 2.0 * math.pi) if bounds[4][k] else two - one
+        v = variables[k]
+        apart = math.remainder(two - one, 2.0 * math.pi) if v.whole_turn else two - one
         gene = one + ((1.0 + 2.0 * blend) * draw() - blend) * apart
         if draw() * len(first) < mutation:
-            step = reach * (bounds[3][k] - bounds[2][k]) * 2.0 ** (-precision * draw())
+            step = reach * (v.sample_upper - v.sample_lower) * 2.0 ** (-precision * draw())
             gene += step if draw() < 0.5 else -step
-        if bounds[4][k] and bounds[1][k] - bounds[0][k] >= 2.0 * math.pi:
-            while gene > bounds[1][k]:
+        if v.whole_turn and v.upper - v.lower >= 2.0 * math.pi:
+            while gene > v.upper:
                 gene -= 2.0 * math.pi
-            while gene < bounds[0][k]:
+            while gene < v.lower:
                 gene += 2.0 * math.pi
-        genes.append(clamp(gene, bounds[0][k], bounds[1][k]))
+        genes.append(clamp(gene, v.lower, v.upper))
     return genes
 
 

@@ -14,10 +14,7 @@ from memetik.objectives import Displacement, Pose, Position
 from memetik.problem import Problem
 from memetik.solution import Status
 from memetik.solvers import Budget, solve
-from memetik.solvers.evolution.de import DE
-from memetik.solvers.evolution.ga import GA
-from memetik.solvers.evolution.hgsa import HGSA
-from memetik.solvers.evolution.pso import PSO
+from memetik.solvers.evolution import DE, GA, HGSA, PSO
 from tests.naive import kinematics
 from tests.naive.bodies import serial_arm
 from tests.stress import honesty

@@ -16,14 +16,16 @@ from memetik.problem import Problem
 from memetik.read.chains import planar_chain
 from memetik.solution import Status
 from memetik.solvers import Budget
-from memetik.solvers.stepping.dls import DampedLeastSquares
-from memetik.solvers.stepping.gauss_newton import GaussNewton
-from memetik.solvers.stepping.interpolated import Interpolated
-from memetik.solvers.stepping.levenberg_marquardt import LevenbergMarquardt
-from memetik.solvers.stepping.pseudoinverse import Pseudoinverse
-from memetik.solvers.stepping.sdls import SelectivelyDampedLeastSquares
-from memetik.solvers.stepping.svd_dls import SVDDampedLeastSquares
-from memetik.solvers.stepping.transpose import Transpose
+from memetik.solvers.stepping import (
+    DampedLeastSquares,
+    GaussNewton,
+    Interpolated,
+    LevenbergMarquardt,
+    Pseudoinverse,
+    SelectivelyDampedLeastSquares,
+    SVDDampedLeastSquares,
+    Transpose,
+)
 from tests.kernels.flat import Flat
 from tests.naive import errors as naive
 from tests.naive import kinematics

@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 import memetik as mk
 from memetik.errors import ProblemError, UnknownNameError
 from memetik.solvers import Memetic, solve
-from memetik.solvers.stepping.dls import DampedLeastSquares
+from memetik.solvers.stepping import DampedLeastSquares
 
 pytestmark = pytest.mark.quick
 

@@ -17,9 +17,9 @@ LEFT_OUT = frozenset({"RotationLike", "TransformLike", "Srdf"})
 
 # Members that only other parts of memetik call: the contract of objectives with the compiler, and of solvers with kernels.
 SKIPPED = frozenset({
-    "add_term", "error", "follows_start", "joints", "own", "pack", "raise_fault", "raise_faults", "rest", "room",
-    "scratch", "sizes", "solids", "step", "steps_to_stall", "search", "target_rows", "usual", "require_positive",
-    "require_share", "second_look", "explain", "Problem.recompile", "Poses.get",
+    "Poses.get", "Problem.recompile", "add_term", "breed", "error", "explain", "follows_start", "joints",
+    "make_record", "own", "pack", "raise_fault", "raise_faults", "rest", "search", "second_look", "sizes", "solids",
+    "step", "steps_to_stall", "target_rows", "usual",
 })  # fmt: skip
 
 # Parameters that have a default and yet have to be given; most of them so that a call takes milliseconds.

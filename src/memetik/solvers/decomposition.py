@@ -69,8 +69,9 @@ class SevenJoints:
         middle of many postures.
         """
         rng = np.random.default_rng(0)
-        jacobians = [_jacobian(arm, q) for q in rng.uniform(bounds[0], bounds[1], (32, 7))]
-        worth = [_least_singular_value([np.delete(j, k, axis=1) for j in jacobians]) for k in range(7)]
+        jacobians = np.array([_jacobian(arm, q) for q in rng.uniform(bounds[0], bounds[1], (32, 7))])
+        others = [np.linalg.svd(np.delete(jacobians, k, axis=2), compute_uv=False) for k in range(7)]
+        worth = [np.median(sigma[:, -1]) for sigma in others]
         matrices = arm.matrices()
         for k in sorted(range(7), key=lambda k: -worth[k]):
             if worth[k] > SINGULAR and all(SixJoints.of(matrices, [(k, probe)]) for probe in PROBES):
@@ -107,7 +108,3 @@ def _jacobian(arm: Arm, q: Array) -> Array:
     tip = moved[:3, :3] @ arm.tip[4:] + moved[:3, 3]
     rows = np.array([[*np.cross(a, tip - p), *a] for a, p in zip(axes, points, strict=True)])
     return rows.T
-
-
-def _least_singular_value(jacobians: list[Array]) -> float:
-    return float(np.median([np.linalg.svd(j, compute_uv=False)[-1] for j in jacobians]))

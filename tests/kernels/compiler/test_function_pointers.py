@@ -118,7 +118,6 @@ def test_plain_python_finds_the_same_solution():
 def test_addresses_of_kernels_that_stay_are_remembered():
     first = lasting_address(attempt, ATTEMPT)
     assert first == address(attempt, ATTEMPT) == lasting_address(attempt, ATTEMPT)
-    assert lasting_address.cache_info().hits >= 1
 
 
 @jit

@@ -9,7 +9,13 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from memetik.kernels.compiler.cancel import cancel
+from memetik.kernels.compiler.function_pointers import address
+from memetik.kernels.compiler.jit import jit
+from memetik.kernels.compiler.record import allocate, table_of
+from memetik.kernels.evolution import evolve
 from memetik.kernels.evolution import fitness as kernel
+from memetik.kernels.evolution.evolve import populate
+from memetik.kernels.evolution.fitness import appraise
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
 from memetik.kernels.problem.evaluate import term_error
 from memetik.kernels.problem.losses import measured_loss
@@ -22,19 +28,16 @@ from tests.naive.bodies import serial_arm
 
 pytestmark = pytest.mark.quick
 
-# Compiled kernels cannot return arrays, so the plain functions are called where a Setting goes in.
-appraise, populate = (getattr(k, "py_func", k) for k in (kernel.appraise, kernel.populate))
-
 
 @pytest.fixture
 def body():
     return serial_arm(4)
 
 
-def setting(flat, most=1000):
+def new_run(flat, most=1000, seed=0):
     flat.outcome[:] = 0.0
     flat.outcome[ERROR] = math.inf
-    return kernel.Setting(flat.problem, most, 0.0, flat.clock, np.zeros(1, dtype=np.uint64), flat.outcome, flat.work)
+    return flat.run(most, seed=seed)
 
 
 def weigh(flat, x, ease):
@@ -91,60 +94,87 @@ def test_what_is_not_a_number_is_as_bad_as_can_be(body):
     nowhere = Custom(lambda link: float("nan"), reads=["link4"], tolerance=1.0)
     flat = Flat(Problem(body, nowhere))
     assert weigh(flat, np.zeros(4), 1.0) == (math.inf, math.inf, False)
-    appraise(setting(flat), np.ones(4), 1.0)
+    appraise(flat.problem, new_run(flat), np.ones(4), 1.0, flat.work)
     assert flat.outcome[ERROR] == math.inf  # and is never the best
 
 
 def test_an_appraisal_counts_remembers_and_ends(body, rng):
-    q, flat = body.sample(rng), None
+    q = body.sample(rng)
     flat = Flat(Problem(body, Position("link4", body.forward(q)["link4"][:3, 3])))
-    here = setting(flat, most=3)
-    far = appraise(here, q + 0.5, 1.0)
-    near = appraise(here, q + 0.1, 1.0)
+    run = new_run(flat, most=3)
+
+    def judge(x):
+        return appraise(flat.problem, run, x, 1.0, flat.work)
+
+    far, near = judge(q + 0.5), judge(q + 0.1)
     assert far[0] > near[0] > 0.0 and not far[1] and not near[1]
     assert_array_equal(flat.work.best, q + 0.1)
-    assert appraise(here, q + 0.6, 1.0)[1]  # the budget is spent
+    assert judge(q + 0.6)[1]  # the budget is spent
     assert flat.outcome[EVALUATIONS] == 3
-    here = setting(flat)
-    assert appraise(here, q, 1.0)[1]  # it is satisfied
-    appraise(here, q + 1e-9, 1.0)
+    run = new_run(flat)
+    assert judge(q)[1]  # it is satisfied
+    judge(q + 1e-9)
     assert_array_equal(flat.work.best, q)
     cancel(flat.clock)
-    assert appraise(here, q + 0.6, 1.0)[1]  # another thread cancelled it
+    assert judge(q + 0.6)[1]  # another thread cancelled it
 
 
 def test_populations_are_drawn_within_the_limits_and_differ(body, rng):
     flat = Flat(Problem(body, Position("link4", (5.0, 0.0, 0.0)), limits={"joint2": (0.1, 0.2)}))
-    here, x = setting(flat), flat.sample(rng)
+    run = new_run(flat, seed=3)
+    flat.work.x[:] = x = flat.sample(rng)
     genes, fitness = np.empty((6, 4)), np.empty(6)
-    assert not populate(here, x, 3, genes, fitness)
+    assert not populate(flat.problem, run, genes, fitness, flat.work)
     first = genes.copy()
     assert_array_equal(first[0], x)
-    assert (first >= flat.bounds[0]).all() and (first <= flat.bounds[1]).all()
+    assert (first >= flat.variables["lower"]).all() and (first <= flat.variables["upper"]).all()
     assert len(np.unique(first[:, 0])) == 6
     assert_array_equal(fitness, [weigh(flat, row, 1.0)[0] for row in first])
-    assert not populate(here, x, 3, genes, fitness)  # the next of the same search: another stream, and x no more
+    # The next of the same search has another stream, and the start no more.
+    assert not populate(flat.problem, run, genes, fitness, flat.work)
     assert not np.isin(genes, first).any()
     assert flat.outcome[ATTEMPTS] == 2 and flat.outcome[EVALUATIONS] == 12
-    assert not populate(setting(flat), x, 3, genes, fitness)
+    assert not populate(flat.problem, new_run(flat, seed=3), genes, fitness, flat.work)
     assert_array_equal(genes, first)
-    assert populate(setting(flat, most=4), x, 3, genes, fitness)
+    assert populate(flat.problem, new_run(flat, most=4, seed=3), genes, fitness, flat.work)
     assert flat.outcome[EVALUATIONS] == 4
 
 
 def test_patience():
-    assert kernel.wait(0.5, math.inf, 7) == (0.5, 0)
-    assert kernel.wait(0.49, 0.5, 3) == (0.5, 4)  # a twentieth is not gained
-    assert kernel.wait(0.47, 0.5, 3) == (0.47, 0)
-    assert kernel.wait(math.inf, math.inf, 3) == (math.inf, 4)
+    assert evolve.wait(0.5, math.inf, 7) == (0.5, 0)
+    assert evolve.wait(0.49, 0.5, 3) == (0.5, 4)  # a twentieth is not gained
+    assert evolve.wait(0.47, 0.5, 3) == (0.47, 0)
+    assert evolve.wait(math.inf, math.inf, 3) == (math.inf, 4)
 
 
-def test_the_fittest():
-    assert kernel.fittest(np.array([0.5, 0.2, 0.9, 0.2])) == 1
-    assert kernel.fittest(np.array([math.inf, math.inf])) == 0
-
-
-def test_whether_anything_blocks(body):
+def test_whether_anything_can_be_missed(body):
     guide = Position("link4", (1.0, 0.0, 0.0), tolerance=None)
-    assert not kernel.anything_blocks(Problem(body, [guide, Displacement()]).compiled.terms)
-    assert kernel.anything_blocks(Problem(body, [guide, Position("link3", (1.0, 0.0, 0.0))]).compiled.terms)
+    assert Problem(body, [guide, Displacement()]).compiled.only_guides
+    assert not Problem(body, [guide, Position("link3", (1.0, 0.0, 0.0))]).compiled.only_guides
+
+
+@jit
+def count_generations(problem, run, generation, best, ease, own, work):
+    """A method that gains nothing and notes what it is told in the genes of the first individual."""
+    evolution = evolve.read_evolution(own)
+    evolution.genes[0, 0], evolution.genes[0, 1], evolution.genes[0, 2] = generation, best, ease
+    evolution.fitness[0], evolution.fitness[1], evolution.fitness[2] = 0.5, 0.2, 0.2
+    return run.outcome[ATTEMPTS] == 2.0 and generation == 3
+
+
+@pytest.mark.parametrize("guides", [False, True])
+def test_generations_until_patience_ends(body, guides):
+    """The best is the first of equals. Where nothing can be missed, nothing fades and one population is enough."""
+    wish = Position("link4", (9.0, 0.0, 0.0), tolerance=None if guides else 1e-3)
+    flat = Flat(Problem(body, wish))
+    own = allocate(
+        evolve.EvolutionRecord, {**flat.compiled.sizes, "population": 3}, patience=4, blocks=not guides,
+        breed=address(count_generations, evolve.BREED),
+    )  # fmt: skip
+    evolve.evolve(flat.problem, new_run(flat), table_of(own), flat.work)
+    generation, best, ease = own.genes[0, :3]
+    assert best == 1
+    if guides:
+        assert (generation, ease, flat.outcome[ATTEMPTS]) == (5, 1.0, 1)  # the first two gained something
+    else:
+        assert (generation, flat.outcome[ATTEMPTS]) == (3, 2) and ease == pytest.approx(0.9**4)

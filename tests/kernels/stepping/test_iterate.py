@@ -7,47 +7,43 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from memetik import planar_chain
-from memetik.kernels.compiler.function_pointers import step_address
+from memetik.kernels.compiler.function_pointers import address
 from memetik.kernels.compiler.random import seed_stream, uniform
-from memetik.kernels.memetic.descent import STAGES
+from memetik.kernels.compiler.record import allocate, table_of
+from memetik.kernels.memetic.descent import FADING
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
-from memetik.kernels.stepping.dls import dls_step
-from memetik.kernels.stepping.iterate import MEMORY, attempt, first_stage, iterate, note
+from memetik.kernels.stepping.iterate import STEP, SteppingRecord, attempt, first_fading, iterate, note
+from memetik.kernels.stepping.normal_equations import GaussNewtonRecord, gauss_newton_step
 from memetik.objectives import Custom, Displacement, JointValue, Position
 from memetik.problem import Problem
 from tests.kernels.flat import Flat
 
 pytestmark = pytest.mark.quick
 
-NEVER = 0.0
-
 
 class Loop:
     """Damped least squares on a problem."""
 
     def __init__(self, problem, x, *, restarts=True, patience=4, progress=0.2, damping=0.03):
-        self.flat, self.x = Flat(problem), np.array(x, dtype=float)
-        self.parameters = np.array([restarts, patience, progress, 1.0, damping])
-        self.room, self.state = np.zeros(MEMORY), np.zeros(1, dtype=np.uint64)
-        self.outcome, self.best = self.flat.outcome, self.flat.work.best
+        self.flat = flat = Flat(problem)
+        self.outcome, self.best, self.x = flat.outcome, flat.work.best, flat.work.x
         self.outcome[ERROR] = math.inf
+        self.x[:] = x
+        stepping = allocate(
+            SteppingRecord, flat.compiled.sizes, step=address(gauss_newton_step, STEP), restarts=restarts,
+            patience=patience, progress=progress, longest_step=1.0,
+        )  # fmt: skip
+        self.own = allocate(
+            GaussNewtonRecord, flat.compiled.sizes, stepping=stepping, damping=damping, line_search=False
+        )
 
     def iterate(self, most=1000, seed=0):
-        flat = self.flat
-        places = np.array([step_address(dls_step)])
-        iterate(
-            flat.problem, self.x, seed, most, NEVER, self.parameters, places, self.room, flat.clock, self.state,
-            flat.outcome, flat.work,
-        )  # fmt: skip
+        iterate(self.flat.problem, self.flat.run(most, seed=seed), table_of(self.own), self.flat.work)
         return self.outcome[ERROR] < 0.0
 
     def attempt(self, most=1000, number=1):
         self.outcome[ATTEMPTS] = number
-        flat = self.flat
-        return attempt(
-            flat.problem, self.x, step_address(dls_step), most, NEVER, self.parameters, self.room, flat.clock,
-            flat.outcome, flat.work,
-        )  # fmt: skip
+        return attempt(self.flat.problem, self.x, self.flat.run(most), table_of(self.own), self.flat.work)
 
 
 def reach(point, *more):
@@ -126,11 +122,11 @@ def only_low(tip):
 # ---- Guides -------------------------------------------------------------------------------------------------
 
 
-def test_stages():
+def test_where_guides_begin_to_fade():
     with_guides, without = Flat(reach((1.0, 1.0), Displacement())), Flat(reach((1.0, 1.0)))
-    last = len(STAGES) - 1
-    assert [first_stage(with_guides.terms, attempts) for attempts in (1, 2, 3, 9)] == [0, 2, last, last]
-    assert first_stage(without.terms, 1) == last
+    last = len(FADING) - 1
+    assert [first_fading(with_guides.terms, attempts) for attempts in (1, 2, 3, 9)] == [0, 2, last, last]
+    assert first_fading(without.terms, 1) == last
 
 
 def test_guides_fade_until_the_rest_is_satisfied():
@@ -157,6 +153,6 @@ def test_the_best_is_one_that_satisfies_and_then_the_least_error():
     seen += [(0.95, 0.4, True), (0.8, 0.6, True)]
     kept = []
     for k, (error, hard, satisfied) in enumerate(seen):
-        note(np.array([k, k], dtype=float), error, hard, satisfied, loop.outcome, loop.flat.work)
+        note(np.array([k, k], dtype=float), error, hard, satisfied, loop.flat.run(), loop.flat.work)
         kept.append(int(loop.best[0]))
     assert kept == [0, 1, 1, 3, 3, 3, 6]

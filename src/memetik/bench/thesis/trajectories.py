@@ -27,8 +27,8 @@ from memetik.problem import Problem
 from memetik.read.load import load
 from memetik.solvers import Budget, Solver, solve
 from memetik.solvers.bio_ik import BioIK
-from memetik.solvers.evolution.ga import GA
-from memetik.solvers.stepping.levenberg_marquardt import LevenbergMarquardt
+from memetik.solvers.evolution import GA
+from memetik.solvers.stepping import LevenbergMarquardt
 from memetik.types import Array
 
 POSITION, ORIENTATION = 1e-3, 1e-2  # m, rad

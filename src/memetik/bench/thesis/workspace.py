@@ -24,7 +24,7 @@ from memetik.problem import Problem
 from memetik.read.load import load
 from memetik.solvers import Budget, Memetic, Solver
 from memetik.solvers.bio_ik import BioIK
-from memetik.solvers.stepping.dls import DampedLeastSquares
+from memetik.solvers.stepping import DampedLeastSquares
 from memetik.types import Array
 
 Flags = NDArray[np.bool_]

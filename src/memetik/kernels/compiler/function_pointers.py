@@ -6,7 +6,6 @@ a call, keeps the time to the first solution short, and lets users add objective
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from numba.core import cgutils, types
@@ -14,6 +13,7 @@ from numba.extending import intrinsic
 
 from memetik.kernels.compiler.jit import COMPILED
 
+_lasting: dict[Any, int] = {}
 _python: list[Any] = [None]  # without the compiler, an address is an index into this list; none is at zero
 
 
@@ -32,10 +32,15 @@ def address(kernel: Any, signature: Any) -> int:
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
-@functools.cache
 def lasting_address(kernel: Any, signature: Any) -> int:
-    """The same for a kernel that lives as long as the process; Numba takes 0.2 ms to say it again, longer than many a solve."""
-    return address(kernel, signature)
+    """The same for a kernel that lives as long as the process; Numba takes 0.2 ms to say it again, longer than many a solve.
+
+    Such a kernel has one signature, which is no part of the key: to hash one takes 50 us.
+    """
+    known = _lasting.get(kernel)
+    if known is None:
+        known = _lasting[kernel] = address(kernel, signature)
+    return known
 
 
 def caller(signature: Any) -> Any:

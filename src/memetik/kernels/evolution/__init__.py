@@ -1,8 +1,7 @@
 """Genetic algorithm, differential evolution, particle swarm and their hybrid.
 
-de                     differential evolution
+evolve                 the loop that all share: populations, patience, fading guides
 fitness                how fit a posture is
-ga                     a genetic algorithm
+generations            genetic algorithm, differential evolution, particle swarm
 hgsa                   the hybrid genetic swarm algorithm
-pso                    particle swarm
 """

@@ -1,4 +1,4 @@
-"""How fit a posture is, for methods that only compare postures, and what all of them do with it.
+"""How fit a posture is, for methods that only compare postures.
 
 Fitness is the loss of the thesis (losses.py): the smaller, the fitter. Guides pull from the first generation on and fade
 from one to the next, and so does what a term within its tolerance still loses: otherwise both could hold the terms that
@@ -8,36 +8,12 @@ are not satisfied back for ever. Where nothing can be missed, nothing fades.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
-
-import numpy as np
 
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.random import seed_stream
-from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, remember, spent
+from memetik.kernels.problem.budget import EVALUATIONS, remember, spent
 from memetik.kernels.problem.evaluate import place, term_error
-from memetik.kernels.problem.limits import sample
 from memetik.kernels.problem.losses import measured_loss, residual_length
-from memetik.kernels.problem.workspace import Workspace
 from memetik.kernels.terms.springs import springs_cost
-
-FADING = 0.9  # what is left of the pull of guides in the next generation
-GAIN = 0.05  # a smaller share of the best fitness is no progress
-
-# The parameters that the methods have in common; those of one method alone follow.
-SIZE, PATIENCE, OWN = 0, 1, 2
-
-
-class Setting(NamedTuple):
-    """What stays the same during a search: the problem, what may be spent, and where the outcome goes."""
-
-    problem: tuple[Any, ...]  # nodes, frames, terms, data, variables, variables
-    most: int
-    deadline: float
-    clock: np.ndarray
-    state: np.ndarray
-    outcome: np.ndarray
-    work: Workspace
 
 
 @jit
@@ -50,25 +26,22 @@ def weigh(terms, data, world, x, ease, residual):
     total, error = 0.0, 0.0
     count, blocks = 0, 0
     satisfied = True
-    t = 0
-    while t < terms.size:
-        loss = measured_loss(terms[t], data, world, x, residual)
-        good = terms[t].soft != 0 or term_error(terms[t], data, x, residual)[1]
-        if terms[t].soft == 0:
-            blocks += 1
-            error += scaled_square(terms[t], data, x, residual)
-        if terms[t].paired:  # one loss of two terms, as in `average`
-            t += 1
-            loss = 0.5 * (loss + measured_loss(terms[t], data, world, x, residual))
+    begin = 0
+    while begin < terms.size:
+        end = begin + (2 if terms[begin].paired else 1)  # one loss of two terms, as in `average`
+        loss, good = 0.0, True
+        for t in range(begin, end):
+            loss += measured_loss(terms[t], data, world, x, residual)
             good = good and (terms[t].soft != 0 or term_error(terms[t], data, x, residual)[1])
             if terms[t].soft == 0:
                 blocks += 1
                 error += scaled_square(terms[t], data, x, residual)
+        loss /= end - begin
         satisfied = satisfied and good
-        square = terms[t].weight * loss * loss
+        square = terms[begin].weight * loss * loss
         total += ease * square if good else square
         count += 1
-        t += 1
+        begin = end
     fitness = math.sqrt(total / count)
     if not fitness < math.inf:
         fitness = math.inf
@@ -86,74 +59,19 @@ def scaled_square(term, data, x, residual):
 
 
 @jit
-def judge_placed(setting, x, ease, world):
+def judge_placed(problem, run, x, ease, world, work):
     """The fitness of a posture whose frames stand in `world`, and whether the search is over: satisfied, or spent."""
-    terms, data = setting.problem.terms, setting.problem.data
-    outcome, work = setting.outcome, setting.work
-    outcome[EVALUATIONS] += 1.0
-    fitness, error, satisfied = weigh(terms, data, world, x, ease, work.residual)
-    remember(x, -1.0 if satisfied else error, outcome, work)  # nothing is better than satisfied
-    return fitness, satisfied or spent(outcome, setting.most, setting.deadline, setting.clock)
+    run.outcome[EVALUATIONS] += 1.0
+    fitness, error, satisfied = weigh(problem.terms, problem.data, world, x, ease, work.residual)
+    remember(x, -1.0 if satisfied else error, run, work)  # nothing is better than satisfied
+    return fitness, satisfied or spent(run)
 
 
 @jit
-def appraise(setting, x, ease):
+def appraise(problem, run, x, ease, work):
     """Place the body and judge it. One evaluation.
 
     All genes of an individual differ from those of the one before it, so there is nothing that the OFKT could keep.
     """
-    nodes, frames = setting.problem.nodes, setting.problem.frames
-    place(nodes, frames, x, setting.work.poses, setting.work.world)
-    return judge_placed(setting, x, ease, setting.work.world)
-
-
-@jit
-def draw_genes(setting, genes):
-    """A posture drawn evenly within the limits; a joint without limits has a finite span instead."""
-    variables, state = setting.problem.variables, setting.state
-    for k in range(genes.size):
-        genes[k] = sample(variables[k], state)
-
-
-@jit
-def populate(setting, x, seed, genes, fitness):
-    """A fresh population, from the next stream of the seed; x is one of the first. Whether the search is over."""
-    attempt = setting.outcome[ATTEMPTS]
-    setting.outcome[ATTEMPTS] += 1.0
-    seed_stream(setting.state, seed, int(attempt))
-    for i in range(genes.shape[0]):
-        draw_genes(setting, genes[i])
-        if attempt == 0.0 and i == 0:
-            for k in range(x.size):
-                genes[i, k] = x[k]
-        fitness[i], over = appraise(setting, genes[i], 1.0)
-        if over:
-            return True
-    return False
-
-
-@jit
-def fittest(fitness):
-    """Which individual is the fittest."""
-    best = 0
-    for i in range(1, fitness.size):
-        if fitness[i] < fitness[best]:
-            best = i
-    return best
-
-
-@jit
-def wait(best, record, waited):
-    """Count generations without progress. The fitness that the next ones are measured by, and how many there were."""
-    if best < (1.0 - GAIN) * record:
-        return best, 0
-    return record, waited + 1
-
-
-@jit
-def anything_blocks(terms):
-    """Whether some term can be missed."""
-    blocks = False
-    for t in range(terms.size):
-        blocks = blocks or not terms[t].soft
-    return blocks
+    place(problem.nodes, problem.frames, x, work.poses, work.world)
+    return judge_placed(problem, run, x, ease, work.world, work)

@@ -1,4 +1,4 @@
-"""The generations of the hybrid genetic swarm algorithm; see solvers/evolution/hgsa.py for the method.
+"""The generations of the hybrid genetic swarm algorithm; see solvers/evolution.py for the method.
 
 Selection, recombination, mutation, adoption and niching are those of Bio IK, which came out of it (bio_ik/select.py and
 bio_ik/reproduce.py). Its own is the local search, gene by gene. It changes one gene at a time, so only what that joint
@@ -11,104 +11,78 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
-from memetik.kernels.bio_ik.reproduce import adopt, constrain, extinguish, mutate, recombine
+from memetik.kernels.bio_ik.reproduce import adopt, constrain, extinguish, initialise, mutate, recombine
 from memetik.kernels.bio_ik.select import niche, select, sort_by_fitness
 from memetik.kernels.body.ofkt import REFERENCE, WIDTH, clear, move_frames, update
 from memetik.kernels.body.records import SLIDE
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.compiler.random import uniform
-from memetik.kernels.evolution.fitness import (
-    FADING,
-    OWN,
-    PATIENCE,
-    SIZE,
-    Setting,
-    anything_blocks,
-    appraise,
-    draw_genes,
-    fittest,
-    judge_placed,
-    populate,
-    wait,
-)
+from memetik.kernels.compiler.record import Array, floats, integers, reader
+from memetik.kernels.evolution.evolve import EvolutionRecord
+from memetik.kernels.evolution.fitness import appraise, judge_placed
 from memetik.kernels.math.pose import compose, constant, load, store
 
-ELITES = OWN
-
 SEVERAL = -1  # in place of a motion: the variable drives several, or none
-
-
-class Generation(NamedTuple):
-    """Individuals as rows."""
-
-    genes: np.ndarray
-    momentum: np.ndarray
-    fitness: np.ndarray  # (size,)
-    extinction: np.ndarray  # (size,)
 
 
 class Bench(NamedTuple):
     """What the local search works with."""
 
-    tree: np.ndarray  # (nodes, WIDTH) the OFKT, at the posture that is exploited
-    world: np.ndarray  # (frames, 7) of that posture
-    moved: np.ndarray  # (frames, 7) of the same with one gene changed
-    unit: np.ndarray  # (n,) how far a joint moves for one radian of fitness [rad or m]
-    motion: np.ndarray  # (n,) the one node that a variable drives, or SEVERAL
+    tree: Array = floats("nodes", WIDTH)  # the OFKT, at the posture that is exploited
+    world: Array = floats("frames", 7)  # of that posture
+    moved: Array = floats("frames", 7)  # of the same with one gene changed
+    unit: Array = floats("variables")  # how far a joint moves for one radian of fitness [rad or m]
+    motion: Array = integers("variables")  # the one node that a variable drives, or SEVERAL
 
 
-def room_size(size: int, n: int, nodes: int, frames: int) -> int:
-    """How many floats two generations and a bench need."""
-    return 4 * size * (n + 1) + WIDTH * nodes + 14 * frames + n
+class Young(NamedTuple):
+    """The generation under way, individuals as rows."""
+
+    genes: Array = floats("population", "variables")
+    momentum: Array = floats("population", "variables")
+    fitness: Array = floats("population")
 
 
-def places_size(size: int, n: int) -> int:
-    """How many integers the order, the mating pool and a bench need."""
-    return 2 * size + n
+class HgsaRecord(NamedTuple):
+    """The hybrid genetic swarm algorithm."""
+
+    evolution: EvolutionRecord
+    young: Young
+    bench: Bench
+    elites: int  # so many of the fittest are exploited and survive
+    momentum: Array = floats("population", "variables")
+    extinction: Array = floats("population")
+    order: Array = integers("population")  # individuals, the fittest first
+    pool: Array = integers("population")  # who may still mate
 
 
-@jit_part
-def carve_generation(room, size, n):
-    """Cut a Generation out of `room`."""
-    at = size * n
-    return Generation(
-        room[:at].reshape((size, n)), room[at : 2 * at].reshape((size, n)), room[2 * at : 2 * at + size],
-        room[2 * at + size : 2 * at + 2 * size],
-    )  # fmt: skip
+read_hgsa = reader(HgsaRecord)
 
 
 @jit
-def set_up(problem, room, motion):
-    """Cut a Bench out of `room`, and find out what each variable drives."""
-    nodes, frames, terms = problem.nodes, problem.frames, problem.terms
-    n, f = motion.size, frames.size
-    at = WIDTH * nodes.size
-    bench = Bench(
-        room[:at].reshape((nodes.size, WIDTH)), room[at : at + 7 * f].reshape((f, 7)),
-        room[at + 7 * f : at + 14 * f].reshape((f, 7)), room[at + 14 * f : at + 14 * f + n], motion,
-    )  # fmt: skip
+def set_up(problem, bench):
+    """Find out what each variable drives."""
+    nodes, terms = problem.nodes, problem.terms
     clear(bench.tree)
     reach = 0.0
     for t in range(terms.size):
         reach = max(reach, terms[t].reach)
-    for k in range(n):
-        motion[k] = SEVERAL
+    for k in range(bench.unit.size):
+        bench.motion[k] = SEVERAL
         bench.unit[k] = 1.0
         count = 0
         for i in range(nodes.size):
             if nodes[i].variable == k:
                 count += 1
-                motion[k] = i if count == 1 else SEVERAL
+                bench.motion[k] = i if count == 1 else SEVERAL
                 if nodes[i].motion == SLIDE:
                     bench.unit[k] = reach / math.pi  # as eq. 4.4 turns distances into angles
-    return bench
 
 
 @jit
-def settle(nodes, frames, x, bench):
+def settle(problem, x, bench):
     """Bring the tree and all frames to the posture x."""
+    nodes, frames = problem.nodes, problem.frames
     update(nodes, x, bench.tree, None)
     for f in range(frames.size):
         pose = constant(frames[f])
@@ -119,140 +93,117 @@ def settle(nodes, frames, x, bench):
 
 
 @jit
-def move_one(nodes, frames, k, x, bench):
+def move_one(problem, k, x, bench):
     """Write the frames for x, which differs from the settled posture in gene k alone."""
     changed = bench.motion[k]
     if changed == SEVERAL:
-        settle(nodes, frames, x, bench)
+        settle(problem, x, bench)
         return
-    move_frames(nodes, frames, changed, x[k], bench.tree, REFERENCE, bench.world, bench.moved)
+    move_frames(problem.nodes, problem.frames, changed, x[k], bench.tree, REFERENCE, bench.world, bench.moved)
 
 
 @jit
-def move_back(nodes, frames, k, x, bench):
+def move_back(problem, k, x, bench):
     """Undo the change of gene k, which x has again as in the settled posture."""
     changed = bench.motion[k]
     if changed == SEVERAL:
-        settle(nodes, frames, x, bench)
+        settle(problem, x, bench)
         return
-    for f in range(frames.size):
-        if changed <= frames[f].node <= nodes[changed].last:
+    for f in range(problem.frames.size):
+        if changed <= problem.frames[f].node <= problem.nodes[changed].last:
             store(load(bench.world, f, 0), bench.moved, f, 0)
 
 
 @jit
-def exploit(setting, ease, bench, genes, momentum, fitness, x, g):
+def exploit(problem, run, hgsa, e, ease, work):
     """Each gene in turn is raised and lowered by a random share of the fitness; the better of both stays, if it is better.
 
-    Writes the individual x with its momentum g. Returns its fitness, and whether the search is over.
+    Writes young individual e, with its momentum and its fitness. Returns whether the search is over.
     """
-    nodes, frames, variables = setting.problem.nodes, setting.problem.frames, setting.problem.variables
-    state = setting.state
+    variables, state, bench = problem.variables, run.state, hgsa.bench
+    row, x, g = hgsa.order[e], hgsa.young.genes[e], hgsa.young.momentum[e]
+    fitness = hgsa.evolution.fitness[row]
     for k in range(x.size):
-        x[k], g[k] = genes[k], uniform(state) * momentum[k]
-    settle(nodes, frames, x, bench)
+        x[k], g[k] = hgsa.evolution.genes[row, k], uniform(state) * hgsa.momentum[row, k]
+    settle(problem, x, bench)
     for k in range(x.size):
         here, reach = x[k], min(fitness, math.pi) * bench.unit[k]
         up = min(here + reach * uniform(state), variables[k].upper)
         down = max(here - reach * uniform(state), variables[k].lower)
         x[k] = up
-        move_one(nodes, frames, k, x, bench)
-        raised, over = judge_placed(setting, x, ease, bench.moved)
+        move_one(problem, k, x, bench)
+        raised, over = judge_placed(problem, run, x, ease, bench.moved, work)
         if over:
-            return raised, True
+            return True
         x[k] = down
-        move_one(nodes, frames, k, x, bench)
-        lowered, over = judge_placed(setting, x, ease, bench.moved)
+        move_one(problem, k, x, bench)
+        lowered, over = judge_placed(problem, run, x, ease, bench.moved, work)
         if over:
-            return lowered, True
+            return True
         if raised >= fitness and lowered >= fitness:
             x[k] = here
-            move_back(nodes, frames, k, x, bench)
+            move_back(problem, k, x, bench)
             continue
         if raised <= lowered:
             x[k] = up
         fitness = min(raised, lowered)
         g[k] += x[k] - here
-        settle(nodes, frames, x, bench)
-    return fitness, False
+        settle(problem, x, bench)
+    hgsa.young.fitness[e] = fitness
+    return False
 
 
 @jit_part
-def breed(setting, ease, elites, last, order, pool, young):
-    """Offspring of parents chosen by rank, from place `elites` on. Whether the search is over."""
-    variables, state = setting.problem.variables, setting.state
-    size = order.size
+def mate(problem, run, hgsa, ease, work):
+    """Offspring of parents chosen by rank, in the places behind the elites. Whether the search is over."""
+    variables, state = problem.variables, run.state
+    genes, fitness, pool, young = hgsa.evolution.genes, hgsa.evolution.fitness, hgsa.pool, hgsa.young
+    momentum, extinction = hgsa.momentum, hgsa.extinction
+    size = pool.size
     for i in range(size):
-        pool[i] = order[i]
-    for i in range(elites, order.size):
+        pool[i] = hgsa.order[i]
+    for i in range(hgsa.elites, pool.size):
         x, g = young.genes[i], young.momentum[i]
         first = second = -1
         if size > 0:
             first, second, prototype = pool[select(size, state)], pool[select(size, state)], pool[select(size, state)]
-            recombine(
-                last.genes[first], last.genes[second], last.momentum[first], last.momentum[second], True, state, x, g
-            )
-            mutate(0.5 * (last.extinction[first] + last.extinction[second]), variables, state, x, g)
-            adopt(last.genes[first], last.genes[second], last.genes[prototype], state, x, g)
+            recombine(genes[first], genes[second], momentum[first], momentum[second], True, state, x, g)
+            mutate(0.5 * (extinction[first] + extinction[second]), variables, state, x, g)
+            adopt(genes[first], genes[second], genes[prototype], state, x, g)
             constrain(variables, x)
         else:
-            draw_genes(setting, x)
-            for k in range(g.size):
-                g[k] = 0.0
-        young.fitness[i], over = appraise(setting, x, ease)
+            initialise(variables, state, x, g)
+        young.fitness[i], over = appraise(problem, run, x, ease, work)
         if over:
             return True
         if size > 0:
-            size = niche(pool, size, young.fitness[i], first, second, last.fitness)
+            size = niche(pool, size, young.fitness[i], first, second, fitness)
     return False
 
 
 @jit
-def evolve(setting, ease, elites, last, order, pool, bench, young):
-    """One generation: the fittest are exploited and survive, the others are replaced. Whether the search is over."""
+def breed_hgsa(problem, run, generation, best, ease, own, work):
+    """The fittest are exploited and survive, the others are replaced (BREED in evolve.py)."""
+    hgsa = read_hgsa(own)
+    genes, fitness, momentum, young, order = (
+        hgsa.evolution.genes, hgsa.evolution.fitness, hgsa.momentum, hgsa.young, hgsa.order
+    )  # fmt: skip
+    if generation == 0:
+        set_up(problem, hgsa.bench)
+        for i in range(order.size):
+            for k in range(momentum.shape[1]):
+                momentum[i, k] = 0.0
     for i in range(order.size):
         order[i] = i
-    sort_by_fitness(last.fitness, order)
-    extinguish(order, last.fitness, last.extinction)
-    for e in range(elites):
-        row = order[e]
-        young.fitness[e], over = exploit(
-            setting,
-            ease,
-            bench,
-            last.genes[row],
-            last.momentum[row],
-            last.fitness[row],
-            young.genes[e],
-            young.momentum[e],
-        )
-        if over:
+    sort_by_fitness(fitness, order)
+    extinguish(order, fitness, hgsa.extinction)
+    for e in range(hgsa.elites):
+        if exploit(problem, run, hgsa, e, ease, work):
             return True
-    return breed(setting, ease, elites, last, order, pool, young)
-
-
-@jit
-def search(problem, x, seed, most, deadline, parameters, places, room, clock, state, outcome, work):
-    """Generations until all is satisfied; a fresh population whenever there was no progress for long."""
-    setting = Setting(problem, most, deadline, clock, state, outcome, work)
-    n, size, elites = x.size, int(parameters[SIZE]), int(parameters[ELITES])
-    order, pool = places[:size], places[size : 2 * size]
-    at = 2 * size * (n + 1)
-    last, young = carve_generation(room, size, n), carve_generation(room[at:], size, n)
-    bench = set_up(problem, room[2 * at :], places[2 * size : 2 * size + n])
-    blocks = anything_blocks(problem.terms)
-    while True:
-        if populate(setting, x, seed, last.genes, last.fitness):
-            return
-        for i in range(size):
-            for k in range(n):
-                last.momentum[i, k] = 0.0
-        record, waited, ease = math.inf, 0, 1.0
-        while waited < parameters[PATIENCE]:
-            ease *= FADING if blocks else 1.0
-            record, waited = wait(last.fitness[fittest(last.fitness)], record, waited)
-            if evolve(setting, ease, elites, last, order, pool, bench, young):
-                return
-            last, young = young, last
-        if not blocks:
-            return
+    if mate(problem, run, hgsa, ease, work):
+        return True
+    for i in range(order.size):
+        fitness[i] = young.fitness[i]
+        for k in range(momentum.shape[1]):
+            genes[i, k], momentum[i, k] = young.genes[i, k], young.momentum[i, k]
+    return False

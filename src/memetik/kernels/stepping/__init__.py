@@ -1,12 +1,6 @@
-"""The Jacobian and Newton methods: one loop, and one step a file.
+"""The Jacobian and Newton methods: one loop, and the steps in two families.
 
-directions             the singular value decomposition of the linear model
-dls                    damped least squares
-gauss_newton           Gauss-Newton
 iterate                the loop that all share, with restarts
-levenberg_marquardt    Levenberg-Marquardt
-pseudoinverse          pseudoinverse, also by waypoints
-sdls                   selectively damped least squares
-svd_dls                damping of small singular values alone
-transpose              the Jacobian transpose
+normal_equations       transpose, Gauss-Newton and damped least squares, Levenberg-Marquardt
+singular_values        pseudoinverse, also by waypoints; damping of small singular values; selective damping
 """

@@ -1,104 +1,113 @@
 """The loop that all Jacobian methods share: look, step, and begin again elsewhere where steps gain nothing.
 
-A method is one kernel (STEP in function_pointers.py) that moves a posture which was just measured. An attempt repeats it until
-all terms are satisfied or the error stalls; the next attempt begins at a random posture, or there is none. Guides fade as
-they do in memetic: the balance of all terms is found first, then they give way until the rest is satisfied.
+A method is one kernel (STEP below) that moves a posture which was just measured, and a record that begins with a
+SteppingRecord. An attempt repeats the step until all terms are satisfied or the error stalls; the next attempt begins
+at a random posture, or there is none. Guides fade as they do in memetic: the balance of all terms is found first, then
+they give way until the rest is satisfied.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from memetik.kernels.compiler.function_pointers import call_step
+from numba.core import types
+
+from memetik.kernels.compiler.function_pointers import caller
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.random import seed_stream
-from memetik.kernels.memetic.descent import STAGES
+from memetik.kernels.compiler.record import Array, floats, reader
+from memetik.kernels.memetic.descent import FADING
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, remember, spent
 from memetik.kernels.problem.evaluate import measure, place
-from memetik.kernels.problem.limits import sample
-from memetik.kernels.problem.whole_turns import turn_back
+from memetik.kernels.problem.function_pointers import PROBLEM, TABLE, VECTOR, WORKSPACE
+from memetik.kernels.problem.least_squares import shorten, step_from
+from memetik.kernels.problem.limits import sample, turn_back
 
-# What stands first among the parameters; behind them, from OWN, those of the method.
-RESTARTS = 0  # 1: begin again elsewhere after a stall
-PATIENCE = 1  # so many steps in a row without progress are a stall
-PROGRESS = 2  # share of the squared error that a step must take off to count
-LONGEST = 3  # no variable moves further in a step [rad or m]
-OWN = 4
-
-# What stands first in the room; behind it, from MEMORY, what a method keeps from step to step.
-LAST = 0  # squared error of the posture that the method last stepped from; infinite tells it to begin afresh
-MEMORY = 1
+# (problem, x, softness, error, own, work): one step of a method with the table of its record; false if it leads nowhere
+STEP = types.boolean(PROBLEM, VECTOR, types.float64, types.float64, TABLE, WORKSPACE)
+call_step = caller(STEP)
 
 BALANCED = 0.02  # while guides pull, their balance is found when steps take off less than this
 
 
+class SteppingRecord(NamedTuple):
+    """What all methods have in common, first in the record of each."""
+
+    step: int  # address of the kernel that makes the method
+    restarts: bool  # begin again elsewhere after a stall
+    patience: int  # so many steps in a row without progress are a stall
+    progress: float  # share of the squared error that a step must take off to count
+    longest_step: float  # no variable moves further in a step [rad or m]
+    last: Array = floats(1)  # squared error of the posture last stepped from; infinite tells the method to begin afresh
+
+
+read_stepping = reader(SteppingRecord)
+
+
 @jit
-def first_stage(terms, attempts):
-    """Where in STAGES an attempt begins: with full guides at first, with fainter ones later, without if there are none."""
+def first_fading(terms, attempts):
+    """Where in FADING an attempt begins: with full guides at first, with fainter ones later, without if there are none."""
     for t in range(terms.size):
         if terms[t].soft:
-            return min(2 * (attempts - 1), STAGES.size - 1)
-    return STAGES.size - 1
+            return min(2 * (attempts - 1), FADING.size - 1)
+    return FADING.size - 1
 
 
 @jit
-def note(x, error, hard, satisfied, outcome, work):
+def note(x, error, hard, satisfied, run, work):
     """Keep the best posture: one that satisfies all beats all others, and among those the least error with guides."""
-    remember(x, -1.0 / (1.0 + error) if satisfied else hard, outcome, work)
+    remember(x, -1.0 / (1.0 + error) if satisfied else hard, run, work)
 
 
 @jit
-def attempt(problem, x, step, most, deadline, parameters, room, clock, outcome, work):
+def move(origin, x, longest, problem, work):
+    """Put x where work.step leads from `origin`, no variable further than `longest`; false if that is nowhere new."""
+    shorten(longest, work)
+    return step_from(origin, 1.0, x, problem.variables, work)
+
+
+@jit
+def attempt(problem, x, run, own, work):
     """Steps from x, in place, until all terms are satisfied, or nothing is gained, or the budget is spent.
 
     Returns whether some posture satisfied all terms.
     """
-    nodes, frames, terms, data, variables = (
-        problem.nodes,
-        problem.frames,
-        problem.terms,
-        problem.data,
-        problem.variables,
-    )
-    stage = first_stage(terms, int(outcome[ATTEMPTS]))
-    room[LAST] = lowest = math.inf
+    stepping, outcome = read_stepping(own), run.outcome
+    fading = first_fading(problem.terms, int(outcome[ATTEMPTS]))
+    stepping.last[0] = lowest = math.inf
     idle = 0
     while True:
-        turn_back(x, variables)
-        place(nodes, frames, x, work.poses, work.world)
+        softness = FADING[fading]
+        turn_back(x, problem.variables)
+        place(problem.nodes, problem.frames, x, work.poses, work.world)
         outcome[EVALUATIONS] += 1.0
-        error, hard, satisfied = measure(terms, data, work.world, x, STAGES[stage], work.residual)
-        note(x, error, hard, satisfied, outcome, work)
-        if (satisfied and STAGES[stage] == 0.0) or spent(outcome, most, deadline, clock):
+        error, hard, satisfied = measure(problem.terms, problem.data, work.world, x, softness, work.residual)
+        note(x, error, hard, satisfied, run, work)
+        if (satisfied and softness == 0.0) or spent(run):
             return outcome[ERROR] < 0.0
-        progress = parameters[PROGRESS] if STAGES[stage] == 0.0 else BALANCED
+        progress = stepping.progress if softness == 0.0 else BALANCED
         if error <= (1.0 - progress) * lowest:
             lowest, idle = error, 0
         else:
             idle += 1
-        if (
-            idle < parameters[PATIENCE]
-            and math.isfinite(error)
-            and call_step(step, problem, x, STAGES[stage], error, parameters, room, work)
-        ):
+        goes_on = idle < stepping.patience and math.isfinite(error)
+        if goes_on and call_step(stepping.step, problem, x, softness, error, own, work):
             continue
-        if outcome[ERROR] < 0.0 or stage == STAGES.size - 1:
+        if outcome[ERROR] < 0.0 or fading == FADING.size - 1:
             return outcome[ERROR] < 0.0
-        stage += 1
-        room[LAST] = lowest = math.inf
+        fading += 1
+        stepping.last[0] = lowest = math.inf
         idle = 0
 
 
 @jit
-def iterate(problem, x, seed, most, deadline, parameters, places, room, clock, state, outcome, work):
-    """The search (SEARCH in compiler/function_pointers.py) of a method whose step is at the address places[0]."""
-    variables = problem.variables
+def iterate(problem, run, own, work):
+    """The search (SEARCH in problem/function_pointers.py) of all methods."""
     while True:
-        outcome[ATTEMPTS] += 1.0
-        if attempt(problem, x, places[0], most, deadline, parameters, room, clock, outcome, work):
+        run.outcome[ATTEMPTS] += 1.0
+        if attempt(problem, work.x, run, own, work) or not read_stepping(own).restarts or spent(run):
             return
-        if parameters[RESTARTS] == 0.0 or spent(outcome, most, deadline, clock):
-            return
-        seed_stream(state, seed, int(outcome[ATTEMPTS]))
-        for k in range(x.size):
-            x[k] = sample(variables[k], state)
+        seed_stream(run.state, run.seed, int(run.outcome[ATTEMPTS]))
+        for k in range(work.x.size):
+            work.x[k] = sample(problem.variables[k], run.state)

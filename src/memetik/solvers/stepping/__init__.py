@@ -1,1 +1,0 @@
-"""The Jacobian and Newton methods, one step a file, on what they share in base.py."""
