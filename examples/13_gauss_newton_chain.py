@@ -17,7 +17,6 @@ until r is small. Near the solution the number of right digits doubles with ever
 import numpy as np
 
 import memetik as mk
-from memetik import GaussNewton
 
 X, Y, Z = np.eye(3)
 JOINTS = [  # axis, offset from the joint before [m]
@@ -79,7 +78,7 @@ objectives = [
     for e, (j, offset) in enumerate(EFFECTORS)
 ]
 problem = mk.Problem(body, objectives)
-plain = GaussNewton(restarts=False, line_search=False, longest_step=np.inf)  # as written above, nothing added
+plain = mk.GaussNewton(restarts=False, line_search=False, longest_step=np.inf)  # as written above, nothing added
 
 print("step   distance to the targets [m]   apart from by hand [rad]")
 for k, q in enumerate(by_hand):

@@ -16,7 +16,6 @@ which is a column of J; effectors on other branches do not move. Then q <- q - J
 import numpy as np
 
 import memetik as mk
-from memetik import GaussNewton
 
 X, Y, Z = np.eye(3)
 NONE = np.zeros(3)
@@ -98,7 +97,7 @@ objectives = [
     for e, (j, offset) in enumerate(EFFECTORS)
 ]
 problem = mk.Problem(body, objectives)
-plain = GaussNewton(restarts=False, line_search=False, longest_step=np.inf)  # as written above, nothing added
+plain = mk.GaussNewton(restarts=False, line_search=False, longest_step=np.inf)  # as written above, nothing added
 order = [body.joint_names.index(f"joint_{j}") for j in range(len(JOINTS))]  # a body numbers its joints branch by branch
 
 print("step   distance to the targets [m]   apart from by hand [rad, m]")

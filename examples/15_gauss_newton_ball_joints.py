@@ -12,7 +12,6 @@ The lower half is exact where the error is zero, which is where it has to be.
 import numpy as np
 
 import memetik as mk
-from memetik import GaussNewton
 
 X, Y, Z = np.eye(3)
 BALLS = [  # fixed turn about z before the joint [rad], offset from the joint before [m]
@@ -77,7 +76,7 @@ body = builder.build()
 
 target = mk.transform(p_target, R_target)
 problem = mk.Problem(body, mk.Pose("tool", target, position_tolerance=1e-12, orientation_tolerance=1e-12))
-plain = GaussNewton(restarts=False, line_search=False, longest_step=np.inf)  # as written above, nothing added
+plain = mk.GaussNewton(restarts=False, line_search=False, longest_step=np.inf)  # as written above, nothing added
 
 print("step   error of the pose [m, rad]   apart from by hand [rad]")
 for k, q in enumerate(by_hand):

@@ -1,5 +1,7 @@
 """The export list: every name exists, is what type checkers see, and costs nothing until it is used."""
 
+import ast
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +9,9 @@ from pathlib import Path
 import pytest
 
 import memetik as mk
+
+ROOT = Path(__file__).parents[1]
+USERS = ("src/memetik/bench", "examples")  # folders that stand outside: they use what anybody can use
 
 
 @pytest.mark.parametrize("name", mk.__all__)
@@ -34,3 +39,60 @@ def test_importing_does_not_load_the_compiler():
 
 def test_dir_lists_the_public_names():
     assert set(mk.__all__) <= set(dir(mk))
+
+
+def imported(path):
+    """(line, module, name) of every import from memetik; the name is None where a module itself is imported."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            yield node.lineno, "." * node.level + (node.module or ""), None
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.lineno, node.module, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name, None) for alias in node.names)
+
+
+def is_public(module, name, own):
+    """Whether it is a name of memetik, or one that a package or module right below it lists or has without underscore."""
+    if module.split(".")[0] != "memetik" or f"{module}.".startswith(f"{own}."):
+        return not module.startswith(".")
+    below = module.split(".")[1:]
+    if not below:
+        return name is None or name in mk.__all__ or (name != "kernels" and not name.startswith("_"))
+    if len(below) > 1 or below[0] == "kernels" or name is None:
+        return False
+    listed = getattr(importlib.import_module(module), "__all__", None)
+    return not name.startswith("_") if listed is None else name in listed
+
+
+@pytest.mark.parametrize("folder", USERS)
+def test_only_public_names_are_used(folder):
+    """What is above the library uses it as a stranger would: nothing from memetik.a.b, nothing from the kernels."""
+    own = folder.removeprefix("src/").replace("/", ".")
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {module}{f'.{name}' if name else ''}"
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for line, module, name in imported(path)
+        if not is_public(module, name, own)
+    ]
+    assert not wrong, "not public:\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "public"),
+    [
+        ("memetik", "Body", True),
+        ("memetik.geometry", "pose_error", True),
+        ("memetik.errors", "MemetikError", True),
+        ("memetik.bench.harness", "Report", True),
+        ("numpy", "array", True),
+        ("memetik.read.load", "load", False),
+        ("memetik.geometry", "lie", False),
+        ("memetik.kernels", "math", False),
+        ("memetik", "kernels", False),
+        ("memetik.body", None, False),
+        (".", None, False),
+    ],
+)
+def test_what_counts_as_public(module, name, public):
+    assert is_public(module, name, "memetik.bench") is public

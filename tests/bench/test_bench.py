@@ -16,7 +16,7 @@ from memetik.bench.claims import batch, smoothest, solutions, tracking
 from memetik.bench.contest import contest
 from memetik.bench.harness import BLOCK
 from memetik.bench.judge import Judge
-from memetik.bench.own import Memetik
+from memetik.bench.queries import Memetik
 from memetik.bench.thesis import arms, snakes, valkyrie
 from memetik.errors import BodyError
 from memetik.geometry import axis_angle
@@ -120,8 +120,8 @@ def test_batch_gives_peers_a_share_and_judges_them(rng):
     body = load("panda").chain(batch.BASE, batch.TIP)
     own = batch._own(body, 1, 100)
 
-    class Liar:
-        name, whole_turns = "liar", False
+    class Liar(peers.Peer):
+        name = "liar"
 
         def solve(self, target, start):
             return start if start[0] > 0.0 else None
@@ -217,10 +217,10 @@ def test_the_judge_goes_by_pose_and_limits():
     assert not judge.right(beyond, body.forward(beyond)["tip"])
 
 
-class Stubborn:
+class Stubborn(peers.Peer):
     """Answers with where it starts, or not at all if that is to the right of the base."""
 
-    name, whole_turns = "stubborn", False
+    name = "stubborn"
 
     def solve(self, target, start):
         return None if start[0] > 0.0 else start

@@ -40,9 +40,9 @@ def test_chains_are_measured_and_saved(tmp_path):
     assert (tmp_path / "chains.png").exists()
 
 
-def test_an_unknown_method_is_named():
+def test_an_unknown_method_is_named(tmp_path):
     with pytest.raises(UnknownNameError, match=r"'cdd'.*'ccd'"):
-        chains._solver("cdd", restarts=True)
+        chains.run(tmp_path, count=1, joints=(2,), methods=("cdd",))
 
 
 def row(chain, joints, method, median, solved=100.0, first=90.0):

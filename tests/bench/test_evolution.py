@@ -10,11 +10,10 @@ import pytest
 from memetik.bench.ofkt_paper import cost, counts
 from memetik.bench.thesis import ablation, convergence, generations, landscapes, losses, population
 from memetik.bench.thesis.convergence import Robot
-from memetik.bench.thesis.fitness import fitness
 from memetik.bench.thesis.landscape_plots import landscape
 from memetik.bench.thesis.valkyrie import SETUPS
 from memetik.objectives import Pose, Position
-from memetik.problem import Problem
+from memetik.problem import Problem, fitness
 from memetik.read.chains import planar_chain, snake
 from memetik.solvers import Budget
 

@@ -7,6 +7,7 @@ import pytest
 
 from memetik.bench.thesis import grasps, hand
 from memetik.errors import FormatError
+from memetik.solvers import Budget
 
 
 @pytest.fixture(scope="module")
@@ -54,13 +55,13 @@ def test_a_file_without_grasps_says_what_is_expected(body, tmp_path, content):
 
 
 def test_hand_measures_every_finger(tmp_path, monkeypatch):
-    monkeypatch.setattr(hand, "SECONDS", 0.2)
+    monkeypatch.setattr(hand, "BUDGET", Budget(evaluations=1_000_000, seconds=0.2))
     report = hand.run(tmp_path, count=4)
     rows = json.loads((tmp_path / "hand.json").read_text())["rows"]
     assert [row["finger"] for row in rows] == list(grasps.FINGERS) * 4
     own = [row for row in rows if row["grasps"] == "own, full poses"]
     assert all(
-        row["solved [%]"] == 100.0 and row["p95 [m]"] < hand.POSITION for row in own if row["method"] == "memetic"
+        row["solved [%]"] == 100.0 and row["p95 [m]"] < hand.TASK.position for row in own if row["method"] == "memetic"
     )
     assert all(row["median [rad]"] is not None for row in own)
     assert "positions" in report.remarks[-1]

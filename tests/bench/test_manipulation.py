@@ -6,8 +6,9 @@ import math
 import numpy as np
 import pytest
 
+from memetik.bench.paths import Path
 from memetik.bench.thesis import manipulation
-from memetik.bench.thesis.mount import mount
+from memetik.bench.thesis.manipulation import mount
 from memetik.errors import UnknownNameError
 from memetik.geometry import pose_error, transform
 from memetik.read.chains import planar_chain
@@ -55,5 +56,5 @@ def test_a_step_outside_the_limits_is_infinitely_wrong():
     scene = manipulation.capsule_on_iiwa(2)
     path = np.tile(scene.start, (len(scene.poses), 1))
     path[1] += 10.0
-    outcome = manipulation._judge(scene, "broken", path, 1.0)
+    outcome = manipulation._judge(scene, Path("broken", path, 1.0))
     assert np.isfinite(outcome.position[0]).all() and np.isinf(outcome.position[1]).all()

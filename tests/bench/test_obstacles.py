@@ -69,8 +69,9 @@ def test_the_box_has_32_balls_and_is_open_in_front():
 def test_queries_are_hard_but_possible():
     scene = obstacles.ball_scene()
     for query in obstacles._ball_queries(scene, 3):
-        assert scene.clearance(query.start, query.balls) > 0.0
-        assert 0.05 <= query.balls[0, 3] <= 0.15
+        _, balls = query.targets
+        assert scene.clearance(query.start, balls) > 0.0
+        assert 0.05 <= balls[0, 3] <= 0.15
 
 
 def test_obstacles_are_kept_clear_of(tmp_path, monkeypatch):

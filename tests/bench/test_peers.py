@@ -10,7 +10,6 @@ from memetik.bench import peers
 from memetik.bench.contest import contest
 from memetik.bench.harness import BLOCK
 from memetik.bench.judge import Judge
-from memetik.bench.peers import pinocchio
 from memetik.bench.peers.restarts import Restarted
 from memetik.read.chains import planar_chain
 from memetik.read.load import load
@@ -63,7 +62,7 @@ def test_a_contest_hands_slow_solvers_a_share():
     body = planar_chain(2)
     slow = Lucky(body, [], TASK._replace(seconds=1e-6))
     tally = contest(body, "tip", TASK, [slow], 2 * BLOCK + 1, "slow")[0]
-    assert len(tally.seconds) == 2 * BLOCK // slow.share + 1
+    assert len(tally.seconds) == 2 * BLOCK // slow.slow + 1
 
 
 @pytest.mark.parametrize(
@@ -71,7 +70,7 @@ def test_a_contest_hands_slow_solvers_a_share():
 )
 def test_pinocchio_solves_what_the_judge_accepts(name, base, tip, rng):
     body = load(name).chain(base, tip)
-    (peer,) = pinocchio.build(peers.serial_chain(body), TASK)
+    (peer,) = peers.build("pinocchio", peers.serial_chain(body), TASK)
     judge = Judge(body, tip, TASK)
     found = 0
     for _ in range(10):

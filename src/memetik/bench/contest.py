@@ -1,85 +1,134 @@
-"""Random poses of one tip, solvers that take turns at them, and one judge: what `arms` and `snakes` have in common."""
+"""Solvers that take turns at the same queries, all timed alike, and judged when no time is taken."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from memetik.bench.harness import BLOCK, progress, solved, spread
+import memetik as mk
+from memetik.bench.harness import BLOCK, Row, percent, progress, solved, spread
 from memetik.bench.judge import Judge
-from memetik.bench.peers import Peer, Slow, Task
-from memetik.body import Body
-from memetik.types import Array
+from memetik.bench.queries import Peer, Query, Task, aim, draw_many, pose_of
 
-Query = tuple[Array, Array]  # target 4x4, start
+LEAST = 5  # queries that a slow way gets
+Way = Callable[[Query], Any]  # to answer a query
 
 
 @dataclass
 class Tally:
-    """What one solver did."""
+    """What one way did, query by query."""
 
-    solver: Peer
+    queries: list[Query] = field(default_factory=list)
+    answers: list[Any] = field(default_factory=list)
+    verdicts: list[Any] = field(default_factory=list)  # what the judge says of the answers
     seconds: list[float] = field(default_factory=list)
-    cold: list[float] = field(default_factory=list)  # those of them that began a turn
-    missed: list[Query] = field(default_factory=list)  # queries without a right answer
-    wrong: int = 0  # answers that the judge does not accept
+    cold: list[float] = field(default_factory=list)  # those of the seconds that began a turn
 
-    def columns(self, task: Task) -> dict[str, Any]:
-        """The outcome as columns of a table; `late` took longer than the task allows."""
-        count = len(self.seconds)
+    def mean(self, attribute: str) -> float:
+        """The mean of a number that all answers have."""
+        return float(np.mean(self.each(attribute)))
+
+    def each(self, attribute: str) -> list[Any]:
+        """A number that all answers have."""
+        return [getattr(answer, attribute) for answer in self.answers]
+
+    def milliseconds(self) -> float:
+        """The mean time of an answer [ms]."""
+        return 1e3 * float(np.mean(self.seconds))
+
+    def solved(self) -> Row:
+        """The share of answers that the judge accepts, as columns of a table."""
+        return solved(sum(self.verdicts), len(self.verdicts))
+
+    @property
+    def missed(self) -> list[Query]:
+        """Queries without an answer that the judge accepts."""
+        return [query for query, right in zip(self.queries, self.verdicts, strict=True) if not right]
+
+    def columns(self, task: Task) -> Row:
+        """The outcome as columns of a table; `wrong` was answered and is not right, `late` took longer than allowed."""
+        pairs = zip(self.answers, self.verdicts, strict=True)
         return {
-            **solved(count - len(self.missed), count),
-            "wrong [%]": self.wrong / count * 100.0,
-            "late [%]": float(np.mean(np.array(self.seconds) > task.seconds)) * 100.0,
+            **self.solved(),
+            "wrong [%]": percent([answer is not None and not right for answer, right in pairs]),
+            "late [%]": percent(np.array(self.seconds) > task.seconds),
             **spread(self.seconds),
             "cold [us]": float(np.mean(self.cold)) * 1e6,
         }
 
 
-def contest(body: Body, tip: str, task: Task, solvers: Sequence[Peer], count: int, label: str) -> list[Tally]:
-    """Let the solvers take turns of BLOCK solves in changing order, all with the same targets and starts.
+def race(
+    ways: Sequence[Way],
+    queries: Sequence[Query],
+    label: str,
+    *,
+    judge: Callable[[Any, Query], Any] = lambda answer, query: None,
+    turn: int = BLOCK,
+    slow: Sequence[int] = (),
+    warm_up: Sequence[Query] | None = None,
+    clock: Callable[[], float] = time.perf_counter,
+    aimed: mk.Problem | None = None,
+) -> list[Tally]:
+    """Let all ways answer the queries, by turns of about `turn` in changing order.
 
-    Slow ones get the first few of every turn, one in `share` of theirs.
+    slow: each way gets one in so many of the queries, the first ones; all of them unless given. warm_up: queries for
+    compilation and thread pools that are not counted; the first one unless given. aimed: a problem whose targets are set
+    before the clock runs.
     """
-    judge = Judge(body, tip, task)
-    tallies = [Tally(solver) for solver in solvers]
-    rng = np.random.default_rng(1)
-    warm_up = [_draw(body, tip, rng) for _ in range(BLOCK)]  # compilation and thread pools, not counted
-    for solver in solvers:
-        for target, start in _part(solver, warm_up):
-            solver.solve(target, start)
-    for turn, begin in enumerate(progress(range(0, count, BLOCK), -(-count // BLOCK), label)):
-        block = [_draw(body, tip, rng) for _ in range(min(BLOCK, count - begin))]
-        for j in range(len(tallies)):
-            tally = tallies[(j + turn) % len(tallies)]
-            _take_turn(tally, _part(tally.solver, block), judge)
+    tallies = [Tally() for _ in ways]
+    slow = slow or [1] * len(ways)
+    warm_up = queries[:1] if warm_up is None else warm_up
+    for way, number in zip(ways, slow, strict=True):
+        for query in _part(warm_up, number):
+            way(query)
+    turns = -(-len(queries) // turn)
+    order = [(k, (k + j) % len(ways)) for k in range(turns) for j in range(len(ways))]
+    for k, which in progress(order, len(order), label):
+        own = _part(queries, slow[which])
+        block = own[len(own) * k // turns : len(own) * (k + 1) // turns]
+        _take_turn(ways[which], tallies[which], block, judge, clock, aimed)
     return tallies
 
 
-def _part(solver: Peer, block: Sequence[Query]) -> Sequence[Query]:
-    return block[: -(-len(block) // solver.share)] if isinstance(solver, Slow) else block
+def _part(queries: Sequence[Query], slow: int) -> Sequence[Query]:
+    return queries[: max(LEAST, -(-len(queries) // slow))]
 
 
-def _draw(body: Body, tip: str, rng: np.random.Generator) -> Query:
-    """A target that can be reached, and a start that has nothing to do with it."""
-    return body.forward(body.sample(rng))[tip], body.sample(rng)
-
-
-def _take_turn(tally: Tally, block: Sequence[Query], judge: Judge) -> None:
-    """Solve a block of queries in a row; the answers are judged afterwards, when no time is taken."""
-    solve, answers, seconds = tally.solver.solve, [], []
-    for target, start in block:
-        begin = time.perf_counter()
-        answer = solve(target, start)
-        seconds.append(time.perf_counter() - begin)
+def _take_turn(
+    way: Way, tally: Tally, block: Sequence[Query], judge: Callable[[Any, Query], Any], clock: Callable[[], float],
+    aimed: mk.Problem | None,
+) -> None:  # fmt: skip
+    """Answer some queries in a row; the answers are judged afterwards, when no time is taken."""
+    answers, seconds = [], []
+    for query in block:
+        if aimed is not None:
+            aim(aimed, query)
+        begin = clock()
+        answer = way(query)
+        seconds.append(clock() - begin)
         answers.append(answer)
+    tally.queries += block
+    tally.answers += answers
     tally.seconds += seconds
-    tally.cold.append(seconds[0])
-    for answer, query in zip(answers, block, strict=True):
-        if not judge.right(answer, query[0], whole_turns=tally.solver.whole_turns):
-            tally.missed.append(query)
-            tally.wrong += answer is not None
+    tally.cold += seconds[:1]
+    tally.verdicts += map(judge, answers, block)
+
+
+def contest(body: mk.Body, tip: str, task: Task, solvers: Sequence[Peer], count: int, label: str) -> list[Tally]:
+    """Random poses of one tip, the same for all solvers."""
+    queries, judge = draw_many(body, [pose_of(tip, task)], BLOCK + count), Judge(body, tip, task)
+    ways = [_way(solver) for solver in solvers]
+    tallies = race(ways, queries[BLOCK:], label, warm_up=queries[:BLOCK], slow=[solver.slow for solver in solvers])
+    for solver, tally in zip(solvers, tallies, strict=True):
+        pairs = zip(tally.answers, tally.queries, strict=True)
+        turns = solver.whole_turns
+        tally.verdicts = [judge.right(answer, query.targets[0], whole_turns=turns) for answer, query in pairs]
+    return tallies
+
+
+def _way(solver: Peer) -> Way:
+    return lambda query: solver.solve(query.targets[0], query.start)  # type: ignore[arg-type]

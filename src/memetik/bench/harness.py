@@ -8,7 +8,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,18 +17,22 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memetik._version import __version__
-from memetik.errors import MemetikError
+import memetik as mk
 from memetik.files import writable_folder
 from memetik.progress import progress as progress
-from memetik.write.plots import pyplot as pyplot
+from memetik.tables import text_table
+from memetik.types import Array
+from memetik.write import pyplot as pyplot
+
+Row = dict[str, Any]  # of a table, by the heading of the column
 
 # Solves in a row before anything else runs: short against changes of the machine's speed, long against its caches.
 BLOCK = 100
 CONFIDENT = 1.959964  # standard deviations to either side that hold 95 % of a normal distribution
+UNLIMITED = 10**12  # evaluations: time alone ends a search
 
 
-class UnavailableError(MemetikError):
+class UnavailableError(mk.MemetikError):
     """This machine lacks what an experiment needs, such as a graphics card."""
 
 
@@ -48,7 +52,7 @@ def environment() -> dict[str, str]:
         "python": platform.python_version(),
         "numpy": np.__version__,
         "numba": numba.__version__,
-        "memetik": __version__,
+        "memetik": mk.__version__,
     }
 
 
@@ -88,10 +92,36 @@ def wilson(hits: int, count: int, deviations: float = CONFIDENT) -> tuple[float,
     return (0.0 if hits == 0 else low), (1.0 if hits == count else high)
 
 
-def solved(hits: int, count: int) -> dict[str, Any]:
+def percent(flags: ArrayLike) -> float:
+    """The share [%] of those that hold."""
+    return 100.0 * float(np.asarray(flags).mean())
+
+
+def solved(hits: int, count: int) -> Row:
     """The share solved [%] and its 95 % interval, as columns of a table."""
     low, high = wilson(hits, count)
     return {"solved [%]": 100.0 * hits / count, "95 % interval": f"{100.0 * low:.4g} to {100.0 * high:.4g}"}
+
+
+def fewer_than_published(row: Row) -> bool:
+    """Whether fewer of the queries of a row are solved than published, by more than chance explains."""
+    hits = round(row["solved [%]"] * row["queries"] / 100.0)
+    return 100.0 * wilson(hits, row["queries"])[1] < float(row["published solved [%]"])
+
+
+def select(rows: Iterable[Row], **wanted: object) -> list[Row]:
+    """The rows that have these values."""
+    return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
+
+
+def column(rows: Iterable[Row], key: str) -> list[Any]:
+    """The values of one column."""
+    return [row[key] for row in rows]
+
+
+def distinct(rows: Iterable[Row], key: str) -> list[Any]:
+    """The different values of one column, in their order."""
+    return list(dict.fromkeys(column(rows, key)))
 
 
 @dataclass
@@ -100,7 +130,7 @@ class Report:
 
     name: str
     protocol: str
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
@@ -124,17 +154,10 @@ class Report:
         return self
 
 
-def text_table(rows: Sequence[dict[str, Any]]) -> str:
-    """Rows as aligned columns; numbers to the right with four significant digits."""
-    if not rows:
-        return "(no rows)"
-    cells = [list(rows[0]), *([_cell(value) for value in row.values()] for row in rows)]
-    numeric = [isinstance(value, (int, float)) for value in rows[0].values()]
-    widths = [max(len(line[k]) for line in cells) for k in range(len(cells[0]))]
-    return "\n".join(
-        "  ".join(c.rjust(w) if n else c.ljust(w) for c, w, n in zip(line, widths, numeric, strict=True)).rstrip()
-        for line in cells
-    )
+def subplots(*shape: int, layout: str = "tight", **settings: Any) -> tuple[Any, Any]:
+    """A figure and its plots, as matplotlib makes them."""
+    figure, plots = pyplot().subplots(*shape, layout=layout, **settings)
+    return figure, plots
 
 
 def save_figure(figure: Any, folder: Path, name: str) -> list[Path]:
@@ -147,10 +170,30 @@ def save_figure(figure: Any, folder: Path, name: str) -> list[Path]:
     return paths
 
 
-def _cell(value: object) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def bars(axes: Any, labels: list[str], groups: dict[str, list[float]], width: float, **looks: list[Any]) -> list[Array]:
+    """Horizontal bars under each other, a group for each label from the top down; where each series stands."""
+    middle = np.arange(len(labels), dtype=np.float64)
+    places = [middle + width * (k - 0.5 * (len(groups) - 1)) for k in range(len(groups))]
+    for k, (name, values) in enumerate(groups.items()):
+        axes.barh(places[k], values, 0.9 * width, label=name, **{key: look[k] for key, look in looks.items()})
+    axes.set_yticks(middle, labels)
+    if not axes.yaxis_inverted():  # one that shares the axis may have turned it
+        axes.invert_yaxis()
+    return places
+
+
+def label_edges(axes: Any, below: str, left: str) -> None:
+    """The same labels for all plots of a grid, below the last row and left of the first column."""
+    for axis in axes[-1]:
+        axis.set_xlabel(below)
+    for axis in axes[:, 0]:
+        axis.set_ylabel(left)
+
+
+def beside(axes: Any, values: Iterable[float], places: Iterable[float], texts: Iterable[str], size: int = 8) -> None:
+    """A text at the end of each bar."""
+    for value, place, text in zip(values, places, texts, strict=True):
+        axes.text(value, place, f" {text}", va="center", fontsize=size)
 
 
 def _processor() -> str:

@@ -3,40 +3,67 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from memetik.bench.peers.peer import Task
-from memetik.body import Body
-from memetik.geometry import pose_error
-from memetik.problem import Problem
-from memetik.solution import Solution
+import memetik as mk
+from memetik.bench.queries import GAZE, Query, Task, Wanted
+from memetik.geometry import angle_between, pose_error
 from memetik.types import Array
 
 SLACK = 1e-9  # rad or m beyond a limit that rounding may explain
 ROUNDING = 1e-7  # rad or m between two ways to compute an error; angles near zero lose half their digits
 
 
+def within(body: mk.Body, q: Array) -> bool:
+    """Whether a joint vector is finite and within the limits."""
+    return bool((np.isfinite(q) & (q >= body.lower - SLACK) & (q <= body.upper + SLACK)).all())
+
+
+def right(body: mk.Body, objectives: Sequence[Wanted], task: Task) -> Callable[[mk.Solution, Query], bool]:
+    """Judges whether a solution is within limits and satisfies every objective, whatever it says of itself."""
+
+    def judge(solution: mk.Solution, query: Query) -> bool:
+        poses = body.forward(solution.q)
+        pairs = zip(objectives, query.targets, strict=True)
+        return within(body, solution.q) and all(_near(o, poses[str(o.frame)], target, task) for o, target in pairs)
+
+    return judge
+
+
+def _near(objective: Wanted, pose: Array, target: Array, task: Task) -> bool:
+    match objective:
+        case mk.Pose():
+            position, orientation = pose_error(pose, target)
+            return position <= task.position and orientation <= task.orientation
+        case mk.Position():
+            return bool(np.linalg.norm(pose[:3, 3] - target) <= task.position)
+        case mk.Orientation():
+            return angle_between(pose[:3, :3], target) <= task.orientation
+        case mk.LookAt():
+            ahead, towards = pose[:3, :3] @ GAZE, target - pose[:3, 3]
+            return float(np.arctan2(np.linalg.norm(np.cross(ahead, towards)), ahead @ towards)) <= task.orientation
+
+
 class Judge:
     """Knows an arm, its tip and what is asked for, and nothing of the solvers."""
 
-    def __init__(self, body: Body, tip: str, task: Task) -> None:
+    def __init__(self, body: mk.Body, tip: str, task: Task) -> None:
         self.body, self.tip, self.task = body, tip, task
 
     def right(self, answer: Array | None, target: Array, *, whole_turns: bool = False) -> bool:
         """Whether a joint vector, or one of several rows, is within the limits and puts the tip on the target."""
         return answer is not None and any(self.agrees(q, target) for q in self.candidates(answer, whole_turns))
 
-    def candidates(self, answer: Array, whole_turns: bool) -> Array:
+    def candidates(self, answer: Array, whole_turns: bool) -> list[Array]:
         """The rows of an answer that are within the limits, if need be with `whole_turns` added."""
         rows = np.atleast_2d(answer).reshape(-1, self.body.dof)
         if whole_turns:
             lower = np.where(np.isfinite(self.body.lower), self.body.lower - SLACK, rows)
             rows = rows + 2.0 * math.pi * np.ceil((lower - rows) / (2.0 * math.pi))
-        within = np.isfinite(rows) & (rows >= self.body.lower - SLACK) & (rows <= self.body.upper + SLACK)
-        return rows[within.all(axis=1)]
+        return [q for q in rows if within(self.body, q)]
 
     def agrees(self, q: Array, target: Array) -> bool:
         """Whether forward kinematics puts the tip on the target, within the tolerances."""
@@ -56,11 +83,11 @@ class Verdict(NamedTuple):
 class StatusJudge:
     """Examines whole solutions: where the tips of a body really are, and if limits, status and errors are what they say."""
 
-    def __init__(self, problem: Problem, tips: Sequence[str], task: Task, *, position_only: bool) -> None:
+    def __init__(self, problem: mk.Problem, tips: Sequence[str], task: Task, *, position_only: bool) -> None:
         self.problem, self.tips, self.task, self.position_only = problem, tips, task, position_only
 
-    def examine(self, solution: Solution, targets: Sequence[Array]) -> Verdict:
-        """Judge an answer by itself, then hold it against its status and its errors."""
+    def examine(self, solution: mk.Solution, targets: Sequence[Array]) -> Verdict:
+        """Judge an answer by itself, then hold it against its status and its errors; targets are poses, or positions."""
         found = [
             self._errors(plain_forward(self.problem.body, solution.q, tip), target)
             for tip, target in zip(self.tips, targets, strict=True)
@@ -84,8 +111,9 @@ class StatusJudge:
         return Verdict(reached and not complaints, position, orientation, tuple(complaints))
 
     def _errors(self, pose: Array, target: Array) -> tuple[float, float]:
-        position, orientation = pose_error(pose, target)
-        return position, 0.0 if self.position_only else orientation
+        if self.position_only:
+            return float(np.linalg.norm(pose[:3, 3] - target)), 0.0
+        return pose_error(pose, target)
 
     def _outside(self, q: Array) -> Iterator[str]:
         lower, upper = self.problem.lower, self.problem.upper
@@ -94,7 +122,7 @@ class StatusJudge:
                 yield f"joint {name!r} is at {q[k]:.6g}, outside its limits {lower[k]:.6g} to {upper[k]:.6g}"
 
 
-def plain_forward(body: Body, q: Array, link: str) -> Array:
+def plain_forward(body: mk.Body, q: Array, link: str) -> Array:
     """world_from_link [4x4]: one matrix for each joint from the link up to the root. No kernel has a part in it."""
     above = {joint.child: joint for joint in body.joints.values()}
     pose = np.eye(4)

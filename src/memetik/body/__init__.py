@@ -4,5 +4,6 @@ from memetik.body.body import Body, Chain, Poses
 from memetik.body.joint import Joint, Mimic
 from memetik.body.link import Frame, Link, Shape
 from memetik.body.ofkt import OFKT
+from memetik.body.replay import replay
 
-__all__ = ["OFKT", "Body", "Chain", "Frame", "Joint", "Link", "Mimic", "Poses", "Shape"]
+__all__ = ["OFKT", "Body", "Chain", "Frame", "Joint", "Link", "Mimic", "Poses", "Shape", "replay"]

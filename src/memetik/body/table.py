@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from memetik.body.joint import Joint
+from memetik.tables import aligned
 
 if TYPE_CHECKING:
     from memetik.body.body import Body
@@ -16,13 +17,10 @@ def table(body: Body) -> str:
     rows: list[tuple[str, ...]] = [("joint", "kind", "lower", "upper", "parent", "child", "mimics")]
     for joint in body.joints.values():
         rows.extend(_rows(joint))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    lines.insert(1, "  ".join("-" * width for width in widths))
     moving = sum(joint.dof > 0 for joint in body.joints.values())
     title = f"{body.name}: {body.dof} degrees of freedom, {len(body.links)} links, {moving} moving joints"
     chains = [f"chains: {', '.join(body.chains)}"] if body.chains else []
-    return "\n".join([title, f"root: {body.root}", *chains, "", *lines])
+    return "\n".join([title, f"root: {body.root}", *chains, "", *aligned(rows)])
 
 
 def _rows(joint: Joint) -> list[tuple[str, ...]]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import memetik as mk
 from memetik import bodies
-from memetik.bench.harness import text_table
 from memetik.cli.options import OUT, add_body, add_command, load_body
 from memetik.files import writable_file
+from memetik.tables import text_table
 
 
 def add_commands(commands: Any) -> None:

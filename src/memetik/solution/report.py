@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from memetik.solution.measures import Measure, measures, title
 from memetik.solution.words import count, duration
+from memetik.tables import aligned
 
 if TYPE_CHECKING:
     from memetik.problem import Problem
@@ -30,16 +31,7 @@ def summary(solution: Solution) -> str:
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:
     """Lines of aligned columns under a ruled heading: names to the left, numbers to the right, remarks to the left."""
-    last = len(rows[0]) - 1
-    widths = [max(len(row[k]) for row in rows) for k in range(last + 1)]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if k in (0, last) else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
-    return [lines[0], "  ".join("-" * width for width in widths).rstrip(), *lines[1:]]
+    return aligned(rows, range(1, len(rows[0]) - 1))
 
 
 def limit_mark(problem: Problem, k: int, value: float) -> str:

@@ -10,15 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from memetik.batch import solve_batch
-from memetik.batch.threads import cores
-from memetik.bench.harness import Report, progress, pyplot
+import memetik as mk
+from memetik.batch import cores
+from memetik.bench.harness import Report, Row, beside, column, progress, subplots
 from memetik.bench.judge import Judge
-from memetik.bench.own import pose_of
-from memetik.bench.peers import Peer, Task, find, serial_chain
-from memetik.body import Body
-from memetik.problem import Problem
-from memetik.read.load import load
+from memetik.bench.peers import Peer, find, serial_chain
+from memetik.bench.queries import Task, pose_of
 from memetik.types import Array
 
 BASE, TIP = "panda_link0", "panda_link8"
@@ -74,7 +71,7 @@ def run(
 ) -> Report:
     """Measure, print, save and plot."""
     count = count or (20_000 if quick else 100_000)
-    body = load("panda").chain(BASE, TIP)
+    body = mk.load("panda").chain(BASE, TIP)
     found = find(peers)
     entries = [_own(body, threads, count) for threads in _steps(cores())]
     entries += [_peer(peer, count) for peer in found.build(serial_chain(body), TASK) if "threads" not in peer.name]
@@ -94,7 +91,7 @@ def run(
     return report.publish(folder, lambda: _plot(report))
 
 
-def _measure(body: Body, entries: Sequence[Entry], count: int) -> None:
+def _measure(body: mk.Body, entries: Sequence[Entry], count: int) -> None:
     rng, judge = np.random.default_rng(1), Judge(body, TIP, TASK)
     for entry in entries:  # compilation and the first touch of memory, not counted
         entry.solve(*_draw(body, min(100, count), rng))
@@ -105,17 +102,17 @@ def _measure(body: Body, entries: Sequence[Entry], count: int) -> None:
             entry.take(targets[: entry.count], starts[: entry.count], judge)
 
 
-def _draw(body: Body, count: int, rng: np.random.Generator) -> tuple[Array, Array]:
+def _draw(body: mk.Body, count: int, rng: np.random.Generator) -> tuple[Array, Array]:
     targets = np.array([body.forward(body.sample(rng))[TIP] for _ in range(count)])
     return targets, np.array([body.sample(rng) for _ in range(count)])
 
 
-def _own(body: Body, threads: int, count: int) -> Entry:
+def _own(body: mk.Body, threads: int, count: int) -> Entry:
     pose = pose_of(TIP, TASK)
-    problem = Problem(body, pose)
+    problem = mk.Problem(body, pose)
 
     def solve(targets: Array, starts: Array) -> Iterable[Array | None]:
-        batch = solve_batch(problem, {pose: targets}, starts, threads=threads, progress=False)
+        batch = mk.solve_batch(problem, {pose: targets}, starts, threads=threads, progress=False)
         return (q if good else None for q, good in zip(batch.q, batch.success, strict=True))  # taken apart by the judge
 
     return Entry(f"memetik, {threads} thread{'s' if threads > 1 else ''}", threads, solve, count)
@@ -133,7 +130,7 @@ def _steps(most: int) -> list[int]:
     return sorted({2**k for k in range(most.bit_length()) if 2**k <= most} | {most})
 
 
-def _row(entry: Entry, first: Entry, reference: Entry | None) -> dict[str, Any]:
+def _row(entry: Entry, first: Entry, reference: Entry | None) -> Row:
     return {
         "solver": entry.name,
         "targets": entry.targets,
@@ -147,20 +144,11 @@ def _row(entry: Entry, first: Entry, reference: Entry | None) -> dict[str, Any]:
 
 
 def _plot(report: Report) -> Any:
-    plt = pyplot()
-    figure, axes = plt.subplots(figsize=(8, 0.6 * len(report.rows) + 1.2))
-    names, speeds = [row["solver"] for row in report.rows], [row["a second"] for row in report.rows]
-    own = [name.startswith("memetik") for name in names]
-    axes.barh(names, speeds, color=["#0072B2" if ours else "#E69F00" for ours in own])
-    for place, row in enumerate(report.rows):
-        axes.text(
-            row["a second"],
-            place,
-            f" {row['a second']:,.0f} ({row['solved [%]']:.2f} % solved)",
-            va="center",
-            fontsize=8,
-        )
+    figure, axes = subplots(figsize=(8, 0.6 * len(report.rows) + 1.2))
+    names, speeds = column(report.rows, "solver"), column(report.rows, "a second")
+    axes.barh(names, speeds, color=["#0072B2" if name.startswith("memetik") else "#E69F00" for name in names])
+    texts = [f"{row['a second']:,.0f} ({row['solved [%]']:.2f} % solved)" for row in report.rows]
+    beside(axes, speeds, range(len(names)), texts)
     axes.invert_yaxis()
     axes.set(xlabel="poses a second, panda, 1e-5 m and 1e-5 rad", xlim=(0.0, 1.35 * max(speeds)))
-    figure.tight_layout()
     return figure

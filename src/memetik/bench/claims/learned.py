@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from memetik.bench.harness import BLOCK, Report, progress
-from memetik.bench.own import pose_of
-from memetik.bench.peers import Task
-from memetik.learn import FeedForward
-from memetik.problem import Problem
-from memetik.read.load import load
-from memetik.solution import Solution
-from memetik.solvers import Memetic
-from memetik.solvers.learned import Learned
-from memetik.types import Array
+import memetik as mk
+from memetik.bench.contest import Way, race
+from memetik.bench.harness import BLOCK, Report, Row, percent
+from memetik.bench.queries import Task, ask, draw_many, pose_of
 
 ARMS = {"iiwa14": "tool0", "panda": "panda_link8", "ur5": "tool0"}
 TASK = Task(position=1e-5, orientation=1e-5, seconds=np.inf)
@@ -48,45 +40,38 @@ def run(
     return report.publish(folder)
 
 
-def _measure(arm: str, count: int, epochs: int) -> list[dict[str, Any]]:
-    body = load(arm)
+def _measure(arm: str, count: int, epochs: int) -> list[Row]:
+    body = mk.load(arm)
     tip = ARMS[arm]
     pose = pose_of(tip, TASK)
-    problem = Problem(body, pose)
-    drawn = FeedForward.train(problem, epochs=epochs)
-    taught = FeedForward.train(problem, epochs=epochs, teacher=Memetic())
-    search, guessed, guided = Memetic(), Learned(network=drawn), Learned(network=taught)
-    ways: dict[str, tuple[Callable[[Array], Solution], FeedForward | None]] = {
-        "drawn": (lambda start: search.solve(problem, start), None),
-        "home": (lambda start: search.solve(problem), None),
-        "network": (lambda start: guessed.solve(problem), drawn),
-        "taught": (lambda start: guided.solve(problem), taught),
+    problem = mk.Problem(body, pose)
+    drawn = mk.FeedForward.train(problem, epochs=epochs)
+    taught = mk.FeedForward.train(problem, epochs=epochs, teacher=mk.Memetic())
+    search, guessed, guided = mk.Memetic(), mk.Learned(network=drawn), mk.Learned(network=taught)
+    ways: dict[str, tuple[mk.Solver, bool, mk.FeedForward | None]] = {
+        "drawn": (search, True, None),
+        "home": (search, False, None),
+        "network": (guessed, False, drawn),
+        "taught": (guided, False, taught),
     }
-    rng = np.random.default_rng(1)
-    queries = [(body.forward(body.sample(rng))[tip], body.sample(rng)) for _ in range(count)]
-    seconds: dict[str, list[float]] = {way: [] for way in ways}
-    found: dict[str, list[Solution]] = {way: [] for way in ways}
-    for solve, _ in ways.values():
-        solve(queries[0][1])  # compiles
-    for first in progress(range(0, count, BLOCK), -(-count // BLOCK), arm):
-        for way, (solve, _) in ways.items():
-            for target, start in queries[first : first + BLOCK]:
-                begin = time.perf_counter()
-                pose.target = target
-                solution = solve(start)
-                seconds[way].append(time.perf_counter() - begin)
-                found[way].append(solution)
+    asked = [_ask(problem, solver, from_start) for solver, from_start, _ in ways.values()]
+    tallies = race(asked, draw_many(body, [pose], count), arm)
     return [
         {
             "arm": arm,
             "start": way,
-            "solved [%]": 100.0 * float(np.mean([solution.success for solution in found[way]])),
-            "attempts": float(np.mean([solution.attempts for solution in found[way]])),
-            "first [%]": 100.0 * float(np.mean([solution.attempts == 1 for solution in found[way]])),
-            "evaluations": float(np.mean([solution.evaluations for solution in found[way]])),
-            "median [us]": float(np.median(seconds[way])) * 1e6,
-            "mean [us]": float(np.mean(seconds[way])) * 1e6,
+            "solved [%]": percent(tally.each("success")),
+            "attempts": tally.mean("attempts"),
+            "first [%]": percent(np.array(tally.each("attempts")) == 1),
+            "evaluations": tally.mean("evaluations"),
+            "median [us]": float(np.median(tally.seconds)) * 1e6,
+            "mean [us]": float(np.mean(tally.seconds)) * 1e6,
             "error [%]": None if network is None else 100.0 * network.lesson.validation_error,
         }
-        for way, (_, network) in ways.items()
+        for (way, (_, _, network)), tally in zip(ways.items(), tallies, strict=True)
     ]
+
+
+def _ask(problem: mk.Problem, solver: mk.Solver, from_start: bool) -> Way:
+    answer = ask(problem, solver, mk.Budget())
+    return answer if from_start else lambda query: answer(query._replace(start=None))

@@ -55,9 +55,8 @@ def _fan(chain: SerialChain, centers: Array, poses: Array, spacing: float, half:
     """Postures (poses, 2 half + 1, joints) along the self-motion of every pose, NaN where there is none."""
     fan = np.full((len(poses), 2 * half + 1, centers.shape[1]), np.nan)
     fan[:, half] = centers
-    motion = np.linalg.svd(_jacobian(chain, centers)[1])[2][
-        :, -1
-    ]  # the change of the joints that leaves the tip at rest
+    # The change of the joints that leaves the tip at rest.
+    motion = np.linalg.svd(_jacobian(chain, centers)[1])[2][:, -1]
     for side in (1, -1):
         alive = np.arange(len(poses))
         q, ahead = centers, side * motion

@@ -6,17 +6,14 @@ import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from memetik.bench.harness import Report, progress, spread
+import memetik as mk
+from memetik.bench.harness import Report, Row, progress, spread
 from memetik.bench.judge import Judge
-from memetik.bench.own import pose_of
-from memetik.bench.peers import Peer, Peers, Task, find, serial_chain
-from memetik.problem import Problem
-from memetik.read.load import load
-from memetik.solvers import solve_all
+from memetik.bench.peers import Peer, Peers, find, serial_chain
+from memetik.bench.queries import Task, pose_of
 from memetik.types import Array
 
 ARMS = ("ur5", "kr120", "m10ia")
@@ -39,25 +36,24 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, peers: S
         f"{SAME:g} rad away, whole turns aside. Wrong: found solutions that forward kinematics or the limits refuse.",
         remarks=[*found.remarks],
     )
-    for arm in ARMS:
-        report.rows.append(_measure(arm, found, count))
+    report.rows += [_measure(arm, found, count) for arm in ARMS]
     return report.publish(folder)
 
 
-def _measure(arm: str, found: Peers, count: int) -> dict[str, Any]:
-    body = load(arm).chain(BASE, TIP)
+def _measure(arm: str, found: Peers, count: int) -> Row:
+    body = mk.load(arm).chain(BASE, TIP)
     judge = Judge(body, TIP, TASK)
     closed_form = next(iter(found.build(serial_chain(body), TASK)), None)
     pose = pose_of(TIP, TASK)
-    problem = Problem(body, pose)
+    problem = mk.Problem(body, pose)
     rng = np.random.default_rng(1)
-    solve_all(problem, count=MOST)  # compiles
+    mk.solve_all(problem, count=MOST)  # compiles
     seconds, numbers, known, missed, complete, wrong = [], [], 0, 0, 0, 0
     for _ in progress(range(count), count, arm):
         target = body.forward(body.sample(rng))[TIP]
         begin = time.perf_counter()
         pose.target = target
-        solutions = solve_all(problem, count=MOST, distinct=SAME)
+        solutions = mk.solve_all(problem, count=MOST, distinct=SAME)
         seconds.append(time.perf_counter() - begin)
         numbers.append(len(solutions))
         rows = np.array([solution.q for solution in solutions]).reshape(-1, body.dof)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+import memetik as mk
 from memetik.bench.claims.smoothest import largest_step, smoothest
-from memetik.bench.harness import Report, progress, pyplot
+from memetik.bench.contest import Way, race
+from memetik.bench.harness import Report, progress, subplots
 from memetik.bench.judge import Judge
-from memetik.bench.own import Memetik
-from memetik.bench.peers import FAST, Peer, Task, find, serial_chain
-from memetik.body import Body
-from memetik.geometry import euler
-from memetik.motion import track
-from memetik.read.load import load
+from memetik.bench.peers import FAST, Peer, find, serial_chain
+from memetik.bench.queries import Memetik, Query, Task
 from memetik.types import Array
 
 TASK = Task(position=1e-5, orientation=1e-5, seconds=0.005)
@@ -30,7 +27,7 @@ class Course(NamedTuple):
     """A path of poses for the tip of an arm, and the posture at its beginning."""
 
     label: str
-    body: Body
+    body: mk.Body
     tip: str
     start: Array
     poses: Array  # (steps, 4, 4)
@@ -90,7 +87,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, peers: S
 
 def _panda_courses(steps: int) -> list[Course]:
     """A circle, a figure eight with a hand that tilts, and the poses of joints that swing at different speeds."""
-    body, tip = load("panda").chain("panda_link0", "panda_link8"), "panda_link8"
+    body, tip = mk.load("panda").chain("panda_link0", "panda_link8"), "panda_link8"
     home = body.forward(body.home)[tip]
     time_of = np.linspace(0.0, 2.0 * math.pi, steps)
     circle, eight = np.tile(home, (steps, 1, 1)), np.tile(home, (steps, 1, 1))
@@ -99,7 +96,7 @@ def _panda_courses(steps: int) -> list[Course]:
     eight[:, 1, 3] += 0.25 * np.sin(time_of)
     eight[:, 2, 3] += 0.1 * np.sin(2.0 * time_of)
     for pose, t in zip(eight, time_of, strict=True):
-        pose[:3, :3] = home[:3, :3] @ euler(0.4 * math.sin(t), 0.4 * math.sin(2.0 * t), 0.0)
+        pose[:3, :3] = home[:3, :3] @ mk.euler(0.4 * math.sin(t), 0.4 * math.sin(2.0 * t), 0.0)
     room = np.minimum(np.minimum(body.upper - body.home, body.home - body.lower), 1.0)
     swing = body.home + 0.6 * room * np.sin(np.outer(time_of, 1 + np.arange(body.dof) % 3))
     poses = {"panda, circle": circle, EIGHT: eight, "panda, swinging joints": _poses(body, tip, swing)}
@@ -108,44 +105,35 @@ def _panda_courses(steps: int) -> list[Course]:
 
 def _rolling_course(steps: int) -> Course:
     """The PR2's wrist, a continuous joint, rolls twice around while the rest of the arm swings a little."""
-    body, tip = load("pr2").chain("torso_lift_link", "r_wrist_roll_link"), "r_wrist_roll_link"
+    body, tip = mk.load("pr2").chain("torso_lift_link", "r_wrist_roll_link"), "r_wrist_roll_link"
     time_of = np.linspace(0.0, 2.0 * math.pi, steps)
     joints = body.home + 0.1 * np.outer(np.sin(time_of), np.arange(body.dof) % 2)
     joints[:, -1] = 2.0 * time_of
     return Course(ROLLING, body, tip, joints[0], _poses(body, tip, joints))
 
 
-def _poses(body: Body, tip: str, joints: Array) -> Array:
+def _poses(body: mk.Body, tip: str, joints: Array) -> Array:
     return np.array([body.forward(q)[tip] for q in joints])
 
 
 def _follow(course: Course, peers: Sequence[Peer]) -> list[Outcome]:
     """Every method on one course, in rounds."""
     own = Memetik(course.body, course.tip, TASK)
-    methods: dict[str, Callable[[], Array]] = {
-        "memetik track": lambda: track(own.problem, {own.pose: course.poses}, start=course.start).q,
-        "memetik solve": lambda: _step_by_step(own, course),
+    methods: dict[str, Way] = {
+        "memetik track": lambda query: mk.track(own.problem, {own.wanted: course.poses}, start=course.start).q,
+        "memetik solve": lambda query: _step_by_step(own, course),
     }
     for peer in peers:
-        methods[peer.name] = lambda peer=peer: _step_by_step(peer, course)  # type: ignore[misc]
-    seconds: dict[str, list[float]] = {name: [] for name in methods}
-    paths: dict[str, Array] = {}
-    for k in range(ROUNDS + 1):  # the first warms up
-        for name, method in methods.items():
-            begin = time.perf_counter()
-            paths[name] = method()
-            if k > 0:
-                seconds[name].append(time.perf_counter() - begin)
+        methods[peer.name] = lambda query, peer=peer: _step_by_step(peer, course)  # type: ignore[misc]
+    rounds = [Query([], None)] * ROUNDS  # the same every time
+    tallies = race(list(methods.values()), rounds, course.label, turn=1)
     judge = Judge(course.body, course.tip, TASK)
-    return [
-        Outcome(
-            name,
-            float(np.median(seconds[name])) / len(path),
-            path,
-            float(np.mean([judge.right(q, pose) for q, pose in zip(path, course.poses, strict=True)])),
-        )
-        for name, path in paths.items()
-    ]
+    outcomes = []
+    for name, tally in zip(methods, tallies, strict=True):
+        path = tally.answers[-1]
+        reached = np.mean([judge.right(q, pose) for q, pose in zip(path, course.poses, strict=True)])
+        outcomes.append(Outcome(name, float(np.median(tally.seconds)) / len(path), path, float(reached)))
+    return outcomes
 
 
 def _step_by_step(solver: Peer, course: Course) -> Array:
@@ -158,8 +146,7 @@ def _step_by_step(solver: Peer, course: Course) -> Array:
 
 
 def _plot(eight: dict[str, Array], rolls: dict[str, Array]) -> Any:
-    plt = pyplot()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2))
+    figure, (left, right) = subplots(1, 2, figsize=(11, 4.2))
     for method, path in eight.items():
         left.plot(np.abs(np.diff(path, axis=0)).max(axis=1), lw=1.0, label=method)
     left.set(xlabel="step", ylabel="largest change of a joint [rad]")
@@ -171,5 +158,4 @@ def _plot(eight: dict[str, Array], rolls: dict[str, Array]) -> Any:
     right.set(xlabel="step", ylabel="wrist roll [degrees]")
     right.set_title(f"{ROLLING}: past 180 degrees")
     right.legend(fontsize=8)
-    figure.tight_layout()
     return figure

@@ -14,17 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from memetik.bench.contest import Tally, contest
-from memetik.bench.harness import BLOCK, Report, pyplot
-from memetik.bench.peers import Task
-from memetik.body import Body
-from memetik.errors import UnknownNameError
-from memetik.objectives import Position
-from memetik.problem import Problem
-from memetik.read.chains import planar_chain, snake
-from memetik.solvers import Budget, Solver
-from memetik.solvers import methods as known_methods
-from memetik.types import Array
+import memetik as mk
+from memetik.bench.contest import Tally, race
+from memetik.bench.harness import BLOCK, Report, Row, column, distinct, percent, select, spread, subplots
+from memetik.bench.judge import right
+from memetik.bench.queries import Task, ask, draw_many
 
 METHODS = ("fabrik", "ccd", "dls", "sdls")
 JOINTS = (2, 3, 5, 10, 20, 50, 100)
@@ -32,27 +26,6 @@ QUICK_JOINTS = (2, 5, 20, 100)
 TASK = Task(position=1e-4, orientation=np.inf, seconds=1.0)
 PLANAR, SPATIAL = "planar, free", "in space, limits"
 ENOUGH = 99.0  # [%] of the targets that a method has to solve to be called the fastest
-
-
-class Entrant:
-    """One method with its default parameters, with or without restarts, that brings the tip to a point."""
-
-    whole_turns = False
-
-    def __init__(self, body: Body, method: str, restarts: bool) -> None:
-        self.name, self.restarts = method, restarts
-        self.iterations: list[int] = []
-        self._place = Position("tip", (0.0, 0.0, 0.0), tolerance=TASK.position)
-        self._problem = Problem(body, self._place)
-        self._solver = _solver(method, restarts)
-        self._budget = Budget(seconds=TASK.seconds)
-
-    def solve(self, target: Array, start: Array) -> Array | None:
-        """The joint vector, if the solution says that it is within tolerance."""
-        self._place.target = target[:3, 3]
-        solution = self._solver.solve(self._problem, start, self._budget)
-        self.iterations.append(solution.evaluations)
-        return solution.q if solution.success else None
 
 
 def run(
@@ -70,7 +43,7 @@ def run(
         "chains",
         f"Chains of one metre. Planar: axes z, no limits. In space: axes y and z by turns, limits ±90 degrees. {count} targets "
         "a chain: where the tip is in a posture drawn uniformly; starts drawn the same way; position only. "
-        f"{TASK.position:g} m, {Budget().evaluations} iterations or {TASK.seconds:g} s a solve. An iteration is a sweep of "
+        f"{TASK.position:g} m, {mk.Budget().evaluations} iterations or {TASK.seconds:g} s a solve. An iteration is a sweep of "
         "FABRIK (forward and backward) or CCD, or a step of DLS or SDLS. First try: the share solved without restarts, and "
         "the medians of its iterations and of what one takes; all else with restarts, which is what solve() does. Solved: "
         "forward kinematics finds the answer within tolerance and limits. Times as a Python user sees them, over all "
@@ -83,40 +56,39 @@ def run(
     return report.publish(folder, lambda: _plot(report))
 
 
-def _solver(method: str, restarts: bool) -> Solver:
-    for row in known_methods():
-        if row.name == method:
-            made: Solver = row.solver(restarts=restarts)
-            return made
-    raise UnknownNameError("method", method, [row.name for row in known_methods()])
+def _measure(kind: str, joints: int, count: int, names: Sequence[str]) -> list[Row]:
+    body = mk.planar_chain(joints, limits=None) if kind == PLANAR else mk.snake(joints)
+    point = mk.Position("tip", (0.0, 0.0, 0.0), tolerance=TASK.position)
+    problem, budget = mk.Problem(body, point), mk.Budget(seconds=TASK.seconds)
+    solvers = [mk.solver(name, restarts=restarts) for name in names for restarts in (False, True)]
+    queries = draw_many(body, [point], BLOCK + count)
+    tallies = race(
+        [ask(problem, solver, budget) for solver in solvers], queries[BLOCK:], f"{kind}, {joints} joints",
+        judge=right(body, [point], TASK), warm_up=queries[:BLOCK],
+    )  # fmt: skip
+    pairs = zip(names, tallies[::2], tallies[1::2], strict=True)
+    return [_row(kind, joints, name, first, again) for name, first, again in pairs]
 
 
-def _measure(kind: str, joints: int, count: int, names: Sequence[str]) -> list[dict[str, Any]]:
-    body = planar_chain(joints, limits=None) if kind == PLANAR else snake(joints)
-    entrants = [Entrant(body, name, restarts) for name in names for restarts in (False, True)]
-    tallies = contest(body, "tip", TASK, entrants, count, f"{kind}, {joints} joints")
-    pairs = zip(entrants[::2], tallies[::2], tallies[1::2], strict=True)
-    return [_row(kind, joints, entrant, first, again) for entrant, first, again in pairs]
-
-
-def _row(kind: str, joints: int, entrant: Entrant, first: Tally, again: Tally) -> dict[str, Any]:
-    count = len(first.seconds)
-    iterations = entrant.iterations[-count:]  # those before were for warming up
-    columns = again.columns(TASK)
+def _row(kind: str, joints: int, method: str, first: Tally, again: Tally) -> Row:
+    iterations = first.each("evaluations")
+    claimed = zip(again.each("success"), again.verdicts, strict=True)
     return {
         "chain": kind,
         "joints": joints,
-        "method": entrant.name,
-        "first try [%]": first.columns(TASK)["solved [%]"],
+        "method": method,
+        "first try [%]": percent(first.verdicts),
         "iterations": float(np.median(iterations)),
         "us / iteration": float(np.median(np.array(first.seconds) / iterations)) * 1e6,
-        **{key: value for key, value in columns.items() if key not in ("late [%]", "95 % interval", "cold [us]")},
+        "solved [%]": percent(again.verdicts),
+        "wrong [%]": percent([success and not good for success, good in claimed]),
+        **spread(again.seconds),
     }
 
 
-def verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
+def verdict(rows: Sequence[Row]) -> list[str]:
     """Two sentences: who is fastest on which chains, and how far each is from that on all of them."""
-    names = dict.fromkeys(row["method"] for row in rows)
+    names = distinct(rows, "method")
     able = [row for row in rows if row["solved [%]"] >= ENOUGH]
     best = {
         chain: min((r for r in able if _chain(r) == chain), key=_median, default=None) for chain in map(_chain, rows)
@@ -127,9 +99,9 @@ def verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
         wins.append(f"{kind}: {', '.join(f'{name} at {_listed(at)} joints' for name, at in sizes.items() if at)}")
     spreads = []
     for name in names:
-        mine = [row for row in rows if row["method"] == name]
+        mine = select(rows, method=name)
         ratios = [_median(row) / _median(least) for row in mine if row in able and (least := best[_chain(row)])]
-        tries, steps = ([row[column] for row in mine] for column in ("first try [%]", "iterations"))
+        tries, steps = (column(mine, key) for key in ("first try [%]", "iterations"))
         if ratios:
             first = f"{min(tries):.0f} to {max(tries):.0f} %, {min(steps):.3g} to {max(steps):.3g} iterations"
             spreads.append(f"{name} {min(ratios):.2g} to {max(ratios):.2g} times ({first})")
@@ -140,11 +112,11 @@ def verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
     ]
 
 
-def _chain(row: dict[str, Any]) -> tuple[str, int]:
+def _chain(row: Row) -> tuple[str, int]:
     return row["chain"], row["joints"]
 
 
-def _median(row: dict[str, Any]) -> float:
+def _median(row: Row) -> float:
     return float(row["median [us]"])
 
 
@@ -155,27 +127,25 @@ def _listed(numbers: Sequence[int]) -> str:
 
 
 def _plot(report: Report) -> Any:
-    plt = pyplot()
-    figure, axes = plt.subplots(3, 2, figsize=(9, 9), sharex=True, sharey="row")
+    figure, axes = subplots(3, 2, figsize=(9, 9), sharex=True, sharey="row")
     columns = (
         ("median [us]", "median time of a solve [µs]", "log"),
         ("iterations", "median iterations, first try", "linear"),
         ("first try [%]", "solved at the first try [%]", "linear"),
     )
-    for row, (column, label, scale) in zip(axes, columns, strict=True):
-        for axis, kind in zip(row, (PLANAR, SPATIAL), strict=True):
-            for name in dict.fromkeys(entry["method"] for entry in report.rows):
-                mine = [entry for entry in report.rows if entry["chain"] == kind and entry["method"] == name]
-                axis.plot([m["joints"] for m in mine], [m[column] for m in mine], marker="o", ms=3, label=name)
+    for line, (key, label, scale) in zip(axes, columns, strict=True):
+        for axis, kind in zip(line, (PLANAR, SPATIAL), strict=True):
+            for name in distinct(report.rows, "method"):
+                mine = select(report.rows, chain=kind, method=name)
+                axis.plot(column(mine, "joints"), column(mine, key), marker="o", ms=3, label=name)
             axis.set(xscale="log", yscale=scale)
-        row[0].set_ylabel(label)
+        line[0].set_ylabel(label)
     for axis, kind in zip(axes[0], (PLANAR, SPATIAL), strict=True):
         axis.set_title(kind)
-    sizes = list(dict.fromkeys(entry["joints"] for entry in report.rows))
+    sizes = distinct(report.rows, "joints")
     for axis in axes[-1]:
         axis.set_xlabel("joints of the chain")
         axis.set_xticks(sizes, map(str, sizes), minor=False)
         axis.minorticks_off()
     axes[0, 0].legend(fontsize=8)
-    figure.tight_layout()
     return figure

@@ -10,26 +10,23 @@ this library has it, which adds restarts and lets FABRIK look further ahead.
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from memetik.bench.harness import BLOCK, Report, progress, pyplot
+import memetik as mk
+from memetik.bench.contest import Tally, race
+from memetik.bench.harness import BLOCK, Report, Row, column, distinct, percent, select, subplots
 from memetik.bench.nao_paper.nao_networks import HIDDEN, measure_networks, network_row, plot_networks
-from memetik.body import Body, Frame
-from memetik.objectives import Position
-from memetik.problem import Problem
-from memetik.read.load import load
-from memetik.solvers import Budget, Solver, methods
+from memetik.bench.queries import Query, ask
 from memetik.types import Array
 
 ELBOW_TO_HAND = 0.1137  # m; with the upper arm of 0.105 m it is the 21.87 cm of the paper
 TOLERANCE = 1e-3  # m
 TOLERANCES = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6, 0.0)  # m
-MOST = Budget(evaluations=2_000)
+MOST = mk.Budget(evaluations=2_000)
 
 
 class Contestant(NamedTuple):
@@ -49,19 +46,18 @@ CONTESTANTS = (
     Contestant("transpose", {"restarts": False, "lag": False}, 27.65, 141.8, 176.4),
     Contestant("memetic", {}),
 )
-NETWORK = Contestant("network", {}, 0.002771)
 # Whether the limits hold, and whether methods are as the textbooks have them.
 SETTINGS = {"textbook": (False, True), "textbook, limits": (True, True), "library": (True, False)}
 
 
-def arm(limits: bool = True) -> tuple[Body, Frame]:
+def arm(limits: bool = True) -> tuple[mk.Body, mk.Frame]:
     """The left arm of the NAO and its hand, within the limits of its joints or with joints that turn freely."""
-    body = load("nao").chain("torso", "LForeArm")
+    body = mk.load("nao").chain("torso", "LForeArm")
     if not limits:
         free = {"kind": "continuous", "lower": (), "upper": ()}
         joints = [dataclasses.replace(j, **free) if j.kind == "revolute" else j for j in body.joints.values()]  # type: ignore[arg-type]
         home = dict(zip(body.joint_names, body.home.tolist(), strict=True))
-        body = Body(body.name, body.links.values(), joints, home=home)
+        body = mk.Body(body.name, body.links.values(), joints, home=home)
     return body, body.frame("LForeArm", (ELBOW_TO_HAND, 0.0, 0.0))
 
 
@@ -77,27 +73,23 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, hidden: 
     count = count or (500 if quick else 10_000)
     hidden = hidden or (HIDDEN[::4] if quick else HIDDEN)
     epochs = 300 if quick else 3_000
-    solvers = {row.name: row.solver for row in methods()}
-    present = [contestant for contestant in CONTESTANTS if contestant.method in solvers]
     networks, network = measure_networks(_problem(), hidden, count, epochs)
-    report = _table(present, solvers, targets(count))
-    report.rows.append(network_row(network, _problem(), targets(count), TOLERANCE, NETWORK.milliseconds))
+    report = _table(targets(count))
+    report.rows.append(network_row(network, _problem(), targets(count), TOLERANCE, report.rows[0]))
     report.remarks += _order(report)
-    if missing := [contestant.method for contestant in CONTESTANTS if contestant.method not in solvers]:
-        report.remarks.append(f"Not in this library, so not measured: {', '.join(missing)}.")
-    by_tolerance = _by_tolerance(present, solvers, targets(max(count // 10, 50), seed=2))
+    by_tolerance = _by_tolerance(targets(max(count // 10, 50), seed=2))
     by_tolerance.publish(folder)
     networks.publish(folder)
     return report.publish(folder, lambda: _plot(by_tolerance, networks))
 
 
-def _problem(limits: bool = True, tolerance: float = TOLERANCE) -> tuple[Problem, Position]:
+def _problem(limits: bool = True, tolerance: float = TOLERANCE) -> tuple[mk.Problem, mk.Position]:
     body, hand = arm(limits)
-    reach = Position(hand, (0.0, 0.0, 0.0), tolerance=tolerance)
-    return Problem(body, reach), reach
+    reach = mk.Position(hand, (0.0, 0.0, 0.0), tolerance=tolerance)
+    return mk.Problem(body, reach), reach
 
 
-def _table(present: Sequence[Contestant], solvers: dict[str, type], points: Array) -> Report:
+def _table(points: Array) -> Report:
     report = Report(
         "nao",
         f"{len(points)} positions of the hand of the left arm of the NAO, of postures drawn uniformly within the limits, from "
@@ -109,60 +101,45 @@ def _table(present: Sequence[Contestant], solvers: dict[str, type], points: Arra
         "time of the network: of one answer in a batch.",
     )
     for setting, (limits, textbook) in SETTINGS.items():
-        made = [solvers[each.method](**(each.textbook if textbook else {})) for each in present]
-        tallies = _contest(made, limits, TOLERANCE, points, setting)
-        report.rows += [_row(each, setting, tally) for each, tally in zip(present, tallies, strict=True)]
+        tallies = _contest(textbook, limits, TOLERANCE, points, setting)
+        report.rows += [_row(each, setting, tally) for each, tally in zip(CONTESTANTS, tallies, strict=True)]
     return report
 
 
-class _Tally(NamedTuple):
-    seconds: list[float]
-    iterations: list[int]  # of the solved ones
-    errors: list[float]  # m, of all
+def _contest(textbook: bool, limits: bool, tolerance: float, points: Array, label: str) -> list[Tally]:
+    """Let all methods take turns of BLOCK solves at the same targets, from the ready posture."""
+    problem, _ = _problem(limits, tolerance)
+    solvers = [mk.solver(each.method, **(each.textbook if textbook else {})) for each in CONTESTANTS]
+    return race([ask(problem, solver, MOST) for solver in solvers], [Query([point], None) for point in points], label)
 
 
-def _contest(solvers: Sequence[Solver], limits: bool, tolerance: float, points: Array, label: str) -> list[_Tally]:
-    """Let the solvers take turns of BLOCK solves at the same targets."""
-    problem, reach = _problem(limits, tolerance)
-    tallies = [_Tally([], [], []) for _ in solvers]
-    for solver in solvers:  # compiles
-        reach.target = points[0]
-        solver.solve(problem, budget=MOST)
-    for first in progress(range(0, len(points), BLOCK), -(-len(points) // BLOCK), label):
-        for solver, tally in zip(solvers, tallies, strict=True):
-            for point in points[first : first + BLOCK]:
-                begin = time.perf_counter()
-                reach.target = point
-                solution = solver.solve(problem, budget=MOST)
-                tally.seconds.append(time.perf_counter() - begin)
-                tally.errors.append(float(solution.term_errors[0]))
-                if solution.success:
-                    tally.iterations.append(solution.evaluations - 1)
-    return tallies
-
-
-def _row(contestant: Contestant, setting: str, tally: _Tally) -> dict[str, Any]:
-    iterations: Array = np.array(tally.iterations or (np.nan,), dtype=np.float64)
+def _row(contestant: Contestant, setting: str, tally: Tally) -> Row:
+    iterations = np.array([answer.evaluations - 1.0 for answer in tally.answers if answer.success] or [np.nan])
     return {
         "method": contestant.method,
         "setting": setting,
-        "solved [%]": 100.0 * len(tally.iterations) / len(tally.seconds),
+        "solved [%]": percent(tally.each("success")),
         "mean [us]": float(np.mean(tally.seconds)) * 1e6,
         "median [us]": float(np.median(tally.seconds)) * 1e6,
         "iterations": float(iterations.mean()),
         "deviation": float(iterations.std()),
-        "error [mm]": float(np.mean(tally.errors)) * 1e3,
+        "error [mm]": float(np.mean(_errors(tally))) * 1e3,
         "published [us]": None if contestant.milliseconds is None else contestant.milliseconds * 1e3,
         "published iterations": contestant.iterations,
         "published deviation": contestant.deviation,
     }
 
 
+def _errors(tally: Tally) -> list[float]:
+    """How far the hand is off in each answer [m]."""
+    return [float(errors[0]) for errors in tally.each("term_errors")]
+
+
 def _order(report: Report) -> list[str]:
     """Whether the methods of table 1 come in the published order of iterations, for each setting."""
     remarks = []
     for setting in SETTINGS:
-        rows = [row for row in report.rows if row["setting"] == setting and row["published iterations"] is not None]
+        rows = [row for row in select(report.rows, setting=setting) if row["published iterations"] is not None]
         ours = [row["method"] for row in sorted(rows, key=lambda row: row["iterations"])]
         theirs = [row["method"] for row in sorted(rows, key=lambda row: row["published iterations"])]
         verdict = "as published" if ours == theirs else f"published: {' < '.join(theirs)}"
@@ -170,7 +147,7 @@ def _order(report: Report) -> list[str]:
     return remarks
 
 
-def _by_tolerance(present: Sequence[Contestant], solvers: dict[str, type], points: Array) -> Report:
+def _by_tolerance(points: Array) -> Report:
     report = Report(
         "nao_tolerance",
         f"As table 1, textbook setting, {len(points)} targets for each tolerance. Published (Fig. 3, no numbers in the text): "
@@ -180,33 +157,26 @@ def _by_tolerance(present: Sequence[Contestant], solvers: dict[str, type], point
         "error of what was returned.",
     )
     for tolerance in TOLERANCES:
-        made = [solvers[each.method](**each.textbook) for each in present]
-        tallies = _contest(made, False, tolerance, points, f"tolerance {tolerance:g}")
-        for each, tally in zip(present, tallies, strict=True):
+        tallies = _contest(True, False, tolerance, points, f"tolerance {tolerance:g}")
+        for each, tally in zip(CONTESTANTS, tallies, strict=True):
             row = _row(each, "textbook", tally)
             kept = ("method", "solved [%]", "mean [us]", "median [us]", "iterations")
-            left = float(np.median(tally.errors))
+            left = float(np.median(_errors(tally)))
             report.rows.append({"tolerance [m]": tolerance, **{key: row[key] for key in kept}, "left [m]": left})
     return report
 
 
 def _plot(by_tolerance: Report, networks: Report) -> Any:
-    plt = pyplot()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2))
+    figure, (left, right) = subplots(1, 2, figsize=(11, 4.2))
     smallest = min(t for t in TOLERANCES if t > 0.0) / 10.0  # where zero stands on the logarithmic axis
-    for method in dict.fromkeys(row["method"] for row in by_tolerance.rows):
-        rows = [row for row in by_tolerance.rows if row["method"] == method]
-        places = [max(row["tolerance [m]"], smallest) * 1e3 for row in rows]
-        left.plot(places, [row["median [us]"] for row in rows], marker="o", ms=4, label=method)
+    for method in distinct(by_tolerance.rows, "method"):
+        rows = select(by_tolerance.rows, method=method)
+        places = [max(tolerance, smallest) * 1e3 for tolerance in column(rows, "tolerance [m]")]
+        left.plot(places, column(rows, "median [us]"), marker="o", ms=4, label=method)
     left.axvline(smallest * 1e3, color="black", lw=0.6, ls=":")
-    left.set(
-        xscale="log",
-        yscale="log",
-        xlabel="tolerance [mm], zero at the dotted line",
-        ylabel="median time of a solve [µs]",
-    )
+    left.set(xscale="log", yscale="log", ylabel="median time of a solve [µs]")
+    left.set(xlabel="tolerance [mm], zero at the dotted line")
     left.invert_xaxis()
     left.legend(fontsize=8)
     plot_networks(networks, right)
-    figure.tight_layout()
     return figure

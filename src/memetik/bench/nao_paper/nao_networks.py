@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from memetik.bench.harness import Report, best_seconds, progress
-from memetik.errors import MissingExtraError
-from memetik.learn import Elman, FeedForward, Lesson, SupportVectors
-from memetik.learn.samples import draw_paths, inputs_of
-from memetik.objectives import Objective, Position
-from memetik.problem import Problem
-from memetik.solvers import Memetic
+import memetik as mk
+from memetik.bench.harness import Report, Row, best_seconds, column, percent, progress, select
+from memetik.learn import Lesson, draw_paths, inputs_of
 from memetik.types import Array
 
 # Hidden units: published errors in training and validation [%].
 PUBLISHED = {
-    5: (2.70, 2.73),
-    10: (2.70, 2.71),
-    15: (2.37, 2.41),
-    20: (2.37, 2.40),
-    30: (2.37, 2.40),
-    40: (2.35, 2.38),
-    50: (2.35, 2.38),
-    75: (2.35, 2.38),
-    100: (2.35, 2.38),
-}
+    5: (2.70, 2.73), 10: (2.70, 2.71), 15: (2.37, 2.41), 20: (2.37, 2.40), 30: (2.37, 2.40), 40: (2.35, 2.38),
+    50: (2.35, 2.38), 75: (2.35, 2.38), 100: (2.35, 2.38),
+}  # fmt: skip
+PUBLISHED_TIME = 2.771  # us, of one answer
 HIDDEN = tuple(PUBLISHED)
 CHOSEN = 40
 STEPS = 25  # of a path
 
 
 def measure_networks(
-    asked: tuple[Problem, Position], hidden: Sequence[int], count: int, epochs: int
-) -> tuple[Report, FeedForward]:
+    asked: tuple[mk.Problem, mk.Position], hidden: Sequence[int], count: int, epochs: int
+) -> tuple[Report, mk.FeedForward]:
     """Train networks of all sizes, one with a teacher, one with a memory, and support vectors; the report, and the chosen."""
     problem, reach = asked
     report = Report(
@@ -48,58 +38,58 @@ def measure_networks(
         f"{STEPS} steps between postures drawn the same way.",
     )
     networks = {
-        units: FeedForward.train(problem, hidden=units, samples=count, epochs=epochs)
+        units: mk.FeedForward.train(problem, hidden=units, samples=count, epochs=epochs)
         for units in progress(hidden, len(hidden), "networks")
     }
     for units, network in networks.items():
         report.rows.append(_row("feed-forward", units, network.lesson, _hand(network, problem, reach, count), units))
     chosen = networks.get(CHOSEN) or next(reversed(networks.values()))
-    taught = FeedForward.train(problem, hidden=CHOSEN, samples=count, epochs=epochs, teacher=Memetic())
+    taught = mk.FeedForward.train(problem, hidden=CHOSEN, samples=count, epochs=epochs, teacher=mk.Memetic())
     report.rows.append(_row("feed-forward, taught", CHOSEN, taught.lesson, _hand(taught, problem, reach, count)))
     try:
-        vectors = SupportVectors.train(problem, samples=min(count, 2_000))
+        vectors = mk.SupportVectors.train(problem, samples=min(count, 2_000))
         report.rows.append(
             _row("support vectors", len(vectors.vectors), vectors.lesson, _hand(vectors, problem, reach, count))
         )
-    except MissingExtraError as error:
+    except mk.MissingExtraError as error:
         report.remarks.append(f"Support vectors were not measured: {error}")
     report.rows += _paths(problem, reach, chosen, max(count // STEPS, 4), epochs // 2)
     return report, chosen
 
 
 def network_row(
-    network: FeedForward, asked: tuple[Problem, Position], points: Array, tolerance: float, published: float | None
-) -> dict[str, Any]:
+    network: mk.FeedForward,
+    asked: tuple[mk.Problem, mk.Position],
+    points: Array,
+    tolerance: float,
+    columns: Iterable[str],
+) -> Row:
     """The network's row in table 1: the time of one answer in a large batch, and what the answers are worth."""
     problem, reach = asked
     many = np.tile(points, (max(1, 100_000 // len(points)), 1))
     each = best_seconds(lambda: network.predict_batch(problem, {reach: many}), repeats=5) / len(many)
     errors = _miss(problem, network.predict_batch(problem, {reach: points}), points)
-    return {
+    known = {
         "method": "network",
         "setting": "library",
-        "solved [%]": 100.0 * float(np.mean(errors <= tolerance)),
+        "solved [%]": percent(errors <= tolerance),
         "mean [us]": each * 1e6,
-        "median [us]": None,
-        "iterations": None,
-        "deviation": None,
         "error [mm]": float(errors.mean()) * 1e3,
-        "published [us]": None if published is None else published * 1e3,
-        "published iterations": None,
-        "published deviation": None,
+        "published [us]": PUBLISHED_TIME,
     }
+    return {key: known.get(key) for key in columns}
 
 
-def _paths(problem: Problem, reach: Position, plain: FeedForward, count: int, epochs: int) -> list[dict[str, Any]]:
+def _paths(problem: mk.Problem, reach: mk.Position, plain: mk.FeedForward, count: int, epochs: int) -> list[Row]:
     """A network with memory against one without, on paths that neither has seen."""
-    memory = Elman.train(problem, hidden=CHOSEN, paths=count, steps=STEPS, epochs=epochs)
+    memory = mk.Elman.train(problem, hidden=CHOSEN, paths=count, steps=STEPS, epochs=epochs)
     drawn = draw_paths(problem, count, STEPS, np.random.default_rng(1))
     rows = []
     for name, network in (("elman, paths", memory), ("feed-forward, the same paths", plain)):
         errors, misses = [], []
         for inputs, outputs in zip(drawn.check_inputs, drawn.check_outputs, strict=True):
             points = inputs / drawn.domain.gain + drawn.domain.low
-            asked: dict[Objective, Array] = {reach: points}
+            asked: dict[mk.Objective, Array] = {reach: points}
             vectors = memory.predict_path(problem, asked) if network is memory else plain.predict_batch(problem, asked)
             postures = vectors[:, problem.compiled.active]
             errors.append(np.mean(((postures - drawn.domain.lower) / drawn.domain.span - outputs) ** 2))
@@ -109,7 +99,7 @@ def _paths(problem: Problem, reach: Position, plain: FeedForward, count: int, ep
     return rows
 
 
-def _hand(network: FeedForward | SupportVectors, problem: Problem, reach: Position, count: int) -> float:
+def _hand(network: mk.FeedForward | mk.SupportVectors, problem: mk.Problem, reach: mk.Position, count: int) -> float:
     """How far the hand is from targets that were not trained with, in the mean [m]."""
     c = problem.compiled
     postures = np.random.default_rng(3).uniform(
@@ -119,13 +109,13 @@ def _hand(network: FeedForward | SupportVectors, problem: Problem, reach: Positi
     return float(_miss(problem, network.predict_batch(problem, {reach: points}), points).mean())
 
 
-def _miss(problem: Problem, vectors: Array, points: Array) -> Array:
+def _miss(problem: mk.Problem, vectors: Array, points: Array) -> Array:
     """The distance of the hand from each point [m]."""
     shown = inputs_of(problem, np.ascontiguousarray(vectors[:, problem.compiled.active]))
     return np.asarray(np.linalg.norm(shown - points, axis=1))
 
 
-def _row(kind: str, units: int, lesson: Lesson, hand: float, published: int | None = None) -> dict[str, Any]:
+def _row(kind: str, units: int, lesson: Lesson, hand: float, published: int | None = None) -> Row:
     training, validation = PUBLISHED.get(published, (None, None)) if published else (None, None)
     return {
         "network": kind,
@@ -141,9 +131,9 @@ def _row(kind: str, units: int, lesson: Lesson, hand: float, published: int | No
 
 def plot_networks(report: Report, axes: Any) -> None:
     """The validation error by hidden units, ours and the published one."""
-    rows = [row for row in report.rows if row["network"] == "feed-forward"]
-    units = [row["units"] for row in rows]
-    axes.plot(units, [row["validation [%]"] for row in rows], marker="o", ms=4, label="memetik")
-    axes.plot(units, [row["published validation [%]"] for row in rows], marker="s", ms=4, ls="--", label="published")
+    rows = select(report.rows, network="feed-forward")
+    units = column(rows, "units")
+    axes.plot(units, column(rows, "validation [%]"), marker="o", ms=4, label="memetik")
+    axes.plot(units, column(rows, "published validation [%]"), marker="s", ms=4, ls="--", label="published")
     axes.set(xlabel="hidden units", ylabel="mean squared error of the outputs [%]")
     axes.legend(fontsize=8)

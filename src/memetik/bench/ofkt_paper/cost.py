@@ -11,24 +11,20 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from memetik.bench.harness import Report, progress, pyplot
-from memetik.bench.own import pose_of
-from memetik.bench.peers import Task
-from memetik.problem import Problem
-from memetik.read.chains import snake
-from memetik.solvers import Budget
-from memetik.solvers.bio_ik import BioIK
+import memetik as mk
+from memetik.bench.contest import race
+from memetik.bench.harness import Report, Row, column, select, subplots
+from memetik.bench.queries import Query, Task, aim, draw_many, pose_of, search
 from memetik.types import Array
-
-Query = tuple[Array, Array]  # target 4x4, start
 
 JOINTS = (5, 10, 15, 20, 25, 30, 40, 60)
 QUICK_JOINTS = (5, 30)
 TASK = Task(position=1e-4, orientation=1e-3, seconds=np.inf)
+BUDGET = mk.Budget(evaluations=10**7)
 FIGURE_JOINTS = 10  # of the chain whose query Fig. 2 follows
 STEPS = 3  # of L-BFGS-B for an elite in a generation of that query: else two or three generations would do
 LENGTH = 60  # generations that this query should take, about
@@ -44,14 +40,6 @@ SWITCHES: dict[str, dict[str, Any]] = {
 }
 
 
-class Spent(NamedTuple):
-    """What a variant took for all queries."""
-
-    seconds: float
-    generations: int
-    placements: int
-
-
 def run(folder: Path, *, quick: bool = False, count: int | None = None, joints: Sequence[int] | None = None) -> Report:
     """Measure, print, save and plot."""
     count = count or (20 if quick else 300)
@@ -64,46 +52,27 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, joints: 
         "tip and keeps what did not change. All in a generation: time of the processor, and transformations as the paper "
         "counts them, 2n + 1 for a placement of the whole chain and 5 for a prediction. The variants take turns query by query.",
     )
-    for number in joints:
-        report.rows.append(_measure(number, count))
+    report.rows += [_measure(number, count) for number in joints]
     curves = _one_query(repeats=3 if quick else 9)
     report.remarks += [*verdict(report.rows), *_told(curves)]
     return report.publish(folder, lambda: _plot(report, curves))
 
 
-def _measure(joints: int, count: int) -> dict[str, Any]:
-    body, pose = snake(joints), pose_of("tip", TASK)
-    problem = Problem(body, pose)
-    rng = np.random.default_rng(1)
-    solvers = {name: BioIK(**switches) for name, switches in SWITCHES.items()}
-    spent = dict.fromkeys(solvers, Spent(0.0, 0, 0))
-    for solver in solvers.values():
-        solver.solve(problem)  # compiles
-    for _ in progress(range(count), count, f"{joints} joints"):
-        pose.target, start = body.forward(body.sample(rng))["tip"], body.sample(rng)
-        for name, solver in solvers.items():
-            begin = time.process_time()
-            solution = solver.solve(problem, start, Budget(evaluations=10**7))
-            took, before = time.process_time() - begin, spent[name]
-            spent[name] = Spent(
-                before.seconds + took,
-                before.generations + solution.attempts,
-                before.placements + solution.evaluations,
-            )
-    return _row(joints, spent)
-
-
-def _row(joints: int, spent: dict[str, Spent]) -> dict[str, Any]:
+def _measure(joints: int, count: int) -> Row:
     """Averages over generations. The chain rule places the body as often, without the single genes."""
-    whole = spent[CHAIN_RULE].placements / spent[CHAIN_RULE].generations
-    all_of_them = spent[PLAIN].placements / spent[PLAIN].generations
-    single = all_of_them - whole
-    standard, tree = all_of_them * (2 * joints + 1), whole * (2 * joints + 1) + 5.0 * single
-    times = {name: 1e6 * each.seconds / each.generations for name, each in spent.items()}
+    body, pose = mk.snake(joints), pose_of("tip", TASK)
+    problem, queries = mk.Problem(body, pose), draw_many(body, [pose], count)
+    ways = [search(problem, mk.BioIK(**switches), BUDGET) for switches in SWITCHES.values()]
+    tallies = race(ways, queries, f"{joints} joints", turn=1, clock=time.process_time, aimed=problem)
+    spent = dict(zip(SWITCHES, tallies, strict=True))
+    placements = {name: tally.mean("evaluations") / tally.mean("attempts") for name, tally in spent.items()}
+    times = {name: 1e3 * tally.milliseconds() / tally.mean("attempts") for name, tally in spent.items()}
+    whole, single = placements[CHAIN_RULE], placements[PLAIN] - placements[CHAIN_RULE]
+    standard, tree = placements[PLAIN] * (2 * joints + 1), whole * (2 * joints + 1) + 5.0 * single
     return {
         "joints": joints,
-        "placements": all_of_them,
-        "of one gene [%]": 100.0 * single / all_of_them,
+        "placements": placements[PLAIN],
+        "of one gene [%]": 100.0 * single / placements[PLAIN],
         "plain": standard,
         "OFKT": tree,
         "fewer": standard / tree,
@@ -121,16 +90,15 @@ def _one_query(repeats: int) -> dict[str, Array]:
     The same search, stopped later and later: it is the same bit for bit, so differences are what the generations between
     two stops cost.
     """
-    body, pose = snake(FIGURE_JOINTS), pose_of("tip", TASK)
-    problem = Problem(body, pose)
-    rng = np.random.default_rng(2)
-    queries = [(body.forward(body.sample(rng))["tip"], body.sample(rng)) for _ in range(20)]
-    solvers = {name: BioIK(steps=STEPS, **SWITCHES[name]) for name in (PLAIN, TREE)}
+    body, pose = mk.snake(FIGURE_JOINTS), pose_of("tip", TASK)
+    problem = mk.Problem(body, pose)
+    queries = draw_many(body, [pose], 20, seed=2)
+    solvers = {name: mk.BioIK(steps=STEPS, **SWITCHES[name]) for name in (PLAIN, TREE)}
 
-    def ask(solver: BioIK, query: Query, evaluations: int) -> tuple[int, int, float]:
-        pose.target = query[0]
+    def ask(solver: mk.BioIK, query: Query, evaluations: int) -> tuple[int, int, float]:
+        aim(problem, query)
         begin = time.process_time()
-        solution = solver.solve(problem, query[1], Budget(evaluations=evaluations))
+        solution = solver.solve(problem, query.start, mk.Budget(evaluations=evaluations))
         return solution.attempts, solution.evaluations, time.process_time() - begin
 
     chosen = min(queries, key=lambda query: abs(ask(solvers[PLAIN], query, 100_000)[0] - LENGTH))
@@ -146,10 +114,10 @@ def _one_query(repeats: int) -> dict[str, Array]:
     return curves
 
 
-def verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
+def verdict(rows: Sequence[Row]) -> list[str]:
     """The factor at 30 joints and what makes it."""
     remarks = []
-    for row in (row for row in rows if row["joints"] == 30):
+    for row in select(rows, joints=30):
         remarks.append(
             f"30 joints: {row['fewer']:.3g} times fewer transformations and {row['faster']:.3g} times less time a generation "
             f"with the OFKT; published about 8. Here {row['of one gene [%]']:.1f} % of the placements change one gene, for 8 "
@@ -186,23 +154,21 @@ def _told(curves: dict[str, Array]) -> list[str]:
 
 
 def _plot(report: Report, curves: dict[str, Array]) -> Any:
-    plt = pyplot()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2))
+    figure, (left, right) = subplots(1, 2, figsize=(10, 4.2))
     for name, color in ((PLAIN, "C1"), (TREE, "C0")):
         left.plot(curves[name][:, 0], 1e6 * curves[name][:, 1], ".-", color=color, label=name)
     left.set(xlabel="generations", ylabel="time until then [µs]")
     left.set_title(f"One query, {FIGURE_JOINTS} joints: the slope is the cost", fontsize=10)
     left.legend(fontsize=8)
-    joints = [row["joints"] for row in report.rows]
-    right.plot(joints, [row["fewer"] for row in report.rows], "x--", color="C0", label="OFKT, transformations")
-    right.plot(joints, [row["faster"] for row in report.rows], "o-", color="C0", label="OFKT, time")
-    right.plot(
-        joints, [row["faster by the chain rule"] for row in report.rows], "s-", color="C2", label="chain rule, time"
-    )
+    for key, style, color, label in (
+        ("fewer", "x--", "C0", "OFKT, transformations"),
+        ("faster", "o-", "C0", "OFKT, time"),
+        ("faster by the chain rule", "s-", "C2", "chain rule, time"),
+    ):
+        right.plot(column(report.rows, "joints"), column(report.rows, key), style, color=color, label=label)
     right.plot([30], [8], "*", color="C1", ms=12, label="published, 30 joints")
     right.axhline(1.0, color="black", lw=0.8)
     right.set(xlabel="degrees of freedom", ylabel="plain / OFKT, a generation")
     right.set_title("By degrees of freedom", fontsize=10)
     right.legend(fontsize=8)
-    figure.tight_layout()
     return figure

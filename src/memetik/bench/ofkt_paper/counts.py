@@ -2,40 +2,34 @@
 
 The paper counts a local transform (from one joint to the next), a product in the root frame and the step to the world as
 one transformation each. Forward kinematics of a chain of n joints is then 2n + 1. Here the numbers of its table stand
-beside what the OFKT of this library really did, and beside the time of the same work in compiled loops.
+beside what the mk.OFKT of this library really did, and beside the time of the same work in compiled loops.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.bench.harness import Report, best_seconds, pyplot
-from memetik.body import OFKT, Body
-from memetik.kernels.body.forward import forward, frame_pose
-from memetik.kernels.body.ofkt import WIDTH, clear, frame_world, predict, update
-from memetik.kernels.compiler.jit import jit_allocating
-from memetik.kernels.math.pose import compose
-from memetik.read.chains import snake
-from memetik.read.hands import hand
+import memetik as mk
+from memetik.bench.harness import Report, Row, best_seconds, column, select, subplots
+from memetik.body import replay
 
 Edits = NDArray[np.int64]  # (queries, joints) which joints change, -1 for none
 
 JOINTS = (5, 7, 10, 20, 30, 60, 120)
 FINGERS, FINGER_JOINTS, ARM_JOINTS = 5, 4, 7  # the hand of scenario 4
 SOME, ONE, EACH, TIPS = "some joints change", "one joint, tip predicted", "every joint in turn", "five finger tips"
-WORLD = (1.0, 0.0, 0.0, 0.0, 0.1, 0.2, 0.3)  # world_from_root
 
 
 class Scenario(NamedTuple):
     """Work for forward kinematics: what changes between queries, and what the paper says it takes."""
 
     name: str
-    body: Body
+    body: mk.Body
     tips: tuple[str, ...]
     edits: Edits
     standard: float
@@ -58,8 +52,7 @@ def run(folder: Path, *, quick: bool = False, joints: Sequence[int] | None = Non
         "once for each tip.",
     )
     scenarios = [s for n in joints for s in (_some(n), _one(n), _each(n))]
-    for scenario in [*scenarios, _tips()]:
-        report.rows.append(_row(scenario, repeats))
+    report.rows += [_row(scenario, repeats) for scenario in [*scenarios, _tips()]]
     report.remarks += verdict(report.rows)
     return report.publish(folder, lambda: _plot(report))
 
@@ -73,29 +66,29 @@ def _some(n: int) -> Scenario:
         j = int(rng.integers(1, n + 1))
         line[:j] = np.sort(rng.choice(n, j, replace=False))
         costs.append(n - line[0] + j + 1)
-    return Scenario(SOME, snake(n), ("tip",), edits, 2 * n + 1, float(np.mean(costs)))
+    return Scenario(SOME, mk.snake(n), ("tip",), edits, 2 * n + 1, float(np.mean(costs)))
 
 
 def _one(n: int) -> Scenario:
     """Scenario 2: five against 2n + 1. The first joint has nothing before it and takes one product less."""
-    return Scenario(ONE, snake(n), ("tip",), np.arange(1, n)[:, None], 2 * n + 1, 5, predicted=True)
+    return Scenario(ONE, mk.snake(n), ("tip",), np.arange(1, n)[:, None], 2 * n + 1, 5, predicted=True)
 
 
 def _each(n: int) -> Scenario:
     """Scenario 3, of which the table has the sum over n queries: n² / 2 + 5n / 2 against 2n² + n."""
-    return Scenario(EACH, snake(n), ("tip",), np.arange(n)[:, None], 2 * n**2 + n, n**2 / 2 + 5 * n / 2)
+    return Scenario(EACH, mk.snake(n), ("tip",), np.arange(n)[:, None], 2 * n**2 + n, n**2 / 2 + 5 * n / 2)
 
 
 def _tips() -> Scenario:
     """Scenario 4: k (2n + 1) - 2 (k - 1) s against k (2n + 1), with k tips of n joints that share s."""
-    body = hand(FINGERS, FINGER_JOINTS, arm_joints=ARM_JOINTS)
+    body = mk.hand(FINGERS, FINGER_JOINTS, arm_joints=ARM_JOINTS)
     tips = tuple(link for link in body.links if link not in {joint.parent for joint in body.joints.values()})
     n = ARM_JOINTS + FINGER_JOINTS
     alone, all_edits = FINGERS * (2 * n + 1), np.arange(body.dof)[None, :].repeat(2, axis=0)
     return Scenario(TIPS, body, tips, all_edits, alone, alone - 2 * (FINGERS - 1) * ARM_JOINTS)
 
 
-def _row(scenario: Scenario, repeats: int) -> dict[str, Any]:
+def _row(scenario: Scenario, repeats: int) -> Row:
     standard, counted = _count(scenario, standard=True), _count(scenario, standard=False)
     plain, cached = _microseconds(scenario, repeats)
     return {
@@ -120,7 +113,7 @@ def _per_row(scenario: Scenario) -> int:
 def _count(scenario: Scenario, *, standard: bool) -> float:
     """Transformations of a query."""
     q = scenario.body.home.copy()
-    tree = OFKT(scenario.body, scenario.tips, world_from_root=np.eye(4), count=True)
+    tree = mk.OFKT(scenario.body, scenario.tips, world_from_root=np.eye(4), count=True)
     tree.update(q)
     total, before = 0, _total(tree)
     for line in scenario.edits:
@@ -128,7 +121,7 @@ def _count(scenario: Scenario, *, standard: bool) -> float:
         q[changed] += 1e-6
         if standard:
             for tip in scenario.tips:
-                fresh = OFKT(scenario.body, [tip], world_from_root=np.eye(4), count=True)
+                fresh = mk.OFKT(scenario.body, [tip], world_from_root=np.eye(4), count=True)
                 fresh.update(q)
                 total += _total(fresh)
         elif scenario.predicted:
@@ -138,7 +131,7 @@ def _count(scenario: Scenario, *, standard: bool) -> float:
     return (total if standard else _total(tree) - before) / _per_row(scenario)
 
 
-def _total(tree: OFKT) -> int:
+def _total(tree: mk.OFKT) -> int:
     return int(tree.counts.sum()) if tree.counts is not None else 0
 
 
@@ -146,62 +139,14 @@ def _microseconds(scenario: Scenario, repeats: int) -> tuple[float, float]:
     """Of a query, by the plain kernels and by the OFKT [us]."""
     body, edits = scenario.body, scenario.edits
     rounds = max(1, 20_000 // (len(edits) * body.dof))
-    flat, frames = body.flatten(scenario.tips)
-    parts = [body.flatten([tip]) for tip in scenario.tips]
-    cached: Callable[..., Any] = _predicted if scenario.predicted else _cached
-    best = [
-        sum(
-            best_seconds(lambda p=part: _plain(p[0].nodes, p[1], body.home.copy(), edits, rounds), repeats=repeats)  # type: ignore[misc]
-            for part in parts
-        ),
-        best_seconds(lambda: cached(flat.nodes, frames, body.home.copy(), edits, rounds), repeats=repeats),
-    ]
-    return best[0] / rounds / _per_row(scenario) * 1e6, best[1] / rounds / _per_row(scenario) * 1e6
+    count, rows = rounds * len(edits), rounds * _per_row(scenario)
+    alone = [replay(body, edits, count, "plain", [tip]) for tip in scenario.tips]
+    cached = replay(body, edits, count, "predicted" if scenario.predicted else "ofkt", scenario.tips)
+    plain = sum(best_seconds(each, repeats=repeats) for each in alone)
+    return plain / rows * 1e6, best_seconds(cached, repeats=repeats) / rows * 1e6
 
 
-@jit_allocating
-def _plain(nodes, frames, q, edits, rounds):  # type: ignore[no-untyped-def]
-    poses, total = np.empty((nodes.size, 7)), 0.0
-    for _ in range(rounds):
-        for e in range(edits.shape[0]):
-            for k in edits[e]:
-                if k >= 0:
-                    q[k] += 1e-6
-            forward(nodes, q, poses)
-            for f in range(frames.size):
-                total += compose(WORLD, frame_pose(frames[f], poses))[4]
-    return total
-
-
-@jit_allocating
-def _cached(nodes, frames, q, edits, rounds):  # type: ignore[no-untyped-def]
-    cache, total = np.empty((nodes.size, WIDTH)), 0.0
-    clear(cache)
-    for _ in range(rounds):
-        for e in range(edits.shape[0]):
-            for k in edits[e]:
-                if k >= 0:
-                    q[k] += 1e-6
-            update(nodes, q, cache, None)
-            for f in range(frames.size):
-                total += frame_world(frames[f], cache, WORLD, None)[4]
-    return total
-
-
-@jit_allocating
-def _predicted(nodes, frames, q, edits, rounds):  # type: ignore[no-untyped-def]
-    cache, total = np.empty((nodes.size, WIDTH)), 0.0
-    clear(cache)
-    update(nodes, q, cache, None)
-    for r in range(rounds):
-        for e in range(edits.shape[0]):
-            k = edits[e, 0]
-            for f in range(frames.size):
-                total += predict(nodes, cache, k, q[k] + 1e-6 * r, frames[f], WORLD, None)[4]
-    return total
-
-
-def verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
+def verdict(rows: Sequence[Row]) -> list[str]:
     """Whether the counts are those of the table, and what they are worth in time."""
     wrong = [
         f"{row['scenario']} of {row['joints']} joints"
@@ -209,23 +154,20 @@ def verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
         if abs(row["standard"] - row["published standard"]) > 1e-9 or abs(row["OFKT"] - row["published OFKT"]) > 1e-9
     ]
     agree = f"Counts differ from the table: {', '.join(wrong)}." if wrong else "All counts are those of the table."
-    largest = [row for row in rows if row["joints"] == 30]
     return [agree] + [
         f"30 joints, {row['scenario']}: {row['fewer']:.3g} times fewer transformations, {row['faster']:.3g} times faster."
-        for row in largest
+        for row in select(rows, joints=30)
     ]
 
 
 def _plot(report: Report) -> Any:
-    plt = pyplot()
-    figure, axes = plt.subplots(figsize=(7, 4.2))
+    figure, axes = subplots(figsize=(7, 4.2))
     for k, name in enumerate((SOME, ONE, EACH, TIPS)):
-        rows = [row for row in report.rows if row["scenario"] == name]
-        joints = [row["joints"] for row in rows]
-        axes.plot(joints, [row["fewer"] for row in rows], "x--", color=f"C{k}", label=f"{name}: transformations")
-        axes.plot(joints, [row["faster"] for row in rows], "o-", ms=4, color=f"C{k}", label=f"{name}: time")
+        rows = select(report.rows, scenario=name)
+        joints = column(rows, "joints")
+        axes.plot(joints, column(rows, "fewer"), "x--", color=f"C{k}", label=f"{name}: transformations")
+        axes.plot(joints, column(rows, "faster"), "o-", ms=4, color=f"C{k}", label=f"{name}: time")
     axes.axhline(1.0, color="black", lw=0.8)
     axes.set(xscale="log", yscale="log", xlabel="degrees of freedom", ylabel="standard / OFKT")
     axes.legend(fontsize=7)
-    figure.tight_layout()
     return figure

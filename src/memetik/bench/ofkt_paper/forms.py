@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Literal
 
+import numba
 import numpy as np
 
+import memetik as mk
 from memetik.bench.harness import Report, best_seconds
-from memetik.kernels.body.forward import forward
-from memetik.kernels.body.jacobian import add_columns
-from memetik.kernels.compiler.jit import jit, jit_allocating
-from memetik.kernels.math.pose import constant, write_matrix
-from memetik.read.chains import snake
+from memetik.bench.peers import serial_chain
+from memetik.body import replay
+
+# As the library compiles its kernels, so that the forms differ in nothing else.
+_compiled = numba.njit(error_model="numpy", fastmath={"contract"}, forceinline=True)
 
 
 def run(folder: Path, *, quick: bool = False) -> Report:
@@ -27,12 +30,11 @@ def run(folder: Path, *, quick: bool = False) -> Report:
         f"Serial chain, all joints change, mean of {evaluations} evaluations in a compiled loop, best of 15 runs.",
     )
     for joints in (7, 30, 120):
-        body = snake(joints)
-        nodes = body.flatten()[0].nodes
-        statics = np.empty((joints, 4, 4))
-        _static_matrices(nodes, statics)
+        body = mk.snake(joints)
+        statics, all_joints = np.array(serial_chain(body).steps()[:-1]), np.arange(joints)[None]
         for task, with_jacobian in (("forward", False), ("forward and Jacobian", True)):
-            quaternion = best_seconds(lambda: _quaternion_loop(nodes, evaluations, with_jacobian))  # noqa: B023
+            way: Literal["jacobian", "plain"] = "jacobian" if with_jacobian else "plain"
+            quaternion = best_seconds(replay(body, all_joints, evaluations, way))
             matrix = best_seconds(lambda: _matrix_loop(statics, evaluations, with_jacobian))  # noqa: B023
             report.rows.append(
                 {
@@ -46,25 +48,7 @@ def run(folder: Path, *, quick: bool = False) -> Report:
     return report.publish(folder)
 
 
-@jit
-def _static_matrices(nodes, out):  # type: ignore[no-untyped-def]
-    for i in range(nodes.size):
-        write_matrix(constant(nodes[i]), out, i)
-
-
-@jit_allocating
-def _quaternion_loop(nodes, evaluations, with_jacobian):  # type: ignore[no-untyped-def]
-    n = nodes.size
-    q, poses, jacobian = np.zeros(n), np.empty((n, 7)), np.zeros((6, n))
-    for _ in range(evaluations):
-        q += 1e-6
-        forward(nodes, q, poses)
-        if with_jacobian:
-            add_columns(nodes, poses, n - 1, poses[-1, 4], poses[-1, 5], poses[-1, 6], jacobian)
-    return poses[-1, 4] + jacobian[0, 0]
-
-
-@jit_allocating
+@_compiled
 def _matrix_loop(statics, evaluations, with_jacobian):  # type: ignore[no-untyped-def]
     n = statics.shape[0]
     q, poses, jacobian = np.zeros(n), np.empty((n, 3, 4)), np.zeros((6, n))
@@ -76,7 +60,7 @@ def _matrix_loop(statics, evaluations, with_jacobian):  # type: ignore[no-untype
     return poses[-1, 0, 3] + jacobian[0, 0]
 
 
-@jit
+@_compiled
 def _matrix_forward(statics, q, poses):  # type: ignore[no-untyped-def]
     """A chain of turns about z: local = S Rz(q), reference = parent local, in scalars as the quaternion kernel is."""
     for i in range(q.size):
@@ -102,7 +86,7 @@ def _matrix_forward(statics, q, poses):  # type: ignore[no-untyped-def]
             poses[i, r, 3] = a * statics[i, 0, 3] + b * statics[i, 1, 3] + d * statics[i, 2, 3] + p
 
 
-@jit
+@_compiled
 def _matrix_columns(poses, jacobian):  # type: ignore[no-untyped-def]
     n = poses.shape[0]
     for i in range(n):

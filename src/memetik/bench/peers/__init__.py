@@ -8,7 +8,7 @@ from importlib import metadata
 from typing import NamedTuple
 
 from memetik.bench.peers.chain import SerialChain, serial_chain
-from memetik.bench.peers.peer import Peer, Slow, Task
+from memetik.bench.queries import Peer, Task
 
 # Adapter, a file of this folder: the package on PyPI that it needs.
 FAST = {"optik": "optik-py", "trac_ik": "pytracik", "roboticstoolbox": "roboticstoolbox-python", "eaik": "EAIK"}
@@ -33,10 +33,16 @@ class Peers(NamedTuple):
 
     def build(self, chain: SerialChain, task: Task) -> list[Peer]:
         """Every peer that can take this arm; some come with more than one setting."""
-        built: list[Peer] = []
-        for name in self.adapters:
-            built += importlib.import_module(f"{__name__}.{name}").build(chain, task)
-        return built
+        return [peer for name in self.adapters for peer in build(name, chain, task)]
+
+
+def build(name: str, chain: SerialChain, task: Task) -> list[Peer]:
+    """What an adapter makes for an arm: its one solver, or what its function `build` makes if it has one."""
+    module = importlib.import_module(f"{__name__}.{name}")
+    if hasattr(module, "build"):
+        made: list[Peer] = module.build(chain, task)
+        return made
+    return [module.Adapter(chain, task)]
 
 
 def find(names: Sequence[str] = tuple(PEERS)) -> Peers:
@@ -65,4 +71,4 @@ def _version(package: str) -> str:
         return "of the system"
 
 
-__all__ = ["FAST", "LOCAL", "PEERS", "Peer", "Peers", "SerialChain", "Slow", "Task", "find", "serial_chain"]
+__all__ = ["FAST", "LOCAL", "PEERS", "Peer", "Peers", "SerialChain", "Task", "build", "find", "serial_chain"]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from memetik.body import Body
-from memetik.errors import BodyError
-from memetik.geometry import between, to_euler
+import memetik as mk
+from memetik.geometry import between
 from memetik.types import Array
 
 BASE, TIP = "base", "tip"  # the ends of the URDF written for a peer
@@ -60,15 +63,23 @@ class SerialChain(NamedTuple):
         parts = [*(_link(link, mass) for link in [*links, TIP]), *joints]
         return "\n".join(['<robot name="arm">', *parts, "</robot>\n"])
 
+    @contextmanager
+    def urdf_file(self, free: float = math.pi, *, mass: float | None = None) -> Iterator[str]:
+        """The path of a file with this URDF, for as long as it is needed."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "robot.urdf"
+            path.write_text(self.urdf(free, mass=mass))
+            yield str(path)
 
-def serial_chain(body: Body) -> SerialChain:
+
+def serial_chain(body: mk.Body) -> SerialChain:
     """The chain of a body that is one row of turning and fixed joints."""
     turns: list[Turn] = []
     rest = np.eye(4)
     end = body.root
     for joint in body.joints.values():
         if joint.parent != end or joint.kind not in ("fixed", "revolute", "continuous") or joint.mimic is not None:
-            raise BodyError(f"body {body.name!r} is not a row of turning joints: see joint {joint.name!r}.")
+            raise mk.BodyError(f"body {body.name!r} is not a row of turning joints: see joint {joint.name!r}.")
         rest, end = rest @ joint.origin, joint.child
         if joint.kind != "fixed":
             turns.append(Turn(rest, joint.axis, joint.lower[0], joint.upper[0]))
@@ -89,7 +100,7 @@ def _link(name: str, mass: float | None) -> str:
 def _joint(kind: str, parent: str, child: str, origin: Array, more: str) -> str:
     return (
         f'<joint name="to_{child}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
-        f'<origin xyz="{_numbers(origin[:3, 3])}" rpy="{_numbers(to_euler(origin[:3, :3]))}"/>{more}</joint>'
+        f'<origin xyz="{_numbers(origin[:3, 3])}" rpy="{_numbers(mk.to_euler(origin[:3, :3]))}"/>{more}</joint>'
     )
 
 

@@ -8,11 +8,11 @@ import numpy as np
 from eaik.IK_Homogeneous import HomogeneousRobot
 
 from memetik.bench.peers.chain import SerialChain
-from memetik.bench.peers.peer import Peer, Task
+from memetik.bench.queries import Peer, Task
 from memetik.types import Array
 
 
-class Eaik:
+class Eaik(Peer):
     """It knows no limits: its angles are within half a turn of zero."""
 
     name = "eaik (closed form)"

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 import numpy as np
 from ikpy.chain import Chain
 
 from memetik.bench.peers.chain import BASE, SerialChain
-from memetik.bench.peers.peer import Peer, Task
 from memetik.bench.peers.restarts import Restarted
+from memetik.bench.queries import Task
 from memetik.geometry import pose_error
 from memetik.types import Array
 
 
-class IKPy(Restarted):
+class Adapter(Restarted):
     """Its call cannot be given a time: it ends when it ends."""
 
     name = "ikpy"
-    share = 100
+    slow = 100
 
     def __init__(self, chain: SerialChain, task: Task) -> None:
         super().__init__(chain, task)
         mask = [False, *[True] * len(chain.turns), False]  # its own base link, the turns, the tool
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "arm.urdf"
-            path.write_text(chain.urdf())
-            self._chain = Chain.from_urdf_file(str(path), base_elements=[BASE], active_links_mask=mask, symbolic=False)
+        with chain.urdf_file() as path:
+            self._chain = Chain.from_urdf_file(path, base_elements=[BASE], active_links_mask=mask, symbolic=False)
 
     def aim(self, target: Array) -> None:
         self._target = target
@@ -38,8 +33,3 @@ class IKPy(Restarted):
         )
         reached = self._chain.forward_kinematics(found)
         return np.array(found[1:-1]) if self.near(*pose_error(reached, self._target)) else None
-
-
-def build(chain: SerialChain, task: Task) -> list[Peer]:
-    """It takes every serial arm."""
-    return [IKPy(chain, task)]

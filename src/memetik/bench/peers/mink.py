@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Iterator
 
 import mink
 import mujoco
-import numpy as np
 
 from memetik.bench.peers.chain import TIP, SerialChain
-from memetik.bench.peers.peer import Peer, Task
-from memetik.bench.peers.restarts import STEPS, Restarted
+from memetik.bench.peers.restarts import Stepped, norms
+from memetik.bench.queries import Task
 from memetik.types import Array
 
 SOLVER = "daqp"
 
 
-class Mink(Restarted):
+class Adapter(Stepped):
     """Whole steps (gain 1, a time step of 1 s) without a limit on speed, so that it converges as fast as it can."""
 
     name = "mink"
@@ -32,22 +31,12 @@ class Mink(Restarted):
     def aim(self, target: Array) -> None:
         self._task.set_target(mink.SE3.from_matrix(target))
 
-    def descend(self, q: Array, deadline: float) -> Array | None:
+    def steps(self, q: Array) -> Iterator[tuple[Array, tuple[float, float]]]:
         self._configuration.update(q)
-        for _ in range(STEPS):
-            error = self._task.compute_error(self._configuration)
-            if self.near(float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:]))):
-                return np.array(self._configuration.q)
-            if time.perf_counter() > deadline:
-                return None
+        while True:
+            yield self._configuration.q, norms(self._task.compute_error(self._configuration))
             try:
                 velocity = mink.solve_ik(self._configuration, [self._task], 1.0, SOLVER, limits=self._limits)
             except mink.NoSolutionFound:
-                return None
+                return
             self._configuration.integrate_inplace(velocity, 1.0)
-        return None
-
-
-def build(chain: SerialChain, task: Task) -> list[Peer]:
-    """It takes every serial arm."""
-    return [Mink(chain, task)]

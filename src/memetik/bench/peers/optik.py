@@ -4,31 +4,25 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
-from pathlib import Path
 
 import numpy as np
 import optik
 
 from memetik.bench.peers.chain import BASE, TIP, SerialChain
-from memetik.bench.peers.peer import Peer, Task
+from memetik.bench.queries import Peer, Task
 from memetik.types import Array
 
 # It knows no continuous joints. Limits of two turns served it better than one: fewer solutions lie behind a limit.
 FREE = 2.0 * math.pi
 
 
-class Optik:
+class Optik(Peer):
     """Its own defaults (mode "speed"), but for tolerance and time. It stops at |log of the pose error|^2 < tol_f."""
-
-    whole_turns = False
 
     def __init__(self, chain: SerialChain, task: Task, threads: int) -> None:
         self.name = f"optik, {threads} thread{'s' if threads > 1 else ''}"
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "arm.urdf"
-            path.write_text(chain.urdf(FREE))
-            self._robot = optik.Robot.from_urdf_file(str(path), BASE, TIP)
+        with chain.urdf_file(FREE) as path:
+            self._robot = optik.Robot.from_urdf_file(path, BASE, TIP)
         self._robot.set_parallelism(threads)
         tolerance = min(task.position, task.orientation) ** 2
         self._config = optik.SolverConfig(max_time=task.seconds, tol_f=tolerance)

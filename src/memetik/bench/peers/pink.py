@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Iterator
 
-import numpy as np
 import pink
 import pinocchio as pin
 from pink.limits import ConfigurationLimit
 from pink.tasks import FrameTask
 
 from memetik.bench.peers.chain import TIP, SerialChain
-from memetik.bench.peers.peer import Peer, Task
-from memetik.bench.peers.restarts import STEPS, Restarted
+from memetik.bench.peers.restarts import Stepped, norms
+from memetik.bench.queries import Task
 from memetik.types import Array
 
 SOLVER = "daqp"  # what mink installs; among the fastest for problems of this size
 
 
-class Pink(Restarted):
+class Adapter(Stepped):
     """Whole steps (gain 1, a time step of 1 s) without a limit on speed, so that it converges as fast as it can."""
 
     name = "pink"
@@ -33,24 +32,12 @@ class Pink(Restarted):
     def aim(self, target: Array) -> None:
         self._task.set_target(pin.SE3(target[:3, :3], target[:3, 3]))
 
-    def descend(self, q: Array, deadline: float) -> Array | None:
-        configuration = pink.Configuration(self._model, self._data, q, copy_data=False)
-        for _ in range(STEPS):
-            error = self._task.compute_error(configuration)
-            if self.near(float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:]))):
-                return np.asarray(configuration.q)
-            if time.perf_counter() > deadline:
-                return None
+    def steps(self, q: Array) -> Iterator[tuple[Array, tuple[float, float]]]:
+        now = pink.Configuration(self._model, self._data, q, copy_data=False)
+        while True:
+            yield now.q, norms(self._task.compute_error(now))
             try:
-                velocity = pink.solve_ik(
-                    configuration, [self._task], 1.0, SOLVER, limits=self._limits, safety_break=False
-                )
+                velocity = pink.solve_ik(now, [self._task], 1.0, SOLVER, limits=self._limits, safety_break=False)
             except pink.exceptions.NoSolutionFound:
-                return None
-            configuration.integrate_inplace(velocity, 1.0)
-        return None
-
-
-def build(chain: SerialChain, task: Task) -> list[Peer]:
-    """It takes every serial arm."""
-    return [Pink(chain, task)]
+                return
+            now.integrate_inplace(velocity, 1.0)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Iterator
 
 import numpy as np
 import pinocchio as pin
 
 from memetik.bench.peers.chain import TIP, SerialChain
-from memetik.bench.peers.peer import Peer, Task
-from memetik.bench.peers.restarts import STEPS, Restarted
+from memetik.bench.peers.restarts import Stepped, norms
+from memetik.bench.queries import Task
 from memetik.types import Array
 
 # The documentation steps by 0.1 with a damping of 1e-12. Of steps of 0.1, 0.5 and 1 and dampings of 1e-12, 1e-6, 1e-4 and
@@ -17,7 +17,7 @@ from memetik.types import Array
 STEP, DAMPING = 1.0, 1e-6
 
 
-class Pinocchio(Restarted):
+class Adapter(Stepped):
     """Damped least squares on log6 of the pose error. It knows no limits: they are checked at the end."""
 
     name = "pinocchio CLIK"
@@ -31,21 +31,12 @@ class Pinocchio(Restarted):
     def aim(self, target: Array) -> None:
         self._target = pin.SE3(target[:3, :3], target[:3, 3])
 
-    def descend(self, q: Array, deadline: float) -> Array | None:
-        for _ in range(STEPS):
+    def steps(self, q: Array) -> Iterator[tuple[Array, tuple[float, float]]]:
+        while True:
             pin.framesForwardKinematics(self._model, self._data, q)
             missing = self._data.oMf[self._tip].actInv(self._target)
             error = pin.log(missing).vector
-            if self.near(float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:]))):
-                return q
-            if time.perf_counter() > deadline:
-                return None
+            yield q, norms(error)
             jacobian = -pin.Jlog6(missing.inverse()) @ pin.computeFrameJacobian(self._model, self._data, q, self._tip)
             step = -jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + DAMPING * np.eye(6), error)
             q = pin.integrate(self._model, q, STEP * step)
-        return None
-
-
-def build(chain: SerialChain, task: Task) -> list[Peer]:
-    """It takes every serial arm."""
-    return [Pinocchio(chain, task)]

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import tempfile
-import time
-from pathlib import Path
+from collections.abc import Iterator
 
 import numpy as np
 import placo
 
 from memetik.bench.peers.chain import TIP, SerialChain
-from memetik.bench.peers.peer import Peer, Task
-from memetik.bench.peers.restarts import STEPS, Restarted
+from memetik.bench.peers.restarts import Stepped
+from memetik.bench.queries import Task
 from memetik.geometry import pose_error
 from memetik.types import Array
 
 
-class PlaCo(Restarted):
+class Adapter(Stepped):
     """Joint limits on, no limit on speed, so that it converges as fast as it can."""
 
     name = "placo"
 
     def __init__(self, chain: SerialChain, task: Task) -> None:
         super().__init__(chain, task)
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "robot.urdf"
-            path.write_text(chain.urdf(mass=1.0))
-            self._robot = placo.RobotWrapper(str(path), placo.Flags.ignore_collisions)
+        with chain.urdf_file(mass=1.0) as path:
+            self._robot = placo.RobotWrapper(path, placo.Flags.ignore_collisions)
         self._solver = placo.KinematicsSolver(self._robot)
         self._solver.mask_fbase(True)
         self._solver.enable_joint_limits(True)
@@ -37,24 +33,14 @@ class PlaCo(Restarted):
     def aim(self, target: Array) -> None:
         self._target = self._task.T_world_frame = target
 
-    def descend(self, q: Array, deadline: float) -> Array | None:
+    def steps(self, q: Array) -> Iterator[tuple[Array, tuple[float, float]]]:
         state = self._robot.state
         state.q = np.concatenate([state.q[:7], q])
         self._robot.state = state
-        self._robot.update_kinematics()
-        for _ in range(STEPS):
-            if self.near(*pose_error(self._robot.get_T_world_frame(TIP), self._target)):
-                return np.array(self._robot.state.q[7:])
-            if time.perf_counter() > deadline:
-                return None
+        while True:
+            self._robot.update_kinematics()
+            yield self._robot.state.q[7:], pose_error(self._robot.get_T_world_frame(TIP), self._target)
             try:
                 self._solver.solve(True)
             except RuntimeError:  # its quadratic program has no solution
-                return None
-            self._robot.update_kinematics()
-        return None
-
-
-def build(chain: SerialChain, task: Task) -> list[Peer]:
-    """It takes every serial arm."""
-    return [PlaCo(chain, task)]
+                return

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 import numpy as np
 import pybullet
 
 from memetik.bench.peers.chain import SerialChain
-from memetik.bench.peers.peer import Peer, Task
 from memetik.bench.peers.restarts import STEPS, Restarted
+from memetik.bench.queries import Task
 from memetik.geometry import pose_error, to_quaternion, transform
 from memetik.types import Array
 
-DAMPING = (
-    1e-4  # its default damps so much that it needs hundreds of steps; of 1e-4 and 1e-2 this was the faster on the panda
-)
+# Its default damps so much that it needs hundreds of steps; of 1e-4 and 1e-2 this was the faster on the panda.
+DAMPING = 1e-4
 
 
-class PyBullet(Restarted):
+class Adapter(Restarted):
     """The plain call: the one that takes limits only leans towards them. Limits are checked at the end."""
 
     name = "pybullet"
@@ -27,10 +23,8 @@ class PyBullet(Restarted):
     def __init__(self, chain: SerialChain, task: Task) -> None:
         super().__init__(chain, task)
         self._client = pybullet.connect(pybullet.DIRECT)
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "arm.urdf"
-            path.write_text(chain.urdf(mass=1.0))
-            self._body = pybullet.loadURDF(str(path), useFixedBase=True, physicsClientId=self._client)
+        with chain.urdf_file(mass=1.0) as path:
+            self._body = pybullet.loadURDF(path, useFixedBase=True, physicsClientId=self._client)
         self._joints = list(range(len(chain.turns)))
         self._tip = len(chain.turns)
         self._damping = [DAMPING] * len(chain.turns)
@@ -58,8 +52,3 @@ class PyBullet(Restarted):
         )
         x, y, z, w = state[5]
         return transform(state[4], (w, x, y, z))
-
-
-def build(chain: SerialChain, task: Task) -> list[Peer]:
-    """It takes every serial arm."""
-    return [PyBullet(chain, task)]

@@ -8,12 +8,12 @@ import numpy as np
 import PyKDL
 
 from memetik.bench.peers.chain import SerialChain
-from memetik.bench.peers.peer import Peer, Task
 from memetik.bench.peers.restarts import STEPS, Restarted
+from memetik.bench.queries import Task
 from memetik.types import Array
 
 
-class KDL(Restarted):
+class Adapter(Restarted):
     """ChainIkSolverPos_NR_JL; limits are clamped after each of its steps."""
 
     name = "kdl"
@@ -50,8 +50,3 @@ def _array(values: Array) -> PyKDL.JntArray:
     for k, value in enumerate(values):
         array[k] = value
     return array
-
-
-def build(chain: SerialChain, task: Task) -> list[Peer]:
-    """It takes every serial arm."""
-    return [KDL(chain, task)]

@@ -5,21 +5,22 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 
 from memetik.bench.peers.chain import SerialChain
-from memetik.bench.peers.peer import Slow, Task
+from memetik.bench.queries import Peer, Task
 from memetik.types import Array
 
 STEPS = 30  # of a local search before it counts as stuck; those that converge take about ten
 
 
-class Restarted(Slow, ABC):
+class Restarted(Peer, ABC):
     """A peer whose own call or loop ends at one local minimum: first from the start, then from random postures."""
 
-    name: str
-    whole_turns = False
+    slow = 20
 
     def __init__(self, chain: SerialChain, task: Task) -> None:
         self.task = task
@@ -58,3 +59,25 @@ class Restarted(Slow, ABC):
     def near(self, position: float, orientation: float) -> bool:
         """Whether errors [m, rad] are within the task's tolerances."""
         return position <= self.task.position and orientation <= self.task.orientation
+
+
+class Stepped(Restarted):
+    """A peer whose users write the loop of its steps, too."""
+
+    def descend(self, q: Array, deadline: float) -> Array | None:
+        """Step until it is near enough, stuck or late."""
+        for posture, errors in islice(self.steps(q), STEPS):
+            if self.near(*errors):
+                return np.array(posture)
+            if time.perf_counter() > deadline:
+                return None
+        return None
+
+    @abstractmethod
+    def steps(self, q: Array) -> Iterator[tuple[Array, tuple[float, float]]]:
+        """The postures on the way from one, and their errors of position and orientation [m, rad]."""
+
+
+def norms(error: Array) -> tuple[float, float]:
+    """Of the position and the orientation part of an error."""
+    return float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:]))

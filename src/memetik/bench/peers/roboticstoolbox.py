@@ -7,17 +7,16 @@ import itertools
 from roboticstoolbox import ET, ETS
 
 from memetik.bench.peers.chain import SerialChain
-from memetik.bench.peers.peer import Peer, Task
+from memetik.bench.queries import Peer, Task
 from memetik.types import Array
 
 GAIN = 0.1  # for Chan's damping 1.0 to 0.01 are advised; of 1.0, 0.1 and 0.01 this was the fastest on most arms
 
 
-class RoboticsToolbox:
+class Adapter(Peer):
     """ik_LM with Chan's damping and joint limits. It takes no time limit: it stops after 100 searches of 30 steps."""
 
     name = "roboticstoolbox ik_LM"
-    whole_turns = False
 
     def __init__(self, chain: SerialChain, task: Task) -> None:
         *steps, tool = chain.steps()
@@ -30,8 +29,3 @@ class RoboticsToolbox:
         answer = self._ets.ik_LM(target, q0=start, tol=self._tolerance, joint_limits=True, method="chan", k=GAIN)
         found: Array | None = answer.q if answer.success else None
         return found
-
-
-def build(chain: SerialChain, task: Task) -> list[Peer]:
-    """It takes every serial arm."""
-    return [RoboticsToolbox(chain, task)]

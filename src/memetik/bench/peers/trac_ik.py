@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import math
-import tempfile
-from pathlib import Path
 
 import numpy as np
 from trac_ik import TracIK
 
 from memetik.bench.peers.chain import BASE, TIP, SerialChain
-from memetik.bench.peers.peer import Peer, Slow, Task
+from memetik.bench.queries import Peer, Task
 from memetik.types import Array
 
 FREE = 2.0 * math.pi  # limits of continuous joints, as for OptIK
 ROUNDED = 1e-6  # rad: it keeps limits in single precision, and answers would lie outside by that
 
 
-class Trac(Slow):
+class Adapter(Peer):
     """Its own defaults (Speed), but for tolerance and time."""
 
     name = "trac_ik, 2 threads"
-    whole_turns = False
-    share = 10
+    slow = 10
 
     def __init__(self, chain: SerialChain, task: Task) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "arm.urdf"
-            epsilon = min(task.position, task.orientation) / math.sqrt(3.0)  # it holds for each axis
-            path.write_text(chain.urdf(FREE))
-            self._solver = TracIK(BASE, TIP, str(path), task.seconds, epsilon, "Speed")
+        epsilon = min(task.position, task.orientation) / math.sqrt(3.0)  # it holds for each axis
+        with chain.urdf_file(FREE) as path:
+            self._solver = TracIK(BASE, TIP, path, task.seconds, epsilon, "Speed")
         lower, upper = chain.limits(FREE).T
         self._solver.joint_limits = (lower + ROUNDED).tolist(), (upper - ROUNDED).tolist()
 
@@ -37,8 +32,3 @@ class Trac(Slow):
         """The first solution found."""
         answer = self._solver.ik(target[:3, 3], target[:3, :3], start)
         return None if answer is None else np.array(answer)
-
-
-def build(chain: SerialChain, task: Task) -> list[Peer]:
-    """It takes every serial arm."""
-    return [Trac(chain, task)]

@@ -13,26 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memetik.bench.harness import Report, progress, pyplot, solved
+import memetik as mk
+from memetik.bench.contest import race
+from memetik.bench.harness import Report, Row, distinct, select, subplots
+from memetik.bench.judge import right
+from memetik.bench.queries import Wanted, ask, draw_many, wish
 from memetik.bench.thesis.grasps import TIPS, shadow_hand
-from memetik.bench.thesis.valkyrie import (
-    ORIENTATION,
-    POSITION,
-    SETUPS,
-    Query,
-    body_of,
-    draw,
-    objective_of,
-    objectives_of,
-    right,
-)
-from memetik.body import Body
-from memetik.problem import Problem
-from memetik.read.load import load
-from memetik.solvers import Budget
-from memetik.solvers.bio_ik import BioIK
+from memetik.bench.thesis.valkyrie import SETUPS, TASK, body_of, objectives_of
 
-FULL = "all phases"
 PHASES = ("exploitation", "adoption", "wipe_out", "weight_interpolation")
 SHORT = 10  # iterations
 EVALUATIONS = 10_000
@@ -43,18 +31,18 @@ class Case(NamedTuple):
     """A body and what is wanted of it."""
 
     label: str
-    body: Body
-    objectives: list[Any]
+    body: mk.Body
+    objectives: list[Wanted]
     times: int = 1  # as many queries as the others get
 
 
 def cases() -> list[Case]:
     """The hand and the humanoid of the figure, and two arms, which are quick to solve but have minima to be caught in."""
     return [
-        Case("Shadow hand", shadow_hand(), [objective_of("position", tip) for tip in TIPS]),
-        Case("Valkyrie", body_of(SETUPS[-1]), list(objectives_of(SETUPS[-1]))),
+        Case("Shadow hand", shadow_hand(), [wish("position", tip, TASK) for tip in TIPS]),
+        Case("Valkyrie", body_of(SETUPS[-1]), objectives_of(SETUPS[-1])),
         *(
-            Case(label, load(label.lower()), [objective_of("pose", tip)], times=ARM_TIMES)
+            Case(label, mk.load(label.lower()), [wish("pose", tip, TASK)], times=ARM_TIMES)
             for label, tip in (("Panda", "panda_hand"), ("KR120", "tool0"))
         ),
     ]
@@ -67,7 +55,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Se
         "ablation",
         "Five fingertips of the Shadow hand by position; wrists, feet and gaze of Valkyrie as in Table 5.4; the pose of the hand "
         f"of two arms. {count} targets each, {ARM_TIMES} times as many for the arms, from postures drawn uniformly within the "
-        f"limits, starts drawn the same way. {POSITION:g} m and {ORIENTATION:g} rad, {EVALUATIONS} "
+        f"limits, starts drawn the same way. {TASK.position:g} m and {TASK.orientation:g} rad, {EVALUATIONS} "
         f"evaluations a solve. Default parameters, and again with {SHORT} iterations of exploitation at most "
         "in a generation; one phase left out at a time. Every variant gets the same queries. Solved: forward kinematics finds "
         "every objective within tolerance and every joint within its limits. Evaluations: the mean over all queries, those "
@@ -75,55 +63,43 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Se
         "share of the sum over all phases; none where it takes fewer.",
     )
     for case in only or cases():
-        for steps in (BioIK.steps, SHORT):
+        for steps in (mk.BioIK.steps, SHORT):
             report.rows += _measure(case, steps, count * case.times)
     report.remarks += verdict(report.rows)
     return report.publish(folder, lambda: _plot(report))
 
 
-def _measure(case: Case, steps: int, count: int) -> list[dict[str, Any]]:
-    problem = Problem(case.body, case.objectives)
-    rng = np.random.default_rng(1)
-    queries = [draw(case.body, case.objectives, rng) for _ in range(count)]
-    solvers = {FULL: BioIK(steps=steps)}
-    for phase in PHASES:
-        left_out: dict[str, Any] = {phase: False}
-        solvers[phase] = BioIK(steps=steps, **left_out)
-    hits, spent = dict.fromkeys(solvers, 0), dict.fromkeys(solvers, 0.0)
-    for query in progress(queries, count, f"{case.label}, {steps} steps"):
-        for name, solver in solvers.items():
-            evaluations, reached = _solve(problem, case, solver, query)
-            hits[name] += reached
-            spent[name] += (evaluations if reached else EVALUATIONS) / count
-    more = {name: max(spent[name] - spent[FULL], 0.0) for name in solvers}
-    total = sum(more.values())
+def _measure(case: Case, steps: int, count: int) -> list[Row]:
+    problem = mk.Problem(case.body, case.objectives)
+    off: list[dict[str, Any]] = [{}, *({phase: False} for phase in PHASES)]
+    budget = mk.Budget(evaluations=EVALUATIONS)
+    tallies = race(
+        [ask(problem, mk.BioIK(steps=steps, **switches), budget) for switches in off],
+        draw_many(case.body, case.objectives, count), f"{case.label}, {steps} steps",
+        turn=1, judge=right(case.body, case.objectives, TASK),
+    )  # fmt: skip
+    spent = [np.where(tally.verdicts, tally.each("evaluations"), EVALUATIONS).mean() for tally in tallies]
+    more = [max(evaluations - spent[0], 0.0) for evaluations in spent]
     return [
         {
             "body": case.label,
             "DoF": len(problem.compiled.active),
             "steps": steps,
-            "without": "nothing" if name == FULL else name,
-            **solved(hits[name], count),
-            "evaluations": spent[name],
-            "times as many": spent[name] / spent[FULL],
-            "contribution [%]": 100.0 * more[name] / total if total > 0.0 else 0.0,
+            "without": name,
+            **tally.solved(),
+            "evaluations": float(spent[k]),
+            "times as many": float(spent[k] / spent[0]),
+            "contribution [%]": 100.0 * float(more[k]) / sum(more) if sum(more) > 0.0 else 0.0,
         }
-        for name in solvers
+        for k, (name, tally) in enumerate(zip(("nothing", *PHASES), tallies, strict=True))
     ]
 
 
-def _solve(problem: Problem, case: Case, solver: BioIK, query: Query) -> tuple[int, bool]:
-    for objective, target in zip(case.objectives, query[0], strict=True):
-        objective.target = target
-    solution = solver.solve(problem, query[1], Budget(evaluations=EVALUATIONS))
-    return solution.evaluations, right(case.body, case.objectives, query, solution.q)
-
-
-def verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
+def verdict(rows: Sequence[Row]) -> list[str]:
     """Which phase contributes most, and which contribute nothing."""
     remarks = []
     for body, steps in dict.fromkeys((row["body"], row["steps"]) for row in rows):
-        mine = [row for row in rows if (row["body"], row["steps"]) == (body, steps) and row["without"] != "nothing"]
+        _, *mine = select(rows, body=body, steps=steps)
         most = max(mine, key=lambda row: row["times as many"])
         idle = [row["without"] for row in mine if row["times as many"] <= 1.0]
         remarks.append(
@@ -135,11 +111,10 @@ def verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 def _plot(report: Report) -> Any:
     """Exploitation apart from the others, whose shares would be lost beside it; pale where it is cut."""
-    plt = pyplot()
     groups = list(dict.fromkeys((row["body"], row["steps"]) for row in report.rows))
-    bodies = list(dict.fromkeys(body for body, _ in groups))
+    bodies = distinct(report.rows, "body")
     ratios = {(row["body"], row["steps"], row["without"]): row["times as many"] for row in report.rows}
-    figure, panels = plt.subplots(1, 2, figsize=(9, 4), width_ratios=(1, 2.4))
+    figure, panels = subplots(1, 2, figsize=(9, 4), width_ratios=(1, 2.4))
     width = 0.8 / len(groups)
     for plot, phases in zip(panels, (PHASES[:1], PHASES[1:]), strict=True):
         for number, (body, steps) in enumerate(groups):
@@ -155,5 +130,4 @@ def _plot(report: Report) -> Any:
     panels[1].set(ylabel="evaluations more than with all phases [%]")
     panels[1].axhline(0.0, color="black", lw=0.8)
     panels[1].legend(fontsize=8)
-    figure.tight_layout()
     return figure

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import memetik as mk
 from memetik.bench.contest import contest
-from memetik.bench.harness import BLOCK, Report, pyplot
-from memetik.bench.own import Memetik
-from memetik.bench.peers import LOCAL, PEERS, Peers, Task, find, serial_chain
-from memetik.read.load import load
+from memetik.bench.harness import BLOCK, Report, Row, distinct, label_edges, select, subplots
+from memetik.bench.peers import LOCAL, PEERS, Peers, find, serial_chain
+from memetik.bench.queries import Memetik, Task
 
 TASK = Task(position=1e-5, orientation=1e-5, seconds=0.005)
 
@@ -22,10 +22,14 @@ class Arm(NamedTuple):
     """A chain of a bundled body, and what Table 5.3 says of Bio IK on it, if it does: mean time, share solved."""
 
     label: str
-    body: str
+    name: str
     base: str
     tip: str
     published: str = ""
+
+    def body(self) -> mk.Body:
+        """The chain."""
+        return mk.load(self.name).chain(self.base, self.tip)
 
 
 ARMS = (
@@ -69,38 +73,36 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, peers: S
     return report.publish(folder, lambda: _plot(report))
 
 
-def _measure(arm: Arm, found: Peers, count: int, remarks: list[str]) -> list[dict[str, Any]]:
-    body = load(arm.body).chain(arm.base, arm.tip)
+def _measure(arm: Arm, found: Peers, count: int, remarks: list[str]) -> list[Row]:
+    body = arm.body()
     solvers = [Memetik(body, arm.tip, TASK), *found.build(serial_chain(body), TASK)]
     tallies = contest(body, arm.tip, TASK, solvers, count, arm.label)
     if missed := tallies[0].missed:
         patient = Memetik(body, arm.tip, TASK._replace(seconds=math.inf))
-        solved = sum(patient.solve(target, start) is not None for target, start in missed)
+        solved = sum(patient.ask(query).success for query in missed)
         remarks.append(f"{arm.label}: memetik missed {len(missed)}; without a time limit it solves {solved} of them.")
     own = np.array(tallies[0].seconds)
     return [
         {
             "arm": arm.label,
             "joints": body.dof,
-            "solver": tally.solver.name,
+            "solver": solver.name,
             "targets": len(tally.seconds),
             **tally.columns(TASK),
             "mean / memetik": float(np.mean(tally.seconds) / own.mean()),
             "published": arm.published if tally is tallies[0] else "",
         }
-        for tally in tallies
+        for solver, tally in zip(solvers, tallies, strict=True)
     ]
 
 
 def _plot(report: Report) -> Any:
     """A panel for each arm: the best place is the upper left corner."""
-    plt = pyplot()
-    solvers = list(dict.fromkeys(row["solver"] for row in report.rows))
-    arms = list(dict.fromkeys(row["arm"] for row in report.rows))
-    figure, axes = plt.subplots(3, 3, figsize=(10, 9), sharex=True, sharey=True, layout="constrained")
+    solvers = distinct(report.rows, "solver")
+    figure, axes = subplots(3, 3, figsize=(10, 9), sharex=True, sharey=True, layout="constrained")
     looks = [(f"C{k % 7}", marker) for marker in "o^sD" for k in range(7)]
-    for axis, arm in zip(axes.flat, arms, strict=True):
-        for row in (row for row in report.rows if row["arm"] == arm):
+    for axis, arm in zip(axes.flat, distinct(report.rows, "arm"), strict=True):
+        for row in select(report.rows, arm=arm):
             color, marker = looks[solvers.index(row["solver"])]
             low, high = (float(end) for end in row["95 % interval"].split(" to "))
             share = row["solved [%]"]
@@ -111,10 +113,7 @@ def _plot(report: Report) -> Any:
         axis.axvline(TASK.seconds * 1e6, color="C6", lw=0.8, ls=":")
         axis.set_title(arm, fontsize=10)
         axis.set(xscale="log", ylim=(-4.0, 104.0))
-    for axis in axes[-1]:
-        axis.set_xlabel("mean time of a solve [µs]")
-    for axis in axes[:, 0]:
-        axis.set_ylabel("solved [%]")
+    label_edges(axes, "mean time of a solve [µs]", "solved [%]")
     known = {
         label: handle for axis in axes.flat for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
     }

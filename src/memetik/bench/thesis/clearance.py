@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from memetik.body import Body, Frame, Shape
+import memetik as mk
 from memetik.types import Array
 
 
-def clearance(body: Body, q: Array, links: Iterable[str], balls: Array) -> float:
+def clearance(body: mk.Body, q: Array, links: Iterable[str], balls: Array) -> float:
     """The least distance [m] between the shapes of links and balls (k, 4: x, y, z, radius); below zero in collision."""
     poses = body.forward(q)
     least = math.inf
@@ -23,7 +23,7 @@ def clearance(body: Body, q: Array, links: Iterable[str], balls: Array) -> float
     return least
 
 
-def ball_clearance(body: Body, q: Array, frames: Iterable[Frame], radius: float, balls: Array) -> float:
+def ball_clearance(body: mk.Body, q: Array, frames: Iterable[mk.Frame], radius: float, balls: Array) -> float:
     """The same for frames that each stand for a ball of that radius."""
     poses = body.forward(q)
     centers = np.array([(poses[frame.link] @ frame.link_from_frame)[:3, 3] for frame in frames])
@@ -31,7 +31,7 @@ def ball_clearance(body: Body, q: Array, frames: Iterable[Frame], radius: float,
     return float((apart - radius - balls[:, 3]).min())
 
 
-def distance_from(shape: Shape, points: Array) -> Array:
+def distance_from(shape: mk.Shape, points: Array) -> Array:
     """Signed distance [m] of points (k, 3), given in the shape's frame, from its surface; below zero inside."""
     x, y, z = points.T
     match shape.kind:

@@ -7,23 +7,22 @@ long as breeding does; here an elite is exploited until it gains nothing, so a g
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from memetik.bench.harness import Report, progress, pyplot
-from memetik.bench.thesis.valkyrie import SETUPS, body_of, draw, objectives_of
-from memetik.problem import Problem
-from memetik.solvers import Budget
-from memetik.solvers.bio_ik import BioIK
+import memetik as mk
+from memetik.bench.contest import race
+from memetik.bench.harness import Report, Row, column, subplots
+from memetik.bench.queries import ask, draw_many
+from memetik.bench.thesis.valkyrie import SETUPS, body_of, objectives_of
 
 ELITES = (1, 2, 3, 4, 5, 6)
 QUICK_ELITES = (1, 4)
 POPULATION = 75  # as published
-BUDGET = Budget(evaluations=10_000)
+BUDGET = mk.Budget(evaluations=10_000)
 
 
 def run(folder: Path, *, quick: bool = False, count: int | None = None, elites: Sequence[int] | None = None) -> Report:
@@ -39,32 +38,20 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, elites: 
         f"{cores} cores take turns query by query, and answer the same bit for bit. Wall clock time for a generation, that "
         "of all queries together over all their generations; and the median over queries of one time over the other.",
     )
-    for number in elites:
-        report.rows.append(_measure(number, threads, count))
+    report.rows += [_measure(number, threads, count) for number in elites]
     report.remarks += verdict(report.rows)
     return report.publish(folder, lambda: _plot(report))
 
 
-def _measure(elites: int, threads: int, count: int) -> dict[str, Any]:
+def _measure(elites: int, threads: int, count: int) -> Row:
     body, objectives = body_of(SETUPS[-1]), objectives_of(SETUPS[-1])
-    problem = Problem(body, objectives)
-    solvers = [BioIK(population=POPULATION, elites=elites, threads=n) for n in (1, threads)]
-    for solver in solvers:
-        solver.solve(problem, budget=BUDGET)  # compiles
-    rng = np.random.default_rng(1)
-    seconds, generations = np.zeros((count, 2)), np.zeros(count)
-    for k in progress(range(count), count, f"{elites} elites"):
-        targets, start = draw(body, objectives, rng)
-        for objective, target in zip(objectives, targets, strict=True):
-            objective.target = target
-        answers = {}
-        for way in (0, 1) if k % 2 else (1, 0):
-            begin = time.perf_counter()
-            answers[way] = solvers[way].solve(problem, start, BUDGET)
-            seconds[k, way] = time.perf_counter() - begin
-        generations[k] = max(answers[0].attempts, 1)
-        if answers[0].q.tobytes() != answers[1].q.tobytes():
-            raise AssertionError("threads changed the answer")
+    problem = mk.Problem(body, objectives)
+    solvers = [mk.BioIK(population=POPULATION, elites=elites, threads=n) for n in (1, threads)]
+    ways = [ask(problem, solver, BUDGET) for solver in solvers]
+    one, more = race(ways, draw_many(body, objectives, count), f"{elites} elites", turn=1)
+    if any(a.q.tobytes() != b.q.tobytes() for a, b in zip(one.answers, more.answers, strict=True)):
+        raise AssertionError("threads changed the answer")
+    seconds, generations = np.array([one.seconds, more.seconds]).T, np.maximum(one.each("attempts"), 1)
     alone, together = 1e3 * seconds.sum(axis=0) / generations.sum()
     return {
         "elites": elites,
@@ -78,7 +65,7 @@ def _measure(elites: int, threads: int, count: int) -> dict[str, Any]:
     }
 
 
-def verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
+def verdict(rows: Sequence[Row]) -> list[str]:
     """What threads gain, and where they lose."""
     best = max(rows, key=lambda row: row["faster"])
     remarks = [f"Threads gain most with {best['elites']} elites: a generation is {best['faster']:.3g} times faster."]
@@ -91,12 +78,10 @@ def verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _plot(report: Report) -> Any:
-    plt = pyplot()
-    figure, plot = plt.subplots(figsize=(7, 4))
-    elites = [row["elites"] for row in report.rows]
+    figure, plot = subplots(figsize=(7, 4))
+    elites = column(report.rows, "elites")
     for key, label in (("one thread [ms]", "one thread"), ("threads [ms]", f"{report.rows[-1]['threads']} threads")):
-        plot.plot(elites, [row[key] for row in report.rows], "o-", label=label)
+        plot.plot(elites, column(report.rows, key), "o-", label=label)
     plot.set(xlabel="elites", ylabel="a generation [ms]", ylim=(0.0, None), xticks=elites)
     plot.legend()
-    figure.tight_layout()
     return figure

@@ -8,9 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memetik.body import Body
-from memetik.errors import FormatError
-from memetik.read.load import load
+import memetik as mk
 from memetik.types import Array
 
 PALM = "rh_palm"
@@ -35,12 +33,12 @@ class Grasps(NamedTuple):
     reachable: bool  # by the way they were made
 
 
-def shadow_hand() -> Body:
+def shadow_hand() -> mk.Body:
     """The hand as the thesis has it: 19 joints, two of them in the wrist, the distal joints of four fingers coupled."""
-    return load("shadow_hand").chain("thesis")
+    return mk.load("shadow_hand").chain("thesis")
 
 
-def draw_postures(body: Body, count: int, seed: int = 1) -> Array:
+def draw_postures(body: mk.Body, count: int, seed: int = 1) -> Array:
     """Postures as in grasps (count, joints): the fingers close together, each a little more or less than the others.
 
     A hand that closes by c (0 open, 1 a fist) bends every flexing joint to c of its range, give or take a fifth of it; the
@@ -54,12 +52,12 @@ def draw_postures(body: Body, count: int, seed: int = 1) -> Array:
     return np.asarray(body.lower + share * (body.upper - body.lower))
 
 
-def own_grasps(body: Body, count: int) -> Grasps:
+def own_grasps(body: mk.Body, count: int) -> Grasps:
     """The fingertip poses of drawn postures: every one can be reached."""
     return Grasps("own, full poses", _tips(body, draw_postures(body, count)), oriented=True, reachable=True)
 
 
-def foreign_grasps(body: Body, count: int) -> Grasps:
+def foreign_grasps(body: mk.Body, count: int) -> Grasps:
     """Fingertip positions of hands with longer or shorter fingers, as a human's are: not all of them can be reached."""
     rng = np.random.default_rng(2)
     postures = draw_postures(body, count, seed=3)
@@ -73,7 +71,7 @@ def foreign_grasps(body: Body, count: int) -> Grasps:
     return Grasps(f"fingers ±{100 * STRETCH:g} %, positions", poses, oriented=False, reachable=False)
 
 
-def recorded_grasps(body: Body, path: Path) -> Grasps:
+def recorded_grasps(body: mk.Body, path: Path) -> Grasps:
     """Fingertip positions from a JSON file.
 
     {"tip_links": [five links], "postures": [{"tips": [[x, y, z] of each link, in metres in the frame of rh_palm]}, ...]}
@@ -85,7 +83,7 @@ def recorded_grasps(body: Body, path: Path) -> Grasps:
         if points.ndim != 3 or points.shape[2] != 3 or not np.isfinite(points).all():
             raise ValueError("a tip needs three finite numbers")
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-        raise FormatError(
+        raise mk.FormatError(
             f"{path}: no recorded grasps can be read from it ({error}). Expected is JSON with tip_links, the five links "
             f"{', '.join(TIPS)} in any order, and postures, a list of objects whose tips are as many places [x, y, z] in "
             f"metres in the frame of {PALM}."
@@ -96,6 +94,6 @@ def recorded_grasps(body: Body, path: Path) -> Grasps:
     return Grasps(f"{path.stem}, positions", poses, oriented=False, reachable=False)
 
 
-def _tips(body: Body, postures: Array) -> Array:
+def _tips(body: mk.Body, postures: Array) -> Array:
     at = [body.forward(q) for q in postures]
     return np.array([[poses[tip] for tip in TIPS] for poses in at])

@@ -7,27 +7,25 @@ given as a file (bench/thesis/grasps.py says how).
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from memetik.bench.harness import Report, progress, pyplot, solved
-from memetik.bench.judge import SLACK
+import memetik as mk
+from memetik.bench.contest import race
+from memetik.bench.harness import Report, Row, solved, subplots
+from memetik.bench.judge import within
+from memetik.bench.queries import Query, Task, ask, wish
 from memetik.bench.thesis.grasps import FINGERS, TIPS, Grasps, foreign_grasps, own_grasps, recorded_grasps, shadow_hand
-from memetik.body import Body
 from memetik.geometry import pose_error
-from memetik.objectives import Pose, Position
-from memetik.problem import Problem
-from memetik.solvers import Budget, solve
 from memetik.types import Array
 
 METHODS = ("memetic", "bioik")
-POSITION, ORIENTATION = 1e-4, 1e-3  # m, rad: when a grasp counts as solved
+TASK = Task(position=1e-4, orientation=1e-3, seconds=0.01)  # when a grasp counts as solved
+BUDGET = mk.Budget(evaluations=1_000_000, seconds=TASK.seconds)
 EXACT = 1e-12  # never enough, so that the whole time is spent on getting closer
-SECONDS = 0.01
 PUBLISHED = "1e-5 to 1e-4"  # m and rad, Fig. 5.13
 
 
@@ -35,7 +33,7 @@ class Outcome(NamedTuple):
     """What one method made of some grasps."""
 
     errors: Array  # (grasps, fingers, 2): m and rad, after the whole time
-    seconds: Array  # until within POSITION and ORIENTATION, or until the time was over
+    seconds: Array  # until within the tolerances of the task, or until the time was over
     solved: int
 
 
@@ -50,9 +48,9 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, data: Pa
         f"Shadow hand, {body.dof} joints, all five fingertips at once, {count} grasps, every solve from the posture at rest. "
         "Own: the tip poses of postures that close the fingers to the same degree, give or take a fifth. Other fingers: tip "
         "positions of the same hand with each finger longer or shorter by up to a tenth. "
-        f"Solved: forward kinematics finds all tips within {POSITION:g} m and {ORIENTATION:g} rad and all joints within "
-        f"limits, in {SECONDS * 1e3:g} ms; mean time until then, misses included. Errors: what is left of each tip after a "
-        f"fixed {SECONDS * 1e3:g} ms without a tolerance to stop at.",
+        f"Solved: forward kinematics finds all tips within {TASK.position:g} m and {TASK.orientation:g} rad and all joints "
+        f"within limits, in {TASK.seconds * 1e3:g} ms; mean time until then, misses included. Errors: what is left of each tip "
+        f"after a fixed {TASK.seconds * 1e3:g} ms without a tolerance to stop at.",
         remarks=[
             f"Published (Fig. 5.13): {PUBLISHED} m and rad over 444 human grasps after 10 ms, thumb and little finger a "
             "little better than the others; all solved in 2.1 ms on average (section 5.6). Other targets than here: the "
@@ -61,53 +59,44 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, data: Pa
     )
     outcomes = {}
     for grasps in sets:
-        outcomes[grasps.label] = {method: _measure(body, grasps, method) for method in METHODS}
+        outcomes[grasps.label] = _measure(body, grasps)
         for method, outcome in outcomes[grasps.label].items():
             report.rows += _rows(grasps, method, outcome)
         report.remarks += _remarks(grasps, outcomes[grasps.label])
     return report.publish(folder, lambda: _plot(sets, outcomes))
 
 
-def _measure(body: Body, grasps: Grasps, method: str) -> Outcome:
-    quickly, exactly = (_objectives(grasps, *tolerances) for tolerances in ((POSITION, ORIENTATION), (EXACT, EXACT)))
-    first, second = Problem(body, quickly), Problem(body, exactly)
-    budget = Budget(evaluations=1_000_000, seconds=SECONDS)
-    errors, seconds, hits = [], [], 0
-    for problem in (first, second):
-        solve(problem, method=method, budget=budget)  # compiles
-    for poses in progress(grasps.poses, len(grasps.poses), f"{grasps.label}, {method}"):
-        begin = time.perf_counter()
-        _aim(quickly, poses)
-        solution = solve(first, method=method, budget=budget)
-        seconds.append(time.perf_counter() - begin)
-        left = _errors(body, grasps, solution.q, poses)
-        hits += bool((left <= (POSITION, ORIENTATION)).all())
-        _aim(exactly, poses)
-        errors.append(_errors(body, grasps, solve(second, method=method, budget=budget).q, poses))
-    return Outcome(np.array(errors), np.array(seconds), hits)
+def _measure(body: mk.Body, grasps: Grasps) -> dict[str, Outcome]:
+    """What each method makes of the grasps, quickly and then as exactly as it can."""
+    kind, exact = "pose" if grasps.oriented else "position", Task(EXACT, EXACT, TASK.seconds)
+    first, second = (mk.Problem(body, [wish(kind, tip, task) for tip in TIPS]) for task in (TASK, exact))
+    parts = [poses if grasps.oriented else poses[:, :3, 3] for poses in grasps.poses]
+    queries = [Query(targets, None) for targets in parts]
+    quick, thorough = (
+        race([ask(problem, method, BUDGET) for method in METHODS], queries, grasps.label, turn=1)
+        for problem in (first, second)
+    )
+    outcomes = {}
+    for method, soon, late in zip(METHODS, quick, thorough, strict=True):
+        near, errors = (
+            np.array([_errors(body, grasps, *pair) for pair in zip(tally.each("q"), grasps.poses, strict=True)])
+            for tally in (soon, late)
+        )
+        hits = int((near <= TASK[:2]).all(axis=(1, 2)).sum())
+        outcomes[method] = Outcome(errors, np.array(soon.seconds), hits)
+    return outcomes
 
 
-def _objectives(grasps: Grasps, position: float, orientation: float) -> list[Pose | Position]:
-    if grasps.oriented:
-        return [Pose(tip, np.eye(4), position_tolerance=position, orientation_tolerance=orientation) for tip in TIPS]
-    return [Position(tip, np.zeros(3), tolerance=position) for tip in TIPS]
-
-
-def _aim(objectives: Sequence[Pose | Position], poses: Array) -> None:
-    for objective, pose in zip(objectives, poses, strict=True):
-        objective.target = pose if isinstance(objective, Pose) else pose[:3, 3]
-
-
-def _errors(body: Body, grasps: Grasps, q: Array, poses: Array) -> Array:
+def _errors(body: mk.Body, grasps: Grasps, q: Array, poses: Array) -> Array:
     """Position [m] and orientation [rad] error of each finger by forward kinematics; infinite for broken limits."""
-    if not bool((q >= body.lower - SLACK).all() and (q <= body.upper + SLACK).all()):
+    if not within(body, q):
         return np.full((len(TIPS), 2), np.inf)
     reached = body.forward(q)
     errors = np.array([pose_error(reached[tip], pose) for tip, pose in zip(TIPS, poses, strict=True)])
     return errors if grasps.oriented else errors * (1.0, 0.0)
 
 
-def _rows(grasps: Grasps, method: str, outcome: Outcome) -> list[dict[str, Any]]:
+def _rows(grasps: Grasps, method: str, outcome: Outcome) -> list[Row]:
     return [
         {
             "grasps": grasps.label,
@@ -130,19 +119,18 @@ def _remarks(grasps: Grasps, outcomes: dict[str, Outcome]) -> list[str]:
     if grasps.reachable:
         return []
     least = np.min([outcome.errors[..., 0].max(axis=1) for outcome in outcomes.values()], axis=0)
-    out = least > POSITION
+    out = least > TASK.position
     if not out.any():
-        return [f"{grasps.label}: every grasp is placed within {POSITION:g} m by at least one method."]
+        return [f"{grasps.label}: every grasp is placed within {TASK.position:g} m by at least one method."]
     return [
-        f"{grasps.label}: {int(out.sum())} of {len(out)} grasps are placed within {POSITION:g} m by no method; their worst "
+        f"{grasps.label}: {int(out.sum())} of {len(out)} grasps are placed within {TASK.position:g} m by no method; their worst "
         f"finger is {np.median(least[out]) * 1e3:.2g} mm off (median), {least.max() * 1e3:.2g} mm at most."
     ]
 
 
 def _plot(sets: Sequence[Grasps], outcomes: dict[str, dict[str, Outcome]]) -> Any:
-    plt = pyplot()
     panels = [(grasps, part) for grasps in sets for part in (range(2) if grasps.oriented else range(1))]
-    figure, axes = plt.subplots(1, len(panels), figsize=(3.6 * len(panels), 4.2), sharey=True)
+    figure, axes = subplots(1, len(panels), figsize=(3.6 * len(panels), 4.2), sharey=True)
     for axis, (grasps, part) in zip(axes, panels, strict=True):
         for shift, (method, outcome) in zip((-0.2, 0.2), outcomes[grasps.label].items(), strict=True):
             color = f"C{METHODS.index(method)}"
@@ -160,12 +148,10 @@ def _plot(sets: Sequence[Grasps], outcomes: dict[str, dict[str, Outcome]]) -> An
         if grasps.oriented:
             axis.axhspan(1e-5, 1e-4, color="C2", alpha=0.25, lw=0.0, label="Bio IK, published (other grasps)")
         axis.set_xticks(np.arange(len(FINGERS)), FINGERS, rotation=30)
-        axis.set(
-            yscale="log", title=grasps.label, ylabel=f"{('position', 'orientation')[part]} error [{('m', 'rad')[part]}]"
-        )
+        name, unit = (("position", "m"), ("orientation", "rad"))[part]
+        axis.set(yscale="log", title=grasps.label, ylabel=f"{name} error [{unit}]")
         axis.title.set_fontsize(9)
-    figure.suptitle(f"left after {SECONDS * 1e3:g} ms: median, quartiles, 5 to 95 %", fontsize=10)
-    figure.tight_layout()
+    figure.suptitle(f"left after {TASK.seconds * 1e3:g} ms: median, quartiles, 5 to 95 %", fontsize=10)
     figure.legend(
         *axes[0].get_legend_handles_labels(), fontsize=8, ncols=3, loc="upper center", bbox_to_anchor=(0.5, 0.0)
     )

@@ -7,14 +7,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memetik.bench.harness import pyplot
-from memetik.bench.thesis.fitness import fitness
-from memetik.body import Body
-from memetik.problem import Problem
-from memetik.solvers.history import History
+import memetik as mk
+from memetik.bench.harness import subplots
+from memetik.bench.queries import Query, aim
+from memetik.problem import fitness
 from memetik.types import Array
-from memetik.write.evolved import evolved_figure
-from memetik.write.landscape import Row, columns, elites, individuals, landscape_figure, procreation
+from memetik.write import (
+    LandscapeRow,
+    elites,
+    evolved_figure,
+    individuals,
+    landscape_columns,
+    landscape_figure,
+    procreation,
+)
 
 GRID = 181  # points along a joint of a map
 SHOWN = 3  # elites of the runs whose parents and postures are shown
@@ -25,7 +31,7 @@ class Scene(NamedTuple):
     """A body, the links that get targets, and two of its joints for a slice through the landscape."""
 
     label: str
-    body: Body
+    body: mk.Body
     tips: tuple[str, ...]
     joints: tuple[str, str]
     poses: bool = True
@@ -36,10 +42,10 @@ class Evolution(NamedTuple):
 
     scene: Scene
     elites: int
-    problem: Problem
-    targets: list[Array]
+    problem: mk.Problem
+    query: Query
     answer: Array
-    history: History
+    history: mk.History
     right: bool
 
 
@@ -62,9 +68,9 @@ def landscape(run: Evolution, points: int = GRID) -> tuple[Array, Array, Array]:
     """The fitness over two joints, all others as in the answer: the values of both, and the map (second, first)."""
     body = run.scene.body
     first, second = (body.index(joint) for joint in run.scene.joints)
-    for objective, target in zip(run.problem.objectives, run.targets, strict=True):
-        objective.target = target if run.scene.poses else target[:3, 3]  # type: ignore[attr-defined]
-    low, high = run.problem.compiled.bounds[2:4]
+    aim(run.problem, run.query)
+    variables = run.problem.compiled.variables
+    low, high = variables["sample_lower"], variables["sample_upper"]
     place = {int(k): i for i, k in enumerate(run.problem.compiled.active)}
     across = np.linspace(low[place[first]], high[place[first]], points)
     along = np.linspace(low[place[second]], high[place[second]], points)
@@ -74,20 +80,14 @@ def landscape(run: Evolution, points: int = GRID) -> tuple[Array, Array, Array]:
 
 
 def _maps(runs: Sequence[Evolution]) -> Any:
-    plt = pyplot()
-    figure, panels = plt.subplots(
+    figure, panels = subplots(
         1, len(runs), figsize=(3.4 * len(runs) + 0.6, 3.6), sharey=True, squeeze=False, layout="constrained"
     )
     for axes, run in zip(panels[0], runs, strict=True):
         across, along, found = landscape(run)
         image = axes.pcolormesh(
-            np.degrees(across),
-            np.degrees(along),
-            np.log10(found + 1e-6),
-            cmap="cividis_r",
-            rasterized=True,
-            shading="auto",
-        )
+            np.degrees(across), np.degrees(along), np.log10(found + 1e-6), cmap="cividis_r", rasterized=True, shading="auto",
+        )  # fmt: skip
         history = run.history
         genes = np.degrees(history.genes[:, [history.joints.index(joint) for joint in run.scene.joints]])
         axes.plot(*genes[~history.elite].T, ".", ms=2, color="white", alpha=0.6, rasterized=True, label="individuals")
@@ -108,10 +108,10 @@ def _maps(runs: Sequence[Evolution]) -> Any:
 def _histories(runs: Sequence[Evolution]) -> Any:
     """Every individual of every run; then, for one of them, who came from whom, and the elites alone."""
     shown = next((run for run in runs if run.elites == SHOWN), runs[0])
-    rows = [Row(f"{_elites(run)}, all", run.history, individuals) for run in runs]
-    rows.append(Row(f"{_elites(shown)}, procreation", shown.history, procreation))
-    rows.append(Row(f"{_elites(shown)}, by niche", shown.history, elites))
-    return landscape_figure(rows, columns(shown.history, ()), runs[0].scene.label)
+    rows = [LandscapeRow(f"{_elites(run)}, all", run.history, individuals) for run in runs]
+    rows.append(LandscapeRow(f"{_elites(shown)}, procreation", shown.history, procreation))
+    rows.append(LandscapeRow(f"{_elites(shown)}, by niche", shown.history, elites))
+    return landscape_figure(rows, landscape_columns(shown.history, ()), runs[0].scene.label)
 
 
 def _elites(run: Evolution) -> str:
@@ -120,7 +120,8 @@ def _elites(run: Evolution) -> str:
 
 def _postures(run: Evolution) -> Any:
     """The last whole generation, the fittest first."""
+    points = [target[:3, 3] if target.ndim == 2 else target for target in run.query.targets]
     return evolved_figure(
-        run.scene.body, run.history, count=POSTURES, targets=[target[:3, 3] for target in run.targets], across=ACROSS,
+        run.scene.body, run.history, count=POSTURES, targets=points, across=ACROSS,
         title=run.scene.label,
     )  # fmt: skip

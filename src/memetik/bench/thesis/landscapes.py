@@ -8,45 +8,40 @@ are followed at once, and how far the population is spread, with one elite and w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from memetik.bench.harness import Report, progress, save_figure, solved
+import memetik as mk
+from memetik.bench.harness import Report, Row, distinct, progress, save_figure, select, solved
 from memetik.bench.judge import plain_forward
+from memetik.bench.queries import Task, aim, draw_many, wish
 from memetik.bench.thesis.landscape_plots import Evolution, Scene, figures
 from memetik.geometry import pose_error
-from memetik.objectives import Pose, Position
-from memetik.problem import Problem
-from memetik.read.chains import planar_chain
-from memetik.read.load import load
-from memetik.solvers import Budget
-from memetik.solvers.bio_ik import BioIK
-from memetik.solvers.history import History
 from memetik.types import Array
 
 ELITES = (1, 3, 6)
 POPULATION = 50  # as in Fig. 5.27
 STEPS = 3  # iterations of L-BFGS-B for an elite in a generation: the search is to be seen, not to be quick
-BUDGET = Budget(evaluations=15_000)
-NEAR, TURNED = 1e-4, 1e-3  # m, rad
+BUDGET = mk.Budget(evaluations=15_000)
+TASK = Task(position=1e-4, orientation=1e-3, seconds=np.inf)
 GENERATIONS = 15  # a good length of the evolutions in pictures
 LATE = 0.1  # share of the generations, the last ones, that the niches are counted in
 
 
 def scenes() -> list[Scene]:
     """The bodies of Fig. 5.26 to 5.32, and an arm of two joints."""
-    mannequin, kyle, valkyrie = load("mannequin"), load("kyle"), load("valkyrie")
+    mannequin, kyle, valkyrie = mk.load("mannequin"), mk.load("kyle"), mk.load("valkyrie")
     wrists_feet = ("rightPalm", "leftPalm", "rightFoot", "leftFoot")
     fingers = tuple(f"rh_{finger}tip" for finger in ("ff", "mf", "rf", "lf", "th"))
     hands = ("left_hand_tip", "right_hand_tip")
     return [
-        Scene("planar arm", planar_chain(2), ("tip",), ("joint_1", "joint_2"), poses=False),
+        Scene("planar arm", mk.planar_chain(2), ("tip",), ("joint_1", "joint_2"), poses=False),
         Scene("mannequin, hands", mannequin, hands, ("left_shoulder_y", "left_elbow")),
         Scene("kyle, hands and feet", kyle, (*hands, "left_foot", "right_foot"), ("left_shoulder_y", "left_elbow")),
-        Scene("shadow hand, finger tips", load("shadow_hand"), fingers, ("rh_WRJ2", "rh_WRJ1"), poses=False),
+        Scene("shadow hand, finger tips", mk.load("shadow_hand"), fingers, ("rh_WRJ2", "rh_WRJ1"), poses=False),
         Scene(
             "valkyrie arm",
             valkyrie.chain("torso", "rightPalm"),
@@ -65,10 +60,10 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Se
         f"Bio IK with {POPULATION} individuals and {STEPS} iterations of L-BFGS-B for an elite in a generation, "
         f"{BUDGET.evaluations} evaluations at most. {count} targets a body, drawn as poses, or positions of the planar arm and "
         "the finger tips, of one posture within the limits; starts drawn the same way. Solved: a plain forward kinematics finds "
-        f"the answer within {NEAR:g} m and {TURNED:g} rad. Niches: regions that the elites stand in, a tenth of a range apart "
-        f"in some joint, the mean over the last {LATE:.0%} of the generations. Spread: standard deviation of a gene in the "
-        "last generation, as a share of its range, mean over genes. Median fitness: of the last generation over that of the "
-        "first.",
+        f"the answer within {TASK.position:g} m and {TASK.orientation:g} rad. Niches: regions that the elites stand in, a "
+        f"tenth of a range apart in some joint, the mean over the last {LATE:.0%} of the generations. Spread: standard "
+        "deviation of a gene in the last generation, as a share of its range, mean over genes. Median fitness: of the last "
+        "generation over that of the first.",
     )
     shown: list[Evolution] = []
     for scene in only or scenes():
@@ -87,19 +82,16 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Se
 
 def _evolve(scene: Scene, elites: int, count: int) -> list[Evolution]:
     """As many evolutions as there are targets, the same targets for every number of elites."""
-    wishes = [_wish(scene, tip) for tip in scene.tips]
-    problem = Problem(scene.body, wishes)
-    solver = BioIK(population=POPULATION, elites=elites, steps=STEPS)
-    rng = np.random.default_rng(3)
+    wishes = [wish("pose" if scene.poses else "position", tip, TASK) for tip in scene.tips]
+    problem = mk.Problem(scene.body, wishes)
+    solver = mk.BioIK(population=POPULATION, elites=elites, steps=STEPS)
     found = []
-    for _ in progress(range(count), count, f"{scene.label}, {elites} elites"):
-        poses, start = scene.body.forward(scene.body.sample(rng)), scene.body.sample(rng)
-        targets = [poses[tip].copy() for tip in scene.tips]
-        for wish, target in zip(wishes, targets, strict=True):
-            wish.target = target if isinstance(wish, Pose) else target[:3, 3]
-        solution, history = solver.evolve(problem, start, BUDGET)
-        right = all(_near(scene, solution.q, *pair) for pair in zip(scene.tips, targets, strict=True))
-        found.append(Evolution(scene, elites, problem, targets, solution.q, history, right))
+    for query in progress(draw_many(scene.body, wishes, count, seed=3), count, f"{scene.label}, {elites} elites"):
+        aim(problem, query)
+        solution, history = solver.evolve(problem, query.start, BUDGET)
+        pairs = zip(scene.tips, query.targets, strict=True)
+        right = all(_near(plain_forward(scene.body, solution.q, tip), target) for tip, target in pairs)
+        found.append(Evolution(scene, elites, problem, query, solution.q, history, right))
     return found
 
 
@@ -109,18 +101,14 @@ def _unfit(runs: tuple[Evolution, ...]) -> tuple[int, int]:
     return sum(not one.right for one in runs), abs(longest - GENERATIONS)
 
 
-def _wish(scene: Scene, tip: str) -> Pose | Position:
-    if scene.poses:
-        return Pose(tip, np.eye(4), position_tolerance=NEAR, orientation_tolerance=TURNED)
-    return Position(tip, (0.0, 0.0, 0.0), tolerance=NEAR)
+def _near(pose: Array, target: Array) -> bool:
+    if target.ndim == 1:
+        return math.dist(pose[:3, 3], target) <= TASK.position
+    position, orientation = pose_error(pose, target)
+    return position <= TASK.position and orientation <= TASK.orientation
 
 
-def _near(scene: Scene, q: Array, tip: str, target: Array) -> bool:
-    position, orientation = pose_error(plain_forward(scene.body, q, tip), target)
-    return position <= NEAR and (not scene.poses or orientation <= TURNED)
-
-
-def _row(scene: Scene, elites: int, runs: Sequence[Evolution]) -> dict[str, Any]:
+def _row(scene: Scene, elites: int, runs: Sequence[Evolution]) -> Row:
     histories = [one.history for one in runs]
     return {
         "body": scene.label,
@@ -136,7 +124,7 @@ def _row(scene: Scene, elites: int, runs: Sequence[Evolution]) -> dict[str, Any]
     }
 
 
-def _niches(history: History) -> float:
+def _niches(history: mk.History) -> float:
     """How many niches the elites of the last generations stand in."""
     niche, last = history.niches(), history.generations - 1
     late = range(max(0, round((1.0 - LATE) * last)), last + 1)
@@ -144,21 +132,20 @@ def _niches(history: History) -> float:
     return float(np.mean([n for n in counts if n > 0] or [0]))
 
 
-def _last(history: History, values: Array) -> Array:
+def _last(history: mk.History, values: Array) -> Array:
     """What belongs to the last whole generation."""
     sizes = np.bincount(history.generation)
     whole = np.flatnonzero(sizes >= POPULATION)
     return np.asarray(values[history.generation == (whole[-1] if len(whole) else 0)])
 
 
-def verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
+def verdict(rows: Sequence[Row]) -> list[str]:
     """What one elite does differently from several."""
     remarks = []
-    for body in dict.fromkeys(row["body"] for row in rows):
-        mine = [row for row in rows if row["body"] == body]
+    for body in distinct(rows, "body"):
         told = [
             f"{row['elites']}: {row['solved [%]']:.0f} % in {row['generations']:.3g} generations, {row['niches']:.2g} niches"
-            for row in mine
+            for row in select(rows, body=body)
         ]
         remarks.append(f"{body}, by elites: {'; '.join(told)}.")
     remarks.append(

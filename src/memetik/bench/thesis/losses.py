@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from memetik.bench.harness import Report, progress, pyplot, solved, wilson
-from memetik.bench.thesis.valkyrie import (
-    BUDGET,
-    ORIENTATION,
-    POSITION,
-    SETUPS,
-    Query,
-    Setup,
-    body_of,
-    draw,
-    objectives_of,
-    right,
-)
-from memetik.problem import Problem
-from memetik.solvers.bio_ik import BioIK
+import memetik as mk
+from memetik.bench.contest import race
+from memetik.bench.harness import Report, Row, bars, column, distinct, fewer_than_published, select, subplots
+from memetik.bench.judge import right
+from memetik.bench.queries import ask, draw_many
+from memetik.bench.thesis.valkyrie import BUDGET, SETUPS, TASK, Setup, body_of, objectives_of
 
 TURN = 20  # queries that one loss solves in a row before the other gets the same ones
 LABELS = {"rmse": "root mean square", "mean": "mean"}
@@ -56,7 +46,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, setups: 
     report = Report(
         "losses",
         f"Bio IK with the individuals and elites of Table 5.4. {count} targets a set-up, from postures drawn uniformly within "
-        f"the limits; starts drawn the same way, apart from the targets. {POSITION:g} m and {ORIENTATION:g} rad, "
+        f"the limits; starts drawn the same way, apart from the targets. {TASK.position:g} m and {TASK.orientation:g} rad, "
         f"{BUDGET.seconds * 1e3:g} ms a solve. Both losses take turns of {TURN} with the same targets and starts. Solved: "
         "forward kinematics finds every objective within tolerance and every joint within its limits. Times as a Python user "
         "sees them, setting the targets included, over all solves. Published: the same table, in C# with threads on its "
@@ -68,24 +58,14 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, setups: 
     return report.publish(folder, lambda: _plot(report))
 
 
-def _measure(setup: Setup, published: Published, count: int) -> list[dict[str, Any]]:
+def _measure(setup: Setup, published: Published, count: int) -> list[Row]:
     body, objectives = body_of(setup), objectives_of(setup)
-    problem = Problem(body, objectives)
-    solvers = [BioIK(population=published.individuals, elites=published.elites, loss=loss) for loss in LABELS]
-    rng = np.random.default_rng(1)
-    queries = [draw(body, objectives, rng) for _ in range(count)]
-    for solver in solvers:
-        solver.solve(problem)  # compiles
-    seconds: list[list[float]] = [[] for _ in solvers]
-    hits = [0] * len(solvers)
-    turns = [(begin, k) for begin in range(0, count, TURN) for k in range(len(solvers))]
-    for begin, k in progress(turns, len(turns), setup.label):
-        for query in queries[begin : begin + TURN]:
-            started = time.perf_counter()
-            _aim(objectives, query)
-            solution = solvers[k].solve(problem, query[1], BUDGET)
-            seconds[k].append(time.perf_counter() - started)
-            hits[k] += right(body, objectives, query, solution.q)
+    problem = mk.Problem(body, objectives)
+    solvers = [mk.BioIK(population=published.individuals, elites=published.elites, loss=loss) for loss in LABELS]
+    tallies = race(
+        [ask(problem, solver, BUDGET) for solver in solvers], draw_many(body, objectives, count), setup.label,
+        turn=TURN, judge=right(body, objectives, TASK),
+    )  # fmt: skip
     return [
         {
             "objectives": setup.label,
@@ -94,26 +74,20 @@ def _measure(setup: Setup, published: Published, count: int) -> list[dict[str, A
             "elites": published.elites,
             "loss": label,
             "queries": count,
-            **solved(hits[k], count),
-            "mean [ms]": 1e3 * float(np.mean(seconds[k])),
-            "median [ms]": 1e3 * float(np.median(seconds[k])),
+            **tally.solved(),
+            "mean [ms]": tally.milliseconds(),
+            "median [ms]": 1e3 * float(np.median(tally.seconds)),
             "published solved [%]": getattr(published, loss)[1],
             "published mean [ms]": getattr(published, loss)[0],
         }
-        for k, (loss, label) in enumerate(LABELS.items())
+        for (loss, label), tally in zip(LABELS.items(), tallies, strict=True)
     ]
 
 
-def _aim(objectives: Sequence[Any], query: Query) -> None:
-    for objective, target in zip(objectives, query[0], strict=True):
-        objective.target = target
-
-
-def verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
+def verdict(rows: Sequence[Row]) -> list[str]:
     """Where the root mean square is behind its published figures, and what the mean costs."""
-    squares = [row for row in rows if row["loss"] == LABELS["rmse"]]
-    means = [row for row in rows if row["loss"] == LABELS["mean"]]
-    fewer = [row["objectives"] for row in squares if _upper(row) < row["published solved [%]"]]
+    squares, means = (select(rows, loss=label) for label in LABELS.values())
+    fewer = [row["objectives"] for row in squares if fewer_than_published(row)]
     slower = [row["objectives"] for row in squares if row["mean [ms]"] > row["published mean [ms]"]]
     longer = [b["mean [ms]"] / a["mean [ms]"] for a, b in zip(squares, means, strict=True)]
     lost = [a["solved [%]"] - b["solved [%]"] for a, b in zip(squares, means, strict=True)]
@@ -124,34 +98,23 @@ def verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
     ]
 
 
-def _upper(row: dict[str, Any]) -> float:
-    """The upper end of the interval of the share solved [%]."""
-    return 100.0 * wilson(round(row["solved [%]"] * row["queries"] / 100.0), row["queries"])[1]
-
-
 def _listed(labels: Sequence[str]) -> str:
     return ", ".join(repr(label) for label in labels) if labels else "none"
 
 
 def _plot(report: Report) -> Any:
-    plt = pyplot()
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), sharey=True)
-    setups = list(dict.fromkeys(row["objectives"] for row in report.rows))
-    places = np.arange(len(setups), dtype=np.float64)
-    bars = [(loss, published) for loss in LABELS.values() for published in (True, False)]
-    for k, (loss, published) in enumerate(bars):
-        rows = [row for row in report.rows if row["loss"] == loss]
-        at, color = places + 0.2 * (k - 1.5), f"C{0 if loss == LABELS['rmse'] else 1}"
-        for axis, column in zip(axes, ("solved [%]", "mean [ms]"), strict=True):
-            values = [row[f"published {column}" if published else column] for row in rows]
-            label = f"{loss}, {'published' if published else 'memetik'}"
-            axis.barh(at, values, 0.18, color=color, alpha=0.4 if published else 1.0, label=label)
-    axes[0].set_yticks(places, setups)
-    axes[0].invert_yaxis()
+    figure, axes = subplots(1, 2, figsize=(10, 4.6), sharey=True)
+    setups = distinct(report.rows, "objectives")
+    for axis, key in zip(axes, ("solved [%]", "mean [ms]"), strict=True):
+        groups = {}
+        for loss in LABELS.values():
+            rows = select(report.rows, loss=loss)
+            groups[f"{loss}, published"] = column(rows, f"published {key}")
+            groups[f"{loss}, memetik"] = column(rows, key)
+        bars(axis, setups, groups, 0.2, color=["C0", "C0", "C1", "C1"], alpha=[0.4, 1.0, 0.4, 1.0])
     axes[0].set(xlabel="solved within 10 ms [%]", xlim=(0.0, 100.0))
     axes[1].set(xlabel="mean time of a solve [ms]")
     figure.legend(
         *axes[0].get_legend_handles_labels(), fontsize=8, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0)
     )
-    figure.tight_layout()
     return figure

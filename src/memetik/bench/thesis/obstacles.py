@@ -8,25 +8,18 @@ still. Collisions are judged by distances that are computed apart from the libra
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from memetik.bench.harness import Report, progress, pyplot, solved, spread
+import memetik as mk
+from memetik.bench.contest import race
+from memetik.bench.harness import Report, Row, percent, solved, spread, subplots
 from memetik.bench.judge import SLACK, Judge
-from memetik.bench.own import pose_of
-from memetik.bench.peers import Task
+from memetik.bench.queries import Query, Task, ask, pose_of
 from memetik.bench.thesis.clearance import ball_clearance, clearance
-from memetik.body import Body, Frame
-from memetik.geometry import axis_angle, transform
-from memetik.motion import track
-from memetik.objectives import Distance
-from memetik.problem import Problem
-from memetik.read.load import load
-from memetik.solvers import Budget, solve
 from memetik.types import Array
 
 TASK = Task(position=1e-4, orientation=1e-3, seconds=0.005)  # the thesis allows 5 ms for the ball
@@ -37,22 +30,14 @@ CENTER, SPACING, WALL = np.array([0.95, -0.2, -0.1]), 0.18, 0.09  # m: back of t
 BALL, FREE, SOLID = "ball", "box, free space", "box, in the wall"
 
 
-class Query(NamedTuple):
-    """A target for the tip, where to start, and what is in the way."""
-
-    target: Array  # 4x4
-    start: Array
-    balls: Array  # (k, 4) x, y, z, radius
-
-
 class Scene(NamedTuple):
     """An arm among obstacles."""
 
     label: str
-    body: Body
+    body: mk.Body
     tip: str
     task: Task
-    keep_off: Callable[[Array, float], Distance]  # the objective for balls, by weight
+    keep_off: Callable[[Array, float], mk.Distance]  # the objective for balls, by weight
     clearance: Callable[[Array, Array], float]  # of a posture from balls [m]
     weights: tuple[float, ...]
     published: str
@@ -83,17 +68,17 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None) -> Repor
     for scene in (ball, box, box_scene(SOLID)):
         report.rows += _measure(scene, queries[scene.label])
     passing = _passing(60 if quick else 400)
-    report.remarks.append(passing.remark())
+    report.remarks.append(passing.remark)
     return report.publish(folder, lambda: _plot(passing, box, queries))
 
 
 def ball_scene() -> Scene:
     """The iiwa by its collision shapes, from the second link on: the first two cannot get out of the way."""
-    body = load("iiwa14").chain("base_link", "tool0")
+    body = mk.load("iiwa14").chain("base_link", "tool0")
     links = [f"link_{k}" for k in range(2, 8)]
     return Scene(
         BALL, body, "tool0", TASK,
-        lambda balls, weight: Distance(links, balls, weight=weight),
+        lambda balls, weight: mk.Distance(links, balls, weight=weight),
         lambda q, balls: clearance(body, q, links, balls),
         (1.0,), "real time, 5 ms",
     )  # fmt: skip
@@ -101,17 +86,17 @@ def ball_scene() -> Scene:
 
 def box_scene(label: str) -> Scene:
     """The PR2's arm as six balls."""
-    body = load("pr2").chain("torso_lift_link", "r_gripper_tool_frame")
+    body = mk.load("pr2").chain("torso_lift_link", "r_gripper_tool_frame")
     frames = arm_balls(body)
     return Scene(
         label, body, "r_gripper_tool_frame", BOX_TASK,
-        lambda balls, weight: Distance(frames, balls, radius=RADIUS, weight=weight),
+        lambda balls, weight: mk.Distance(frames, balls, radius=RADIUS, weight=weight),
         lambda q, balls: ball_clearance(body, q, frames, RADIUS, balls),
         (1.0, HEAVY) if label == SOLID else (1.0,), "as close as it gets" if label == SOLID else "converges",
     )  # fmt: skip
 
 
-def arm_balls(body: Body) -> list[Frame]:
+def arm_balls(body: mk.Body) -> list[mk.Frame]:
     """Elbow, two on the forearm, wrist, palm and gripper."""
     forearm = [body.frame("r_forearm_link", (x, 0.0, 0.0)) for x in (0.12, 0.22)]
     rest = [body.frame("r_wrist_roll_link"), body.frame("r_gripper_palm_link", (0.08, 0.0, 0.0))]
@@ -129,21 +114,19 @@ def box_balls() -> Array:
 def _ball_queries(scene: Scene, count: int) -> Iterator[Query]:
     rng = np.random.default_rng(1)
     pose = pose_of(scene.tip, scene.task)
-    careless = Problem(scene.body, pose)
+    careless = mk.Problem(scene.body, pose)
     found = 0
     while found < count:
         posture, start = scene.body.sample(rng), scene.body.sample(rng)
         pose.target = scene.body.forward(posture)[scene.tip]
-        near = solve(careless, start).q
+        near = mk.solve(careless, start).q
         link = f"link_{rng.integers(3, 7)}"
         center = scene.body.forward(near)[link][:3, 3] + rng.normal(scale=0.03, size=3)
         balls = np.array([[*center, rng.uniform(0.05, 0.15)]])
-        if (
-            scene.clearance(near, balls) < 0.0 < scene.clearance(start, balls)
-            and scene.clearance(posture, balls) > 0.01
-        ):
+        hit = scene.clearance(near, balls) < 0.0 < scene.clearance(start, balls)
+        if hit and scene.clearance(posture, balls) > 0.01:
             found += 1
-            yield Query(scene.body.forward(posture)[scene.tip], start, balls)
+            yield Query([scene.body.forward(posture)[scene.tip], balls], start)
 
 
 def _box_queries(scene: Scene, count: int, *, in_wall: bool) -> Iterator[Query]:
@@ -156,70 +139,51 @@ def _box_queries(scene: Scene, count: int, *, in_wall: bool) -> Iterator[Query]:
         place = CENTER + rng.uniform((-0.30, -0.12, -0.03), (-0.15, 0.12, 0.03))
         if in_wall:
             place = balls[rng.integers(len(balls)), :3] + rng.normal(scale=0.02, size=3)
-        yield Query(transform(place, axis_angle((1.0, 0.0, 0.0), rng.uniform(-np.pi, np.pi))), start, balls)
+        turned = mk.axis_angle((1.0, 0.0, 0.0), rng.uniform(-np.pi, np.pi))
+        yield Query([mk.transform(place, turned), balls], start)
 
 
-def _measure(scene: Scene, queries: Sequence[Query]) -> list[dict[str, Any]]:
+def _measure(scene: Scene, queries: Sequence[Query]) -> list[Row]:
     """The methods with the obstacle, and as a control one that does not know of it."""
     pose = pose_of(scene.tip, scene.task)
     rows = []
     for weight in scene.weights:
-        keep_off = scene.keep_off(queries[0].balls, weight)
-        problem = Problem(scene.body, [pose, keep_off])
+        problem = mk.Problem(scene.body, [pose, scene.keep_off(queries[0].targets[1], weight)])
         more = f", distance weight {weight:g}" if weight != 1.0 else ""
-        for method in ("memetic", "bioik"):
-            rows.append(_row(scene, queries, problem, keep_off, method, f"{method}{more}"))
-    rows.append(_row(scene, queries, Problem(scene.body, pose), None, "memetic", "memetic, obstacle unknown"))
-    return rows
+        rows += [_row(scene, queries, problem, method, f"{method}{more}") for method in ("memetic", "bioik")]
+    return [*rows, _row(scene, queries, mk.Problem(scene.body, pose), "memetic", "memetic, obstacle unknown")]
 
 
-def _row(
-    scene: Scene, queries: Sequence[Query], problem: Problem, keep_off: Distance | None, method: str, label: str
-) -> dict[str, Any]:
-    pose = problem.objectives[0]
+def _row(scene: Scene, queries: Sequence[Query], problem: mk.Problem, method: str, label: str) -> Row:
     judge = Judge(scene.body, scene.tip, scene.task)
-    budget = Budget(evaluations=1_000_000, seconds=scene.task.seconds)
-    solve(problem, method=method, budget=budget)  # compiles
-    seconds, free, left, hits = [], [], [], 0
-    for query in progress(queries, len(queries), f"{scene.label}, {label}"):
-        begin = time.perf_counter()
-        pose.target = query.target  # type: ignore[attr-defined]
-        if keep_off is not None:
-            keep_off.obstacles = query.balls
-        q = solve(problem, query.start, method=method, budget=budget).q
-        seconds.append(time.perf_counter() - begin)
-        free.append(scene.clearance(q, query.balls) >= -SLACK)
-        left.append(float(np.linalg.norm(scene.body.forward(q)[scene.tip][:3, 3] - query.target[:3, 3])))
-        hits += free[-1] and (scene.label == SOLID or judge.right(q, query.target))
+    way = ask(problem, method, mk.Budget(evaluations=1_000_000, seconds=scene.task.seconds))
+
+    def examine(solution: mk.Solution, query: Query) -> tuple[bool, bool, float]:
+        target, balls = query.targets
+        free = scene.clearance(solution.q, balls) >= -SLACK
+        left = float(np.linalg.norm(scene.body.forward(solution.q)[scene.tip][:3, 3] - target[:3, 3]))
+        return free and (scene.label == SOLID or judge.right(solution.q, target)), free, left
+
+    (tally,) = race([way], queries, f"{scene.label}, {label}", judge=examine)
+    hits, free, left = zip(*tally.verdicts, strict=True)
     return {
         "scene": scene.label,
         "method": label,
-        **solved(hits, len(queries)),
-        "free [%]": 100.0 * float(np.mean(free)),
+        **solved(sum(hits), len(queries)),
+        "free [%]": percent(free),
         "median left [mm]": float(np.median(left)) * 1e3,
-        **spread(seconds),
-        "published": "" if keep_off is None else scene.published,
+        **spread(tally.seconds),
+        "published": "" if len(problem.objectives) == 1 else scene.published,
     }
 
 
 class Passing(NamedTuple):
-    """A ball that passes through the arm: what is between them, and how still the hand is held."""
+    """A ball that passes through the arm: what is between them, and what came of it."""
 
     times: Array  # s
     careful: Array  # m
     careless: Array  # m
-    held: Array  # m, how far the tip is off
-    seconds: float  # a step
-    largest: float  # rad, change of a joint from step to step
-
-    def remark(self) -> str:
-        """What came of it."""
-        return (
-            f"A ball of 10 cm passes through the elbow of the iiwa in {len(self.times)} steps: the arm that follows by track "
-            f"keeps {self.careful.min() * 1e3:.1f} mm clear (without: {-self.careless.min() * 1e3:.0f} mm deep), its tip stays "
-            f"within {self.held.max() * 1e3:.2g} mm, no joint changes by more than {self.largest:.3f} rad a step, "
-            f"{self.seconds * 1e6:.0f} us a step."
-        )
+    remark: str
 
 
 def _passing(steps: int) -> Passing:
@@ -232,23 +196,24 @@ def _passing(steps: int) -> Passing:
     way = at["link_4"][:3, 3] + np.outer(np.cos(np.pi * times / 4.0), (0.0, 0.45, 0.0)) + (0.05, 0.0, 0.0)
     balls = np.hstack([way, np.full((steps, 1), 0.1)])[:, None]
     keep_off = scene.keep_off(balls[0], 1.0)
-    problem = Problem(body, [pose, keep_off])
-    track(problem, {keep_off: balls[:2]}, start=body.home)  # compiles
-    found = track(problem, {keep_off: balls}, start=body.home, rate=(steps - 1) / 4.0)
+    problem = mk.Problem(body, [pose, keep_off])
+    mk.track(problem, {keep_off: balls[:2]}, start=body.home)  # compiles
+    found = mk.track(problem, {keep_off: balls}, start=body.home, rate=(steps - 1) / 4.0)
+    careful = np.array([scene.clearance(q, ball) for q, ball in zip(found.q, balls, strict=True)])
+    careless = np.array([scene.clearance(body.home, ball) for ball in balls])
     tips = np.array([body.forward(q)[scene.tip][:3, 3] for q in found.q])
-    return Passing(
-        times,
-        np.array([scene.clearance(q, ball) for q, ball in zip(found.q, balls, strict=True)]),
-        np.array([scene.clearance(body.home, ball) for ball in balls]),
-        np.linalg.norm(tips - at[scene.tip][:3, 3], axis=1),
-        found.seconds / steps,
-        found.largest_step,
+    held = np.linalg.norm(tips - at[scene.tip][:3, 3], axis=1)
+    remark = (
+        f"A ball of 10 cm passes through the elbow of the iiwa in {steps} steps: the arm that follows by track "
+        f"keeps {careful.min() * 1e3:.1f} mm clear (without: {-careless.min() * 1e3:.0f} mm deep), its tip stays "
+        f"within {held.max() * 1e3:.2g} mm, no joint changes by more than {found.largest_step:.3f} rad a step, "
+        f"{found.seconds / steps * 1e6:.0f} us a step."
     )
+    return Passing(times, careful, careless, remark)
 
 
 def _plot(passing: Passing, box: Scene, queries: dict[str, list[Query]]) -> Any:
-    plt = pyplot()
-    figure, (left, *views) = plt.subplots(1, 3, figsize=(12, 4), width_ratios=(1.1, 1, 1), layout="constrained")
+    figure, (left, *views) = subplots(1, 3, figsize=(12, 4), width_ratios=(1.1, 1, 1), layout="constrained")
     left.plot(passing.times, passing.careful * 1e3, label="with the distance objective")
     left.plot(passing.times, passing.careless * 1e3, "--", label="without")
     left.axhline(0.0, color="black", lw=0.8)
@@ -258,15 +223,15 @@ def _plot(passing: Passing, box: Scene, queries: dict[str, list[Query]]) -> Any:
         pose = pose_of(box.tip, box.task)
         keep_off = box.keep_off(box_balls(), HEAVY)
         query = queries[label][0]
-        pose.target = query.target
-        _draw_box(axis, box.body, solve(Problem(box.body, [pose, keep_off]), query.start).q, query.target)
+        solution = ask(mk.Problem(box.body, [pose, keep_off]), "memetic", mk.Budget())(query)
+        _draw_box(axis, box.body, solution.q, query.targets[0])
         axis.set(title=f"PR2, target: {label}", xlabel="x [m]", aspect="equal")
     views[0].set_ylabel("y [m], from above")
     views[0].legend(fontsize=8, loc="upper left")
     return figure
 
 
-def _draw_box(axis: Any, body: Body, q: Array, target: Array) -> None:
+def _draw_box(axis: Any, body: mk.Body, q: Array, target: Array) -> None:
     """From above: the box's balls, the arm's balls and the target."""
     from matplotlib.patches import Circle
 

@@ -9,15 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memetik.bench.harness import Report, progress, pyplot, solved
-from memetik.bench.judge import Judge
-from memetik.bench.own import pose_of
-from memetik.bench.peers import Task
-from memetik.bench.thesis.fitness import fitness
-from memetik.problem import Problem
-from memetik.read.chains import snake
-from memetik.solvers import Budget
-from memetik.solvers.bio_ik import BioIK
+import memetik as mk
+from memetik.bench.contest import race
+from memetik.bench.harness import UNLIMITED, Report, Row, column, distinct, select, solved, subplots
+from memetik.bench.judge import right
+from memetik.bench.queries import Task, draw_many, pose_of, search
+from memetik.problem import fitness
 
 TASK = Task(position=1e-4, orientation=1e-3, seconds=0.01)
 FIGURE = 15  # joints of the chain of Fig. 5.1
@@ -56,26 +53,19 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, grid: Gr
     return report.publish(folder, lambda: _plot(report, grid))
 
 
-def _measure(joints: int, grid: Grid, count: int) -> list[dict[str, Any]]:
-    body = snake(joints)
-    pose = pose_of("tip", TASK)
-    problem, judge = Problem(body, pose), Judge(body, "tip", TASK)
-    rng = np.random.default_rng(1)
-    queries = [(body.forward(body.sample(rng))["tip"], body.sample(rng)) for _ in range(count)]
+def _measure(joints: int, grid: Grid, count: int) -> list[Row]:
+    body, pose = mk.snake(joints), pose_of("tip", TASK)
+    problem, judge = mk.Problem(body, pose), right(body, [pose], TASK)
+    budget = mk.Budget(evaluations=UNLIMITED, seconds=TASK.seconds)
     cells = [(psi, kappa) for psi in grid.individuals for kappa in grid.elites if kappa < psi]
-    solvers = [BioIK(population=psi, elites=kappa) for psi, kappa in cells]
-    seconds, products = np.empty((len(cells), count)), np.empty((len(cells), count))
-    hits = np.zeros(len(cells), dtype=np.int64)
-    solvers[0].solve(problem)  # compiles
-    budget = Budget(evaluations=10**12, seconds=TASK.seconds)
-    for i, (target, start) in enumerate(progress(queries, count, f"{joints} joints")):
-        pose.target = target
-        for k, solver in enumerate(solvers):  # all choices by turns, so that the machine treats them alike
-            begin = time.process_time()
-            solution = solver.solve(problem, start, budget)
-            seconds[k, i] = time.process_time() - begin
-            products[k, i] = seconds[k, i] * fitness(problem, solution.q)[0]
-            hits[k] += judge.right(solution.q, target)
+    tallies = race(  # all choices by turns, so that the machine treats them alike
+        [search(problem, mk.BioIK(population=psi, elites=kappa), budget) for psi, kappa in cells],
+        draw_many(body, [pose], count), f"{joints} joints", turn=1, clock=time.process_time, aimed=problem,
+        judge=lambda solution, query: (fitness(problem, solution.q)[0], judge(solution, query)),
+    )  # fmt: skip
+    seconds = np.array([tally.seconds for tally in tallies])
+    losses, hits = np.array([tally.verdicts for tally in tallies]).transpose(2, 0, 1)
+    products, hits = seconds * losses, hits.sum(axis=1)
     efficiency = (1.0 / products).mean(axis=1)
     cost = seconds.sum(axis=1) / np.maximum(hits, 1)
     return [
@@ -92,14 +82,14 @@ def _measure(joints: int, grid: Grid, count: int) -> list[dict[str, Any]]:
     ]
 
 
-def verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
+def verdict(rows: Sequence[Row]) -> list[str]:
     """The best choice for each chain, and how many others are about as good."""
     remarks = []
-    for joints in dict.fromkeys(row["joints"] for row in rows):
-        mine = [row for row in rows if row["joints"] == joints]
+    for joints in distinct(rows, "joints"):
+        mine = select(rows, joints=joints)
         best = min(mine, key=lambda row: float(row["time to solve"]))
         near = [row for row in mine if row["time to solve"] <= 1.0 / NEAR]
-        lone = [row["time to solve"] for row in mine if row["elites"] == 1]
+        lone = column(select(mine, elites=1), "time to solve")
         alone = f"; with one elite {min(lone):.3g} to {max(lone):.3g} times the least" if lone else ""
         remarks.append(
             f"{joints} joints: least time to solve with {best['individuals']} individuals and {best['elites']} elites; "
@@ -113,18 +103,17 @@ def verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _plot(report: Report, grid: Grid) -> Any:
-    plt = pyplot()
-    figure, panels = plt.subplots(
+    figure, panels = subplots(
         2, len(grid.joints), figsize=(2.2 * len(grid.joints) + 1.0, 6.0), sharex=True, sharey=True, squeeze=False,
         layout="constrained",
     )  # fmt: skip
     measures = (("efficiency", "efficiency, eq. 5.1"), ("time to solve", "least time to solve / time"))
-    for line, (column, label) in zip(panels, measures, strict=True):
+    for line, (key, label) in zip(panels, measures, strict=True):
         for axes, joints in zip(line, grid.joints, strict=True):
             table = np.full((len(grid.individuals), len(grid.elites)), np.nan)
-            for row in (row for row in report.rows if row["joints"] == joints):
+            for row in select(report.rows, joints=joints):
                 at = grid.individuals.index(row["individuals"]), grid.elites.index(row["elites"])
-                table[at] = row[column] if column == "efficiency" else 1.0 / row[column]
+                table[at] = row[key] if key == "efficiency" else 1.0 / row[key]
             image = axes.imshow(table, origin="lower", aspect="auto", vmin=0.0, vmax=1.0, cmap="viridis")
             axes.grid(visible=False)
             axes.set_xticks(range(len(grid.elites)), map(str, grid.elites))

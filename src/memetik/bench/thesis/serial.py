@@ -2,40 +2,42 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from memetik.bench.harness import Report, progress, pyplot, solved, wilson
-from memetik.bench.judge import Judge
-from memetik.bench.own import pose_of
-from memetik.bench.peers import Task
+import memetik as mk
+from memetik.bench.contest import Tally, race
+from memetik.bench.harness import (
+    UNLIMITED,
+    Report,
+    Row,
+    column,
+    distinct,
+    fewer_than_published,
+    label_edges,
+    select,
+    subplots,
+)
+from memetik.bench.judge import right
+from memetik.bench.queries import Task, ask, draw_many, pose_of
 from memetik.bench.thesis.arms import ARMS
-from memetik.body import Body
-from memetik.problem import Problem
-from memetik.read.load import load
-from memetik.solvers import Budget, Solver, methods
-from memetik.types import Array
 
-Query = tuple[Array, Array]  # target 4x4, start
 Figures = tuple[float, float]  # mean time [ms], share solved [%]
 
 TASK = Task(position=1e-4, orientation=1e-3, seconds=1.0)
 SHORT = 0.01  # s; the other time limit of the table
 TURNS = 10  # in which the queries of a method are solved, by turns with the other methods
-UNLIMITED = 10**12  # evaluations: time alone ends a search
 
 
 class Column(NamedTuple):
-    """A column of ours: a method, with restarts or for one try, and the share of the queries that it gets."""
+    """A column of ours: a method, with restarts or for one try, and how slow it is."""
 
     method: str
     tries: str  # "one", "restarts"
-    share: float
+    slow: int  # it gets one in so many of the queries
     published: str  # the column of the table beside it; the others than Bio IK have one time limit only
 
     @property
@@ -43,23 +45,22 @@ class Column(NamedTuple):
         """As the rows and the picture call it."""
         return f"{self.method}, one try" if self.tries == "one" else self.method
 
-    def solver(self) -> Solver:
+    def solver(self) -> mk.Solver:
         """The method with its default parameters."""
-        made: type[Solver] = next(row.solver for row in methods() if row.name == self.method)
-        return made(restarts=False) if self.tries == "one" else made()  # type: ignore[call-arg]
+        return mk.solver(self.method, **({"restarts": False} if self.tries == "one" else {}))
 
 
 COLUMNS = (
-    Column("memetic", "restarts", 1.0, "Bio IK"),
-    Column("bioik", "restarts", 1.0, "Bio IK"),
-    Column("dls", "one", 1.0, "Jacobian DLS"),
-    Column("dls", "restarts", 1.0, "Jacobian DLS"),
-    Column("lbfgsb", "one", 1.0, "L-BFGS-B"),
-    Column("lbfgsb", "restarts", 1.0, "L-BFGS-B"),
-    Column("transpose", "one", 0.2, "Jacobian transpose"),
-    Column("transpose", "restarts", 0.05, "Jacobian transpose"),
-    Column("de", "restarts", 0.1, "DE"),
-    Column("ga", "restarts", 0.02, "GA"),
+    Column("memetic", "restarts", 1, "Bio IK"),
+    Column("bioik", "restarts", 1, "Bio IK"),
+    Column("dls", "one", 1, "Jacobian DLS"),
+    Column("dls", "restarts", 1, "Jacobian DLS"),
+    Column("lbfgsb", "one", 1, "L-BFGS-B"),
+    Column("lbfgsb", "restarts", 1, "L-BFGS-B"),
+    Column("transpose", "one", 5, "Jacobian transpose"),
+    Column("transpose", "restarts", 20, "Jacobian transpose"),
+    Column("de", "restarts", 10, "DE"),
+    Column("ga", "restarts", 50, "GA"),
 )
 
 # Table 5.2, by arm (bench/thesis/arms.py) and column; Bio IK within 10 ms and within 1 s.
@@ -91,17 +92,6 @@ _TABLE: Mapping[str, Mapping[str, Figures]] = {
 }  # fmt: skip
 
 
-@dataclass
-class Entrant:
-    """A column on one arm, and what it did."""
-
-    column: Column
-    solver: Solver
-    queries: int
-    seconds: list[float] = field(default_factory=list)
-    right: list[bool] = field(default_factory=list)
-
-
 def run(
     folder: Path,
     *,
@@ -131,36 +121,19 @@ def run(
     return report.publish(folder, lambda: _plot(report))
 
 
-def _measure(label: str, count: int, columns: Sequence[Column]) -> list[dict[str, Any]]:
+def _measure(label: str, count: int, columns: Sequence[Column]) -> list[Row]:
     arm = next(arm for arm in ARMS if arm.label == label)
-    body = load(arm.body).chain(arm.base, arm.tip)
-    pose = pose_of(arm.tip, TASK)
-    problem, judge = Problem(body, pose), Judge(body, arm.tip, TASK)
-    budget = Budget(evaluations=UNLIMITED, seconds=TASK.seconds)
-    rng = np.random.default_rng(1)
-    queries = [_draw(body, arm.tip, rng) for _ in range(count)]
-    entrants = [Entrant(c, c.solver(), min(count, max(5, round(c.share * count)))) for c in columns]
-    for entrant in entrants:
-        entrant.solver.solve(problem, body.home)  # compiles
-    turns = [(turn, entrant) for turn in range(TURNS) for entrant in entrants]
-    for turn, entrant in progress(turns, len(turns), label):
-        ends = [entrant.queries * (turn + k) // TURNS for k in (0, 1)]
-        for target, start in queries[slice(*ends)]:
-            begin = time.perf_counter()
-            pose.target = target
-            solution = entrant.solver.solve(problem, start, budget)
-            entrant.seconds.append(time.perf_counter() - begin)
-            entrant.right.append(judge.right(solution.q, target))
-    return [_row(label, body, entrant) for entrant in entrants]
+    body, pose = arm.body(), pose_of(arm.tip, TASK)
+    problem, budget = mk.Problem(body, pose), mk.Budget(evaluations=UNLIMITED, seconds=TASK.seconds)
+    tallies = race(
+        [ask(problem, column.solver(), budget) for column in columns], draw_many(body, [pose], count), label,
+        judge=right(body, [pose], TASK), slow=[column.slow for column in columns], turn=-(-count // TURNS),
+    )  # fmt: skip
+    return [_row(label, body, column, tally) for column, tally in zip(columns, tallies, strict=True)]
 
 
-def _draw(body: Body, tip: str, rng: np.random.Generator) -> Query:
-    """A target that can be reached, and a start that has nothing to do with it."""
-    return body.forward(body.sample(rng))[tip], body.sample(rng)
-
-
-def _row(label: str, body: Body, entrant: Entrant) -> dict[str, Any]:
-    column, seconds, right = entrant.column, np.array(entrant.seconds), np.array(entrant.right)
+def _row(label: str, body: mk.Body, column: Column, tally: Tally) -> Row:
+    seconds, right = np.array(tally.seconds), np.array(tally.verdicts)
     figures = _TABLE[label]
     short = figures.get(f"{column.published}, 10 ms")
     milliseconds, share = figures[column.published]
@@ -169,7 +142,7 @@ def _row(label: str, body: Body, entrant: Entrant) -> dict[str, Any]:
         "joints": body.dof,
         "method": column.name,
         "queries": len(right),
-        **solved(int(right.sum()), len(right)),
+        **tally.solved(),
         "mean [ms]": 1e3 * float(seconds.mean()),
         "mean of solved [ms]": 1e3 * float(seconds[right].mean()) if right.any() else float("nan"),
         "published": column.published,
@@ -182,12 +155,12 @@ def _row(label: str, body: Body, entrant: Entrant) -> dict[str, Any]:
     }
 
 
-def verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
+def verdict(rows: Sequence[Row]) -> list[str]:
     """For each method, on how many arms it is at least as good as published, and where it is not."""
     remarks = []
-    for method in dict.fromkeys(row["method"] for row in rows):
-        mine = [row for row in rows if row["method"] == method]
-        fewer = [row["arm"] for row in mine if _share_below(row)]
+    for method in distinct(rows, "method"):
+        mine = select(rows, method=method)
+        fewer = [row["arm"] for row in mine if fewer_than_published(row)]
         times = [row["published mean [ms]"] / row[_comparable(row)] for row in mine]
         slower = [row["arm"] for row, ratio in zip(mine, times, strict=True) if not ratio >= 1.0]
         remarks.append(
@@ -198,15 +171,9 @@ def verdict(rows: Sequence[dict[str, Any]]) -> list[str]:
     return remarks
 
 
-def _comparable(row: dict[str, Any]) -> str:
+def _comparable(row: Row) -> str:
     """The column that the published time is comparable with."""
     return "mean of solved [ms]" if row["published"] in ("GA", "DE") else "mean [ms]"
-
-
-def _share_below(row: dict[str, Any]) -> bool:
-    """Whether it solves fewer than published, by more than chance explains."""
-    hits = round(row["solved [%]"] * row["queries"] / 100.0)
-    return bool(wilson(hits, row["queries"])[1] * 100.0 < row["published solved [%]"])
 
 
 def _but(arms: Sequence[str]) -> str:
@@ -214,13 +181,12 @@ def _but(arms: Sequence[str]) -> str:
 
 
 def _plot(report: Report) -> Any:
-    plt = pyplot()
-    names = list(dict.fromkeys(row["method"] for row in report.rows))
-    arms = list(dict.fromkeys(row["arm"] for row in report.rows))
-    figure, grid = plt.subplots(2, -(-len(arms) // 2), figsize=(9.5, 6.5), sharex=True, sharey=True, squeeze=False)
+    families = list(dict.fromkeys(name.split(",")[0] for name in column(report.rows, "method")))
+    arms = distinct(report.rows, "arm")
+    figure, grid = subplots(2, -(-len(arms) // 2), figsize=(9.5, 6.5), sharex=True, sharey=True, squeeze=False)
     for axes, arm in zip(grid.flat, arms, strict=False):
-        for row in (row for row in report.rows if row["arm"] == arm):
-            color = f"C{list(dict.fromkeys(name.split(',')[0] for name in names)).index(row['method'].split(',')[0])}"
+        for row in select(report.rows, arm=arm):
+            color = f"C{families.index(row['method'].split(',')[0])}"
             face = "none" if "one try" in row["method"] else color
             axes.plot(
                 [row["published mean [ms]"], row["mean [ms]"]], [row["published solved [%]"], row["solved [%]"]],
@@ -232,12 +198,8 @@ def _plot(report: Report) -> Any:
             )
         axes.set_title(arm, fontsize=9)
         axes.set(xscale="log", ylim=(0.0, 104.0))
-    for axes in grid[-1]:
-        axes.set_xlabel("mean time of a solve [ms]")
-    for axes in grid[:, 0]:
-        axes.set_ylabel("solved within 1 s [%]")
+    label_edges(grid, "mean time of a solve [ms]", "solved within 1 s [%]")
     grid.flat[0].plot([], [], "x", color="black", label="published")
     handles, labels = grid.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, fontsize=8, ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-    figure.tight_layout()
     return figure

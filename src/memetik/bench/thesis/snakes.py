@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
+import memetik as mk
 from memetik.bench.contest import contest
-from memetik.bench.harness import BLOCK, Report, pyplot
-from memetik.bench.own import Memetik
-from memetik.bench.peers import Task
-from memetik.read.chains import snake
+from memetik.bench.harness import BLOCK, Report, Row, column, subplots
+from memetik.bench.queries import Memetik, Task
 from memetik.types import Array
 
 JOINTS = (*range(10, 121, 10), 250, 500, 1000)
@@ -34,8 +33,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, joints: 
         f"Late: took longer than allowed. Times as a Python user sees them, over all solves, in blocks of {BLOCK}; "
         "cold: the first of each block.",
     )
-    for number in joints:
-        report.rows.append(_measure(number, max(1, min(count, count * FIGURE_ENDS // number))))
+    report.rows += [_measure(number, max(1, min(count, count * FIGURE_ENDS // number))) for number in joints]
     for ends in (FIGURE_ENDS, max(joints)):
         if growth := _growth(report, ends):
             law = f"{growth[1]:.3g} us * joints^{growth[0]:.2f}"
@@ -44,8 +42,8 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, joints: 
     return report.publish(folder, lambda: _plot(report))
 
 
-def _measure(joints: int, count: int) -> dict[str, Any]:
-    body = snake(joints)
+def _measure(joints: int, count: int) -> Row:
+    body = mk.snake(joints)
     tally = contest(body, "tip", TASK, [Memetik(body, "tip", TASK)], count, f"{joints} joints")[0]
     return {"joints": joints, "targets": count, **tally.columns(TASK)}
 
@@ -61,15 +59,13 @@ def _growth(report: Report, ends: int) -> tuple[float, float] | None:
 
 
 def _plot(report: Report) -> Any:
-    plt = pyplot()
-    figure, axes = plt.subplots(figsize=(7, 4.2))
-    joints = np.array([row["joints"] for row in report.rows], dtype=np.float64)
-    for column, style in (("p99 [us]", ":"), ("mean [us]", "--"), ("median [us]", "-")):
-        axes.plot(joints, [row[column] for row in report.rows], style, marker="o", ms=3, color="C0", label=column[:-5])
+    figure, axes = subplots(figsize=(7, 4.2))
+    joints = np.array(column(report.rows, "joints"), dtype=np.float64)
+    for key, style in (("p99 [us]", ":"), ("mean [us]", "--"), ("median [us]", "-")):
+        axes.plot(joints, column(report.rows, key), style, marker="o", ms=3, color="C0", label=key[:-5])
     first = report.rows[0]["median [us]"]
     axes.plot(joints, first * joints / joints[0], color="C1", lw=0.8, label="linear growth from the first")
     axes.axvspan(joints[0], FIGURE_ENDS, color="C2", alpha=0.08, label="range of Fig. 5.7")
     axes.set(xscale="log", yscale="log", xlabel="joints of the chain", ylabel="time of a solve [µs]")
     axes.legend(fontsize=8)
-    figure.tight_layout()
     return figure

@@ -7,7 +7,6 @@ that all methods miss is tried again with twenty times the time, and only those 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,31 +14,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.bench.harness import Report, progress, pyplot, solved, spread
-from memetik.bench.judge import Judge
-from memetik.bench.own import pose_of
-from memetik.bench.peers import Task
-from memetik.body import Body
-from memetik.problem import Problem
-from memetik.read.load import load
-from memetik.solvers import Budget, Memetic, Solver
-from memetik.solvers.bio_ik import BioIK
-from memetik.solvers.stepping import DampedLeastSquares
+import memetik as mk
+from memetik.bench.contest import race
+from memetik.bench.harness import Report, Row, progress, solved, spread, subplots
+from memetik.bench.judge import right
+from memetik.bench.queries import Query, Task, ask, pose_of
 from memetik.types import Array
 
 Flags = NDArray[np.bool_]
 
 BASE, TIP = "torso_lift_link", "r_wrist_roll_link"
 TASK = Task(position=1e-5, orientation=1e-5, seconds=0.005)
-PATIENCE = Budget(evaluations=1_000_000, seconds=20.0 * TASK.seconds)
+PATIENCE = mk.Budget(evaluations=1_000_000, seconds=20.0 * TASK.seconds)
 LOWER, UPPER = np.array([0.3, -0.65, -0.5]), np.array([0.75, 0.15, 0.35])  # m, the box, seen from the torso
 BOX, RANDOM = "box", "random"
 
 # One of the many methods that follow the gradient once and give up, as KDL does, shows what the others are for.
-METHODS: dict[str, Solver] = {
-    "memetic": Memetic(),
-    "bioik": BioIK(),
-    "dls, one try": DampedLeastSquares(restarts=False),
+METHODS: dict[str, mk.Solver] = {
+    "memetic": mk.Memetic(),
+    "bioik": mk.BioIK(),
+    "dls, one try": mk.DampedLeastSquares(restarts=False),
 }
 
 
@@ -62,7 +56,7 @@ class Outcome(NamedTuple):
 def run(folder: Path, *, quick: bool = False, count: int | None = None, across: int | None = None) -> Report:
     """Measure, print, save and plot. `across`: goals along each edge of the box."""
     count, across = count or (300 if quick else 4_000), across or (6 if quick else 14)
-    body = load("pr2").chain(BASE, TIP)
+    body = mk.load("pr2").chain(BASE, TIP)
     report = Report(
         "workspace",
         f"Right arm of the PR2, 7 joints. Box: {across}x{across}x{across} places from {_place(LOWER)} to {_place(UPPER)} m, "
@@ -87,7 +81,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, across: 
     return report.publish(folder, lambda: _plot(clouds, outcomes))
 
 
-def _box(body: Body, across: int) -> Cloud:
+def _box(body: mk.Body, across: int) -> Cloud:
     rng = np.random.default_rng(1)
     places = np.stack(np.meshgrid(*np.linspace(LOWER, UPPER, across).T, indexing="ij"), axis=-1).reshape(-1, 3)
     targets = np.tile(np.eye(4), (len(places), 1, 1))
@@ -95,38 +89,28 @@ def _box(body: Body, across: int) -> Cloud:
     return Cloud(BOX, targets, np.array([body.sample(rng) for _ in places]))
 
 
-def _random(body: Body, count: int) -> Cloud:
+def _random(body: mk.Body, count: int) -> Cloud:
     rng = np.random.default_rng(2)
     targets = np.array([body.forward(body.sample(rng))[TIP] for _ in range(count)])
     return Cloud(RANDOM, targets, np.array([body.sample(rng) for _ in range(count)]))
 
 
-def _measure(body: Body, cloud: Cloud) -> Outcome:
+def _measure(body: mk.Body, cloud: Cloud) -> Outcome:
     """All methods at every goal, one after the other, and a patient one at what all of them missed."""
     pose = pose_of(TIP, TASK)
-    problem = Problem(body, pose)
-    judge = Judge(body, TIP, TASK)
-    hits = {name: np.zeros(len(cloud.targets), dtype=np.bool_) for name in METHODS}
-    seconds = {name: np.zeros(len(cloud.targets)) for name in METHODS}
-    reachable = np.full(len(cloud.targets), cloud.label == RANDOM)
-    pose.target = cloud.targets[0]
-    for solver in METHODS.values():
-        solver.solve(problem, cloud.starts[0])  # compiles
-    queries = zip(cloud.targets, cloud.starts, strict=True)
-    for k, (target, start) in enumerate(progress(queries, len(cloud.targets), cloud.label)):
-        for name, solver in METHODS.items():
-            begin = time.perf_counter()
-            pose.target = target
-            solution = solver.solve(problem, start, Budget(seconds=TASK.seconds))
-            seconds[name][k] = time.perf_counter() - begin
-            hits[name][k] = judge.right(solution.q, target)
-        reachable[k] |= any(hit[k] for hit in hits.values())
-        if not reachable[k]:
-            reachable[k] = judge.right(Memetic().solve(problem, start, PATIENCE).q, target)
-    return Outcome(hits, seconds, reachable)
+    problem, judge = mk.Problem(body, pose), right(body, [pose], TASK)
+    queries = [Query([target], start) for target, start in zip(cloud.targets, cloud.starts, strict=True)]
+    ways = [ask(problem, solver, mk.Budget(seconds=TASK.seconds)) for solver in METHODS.values()]
+    tallies = dict(zip(METHODS, race(ways, queries, cloud.label, turn=1, judge=judge), strict=True))
+    hits = {name: np.array(tally.verdicts) for name, tally in tallies.items()}
+    reachable = np.any([*hits.values()], axis=0) | (cloud.label == RANDOM)
+    patient = ask(problem, mk.Memetic(), PATIENCE)
+    for k in progress(np.flatnonzero(~reachable), int((~reachable).sum()), f"{cloud.label}, missed"):
+        reachable[k] = judge(patient(queries[k]), queries[k])
+    return Outcome(hits, {name: np.array(tally.seconds) for name, tally in tallies.items()}, reachable)
 
 
-def _rows(cloud: Cloud, outcome: Outcome) -> list[dict[str, Any]]:
+def _rows(cloud: Cloud, outcome: Outcome) -> list[Row]:
     reachable = int(outcome.reachable.sum())
     return [
         {
@@ -142,8 +126,7 @@ def _rows(cloud: Cloud, outcome: Outcome) -> list[dict[str, Any]]:
 
 def _plot(clouds: Sequence[Cloud], outcomes: Sequence[Outcome]) -> Any:
     """Both clouds as seen from behind the robot: of the box how much is solved in depth, of the others each goal."""
-    plt = pyplot()
-    figure, axes = plt.subplots(2, len(METHODS), figsize=(9.5, 6.2), sharex="row", sharey="row", layout="constrained")
+    figure, axes = subplots(2, len(METHODS), figsize=(9.5, 6.2), sharex="row", sharey="row", layout="constrained")
     for row, cloud, outcome in zip(axes, clouds, outcomes, strict=True):
         for axis, (name, hits) in zip(row, outcome.solved.items(), strict=True):
             share = (hits & outcome.reachable).sum() / outcome.reachable.sum()

@@ -4,4 +4,5 @@ forward                forward kinematics of the whole tree
 jacobian               the geometric Jacobian of a frame
 ofkt                   the optimised forward kinematics tree: only what changed
 records                a row for each motion and each frame
+replay                 many queries in one loop, for measurements
 """

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.problem.evaluate import place
 from memetik.kernels.terms.distance import DISTANCE_MARGIN
 from memetik.kernels.terms.function_pointers import call_residual
 from memetik.kernels.terms.records import CONTACT, POSITION_LOSS
@@ -104,3 +105,12 @@ def average(terms, losses, weights, squared):
         count += 1
         t += 1
     return math.sqrt(total / count) if squared else total / count
+
+
+@jit
+def write_fitness(problem, genes, weights, losses, work, out):
+    """The fitness of every row of genes, for what looks at postures apart from a search."""
+    for i in range(out.size):
+        place(problem.nodes, problem.frames, genes[i], work.poses, work.world)
+        write_losses(problem.terms, problem.data, work.world, genes[i], work.residual, losses)
+        out[i] = average(problem.terms, losses, weights, True)
