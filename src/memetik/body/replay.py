@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.body.body import Body
-from memetik.body.frame import Frame
+from memetik.body.link import Frame
 from memetik.kernels.body.replay import replay_cached, replay_plain, replay_predicted
 
 WORLD_FROM_ROOT = (1.0, 0.0, 0.0, 0.0, 0.1, 0.2, 0.3)

@@ -2,8 +2,7 @@
 
 from memetik.learn.elman import Elman
 from memetik.learn.feed_forward import FeedForward
-from memetik.learn.paths import draw_paths
-from memetik.learn.samples import inputs_of
+from memetik.learn.samples import draw_paths, inputs_of
 from memetik.learn.support_vectors import SupportVectors
 from memetik.learn.training import Lesson
 

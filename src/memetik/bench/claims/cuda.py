@@ -33,7 +33,7 @@ def run(folder: Path, *, quick: bool = False, most: int | None = None) -> Report
         "Random reachable targets, independent random starts, double precision. panda: the full pose of the flange, 1e-5 m "
         "and rad. valkyrie: wrists, feet and gaze of Table 5.4, 35 joints, 1e-4 m and 1e-3 rad. Solved: verified on the card "
         "on what is returned. Kernel: the time that the card worked. All: a call of mk.solve_batch with arrays in memory. "
-        f" The best of {REPEATS} runs.",
+        f"The best of {REPEATS} runs.",
         remarks=[f"card: {cuda.get_current_device().name}"],
     )
     for name, problem, compared in (("panda", panda(), COMPARED), ("valkyrie", valkyrie(), COMPARED // 10)):

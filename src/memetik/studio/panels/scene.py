@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from memetik import bodies, scenes
-from memetik.body.joint import BASES
+from memetik.body import BASES
 from memetik.studio.widgets import Panel, on_change, on_click
 
 
