@@ -45,7 +45,9 @@ def memory(asked):
 def shown(problem, count=200, seed=7):
     """Postures and the points that they show."""
     c = problem.compiled
-    postures = np.random.default_rng(seed).uniform(c.bounds[2], c.bounds[3], (count, c.active.size))
+    postures = np.random.default_rng(seed).uniform(
+        c.variables["sample_lower"], c.variables["sample_upper"], (count, c.active.size)
+    )
     return postures, inputs_of(problem, postures)
 
 

@@ -107,6 +107,16 @@ def test_the_same_seed_gives_the_same_bits():
     assert not np.array_equal(answers[0].q, answers[2].q)
 
 
+@pytest.mark.quick
+def test_solvers_with_other_settings_share_a_problem():
+    def problem():
+        return Problem(planar_chain(3), Position("tip", (0.2, 0.4, 0.0)))
+
+    shared = problem()
+    for solver in (CCD(), CCD(direction="root_to_tip"), CCD(longest_step=0.1), CCD()):
+        assert_array_equal(solver.solve(shared).q, solver.solve(problem()).q)
+
+
 @pytest.mark.parametrize("evaluations", [1, 2, 10, 11, 57])
 def test_the_budget_is_kept(evaluations):
     problem = hard()

@@ -160,15 +160,8 @@ def _form(problem: Problem) -> ClosedForm:
             f"arm of two links, not {', '.join(map(repr, problem.objectives))}. Method 'memetic' takes every objective."
         )
     arm = arm_of(c)
-    form = (
-        None
-        if arm is None
-        else closed_form(
-            arm,
-            c.one_pose,
-            partial(by_decomposition, bounds=np.array([c.variables["sample_lower"], c.variables["sample_upper"]])),
-        )
-    )
+    bounds = np.array([c.variables["sample_lower"], c.variables["sample_upper"]])
+    form = None if arm is None else closed_form(arm, c.one_pose, partial(by_decomposition, bounds=bounds))
     if form is None:
         raise RefusedError(
             f"method 'analytic' has no closed form for {problem.objectives[0]!r} on body {problem.body.name!r}, whose tip "

@@ -31,7 +31,8 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError
-from memetik.kernels.sweeps import ccd as kernel
+from memetik.kernels.sweeps.ccd import search
+from memetik.kernels.sweeps.record import Descent
 from memetik.problem import Problem
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget, require_task
@@ -73,15 +74,6 @@ class CCD(Seeded):
         """The solution nearest to hand from `start` (the body's home unless given)."""
         require_task(problem, budget, "ccd")
         require_tips(problem, "ccd")
-        c = problem.compiled
-        return run(
-            problem,
-            start,
-            budget,
-            "ccd",
-            kernel.search,
-            seed=self.seed,
-            parameters=(self.direction == "tip_to_root", self.longest_step, self.restarts),
-            places=kernel.places(c.nodes.size, c.active.size),
-            room=kernel.room(c.frames.size),
-        )
+        to_root = self.direction == "tip_to_root"
+        settings = {"restarts": self.restarts, "longest": self.longest_step, "to_root": to_root}
+        return run(problem, start, budget, "ccd", search, (Descent, settings), seed=self.seed)

@@ -11,7 +11,7 @@ of the places they ask for. A target farther away than the chain is long needs n
 
 Bare points know nothing of hinges and limits, so here links move on their real joints. A ball joint that brings the next
 point as near as it can to where it was puts it on the line towards there, as above. A hinge, a slide or a screw does what
-it can of that within its limits, in both halves (kernels/sweeps/fabrik_forward.py, fabrik_backward.py). So the backward half
+it can of that within its limits, in both halves (kernels/sweeps/fabrik_forward.py, fabrik.py). So the backward half
 ends in joint values, and there is no step from points to angles that could fail. On a planar body without limits the
 points are the textbook's. What a hinge cannot do, later joints must mend, so joints may look further ahead than the next
 point:
@@ -33,12 +33,14 @@ axes that do not meet the tip may stay a hundredth farther away than it must.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError
-from memetik.kernels.sweeps import fabrik as kernel
+from memetik.kernels.sweeps.fabrik import search
+from memetik.kernels.sweeps.record import Reaching
 from memetik.problem import Problem
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget, require_task
@@ -76,15 +78,5 @@ class FABRIK(Seeded):
         """The solution nearest to hand from `start` (the body's home unless given)."""
         require_task(problem, budget, "fabrik")
         require_tips(problem, "fabrik")
-        c = problem.compiled
-        return run(
-            problem,
-            start,
-            budget,
-            "fabrik",
-            kernel.search,
-            seed=self.seed,
-            parameters=(self.ahead, self.restarts),
-            places=kernel.places(c.nodes.size, c.active.size),
-            room=kernel.room(c.nodes.size, c.frames.size),
-        )
+        settings = {"restarts": self.restarts, "longest": math.inf, "ahead": self.ahead}
+        return run(problem, start, budget, "fabrik", search, (Reaching, settings), seed=self.seed)

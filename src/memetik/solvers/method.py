@@ -34,22 +34,17 @@ def run_in(
     scratch: Scratch, problem: Problem, start: ArrayLike | None, budget: Budget, method: str, search: Any, own: Any, *,
     seed: int = 0, begin: float | None = None,
 ) -> Solution:  # fmt: skip
-    """Solve by a search kernel (kernels/problem/solve.py) with a record of its own settings and scratch.
+    """Solve by a search kernel (kernels/problem/solve.py).
 
+    own: the record of its settings and scratch, or the kind of the record and the settings, to keep it for the next solve.
     begin: when the solve began, on the clock of time.perf_counter [s], for a method that prepared something before.
     """
     begin = time.perf_counter() if begin is None else begin
     q = problem.start(start)
     seconds = budget.seconds if budget.seconds < math.inf else 0.0
+    table = scratch.kept_table(*own) if type(own) is tuple else table_of(own)
     status = solve_by(
-        lasting_address(search, SEARCH),
-        table_of(own),
-        scratch.table,
-        q,
-        scratch.outcome,
-        seed,
-        budget.evaluations,
-        seconds,
+        lasting_address(search, SEARCH), table, scratch.table, q, scratch.outcome, seed, budget.evaluations, seconds
     )
     problem.raise_faults(scratch.clock)
     took, compiling = split_time(begin)

@@ -9,21 +9,22 @@ import pytest
 from numpy.testing import assert_allclose
 
 import memetik as mk
-from memetik.kernels.closed_form.filter_candidates import REPEATED, filter_candidates
-from memetik.kernels.problem.budget import EVALUATIONS
+from memetik.kernels.closed_form.filter_candidates import REPEATED, Candidates, filter_candidates
+from memetik.kernels.compiler.record import allocate
+from memetik.kernels.problem.budget import EVALUATIONS, OUTCOME
 from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED
 from memetik.problem.scratch import Scratch
 
 pytestmark = pytest.mark.quick
 
 
-def sifted(problem, q, offers, known=0):
+def filtered(problem, q, offers, known=0):
     scratch = Scratch(problem.compiled)
-    rows = np.array(offers, dtype=float)
-    statuses, costs, verdicts = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows)), np.zeros((len(rows), 2))
-    filter_candidates(*scratch.record, np.array(q), rows, known, statuses, costs, verdicts, *scratch.arrays)
-    assert scratch.outcome[EVALUATIONS] == len(rows) - known
-    return rows, statuses.tolist(), costs, verdicts
+    sizes = {**problem.compiled.sizes, "candidates": len(offers)}
+    candidates = allocate(Candidates, sizes, postures=np.array(offers, dtype=float))
+    filter_candidates(scratch.table, candidates, known, np.array(q), scratch.outcome)
+    assert scratch.outcome[EVALUATIONS] == len(offers) - known
+    return candidates.postures, candidates.statuses.tolist(), candidates.costs, candidates.outcomes[:, OUTCOME:]
 
 
 def test_solutions_are_brought_near_and_told_apart():
@@ -37,7 +38,7 @@ def test_solutions_are_brought_near_and_told_apart():
         (0.0, 1.0),  # misses
         (math.nan, 0.0),
     ]
-    rows, statuses, costs, verdicts = sifted(problem, (6.0, 0.5), offers)
+    rows, statuses, costs, verdicts = filtered(problem, (6.0, 0.5), offers)
     assert statuses == [REACHED, REPEATED, CLOSEST, CLOSEST, INVALID]
     assert_allclose(rows[0], (2.0 * math.pi, right))  # a whole turn nearer to the start
     assert costs[0] == pytest.approx(right - 0.5)
@@ -51,5 +52,5 @@ def test_solutions_are_brought_near_and_told_apart():
 def test_known_rows_are_not_measured_again():
     body = mk.planar_chain([1.0, 1.0], limits=None)
     problem = mk.Problem(body, mk.Position("tip", (-2.0, 0.0, 0.0), tolerance=1e-6))
-    _, statuses, _, _ = sifted(problem, (0.0, 0.0), [(math.pi, 0.0), (-math.pi, 0.0), (0.3, 0.0)], known=1)
+    _, statuses, _, _ = filtered(problem, (0.0, 0.0), [(math.pi, 0.0), (-math.pi, 0.0), (0.3, 0.0)], known=1)
     assert statuses == [REACHED, REPEATED, CLOSEST]  # the first counts as found; half a turn either way is one posture

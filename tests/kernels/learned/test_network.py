@@ -6,17 +6,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memetik.kernels.compiler.array_table import table_of
 from numpy.testing import assert_allclose, assert_array_equal
 
 import memetik as mk
+from memetik.kernels.compiler.record import allocate, table_of
+from memetik.kernels.learned.encoding import Scales
 from memetik.kernels.learned.network import (
     FIRST_STEP,
     GROW,
     LONGEST_STEP,
     SHORTEST_STEP,
     SHRINK,
-    infer_at,
+    Network,
+    infer,
     infer_batch,
     respond,
     rprop,
@@ -93,24 +95,26 @@ def asked():
 def test_batch_and_single_answer_with_the_formulas(asked, rng):
     problem, reach = asked
     c = problem.compiled
-    low, gain = np.array([-0.9, -0.9, 0.0]), np.array([0.6, 0.5, 1.0])
-    lower, span = c.bounds[2].copy(), c.bounds[3] - c.bounds[2]
+    lower = c.variables["sample_lower"].copy()
+    scales = Scales(np.array([-0.9, -0.9, 0.0]), np.array([0.6, 0.5, 1.0]), lower, c.variables["sample_upper"] - lower)
     sizes = np.array([3, 7, 2])
-    weights, units = rng.normal(size=weight_count(sizes)), np.empty(12)
+    weights = rng.normal(size=weight_count(sizes))
+    network = allocate(
+        Network, {**c.sizes, "units": 12}, scales=scales, terms=c.terms, variables=c.variables, data=c.data.copy(),
+        sizes=sizes, weights=weights,
+    )  # fmt: skip
     points = rng.normal(size=(20, 3))
     rows, target = reach.target_rows(points)
-    places = target.place(c.data) + np.arange(7)
+    columns = target.place(c.data) + np.arange(7)
     postures = np.empty((20, 2))
-    infer_batch(places, rows, c.terms, c.data.copy(), low, gain, lower, span, sizes, weights, units, postures)
+    infer_batch(table_of(network), columns, rows, postures)
+    asking = network._replace(data=c.data)
     for point, posture in zip(points, postures, strict=True):
-        answer = networks.feed_forward(sizes, weights, (point - low) * gain)[-1]
-        assert_allclose(posture, lower + span * answer, atol=1e-12)
-        arrays = (
-            c.terms, c.data, c.bounds, c.active, low, gain, lower, span, sizes, weights, units, np.empty(2), np.empty(2),
-        )  # fmt: skip
+        answer = networks.feed_forward(sizes, weights, (point - scales.low) * scales.gain)[-1]
+        assert_allclose(posture, lower + scales.span * answer, atol=1e-12)
         reach.target = point
         q = np.array([0.7, 20.0, -1.5])
-        infer_at(table_of(arrays), q)
+        infer(table_of(asking), q)
         assert q[0] == 0.7  # no target concerns it
         assert q[2] == posture[1]
         assert abs(q[1] - 20.0) <= np.pi  # whole turns towards the start

@@ -44,7 +44,7 @@ def test_the_wave_of_a_point_on_a_circle(seed):
     rng = np.random.default_rng(seed)
     r, d, u = rng.normal(size=(3, 3))
     u /= math.sqrt(u @ u)
-    a, b = circle(*r, *d, *u)
+    a, b = circle(r, d, u)
     for t in rng.uniform(-4.0, 4.0, 5):
         moved = turn(u, t)[:3, :3] @ r
         still = r @ r + d @ d - 2.0 * (r @ u) * (d @ u)

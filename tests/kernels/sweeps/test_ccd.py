@@ -57,10 +57,10 @@ def test_a_sweep_is_that_of_the_twin(seed, joints, direction):
     rng = np.random.default_rng(seed)
     body, flat, wishes = problem(rng, joints, ["revolute", "continuous", "prismatic"])
     q = body.sample(rng)
-    rows = flat.active[flat.nodes["variable"]]  # parents first
+    rows = flat.compiled.active[flat.nodes["variable"]]  # parents first
     slides = {k for k, name in enumerate(body.joint_names) if body.joints[name].kind == "prismatic"}
     expected = ccd.sweep(body, wishes, q, rows if direction == "root_to_tip" else rows[::-1], slides)
-    assert_allclose(flat.ccd(q[flat.active], direction), expected[flat.active], atol=2e-6)
+    assert_allclose(flat.ccd(q[flat.compiled.active], direction), expected[flat.compiled.active], atol=2e-6)
 
 
 @given(seed=seeds, joints=st.integers(1, 8), direction=directions)
@@ -74,8 +74,7 @@ def test_a_sweep_never_loses_and_keeps_the_limits(seed, joints, direction):
     last = flat.loss(x)
     for _ in range(4):
         x = flat.ccd(x, direction)
-        assert (x >= flat.bounds[0]).all()
-        assert (x <= flat.bounds[1]).all()
+        assert flat.within_limits(x)
         loss = flat.loss(x)
         assert loss <= last * (1.0 + 1e-12) + 1e-12
         last = loss
@@ -96,13 +95,13 @@ def test_the_nodes_of_a_variable_move_the_frames_as_forward_kinematics_says(seed
     rng = np.random.default_rng(seed)
     _, flat, _ = problem(rng, 7, ["revolute", "prismatic", "screw"], mimics=0.6)
     x, change = flat.sample(rng), rng.normal()
-    for k, last in enumerate(flat.deepest):
+    for k, last in enumerate(flat.sweeps.deepest):
         flat.place(x)
-        move_driven(flat.nodes, flat.frames, last, flat.above, change, flat.work.poses, flat.work.world, flat.moved)
+        move_driven(flat.problem, last, change, flat.sweeps, flat.work)
         changed = x.copy()
         changed[k] += change
         flat.place(changed)
-        assert_allclose([matrix(r) for r in flat.moved], [matrix(r) for r in flat.work.world], atol=1e-9)
+        assert_allclose([matrix(r) for r in flat.sweeps.moved], [matrix(r) for r in flat.work.world], atol=1e-9)
 
 
 @given(seed=seeds, longest=st.floats(0.01, 1.0), direction=directions)
@@ -131,7 +130,7 @@ def test_motions_without_effect_stay():
         .build()
     )
     flat = Sweeping(Problem(body, Position("tip", (0.3, 0.0, 0.7))))
-    names = np.array(body.joint_names)[flat.active]
+    names = np.array(body.joint_names)[flat.compiled.active]
     for direction in ("tip_to_root", "root_to_tip"):
         x = flat.ccd(np.full(names.size, 0.2), direction)
         assert_allclose(x, np.where(names == "lift", 0.7, 0.2), atol=1e-12)

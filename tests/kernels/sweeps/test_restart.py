@@ -9,19 +9,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from memetik import BodyBuilder, planar_chain, snake
+from memetik.kernels.compiler.record import allocate
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
-from memetik.kernels.sweeps.restart import (
-    MEMORY,
-    NUDGE,
-    PATIENCE,
-    SETTLING,
-    SOFTNESS,
-    begin,
-    beyond_reach,
-    nudge,
-    over,
-    redraw,
-)
+from memetik.kernels.sweeps.record import Sweeps
+from memetik.kernels.sweeps.restart import NUDGE, PATIENCE, begin, beyond_reach, nudge, over, redraw
 from memetik.objectives import Direction, Position
 from memetik.problem import Problem
 from tests.kernels.flat import Flat
@@ -37,15 +28,13 @@ class Search(Flat):
 
     def __init__(self, problem, restarts=False, most=10_000):
         super().__init__(problem)
-        self.memory, self.state = np.zeros(MEMORY), np.zeros(1, dtype=np.uint64)
-        self.restarts, self.most = restarts, most
+        self.sweeps = allocate(Sweeps, self.compiled.sizes, restarts=restarts, longest=math.inf)
+        self.progress, self.limited = self.sweeps.progress[0], self.run(most)
         self.outcome[ERROR] = math.inf
-        begin(self.terms, 0, self.state, self.memory, self.outcome)
+        begin(self.problem, self.limited, self.sweeps)
 
     def over(self, x):
-        return over(
-            self.problem, x, self.restarts, self.most, 0.0, self.clock, self.state, self.memory, self.outcome, self.work
-        )
+        return over(self.problem, x, self.limited, self.sweeps, self.work)
 
     def sweeps_until_over(self, x, most=1000):
         """How often `over` says no while the posture does not change by itself."""
@@ -87,14 +76,14 @@ def test_a_nudge_is_small_within_limits_and_always_the_same(seed, joints):
     flat = Flat(Problem(body, [Position(joint.child, (1.0, 2.0, 3.0)) for joint in body.joints.values()]))
     start = flat.sample(rng)
     x, again = start.copy(), start.copy()
-    nudge(x, flat.bounds)
-    nudge(again, flat.bounds)
+    nudge(x, flat.variables)
+    nudge(again, flat.variables)
     assert_array_equal(x, again)
-    assert (x >= flat.bounds[0]).all()
-    assert (x <= flat.bounds[1]).all()
-    spans = flat.bounds[3] - flat.bounds[2]
+    lower, upper = flat.variables["lower"], flat.variables["upper"]
+    assert ((x >= lower) & (x <= upper)).all()
+    spans = flat.variables["sample_upper"] - flat.variables["sample_lower"]
     assert (np.abs(x - start) <= 1.5 * NUDGE * spans + 1e-12).all()
-    inside = (start > flat.bounds[0] + NUDGE * spans) & (start < flat.bounds[1] - NUDGE * spans)
+    inside = (start > lower + NUDGE * spans) & (start < upper - NUDGE * spans)
     assert (x != start)[inside].all()
 
 
@@ -105,11 +94,13 @@ def test_only_what_moves_a_missed_objective_is_drawn(rng):
     good, bad = (Position(tip, poses[tip][:3, 3]) for tip in tips[:2])
     bad.target = bad.target + 1.0
     flat = Flat(Problem(body, [good, bad]))
-    x = q[flat.active]
+    x = q[flat.compiled.active]
     flat.measure(x)
     moved = x.copy()
     redraw(flat.problem, moved, np.array([5], dtype=np.uint64), flat.work)
-    assert_array_equal(moved != x, [name[:8] != "finger0_" for name in np.array(body.joint_names)[flat.active]])
+    assert_array_equal(
+        moved != x, [name[:8] != "finger0_" for name in np.array(body.joint_names)[flat.compiled.active]]
+    )
 
 
 def test_a_satisfied_posture_ends_it():
@@ -131,9 +122,9 @@ def test_with_restarts_the_last_part_goes_into_the_best():
     search = Search(Problem(snake(4), Position("tip", (0.2, 0.0, 0.0))), restarts=True, most=1000)
     x = np.zeros(4)
     while not search.over(x):
-        if search.memory[SETTLING]:
+        if search.progress.settling:
             assert_array_equal(x, search.work.best)
-    assert search.memory[SETTLING]
+    assert search.progress.settling
     assert search.outcome[ATTEMPTS] > 10
     assert 900 <= search.outcome[EVALUATIONS] <= 1000
 
@@ -143,7 +134,7 @@ def test_guides_fade():
     search = Search(Problem(planar_chain(2), [wanted, guide]))
     x, seen = np.zeros(2), []
     while not search.over(x):
-        seen.append(search.memory[SOFTNESS])
+        seen.append(search.progress.softness)
     assert seen[0] == 1.0
     assert seen[-1] == 0.0
     assert seen == sorted(seen, reverse=True)
@@ -153,4 +144,4 @@ def test_guides_that_do_not_stand_in_the_way_end_it_at_a_standstill():
     wanted, guide = Position("tip", (1.0, 0.0, 0.0)), Direction("tip", (0.0, 1.0, 0.0), tolerance=None)
     search = Search(Problem(planar_chain(2), [wanted, guide]))
     assert PATIENCE < search.sweeps_until_over(np.zeros(2)) <= 2 * PATIENCE
-    assert search.memory[SOFTNESS] == 1.0
+    assert search.progress.softness == 1.0

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.closed_form.subproblems import about, cross, dot, one_turn, two_turns
+from memetik.kernels.closed_form.subproblems import about, one_turn, two_turns
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.math.pose import compose, inverse, turn
+from memetik.kernels.math.vector import cross, dot
 
 
 @jit

@@ -10,18 +10,9 @@ import math
 
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.math.sincos import sincos
+from memetik.kernels.math.vector import cross, dot
 
 ON_AXIS = 1e-14  # of the product of two vectors' lengths: what is across the axis is rounding below that
-
-
-@jit
-def dot(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@jit
-def cross(a, b):
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
 @jit

@@ -13,8 +13,8 @@ from numba.extending import intrinsic
 
 from memetik.kernels.compiler.jit import COMPILED
 
-_lasting: dict[Any, int] = {}
 _python: list[Any] = [None]  # without the compiler, an address is an index into this list; none is at zero
+_lasting: dict[tuple[Any, int], int] = {}  # addresses by kernel and signature
 
 
 def address(kernel: Any, signature: Any) -> int:
@@ -33,14 +33,14 @@ def address(kernel: Any, signature: Any) -> int:
 
 
 def lasting_address(kernel: Any, signature: Any) -> int:
-    """The same for a kernel that lives as long as the process; Numba takes 0.2 ms to say it again, longer than many a solve.
+    """The same for a kernel and a signature that live as long as the process.
 
-    Such a kernel has one signature, which is no part of the key: to hash one takes 50 us.
+    Numba takes 0.2 ms to say it again, and 0.01 ms to hash a signature: as long as many a solve.
     """
-    known = _lasting.get(kernel)
-    if known is None:
-        known = _lasting[kernel] = address(kernel, signature)
-    return known
+    key = kernel, id(signature)
+    if key not in _lasting:
+        _lasting[key] = address(kernel, signature)
+    return _lasting[key]
 
 
 def caller(signature: Any) -> Any:

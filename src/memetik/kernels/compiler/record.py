@@ -82,8 +82,8 @@ def numba_type(kind: Any) -> Any:
     return numbers.get(kind) or types.NamedTuple([numba_type(field) for field in fields(kind).values()], kind)
 
 
-def allocate(kind: type[R], sizes: Mapping[str, int], **given: Any) -> R:
-    """A record with arrays of zeros, side by side in memory; `given` are numbers, and fields that exist already."""
+def allocate(kind: type[R], sizes: Mapping[str, int], /, **given: Any) -> R:
+    """A record with arrays of zeros; `given` are numbers, also of records in it, and fields that exist already."""
     shapes = {
         name: tuple(sizes[size] if isinstance(size, str) else size for size in field.shape)
         for name, field in fields(kind).items()
@@ -100,7 +100,7 @@ def allocate(kind: type[R], sizes: Mapping[str, int], **given: Any) -> R:
             values[name] = buffer[at : at + lengths[name]].view(field.dtype).reshape(shapes[name])
             at += -(-lengths[name] // LINE) * LINE
         else:
-            values[name] = allocate(field, sizes)
+            values[name] = allocate(field, sizes, **given)
     return kind(**values)
 
 

@@ -7,4 +7,5 @@ sincos                 sine and cosine together
 svd                    singular values by Jacobi rotations
 symmetric              symmetric systems by LDL^T
 twist                  what one motion does to a point
+vector                 three numbers
 """

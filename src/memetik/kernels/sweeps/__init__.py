@@ -3,12 +3,11 @@
 align                  the best value of one joint in closed form
 ccd                    cyclic coordinate descent
 coupled                joints that drive several motions
-fabrik                 FABRIK's sweeps
-fabrik_backward        root to tips, on real joints
+fabrik                 FABRIK's sweeps, root to tips on real joints
 fabrik_forward         tips to root, on rigid links
-fabrik_tips            tips to their targets
 moments                many points as one joint sees them
 pull                   errors as something joints can pull at
+record                 settings and scratch
 restart                standstill, fading guides and restarts
 wanted                 the nearest pose that would satisfy a term
 """

@@ -13,19 +13,19 @@ from __future__ import annotations
 
 import math
 
+from memetik.kernels.body.records import SLIDE, TURN
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.sincos import sincos
+from memetik.kernels.math.vector import cross, dot
 
 SCREW_STEPS = 8
 FAINT = 1e-12  # a pull below this share of what the points could exert is rounding: the points lie on the axis
 
 
 @jit
-def circle(rx, ry, rz, dx, dy, dz, ux, uy, uz):
+def circle(r, d, u):
     """a and b of one point."""
-    a = rx * dx + ry * dy + rz * dz - (rx * ux + ry * uy + rz * uz) * (dx * ux + dy * uy + dz * uz)
-    b = ux * (ry * dz - rz * dy) + uy * (rz * dx - rx * dz) + uz * (rx * dy - ry * dx)
-    return a, b
+    return dot(r, d) - dot(r, u) * dot(d, u), dot(u, cross(r, d))
 
 
 @jit
@@ -79,6 +79,16 @@ def best_screw(a, b, size, along, weight, pitch, low, high):
         bend = a * c + b * s + pitch * pitch * weight
         t = min(max(t - slope / (bend if bend > 0.5 * sharpest else sharpest), low), high)
     return t
+
+
+@jit_part
+def best_change(node, a, b, size, along, weight, low, high):
+    """The best change of a node's motion from `low` to `high`."""
+    if node.motion == SLIDE:
+        return best_slide(along, weight, low, high)
+    if node.motion == TURN:
+        return best_turn(a, b, size, low, high)
+    return best_screw(a, b, size, along, weight, node.pitch, low, high)
 
 
 @jit

@@ -10,36 +10,25 @@ poses of those to come stay true, and the frames move along with each joint inst
 
 from __future__ import annotations
 
-from memetik.kernels.body.records import SLIDE, TURN
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import axis, load
+from memetik.kernels.math.vector import dot
 from memetik.kernels.problem.limits import clamp
-from memetik.kernels.sweeps.align import best_screw, best_slide, best_turn, circle, play
-from memetik.kernels.sweeps.coupled import link_variables, move_coupled, place_rows
-from memetik.kernels.sweeps.pull import carries, misturn, move_frame, pair, split, weight
-from memetik.kernels.sweeps.restart import MEMORY, SOFTNESS, begin, beyond_reach, over
+from memetik.kernels.sweeps.align import best_change, circle, play
+from memetik.kernels.sweeps.coupled import move_coupled, place_rows
+from memetik.kernels.sweeps.pull import carries, misturn, move_frames, pair, weight
+from memetik.kernels.sweeps.record import read_descent
+from memetik.kernels.sweeps.restart import begin, over
 from memetik.kernels.terms.records import ROTATION
-
-# The parameters of the search.
-TO_ROOT, LONGEST_STEP, RESTARTS = 0, 1, 2
-
-
-def places(nodes: int, variables: int) -> int:
-    """How many integers the search needs."""
-    return variables + nodes
-
-
-def room(frames: int) -> int:
-    """How many numbers the search needs."""
-    return MEMORY + 7 * frames
 
 
 @jit_part
-def best_alone(problem, softness, i, low, high, poses, world):
+def best_alone(problem, softness, i, low, high, work):
     """The change of the motion of node i, from `low` to `high`, that is best while all others rest."""
     nodes, frames, terms, data = problem.nodes, problem.frames, problem.terms, problem.data
-    ux, uy, uz = axis(load(poses, i, 0))
-    cx, cy, cz = poses[i, 4], poses[i, 5], poses[i, 6]
+    pose = load(work.poses, i, 0)
+    ux, uy, uz = u = axis(pose)
+    cx, cy, cz = pose[4:]
     a, b, size, along, total = 0.0, 0.0, 0.0, 0.0, 0.0
     for t in range(terms.size):
         term = terms[t]
@@ -47,93 +36,84 @@ def best_alone(problem, softness, i, low, high, poses, world):
             continue
         strength = weight(term, softness)
         if term.goal == ROTATION:
-            w, x, y, z = misturn(term, data, world)
-            s = ux * x + uy * y + uz * z
+            q = misturn(term, data, work.world)
+            w, s = q[0], dot(u, q[1:])
             a += strength * (w * w - s * s)
             b -= strength * 2.0 * w * s
             size += strength
             continue
-        bare, share, px, py, pz, yx, yy, yz = pair(term, data, world)
+        bare, share, (px, py, pz), (yx, yy, yz) = pair(term, data, work.world)
         strength *= share
         if not bare:
             px, py, pz, yx, yy, yz = px - cx, py - cy, pz - cz, yx - cx, yy - cy, yz - cz
             along += strength * (ux * (yx - px) + uy * (yy - py) + uz * (yz - pz))
             total += strength
-        one, other = circle(px, py, pz, yx, yy, yz, ux, uy, uz)
+        one, other = circle((px, py, pz), (yx, yy, yz), (ux, uy, uz))
         a += strength * one
         b += strength * other
         size += strength * (px * px + py * py + pz * pz + yx * yx + yy * yy + yz * yz)
-    if nodes[i].motion == SLIDE:
-        return best_slide(along, total, low, high)
-    if nodes[i].motion == TURN:
-        return best_turn(a, b, size, low, high)
-    return best_screw(a, b, size, along, total, nodes[i].pitch, low, high)
+    return best_change(nodes[i], a, b, size, along, total, low, high)
 
 
 @jit_part
-def move_alone(problem, x, softness, longest, i, work):
+def move_alone(problem, x, i, sweeps, work):
     """Give the variable that drives node i and no other its best value; the frames move along, the node does not."""
-    nodes, frames, variables = problem.nodes, problem.frames, problem.variables
-    poses, world, node = work.poses, work.world, nodes[i]
-    k = node.variable
+    node = problem.nodes[i]
     if node.ratio == 0.0:
         return
-    low, high = play(node, x[k], max(variables[k].lower, x[k] - longest), min(variables[k].upper, x[k] + longest))
-    change = best_alone(problem, softness, i, low, high, poses, world)
+    k = node.variable
+    variable, longest = problem.variables[k], sweeps.longest
+    low, high = play(node, x[k], max(variable.lower, x[k] - longest), min(variable.upper, x[k] + longest))
+    change = best_alone(problem, sweeps.progress[0].softness, i, low, high, work)
     if change == 0.0:
         return
-    x[k] = clamp(x[k] + change / node.ratio, variables[k])
-    ux, uy, uz = axis(load(poses, i, 0))
-    angle, slide = split(node, change)
-    for f in range(frames.size):
-        if carries(nodes, i, frames[f]):
-            move_frame(world, f, ux, uy, uz, poses[i, 4], poses[i, 5], poses[i, 6], angle, slide)
+    x[k] = clamp(x[k] + change / node.ratio, variable)
+    move_frames(problem, i, change, work.poses, work.world)
 
 
 @jit
-def sweep_to_root(problem, x, softness, longest, deepest, above, work, moved):
+def sweep_to_root(problem, x, sweeps, work):
     """Every variable once, from the tips to the root: what a joint moves lies behind, so the poses ahead stay true.
 
     A variable with several motions is met at the deepest of them.
     """
     nodes = problem.nodes
     for i in range(nodes.size - 1, -1, -1):
-        if above[i] >= 0 and deepest[nodes[i].variable] == i:
-            move_coupled(problem, x, softness, longest, i, above, work, moved)
-        elif deepest[nodes[i].variable] == i:
-            move_alone(problem, x, softness, longest, i, work)
+        if sweeps.deepest[nodes[i].variable] != i:
+            continue
+        if sweeps.above[i] >= 0:
+            move_coupled(problem, x, i, sweeps, work)
+        else:
+            move_alone(problem, x, i, sweeps, work)
 
 
 @jit
-def sweep_to_tips(problem, x, softness, longest, deepest, above, work, moved):
+def sweep_to_tips(problem, x, sweeps, work):
     """Every variable once, from the root to the tips: each node is placed when the sweep comes to it.
 
     A variable with several motions is met at the first of them, and those between are placed ahead of time.
     """
     nodes = problem.nodes
     for i in range(nodes.size):
-        last = deepest[nodes[i].variable]
+        last = sweeps.deepest[nodes[i].variable]
         place_rows(nodes, x, work.poses, i, i)
-        if last == i and above[i] < 0:
-            move_alone(problem, x, softness, longest, i, work)
+        if sweeps.above[i] >= 0:
+            continue
+        if last == i:
+            move_alone(problem, x, i, sweeps, work)
             place_rows(nodes, x, work.poses, i, i)
-        elif above[i] < 0:
+        else:
             place_rows(nodes, x, work.poses, i + 1, last)
-            move_coupled(problem, x, softness, longest, last, above, work, moved)
+            move_coupled(problem, x, last, sweeps, work)
 
 
 @jit
-def search(problem, x, seed, most, deadline, parameters, places, room, clock, state, outcome, work):
-    """Sweep after sweep from x until one satisfies all terms, nothing more is gained, or the budget is spent."""
-    nodes, frames, terms = problem.nodes, problem.frames, problem.terms
-    deepest, above = places[: x.size], places[x.size :]
-    memory, moved = room[:MEMORY], room[MEMORY:].reshape((frames.size, 7))
-    link_variables(nodes, deepest, above)
-    begin(terms, seed, state, memory, outcome)
-    restarts = parameters[RESTARTS] != 0.0 and not beyond_reach(problem)
-    longest = parameters[LONGEST_STEP]
-    while not over(problem, x, restarts, most, deadline, clock, state, memory, outcome, work):
-        if parameters[TO_ROOT] != 0.0:
-            sweep_to_root(problem, x, memory[SOFTNESS], longest, deepest, above, work, moved)
+def search(problem, run, own, work):
+    """Sweep after sweep from work.x until one satisfies all terms, nothing more is gained, or the budget is spent."""
+    descent, x = read_descent(own), work.x
+    begin(problem, run, descent.sweeps)
+    while not over(problem, x, run, descent.sweeps, work):
+        if descent.to_root:
+            sweep_to_root(problem, x, descent.sweeps, work)
         else:
-            sweep_to_tips(problem, x, memory[SOFTNESS], longest, deepest, above, work, moved)
+            sweep_to_tips(problem, x, descent.sweeps, work)

@@ -11,7 +11,7 @@ from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import axis, compose, load, local, store
 from memetik.kernels.math.twist import twist
 from memetik.kernels.problem.limits import clamp
-from memetik.kernels.sweeps.pull import carries, misturn, move_frame, pair, split, total_loss, weight
+from memetik.kernels.sweeps.pull import carries, misturn, move_frames, pair, total_loss, weight
 from memetik.kernels.terms.records import ROTATION
 
 HALVINGS = 6  # of a step that does not pay, before the variable is left as it is
@@ -29,6 +29,12 @@ def link_variables(nodes, deepest, above):
 
 
 @jit_part
+def drives_alone(nodes, i, sweeps):
+    """Whether node i moves with its variable, and no other node does."""
+    return nodes[i].ratio != 0.0 and sweeps.above[i] < 0 and sweeps.deepest[nodes[i].variable] == i
+
+
+@jit_part
 def place_rows(nodes, x, poses, first, last):
     """Forward kinematics of some rows, whose parents are placed."""
     for i in range(first, last + 1):
@@ -38,8 +44,8 @@ def place_rows(nodes, x, poses, first, last):
         store(pose, poses, i, 0)
 
 
-@jit
-def slope(problem, softness, i, above, poses, axes, world):
+@jit_part
+def slope(problem, softness, i, above, work):
     """Half the derivative of the loss by the variable behind node i, and half its second derivative, about."""
     nodes, frames, terms, data = problem.nodes, problem.frames, problem.terms, problem.data
     gradient, curvature = 0.0, 0.0
@@ -48,16 +54,16 @@ def slope(problem, softness, i, above, poses, axes, world):
         strength = weight(term, softness)
         bare, share, px, py, pz, yx, yy, yz = False, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         if term.goal != ROTATION:
-            bare, share, px, py, pz, yx, yy, yz = pair(term, data, world)
+            bare, share, (px, py, pz), (yx, yy, yz) = pair(term, data, work.world)
         vx, vy, vz, wx, wy, wz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         j = i
         while j >= 0:
             if carries(nodes, j, frames[term.frame]):
-                tx, ty, tz, rx, ry, rz = twist(nodes, poses, axes, j, px, py, pz)
+                tx, ty, tz, rx, ry, rz = twist(nodes, work.poses, work.axes, j, px, py, pz)
                 vx, vy, vz, wx, wy, wz = vx + tx, vy + ty, vz + tz, wx + rx, wy + ry, wz + rz
             j = above[j]
         if term.goal == ROTATION:
-            w, x, y, z = misturn(term, data, world)
+            w, x, y, z = misturn(term, data, work.world)
             gradient += strength * 2.0 * w * (wx * x + wy * y + wz * z)
             curvature += strength * (wx * wx + wy * wy + wz * wz)
             continue
@@ -69,48 +75,38 @@ def slope(problem, softness, i, above, poses, axes, world):
 
 
 @jit
-def move_driven(nodes, frames, i, above, change, poses, world, moved):
-    """Write into `moved` where the frames of `world` are after a change of the variable behind node i."""
-    for f in range(frames.size):
-        store(load(world, f, 0), moved, f, 0)
+def move_driven(problem, i, change, sweeps, work):
+    """Write into sweeps.moved where the frames are after a change of the variable whose deepest node is i."""
+    for f in range(problem.frames.size):
+        store(load(work.world, f, 0), sweeps.moved, f, 0)
     while i >= 0:
-        ux, uy, uz = axis(load(poses, i, 0))
-        angle, slide = split(nodes[i], nodes[i].ratio * change)
-        for f in range(frames.size):
-            if carries(nodes, i, frames[f]):
-                move_frame(moved, f, ux, uy, uz, poses[i, 4], poses[i, 5], poses[i, 6], angle, slide)
-        i = above[i]
+        move_frames(problem, i, problem.nodes[i].ratio * change, work.poses, sweeps.moved)
+        i = sweeps.above[i]
 
 
 @jit_part
-def move_coupled(problem, x, softness, longest, i, above, work, moved):
+def move_coupled(problem, x, i, sweeps, work):
     """Improve the variable whose deepest node is i; frames and the rows down to i stand where it leads."""
-    nodes, frames, terms, data, variables = (
-        problem.nodes,
-        problem.frames,
-        problem.terms,
-        problem.data,
-        problem.variables,
-    )
-    poses, axes, world = work.poses, work.axes, work.world
-    k = nodes[i].variable
+    nodes, terms, data = problem.nodes, problem.terms, problem.data
+    softness, k = sweeps.progress[0].softness, nodes[i].variable
     first = j = i
     while j >= 0:
-        ux, uy, uz = axis(load(poses, j, 0))
-        axes[j, 0], axes[j, 1], axes[j, 2] = nodes[j].ratio * ux, nodes[j].ratio * uy, nodes[j].ratio * uz
-        first, j = j, above[j]
-    gradient, curvature = slope(problem, softness, i, above, poses, axes, world)
+        ux, uy, uz = axis(load(work.poses, j, 0))
+        ratio = nodes[j].ratio
+        work.axes[j, 0], work.axes[j, 1], work.axes[j, 2] = ratio * ux, ratio * uy, ratio * uz
+        first, j = j, sweeps.above[j]
+    gradient, curvature = slope(problem, softness, i, sweeps.above, work)
     if not curvature > 0.0:
         return
-    step = min(max(-gradient / curvature, -longest), longest)
-    before = total_loss(terms, data, world, softness)
+    step = min(max(-gradient / curvature, -sweeps.longest), sweeps.longest)
+    before = total_loss(terms, data, work.world, softness)
     for _ in range(HALVINGS):
-        value = clamp(x[k] + step, variables[k])
-        move_driven(nodes, frames, i, above, value - x[k], poses, world, moved)
-        if total_loss(terms, data, moved, softness) < before:
+        value = clamp(x[k] + step, problem.variables[k])
+        move_driven(problem, i, value - x[k], sweeps, work)
+        if total_loss(terms, data, sweeps.moved, softness) < before:
             x[k] = value
-            for f in range(frames.size):
-                store(load(moved, f, 0), world, f, 0)
-            place_rows(nodes, x, poses, first, i)
+            for f in range(problem.frames.size):
+                store(load(sweeps.moved, f, 0), work.world, f, 0)
+            place_rows(nodes, x, work.poses, first, i)
             return
         step *= 0.5

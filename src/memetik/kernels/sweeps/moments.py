@@ -5,135 +5,106 @@ a further turn or slide does it depends on
 
     W = Σ w        m = Σ w r        n = Σ w d        K = Σ w r d^T
 
-alone. So a chain of any length is summed up once, link by link, and each joint looks at sixteen numbers. Rows of a moments
-array: W, m (3), n (3), K row by row (9). The shape r may be given in axes of its own; S then turns it into the world.
+alone. So a chain of any length is summed up once, link by link, and each joint looks at sixteen numbers (Moments in
+record.py, a row for each node). The shape r may be given in axes of its own; S then turns it into the world.
 """
 
 from __future__ import annotations
 
 import math
 
-from memetik.kernels.body.records import SLIDE, TURN
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import turn
-from memetik.kernels.sweeps.align import best_screw, best_slide, best_turn
-
-MOMENTS = 16
+from memetik.kernels.math.vector import plus, times
+from memetik.kernels.sweeps.align import best_change
 
 
 @jit
 def clear(moments):
     """No points at all."""
-    for i in range(moments.shape[0]):
-        for k in range(MOMENTS):
-            moments[i, k] = 0.0
+    moments.weight[:] = 0.0
+    moments.shape[:] = 0.0
+    moments.places[:] = 0.0
+    moments.products[:] = 0.0
 
 
 @jit
-def add_product(moments, i, rx, ry, rz, dx, dy, dz):
+def add_product(moments, i, r, d):
     """r d^T to K alone: of a direction r that should become d, so that it matters to turns but not to slides."""
-    moments[i, 7] += rx * dx
-    moments[i, 8] += rx * dy
-    moments[i, 9] += rx * dz
-    moments[i, 10] += ry * dx
-    moments[i, 11] += ry * dy
-    moments[i, 12] += ry * dz
-    moments[i, 13] += rz * dx
-    moments[i, 14] += rz * dy
-    moments[i, 15] += rz * dz
+    for row in range(3):
+        for column in range(3):
+            moments.products[i, row, column] += r[row] * d[column]
 
 
 @jit
-def add_point(moments, i, w, rx, ry, rz, dx, dy, dz):
+def add_point(moments, i, w, r, d):
     """A point r of the shape with its place d."""
-    moments[i, 0] += w
-    moments[i, 1] += w * rx
-    moments[i, 2] += w * ry
-    moments[i, 3] += w * rz
-    moments[i, 4] += w * dx
-    moments[i, 5] += w * dy
-    moments[i, 6] += w * dz
-    add_product(moments, i, w * rx, w * ry, w * rz, dx, dy, dz)
+    moments.weight[i] += w
+    for k in range(3):
+        moments.shape[i, k] += w * r[k]
+        moments.places[i, k] += w * d[k]
+    add_product(moments, i, times(w, r), d)
+
+
+@jit_part
+def row_of(rows, i):
+    """The vector in row i."""
+    return rows[i, 0], rows[i, 1], rows[i, 2]
 
 
 @jit
-def add_all(moments, i, j, w, spin, tx, ty, tz, sx, sy, sz):
-    """All points of row j, `w` times as heavy, seen from node i: r becomes `spin` r + t, and d becomes d + s."""
-    W = w * moments[j, 0]
-    mx, my, mz = turn(spin, w * moments[j, 1], w * moments[j, 2], w * moments[j, 3])
-    nx, ny, nz = w * moments[j, 4] + W * sx, w * moments[j, 5] + W * sy, w * moments[j, 6] + W * sz
-    moments[i, 0] += W
-    moments[i, 1] += mx + W * tx
-    moments[i, 2] += my + W * ty
-    moments[i, 3] += mz + W * tz
-    moments[i, 4] += nx
-    moments[i, 5] += ny
-    moments[i, 6] += nz
-    for column in range(3):
-        x, y, z = turn(spin, w * moments[j, 7 + column], w * moments[j, 10 + column], w * moments[j, 13 + column])
-        moments[i, 7 + column] += x
-        moments[i, 10 + column] += y
-        moments[i, 13 + column] += z
-    add_product(moments, i, mx, my, mz, sx, sy, sz)
-    add_product(moments, i, tx, ty, tz, nx, ny, nz)
+def add_all(moments, i, j, w, spin, t, s):
+    """All points of row j, `w` times as heavy, seen from node i: r becomes `spin` r + t, and d becomes d + s.
+
+    The spin is None for points that do not turn.
+    """
+    W, K = w * moments.weight[j], moments.products
+    m, n = times(w, row_of(moments.shape, j)), plus(times(w, row_of(moments.places, j)), times(W, s))
+    if spin is not None:
+        m = turn(spin, *m)
+    moments.weight[i] += W
+    for k in range(3):
+        moments.shape[i, k] += m[k] + W * t[k]
+        moments.places[i, k] += n[k]
+        column = (w * K[j, 0, k], w * K[j, 1, k], w * K[j, 2, k])
+        if spin is not None:
+            column = turn(spin, *column)
+        for row in range(3):
+            K[i, row, k] += column[row]
+    add_product(moments, i, m, s)
+    add_product(moments, i, t, n)
 
 
 @jit
-def add_all_unturned(moments, i, j, w, x, y, z):
-    """As add_all with no spin, and with the same shift (x, y, z) for the shape and its places."""
-    W = w * moments[j, 0]
-    mx, my, mz = w * moments[j, 1], w * moments[j, 2], w * moments[j, 3]
-    nx, ny, nz = w * moments[j, 4] + W * x, w * moments[j, 5] + W * y, w * moments[j, 6] + W * z
-    moments[i, 0] += W
-    moments[i, 1] += mx + W * x
-    moments[i, 2] += my + W * y
-    moments[i, 3] += mz + W * z
-    moments[i, 4] += nx
-    moments[i, 5] += ny
-    moments[i, 6] += nz
-    for k in range(7, MOMENTS):
-        moments[i, k] += w * moments[j, k]
-    add_product(moments, i, mx, my, mz, x, y, z)
-    add_product(moments, i, x, y, z, nx, ny, nz)
-
-
-@jit
-def attraction(moments, i, spin, ox, oy, oz, ux, uy, uz):
+def attraction(moments, i, spin, o, u):
     """What draws the points of row i to their places about the axis u: a, b, and their size (align.py).
 
     The shape is turned by `spin`, and the places are o further away than they were noted. With C = Σ w S r (d + o)^T =
     S (K + m o^T):  a = tr C - u^T C u,  b = u·(C_yz - C_zy, C_zx - C_xz, C_xy - C_yx).
     """
-    mx, my, mz = moments[i, 1], moments[i, 2], moments[i, 3]
-    k = moments[i]
-    xx, xy, xz = k[7] + mx * ox, k[8] + mx * oy, k[9] + mx * oz
-    yx, yy, yz = k[10] + my * ox, k[11] + my * oy, k[12] + my * oz
-    zx, zy, zz = k[13] + mz * ox, k[14] + mz * oy, k[15] + mz * oz
+    (ux, uy, uz), m, K = u, row_of(moments.shape, i), moments.products
+    xx, xy, xz = K[i, 0, 0] + m[0] * o[0], K[i, 0, 1] + m[0] * o[1], K[i, 0, 2] + m[0] * o[2]
+    yx, yy, yz = K[i, 1, 0] + m[1] * o[0], K[i, 1, 1] + m[1] * o[1], K[i, 1, 2] + m[1] * o[2]
+    zx, zy, zz = K[i, 2, 0] + m[2] * o[0], K[i, 2, 1] + m[2] * o[1], K[i, 2, 2] + m[2] * o[2]
     size = math.sqrt(xx * xx + xy * xy + xz * xz + yx * yx + yy * yy + yz * yz + zx * zx + zy * zy + zz * zz)
     xx, yx, zx = turn(spin, xx, yx, zx)
     xy, yy, zy = turn(spin, xy, yy, zy)
     xz, yz, zz = turn(spin, xz, yz, zz)
     a = xx + yy + zz
     a -= ux * (xx * ux + xy * uy + xz * uz) + uy * (yx * ux + yy * uy + yz * uz) + uz * (zx * ux + zy * uy + zz * uz)
-    b = ux * (yz - zy) + uy * (zx - xz) + uz * (xy - yx)
-    return a, b, size
+    return a, ux * (yz - zy) + uy * (zx - xz) + uz * (xy - yx), size
 
 
 @jit
-def attraction_along(moments, i, spin, ox, oy, oz, ux, uy, uz):
+def attraction_along(moments, i, spin, o, u):
     """What draws the points of row i to their places along u: Σ w u·(d + o - S r)."""
-    k = moments[i]
-    x, y, z = turn(spin, k[1], k[2], k[3])
-    return ux * (k[4] + k[0] * ox - x) + uy * (k[5] + k[0] * oy - y) + uz * (k[6] + k[0] * oz - z)
+    (x, y, z), w, n = turn(spin, *row_of(moments.shape, i)), moments.weight[i], moments.places
+    return u[0] * (n[i, 0] + w * o[0] - x) + u[1] * (n[i, 1] + w * o[1] - y) + u[2] * (n[i, 2] + w * o[2] - z)
 
 
 @jit_part
-def best_for_all(node, moments, i, spin, ox, oy, oz, ux, uy, uz, low, high):
+def best_for_all(node, moments, i, spin, o, u, low, high):
     """The change of a node's motion, from `low` to `high`, that brings the points of row i nearest to their places."""
-    if node.motion == SLIDE:
-        return best_slide(attraction_along(moments, i, spin, ox, oy, oz, ux, uy, uz), moments[i, 0], low, high)
-    a, b, size = attraction(moments, i, spin, ox, oy, oz, ux, uy, uz)
-    if node.motion == TURN:
-        return best_turn(a, b, size, low, high)
-    along = attraction_along(moments, i, spin, ox, oy, oz, ux, uy, uz)
-    return best_screw(a, b, size, along, moments[i, 0], node.pitch, low, high)
+    a, b, size = attraction(moments, i, spin, o, u)
+    along = attraction_along(moments, i, spin, o, u)
+    return best_change(node, a, b, size, along, moments.weight[i], low, high)

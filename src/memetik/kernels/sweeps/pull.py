@@ -14,9 +14,10 @@ import math
 
 from memetik.kernels.body.records import SCREW, SLIDE
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.math.pose import load, store, turn
+from memetik.kernels.math.pose import axis, load, store, turn
 from memetik.kernels.math.sincos import sincos
-from memetik.kernels.sweeps.wanted import product, wanted_direction, wanted_point, wanted_turn
+from memetik.kernels.math.vector import dot, minus, plus, times
+from memetik.kernels.sweeps.wanted import conjugate, product, wanted_direction, wanted_point, wanted_turn
 from memetik.kernels.terms.records import POINT, ROTATION
 
 
@@ -32,29 +33,24 @@ def carries(nodes, i, frame):
     return i <= frame.node <= nodes[i].last
 
 
-@jit
+@jit_part
 def pair(term, data, world):
-    """Of a POSITION or AIM: whether it is a pair of directions, its share, what the frame carries, and where to bring it."""
+    """POINT or DIRECTION: whether it is a pair of directions, its share, what the frame carries, and where to bring it."""
     pose = load(world, term.frame, 0)
+    p = pose[4:]
     if term.goal == POINT:
-        x, y, z = wanted_point(term, data, pose, world)
-        return False, 1.0, pose[4], pose[5], pose[6], x, y, z
-    ax, ay, az, dx, dy, dz, length = wanted_direction(term, data, world)
-    if length == math.inf:
-        return True, 1.0, ax, ay, az, dx, dy, dz
-    px, py, pz = pose[4], pose[5], pose[6]
-    return (
-        False, 1.0 / (length * length),
-        px + length * ax, py + length * ay, pz + length * az, px + length * dx, py + length * dy, pz + length * dz,
-    )  # fmt: skip
+        return False, 1.0, p, wanted_point(term, data, pose, world)
+    a, d, distance = wanted_direction(term, data, world)
+    if distance == math.inf:
+        return True, 1.0, a, d
+    return False, 1.0 / (distance * distance), plus(p, times(distance, a)), plus(p, times(distance, d))
 
 
 @jit_part
 def misturn(term, data, world):
-    """Of an ORIENTATION: the quaternion R A^-1 that leads from the target to the frame, in world axes, with w >= 0."""
+    """Of the goal ROTATION: the quaternion R A^-1 that leads from the target to the frame, in world axes, with w >= 0."""
     pose = load(world, term.frame, 0)
-    t = wanted_turn(term, data, pose, world)
-    w, x, y, z = product(pose, (t[0], -t[1], -t[2], -t[3]))
+    w, x, y, z = product(pose, conjugate(wanted_turn(term, data, pose, world)))
     return (w, x, y, z) if w >= 0.0 else (-w, -x, -y, -z)
 
 
@@ -65,11 +61,12 @@ def total_loss(terms, data, world, softness):
     for t in range(terms.size):
         term = terms[t]
         if term.goal == ROTATION:
-            _, x, y, z = misturn(term, data, world)
-            total += weight(term, softness) * 4.0 * (x * x + y * y + z * z)
+            v = misturn(term, data, world)[1:]
+            total += weight(term, softness) * 4.0 * dot(v, v)
         else:
-            _, share, px, py, pz, yx, yy, yz = pair(term, data, world)
-            total += weight(term, softness) * share * ((px - yx) ** 2 + (py - yy) ** 2 + (pz - yz) ** 2)
+            _, share, p, y = pair(term, data, world)
+            off = minus(p, y)
+            total += weight(term, softness) * share * dot(off, off)
     return total
 
 
@@ -82,11 +79,16 @@ def split(node, change):
 
 
 @jit_part
-def move_frame(world, f, ux, uy, uz, cx, cy, cz, angle, slide):
-    """Turn a frame by `angle` about the axis u through c and slide it along u."""
-    pose = load(world, f, 0)
-    s, c = sincos(0.5 * angle)
-    spin = (c, s * ux, s * uy, s * uz)
-    x, y, z = turn(spin, pose[4] - cx, pose[5] - cy, pose[6] - cz)
-    w, i, j, k = product(spin, pose)
-    store((w, i, j, k, cx + x + slide * ux, cy + y + slide * uy, cz + z + slide * uz), world, f, 0)
+def move_frames(problem, i, change, poses, world):
+    """Turn and slide the frames that node i carries as a change of its motion does."""
+    node_pose = load(poses, i, 0)
+    u, c = axis(node_pose), node_pose[4:]
+    angle, slide = split(problem.nodes[i], change)
+    sine, cosine = sincos(0.5 * angle)
+    spin = (cosine, sine * u[0], sine * u[1], sine * u[2])
+    for f in range(problem.frames.size):
+        if carries(problem.nodes, i, problem.frames[f]):
+            pose = load(world, f, 0)
+            x, y, z = turn(spin, *minus(pose[4:], c))
+            x, y, z = c[0] + x + slide * u[0], c[1] + y + slide * u[1], c[2] + z + slide * u[2]
+            store((*product(spin, pose), x, y, z), world, f, 0)

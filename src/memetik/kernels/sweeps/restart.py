@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.body.records import SCREW, SLIDE
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.random import seed_stream
+from memetik.kernels.math.pose import constant
+from memetik.kernels.math.vector import length, minus
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.problem.evaluate import measure, place, term_error
 from memetik.kernels.problem.limits import clamp, sample
+from memetik.kernels.sweeps.coupled import link_variables
+from memetik.kernels.sweeps.pull import split
 from memetik.kernels.sweeps.wanted import free_axes
 from memetik.kernels.terms.records import POINT
-
-# The memory of a search: how hard guides pull, and at first; whether there is nothing else; the squared error when it was
-# last compared and the sweeps since; whether the start was nudged; whether the best posture is being improved.
-SOFTNESS, GUIDES, ONLY_GUIDES, LAST, SWEEPS, NUDGED, SETTLING, MEMORY = 0, 1, 2, 3, 4, 5, 6, 7
 
 # Of 10 to 40 sweeps and 0.7 to 0.9, these solved most in equal numbers of sweeps, on arms, chains, a hand and a humanoid.
 PATIENCE = 10  # sweeps in which the squared error must fall ...
@@ -34,50 +33,44 @@ LAST_PART = 10  # one in so many evaluations goes into the best posture
 
 
 @jit
-def begin(terms, seed, state, memory, outcome):
-    """Before the first sweep: guides pull in full, if there are any."""
-    seed_stream(state, seed, 0)
-    outcome[ATTEMPTS] = 1.0
-    for k in range(MEMORY):
-        memory[k] = 0.0
-    memory[LAST] = math.inf
-    memory[ONLY_GUIDES] = 1.0
-    for t in range(terms.size):
-        if terms[t].soft:
-            memory[SOFTNESS] = memory[GUIDES] = 1.0
+def begin(problem, run, sweeps):
+    """Before the first sweep: guides pull in full, if there are any. Returns whether the target is beyond reach."""
+    link_variables(problem.nodes, sweeps.deepest, sweeps.above)
+    seed_stream(run.state, run.seed, 0)
+    run.outcome[ATTEMPTS] = 1.0
+    beyond, progress = beyond_reach(problem), sweeps.progress[0]
+    progress.restarts = sweeps.restarts and not beyond
+    progress.last, progress.sweeps, progress.nudged, progress.settling = math.inf, 0, 0, 0
+    progress.guides, progress.only_guides = 0.0, 1
+    for t in range(problem.terms.size):
+        if problem.terms[t].soft:
+            progress.guides = 1.0
         else:
-            memory[ONLY_GUIDES] = 0.0
+            progress.only_guides = 0
+    progress.softness = progress.guides
+    return beyond
 
 
 @jit
 def beyond_reach(problem):
     """Whether a single tip is wanted farther from the root than its links in a row are long: no start would help."""
-    nodes, frames, terms, data, variables = (
-        problem.nodes,
-        problem.frames,
-        problem.terms,
-        problem.data,
-        problem.variables,
-    )
-    if frames.size > 1:
+    nodes, terms, data = problem.nodes, problem.terms, problem.data
+    if problem.frames.size > 1:
         return False
-    frame = frames[0]
-    length = math.sqrt(frame.px * frame.px + frame.py * frame.py + frame.pz * frame.pz)
+    longest = length(constant(problem.frames[0])[4:])
     for i in range(nodes.size):
-        node = nodes[i]
         if i > 0:
-            length += math.sqrt(node.px * node.px + node.py * node.py + node.pz * node.pz)
-        if node.motion == SLIDE or node.motion == SCREW:
-            pitch = node.pitch if node.motion == SCREW else 1.0
-            for side in range(2):
-                length += abs(pitch * (node.ratio * variables[side, node.variable] + node.offset))
+            longest += length(constant(nodes[i])[4:])
+        variable = problem.variables[nodes[i].variable]
+        for limit in (variable.lower, variable.upper):
+            longest += abs(split(nodes[i], nodes[i].ratio * limit + nodes[i].offset)[1])
     for t in range(terms.size):
         term = terms[t]
         if term.goal == POINT and not term.soft and term.count == 0:
             a, b, c = free_axes(term, data)
             k = term.target + 4
-            x, y, z = data[k] - nodes[0].px, data[k + 1] - nodes[0].py, data[k + 2] - nodes[0].pz
-            if a + b + c == 0.0 and math.sqrt(x * x + y * y + z * z) > length + term.tolerance:
+            way = minus((data[k], data[k + 1], data[k + 2]), constant(nodes[0])[4:])
+            if a + b + c == 0.0 and length(way) > longest + term.tolerance:
                 return True
     return False
 
@@ -88,83 +81,68 @@ def nudge(x, variables):
     for k in range(x.size):
         part = (k + 1) * GOLDEN
         part -= math.floor(part)
-        off = (
-            NUDGE
-            * (variables[k].sample_upper - variables[k].sample_lower)
-            * (0.5 + part if part < 0.5 else -0.5 - part)
-        )
+        off = NUDGE * (variables[k].sample_upper - variables[k].sample_lower)
+        off *= 0.5 + part if part < 0.5 else -0.5 - part
         x[k] = clamp(x[k] + off, variables[k])
 
 
 @jit
 def redraw(problem, x, state, work):
     """Draw the variables that move an objective that is missed; the others stay."""
-    nodes, frames, terms, data, variables = (
-        problem.nodes,
-        problem.frames,
-        problem.terms,
-        problem.data,
-        problem.variables,
-    )
+    nodes, terms = problem.nodes, problem.terms
     chosen = work.free
     for k in range(x.size):
         chosen[k] = 0.0
     for t in range(terms.size):
-        if not terms[t].soft and not term_error(terms[t], data, x, work.residual)[1]:
-            i = frames[terms[t].frame].node
+        if not terms[t].soft and not term_error(terms[t], problem.data, x, work.residual)[1]:
+            i = problem.frames[terms[t].frame].node
             while i >= 0:
                 chosen[nodes[i].variable] = 1.0
                 i = nodes[i].parent
     for k in range(x.size):
         if chosen[k] != 0.0:
-            x[k] = sample(variables[k], state)
+            x[k] = sample(problem.variables[k], state)
 
 
 @jit
-def over(problem, x, restarts, most, deadline, clock, state, memory, outcome, work):
+def over(problem, x, run, sweeps, work):
     """Place the body and judge it; at a standstill put another posture into x. Returns whether the search is over.
 
     Unless it is, work.poses and work.world are the forward kinematics of x.
     """
-    nodes, frames, terms, data, variables = (
-        problem.nodes,
-        problem.frames,
-        problem.terms,
-        problem.data,
-        problem.variables,
-    )
+    terms, data, outcome, progress = problem.terms, problem.data, run.outcome, sweeps.progress[0]
     while True:
-        place(nodes, frames, x, work.poses, work.world)
+        place(problem.nodes, problem.frames, x, work.poses, work.world)
         outcome[EVALUATIONS] += 1.0
-        error, hard, satisfied = measure(terms, data, work.world, x, memory[SOFTNESS], work.residual)
-        remember(x, error if memory[ONLY_GUIDES] != 0.0 else hard, outcome, work)
-        if (satisfied and memory[SOFTNESS] == 0.0) or spent(outcome, most, deadline, clock):
+        error, hard, satisfied = measure(terms, data, work.world, x, progress.softness, work.residual)
+        remember(x, error if progress.only_guides else hard, run, work)
+        if (satisfied and progress.softness == 0.0) or spent(run):
             return True
-        memory[SWEEPS] += 1.0
-        if memory[SWEEPS] < PATIENCE * 2.0 ** (outcome[ATTEMPTS] // DOUBLING):
+        progress.sweeps += 1
+        if progress.sweeps < PATIENCE * 2.0 ** (outcome[ATTEMPTS] // DOUBLING):
             return False
-        memory[SWEEPS] = 0.0
-        share = GAIN if restarts and memory[SETTLING] == 0.0 else STANDSTILL
-        moving = error < share * memory[LAST]
-        memory[LAST] = error
+        progress.sweeps = 0
+        share = GAIN if progress.restarts and not progress.settling else STANDSTILL
+        moving = error < share * progress.last
+        progress.last = error
         if moving:
             return False
-        memory[LAST] = math.inf
-        if memory[SOFTNESS] > 0.0:
+        progress.last = math.inf
+        if progress.softness > 0.0:
             if satisfied:
                 return True
-            memory[SOFTNESS] = memory[SOFTNESS] * FADING if memory[SOFTNESS] > FAINTEST else 0.0
+            progress.softness = progress.softness * FADING if progress.softness > FAINTEST else 0.0
             return False
-        if memory[NUDGED] == 0.0:
-            memory[NUDGED] = 1.0
-            nudge(x, variables)
-        elif not restarts or memory[SETTLING] != 0.0:
+        if not progress.nudged:
+            progress.nudged = 1
+            nudge(x, problem.variables)
+        elif not progress.restarts or progress.settling:
             return True
-        elif outcome[EVALUATIONS] >= most - most // LAST_PART:
-            memory[SETTLING] = 1.0
+        elif outcome[EVALUATIONS] >= run.most - run.most // LAST_PART:
+            progress.settling = 1
             for k in range(x.size):
                 x[k] = work.best[k]
         else:
-            redraw(problem, x, state, work)
+            redraw(problem, x, run.state, work)
             outcome[ATTEMPTS] += 1.0
-            memory[SOFTNESS] = memory[GUIDES]
+            progress.softness = progress.guides

@@ -11,6 +11,7 @@ import math
 
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import turn
+from memetik.kernels.math.vector import length, minus, plus
 from memetik.kernels.terms.aim import AIM_FREE, AIM_IS_POINT, directions
 from memetik.kernels.terms.pose import MASK, rotation_vector, target_pose, turn_back
 
@@ -27,11 +28,17 @@ def product(a, b):
 
 
 @jit
-def rotation(x, y, z):
+def conjugate(a):
+    """The quaternion that undoes the rotation of a pose."""
+    return a[0], -a[1], -a[2], -a[3]
+
+
+@jit
+def rotation(v):
     """exp: the quaternion of a rotation vector."""
-    half = 0.5 * math.sqrt(x * x + y * y + z * z)
+    half = 0.5 * length(v)
     s = 0.5 * math.sin(half) / half if half > 1e-9 else 0.5
-    return math.cos(half), s * x, s * y, s * z
+    return math.cos(half), s * v[0], s * v[1], s * v[2]
 
 
 @jit_part
@@ -47,30 +54,29 @@ def free_axes(term, data):
 
 @jit
 def wanted_point(term, data, pose, world):
-    """The point where a POSITION wants the frame, now at `pose`: t + A f e, f = 1 for free axes, e in the target's axes A."""
+    """POINT: where it wants the frame, now at `pose`: t + A f e, f = 1 for free axes, e in the target's axes A."""
     t = target_pose(term, data, world)
     a, b, c = free_axes(term, data)
     if a + b + c == 0.0:
-        return t[4], t[5], t[6]
-    ex, ey, ez = turn_back(t, pose[4] - t[4], pose[5] - t[5], pose[6] - t[6])
-    x, y, z = turn(t, a * ex, b * ey, c * ez)
-    return t[4] + x, t[5] + y, t[6] + z
+        return t[4:]
+    ex, ey, ez = turn_back(t, *minus(pose[4:], t[4:]))
+    return plus(t[4:], turn(t, a * ex, b * ey, c * ez))
 
 
 @jit
 def wanted_turn(term, data, pose, world):
-    """The rotation that an ORIENTATION wants, as a quaternion: A exp(f e) with e = log(A^T R) and f = 1 for free axes."""
+    """ROTATION: what it wants, as a quaternion: A exp(f e) with e = log(A^T R) and f = 1 for free axes."""
     t = target_pose(term, data, world)
     a, b, c = free_axes(term, data)
     if a + b + c == 0.0:
-        return t[0], t[1], t[2], t[3]
+        return t[:4]
     ex, ey, ez = rotation_vector(t, pose)
-    return product(t, rotation(a * ex, b * ey, c * ez))
+    return product(t, rotation((a * ex, b * ey, c * ez)))
 
 
 @jit
 def wanted_direction(term, data, world):
-    """For an AIM the axis, the direction nearest to it that is good enough, and the distance to a point aimed at.
+    """For the goal DIRECTION the axis, the direction nearest to it that is good enough, and the distance to a point aimed at.
 
     The distance is infinite for a pure direction.
     """
@@ -87,4 +93,4 @@ def wanted_direction(term, data, world):
             dx, dy, dz = along * dx + across * x, along * dy + across * y, along * dz + across * z
     if data[term.numbers + AIM_IS_POINT] == 0.0:
         distance = math.inf
-    return ax, ay, az, dx, dy, dz, distance
+    return (ax, ay, az), (dx, dy, dz), distance
