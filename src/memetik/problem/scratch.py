@@ -7,7 +7,7 @@ for the next call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -59,7 +59,6 @@ class Scratch:
         c = self.compiled = compiled
         self.token: CancelToken | None = None
         self.calls_python = c.calls_python
-        self._kept: dict[Any, tuple[Any, Any, Any]] = {}  # settings, record and table of each method that was run
         self.clock, self.outcome = new_clock(), np.zeros(c.outcome_size)
         self.arrays = allocate(
             SolveArrays, c.sizes, problem=self.problem._replace(data=c.data.copy()),
@@ -75,14 +74,6 @@ class Scratch:
     def table(self) -> Any:
         """The arrays as kernels take them; they must stay where they are."""
         return table_of(self.arrays)
-
-    def kept_table(self, kind: Any, settings: Mapping[str, Any]) -> Any:
-        """The table of a method's own record, which takes longer to make than many a solve: made anew for other settings."""
-        known = self._kept.get(kind)
-        if known is None or known[0] != settings:
-            record = allocate(kind, self.compiled.sizes, **settings)
-            known = self._kept[kind] = settings, record, table_of(record)
-        return known[2]
 
     def take_targets(self) -> None:
         """Copy the targets as they are now; solving kernels do so themselves."""

@@ -28,23 +28,18 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from numpy.typing import ArrayLike
-
-from memetik.errors import ProblemError
-from memetik.kernels.sweeps.ccd import search
+from memetik.kernels.compiler.record import allocate
+from memetik.kernels.sweeps import ccd as kernel
 from memetik.kernels.sweeps.record import Descent
-from memetik.problem import Problem
-from memetik.solution import Solution
-from memetik.solvers.budget import DEFAULT, Budget, require_task
-from memetik.solvers.method import run
-from memetik.solvers.seeded import Seeded
-from memetik.solvers.sweeping import require_tips
+from memetik.problem.compile import Compiled
+from memetik.solvers.seeded import parameter
+from memetik.solvers.sweeping import Sweeping
 
 DIRECTIONS = ("tip_to_root", "root_to_tip")
 
 
 @dataclass(frozen=True, kw_only=True)
-class CCD(Seeded):
+class CCD(Sweeping):
     """Cyclic coordinate descent on real joints: hinges, slides, screws, and mimic joints with what they follow.
 
     Takes positions, orientations and poses, directions, gazes and cones of any number of frames, with masks; targets in
@@ -57,23 +52,15 @@ class CCD(Seeded):
     """
 
     seed: int = 0
-    direction: Literal["tip_to_root", "root_to_tip"] = "tip_to_root"
-    longest_step: float = math.inf
+    direction: Literal["tip_to_root", "root_to_tip"] = parameter(
+        DIRECTIONS[0], lambda value: value in DIRECTIONS, f"it must be {' or '.join(map(repr, DIRECTIONS))}"
+    )
+    longest_step: float = parameter(math.inf, lambda value: value > 0.0, "it must be above zero, or infinite")
     restarts: bool = True
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.direction, str) or self.direction not in DIRECTIONS:
-            raise ProblemError(
-                f"ccd: direction is {self.direction!r}; it must be {' or '.join(map(repr, DIRECTIONS))}."
-            )
-        if not self.longest_step > 0.0:
-            raise ProblemError(f"ccd: longest_step is {self.longest_step}; it must be above zero, or infinite.")
+    name, search = "ccd", kernel.search
 
-    def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
-        """The solution nearest to hand from `start` (the body's home unless given)."""
-        require_task(problem, budget, "ccd")
-        require_tips(problem, "ccd")
-        to_root = self.direction == "tip_to_root"
-        settings = {"restarts": self.restarts, "longest": self.longest_step, "to_root": to_root}
-        return run(problem, start, budget, "ccd", search, (Descent, settings), seed=self.seed)
+    def make_record(self, c: Compiled) -> Descent:
+        """What the search needs."""
+        to_root = self.direction == DIRECTIONS[0]
+        return allocate(Descent, c.sizes, restarts=self.restarts, longest=self.longest_step, to_root=to_root)

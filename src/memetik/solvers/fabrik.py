@@ -36,21 +36,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from numpy.typing import ArrayLike
-
-from memetik.errors import ProblemError
-from memetik.kernels.sweeps.fabrik import search
+from memetik.kernels.compiler.record import allocate
+from memetik.kernels.sweeps import fabrik as kernel
 from memetik.kernels.sweeps.record import Reaching
-from memetik.problem import Problem
-from memetik.solution import Solution
-from memetik.solvers.budget import DEFAULT, Budget, require_task
-from memetik.solvers.method import run
-from memetik.solvers.seeded import Seeded
-from memetik.solvers.sweeping import require_tips
+from memetik.problem.compile import Compiled
+from memetik.solvers.seeded import parameter
+from memetik.solvers.sweeping import Sweeping
 
 
 @dataclass(frozen=True, kw_only=True)
-class FABRIK(Seeded):
+class FABRIK(Sweeping):
     """Forward and backward reaching on real joints: hinges, slides, screws; trees; limits within the sweeps.
 
     Takes positions, orientations and poses, directions, gazes and cones of any number of frames, with masks; targets in
@@ -64,19 +59,13 @@ class FABRIK(Seeded):
     """
 
     seed: int = 0
-    ahead: float = 1.0
+    ahead: float = parameter(
+        1.0, lambda value: 0.0 <= value <= 1.0, "it must be from 0 (the next point alone) to 1 (all alike)"
+    )
     restarts: bool = True
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0.0 <= self.ahead <= 1.0:
-            raise ProblemError(
-                f"fabrik: ahead is {self.ahead}; it must be from 0 (the next point alone) to 1 (all alike)."
-            )
+    name, search = "fabrik", kernel.search
 
-    def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
-        """The solution nearest to hand from `start` (the body's home unless given)."""
-        require_task(problem, budget, "fabrik")
-        require_tips(problem, "fabrik")
-        settings = {"restarts": self.restarts, "longest": math.inf, "ahead": self.ahead}
-        return run(problem, start, budget, "fabrik", search, (Reaching, settings), seed=self.seed)
+    def make_record(self, c: Compiled) -> Reaching:
+        """What the search needs."""
+        return allocate(Reaching, c.sizes, restarts=self.restarts, longest=math.inf, ahead=self.ahead)

@@ -24,7 +24,7 @@ class Family(Seeded):
     """A method of a family."""
 
     name: ClassVar[str]
-    own: ClassVar[Any]  # the record of the method, which begins with that of the family
+    own: ClassVar[Any]  # the record of the method, if it begins with that of the family
     search: ClassVar[Any]  # the kernel that the family shares (SEARCH in kernels/problem/function_pointers.py)
 
     def make_record(self, c: Compiled) -> Any:

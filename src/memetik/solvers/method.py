@@ -10,24 +10,12 @@ from numpy.typing import ArrayLike
 
 from memetik.kernels.compiler.compile_time import split_time
 from memetik.kernels.compiler.function_pointers import lasting_address
-from memetik.kernels.compiler.record import table_of
 from memetik.kernels.problem.function_pointers import SEARCH
 from memetik.kernels.problem.solve import solve_by
 from memetik.problem import Problem
-from memetik.problem.scratch import Scratch, scratch_pool
+from memetik.problem.scratch import Scratch
 from memetik.solution import Solution
 from memetik.solvers.budget import Budget
-
-
-def run(
-    problem: Problem, start: ArrayLike | None, budget: Budget, method: str, search: Any, own: Any, **options: Any
-) -> Solution:
-    """Solve by a search kernel with scratch from the pool of the problem; `run_in` says the rest."""
-    pool = scratch_pool(problem.compiled)
-    scratch = pool.lease(budget.token)
-    solution = run_in(scratch, problem, start, budget, method, search, own, **options)
-    pool.give_back(scratch)
-    return solution
 
 
 def run_in(
@@ -36,15 +24,14 @@ def run_in(
 ) -> Solution:  # fmt: skip
     """Solve by a search kernel (kernels/problem/solve.py).
 
-    own: the record of its settings and scratch, or the kind of the record and the settings, to keep it for the next solve.
+    own: the table of its settings and scratch.
     begin: when the solve began, on the clock of time.perf_counter [s], for a method that prepared something before.
     """
     begin = time.perf_counter() if begin is None else begin
     q = problem.start(start)
     seconds = budget.seconds if budget.seconds < math.inf else 0.0
-    table = scratch.kept_table(*own) if type(own) is tuple else table_of(own)
     status = solve_by(
-        lasting_address(search, SEARCH), table, scratch.table, q, scratch.outcome, seed, budget.evaluations, seconds
+        lasting_address(search, SEARCH), own, scratch.table, q, scratch.outcome, seed, budget.evaluations, seconds
     )
     problem.raise_faults(scratch.clock)
     took, compiling = split_time(begin)

@@ -1,10 +1,25 @@
-"""What the methods of sweeps, CCD and FABRIK, can take."""
+"""What the methods of sweeps, CCD and FABRIK, share: what they can take."""
 
 from __future__ import annotations
+
+from numpy.typing import ArrayLike
 
 from memetik.errors import RefusedError
 from memetik.kernels.terms.records import NO_GOAL
 from memetik.problem import Problem
+from memetik.solution import Solution
+from memetik.solvers.budget import DEFAULT, Budget, require_task
+from memetik.solvers.family import Family
+
+
+class Sweeping(Family):
+    """A method of sweeps."""
+
+    def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
+        """The solution nearest to hand from `start` (the body's home unless given)."""
+        require_task(problem, budget, self.name)
+        require_tips(problem, self.name)
+        return super().solve(problem, start, budget)
 
 
 def require_tips(problem: Problem, method: str) -> None:
