@@ -105,9 +105,8 @@ def allocate(kind: type[R], sizes: Mapping[str, int], /, **given: Any) -> R:
 
 
 def table_of(record: Any) -> Any:
-    """The table of a record, or of a table that was made before; without the compiler, the record itself."""
-    is_record = COMPILED and not isinstance(record, np.ndarray)
-    return np.fromiter(_words(record), dtype=np.int64) if is_record else record
+    """The table of a record; without the compiler, the record itself."""
+    return np.fromiter(_words(record), dtype=np.int64) if COMPILED else record
 
 
 def _words(record: Any) -> Iterator[int]:
