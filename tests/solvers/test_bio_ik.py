@@ -15,7 +15,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import memetik as mk
 from memetik.errors import ProblemError
-from memetik.kernels.bio_ik import scratch as bio_ik_room
 from memetik.kernels.bio_ik import search as kernel
 from memetik.objectives import CenterJoints, Custom, Displacement, LookAt, Pose, Position
 from memetik.problem import Problem
@@ -23,7 +22,6 @@ from memetik.solution import Status
 from memetik.solvers import Budget, Memetic
 from memetik.solvers.bio_ik import BioIK
 from tests.conftest import COMPILED
-from tests.kernels.bio_ik.evolution import plain
 from tests.naive.bodies import random_body, random_shape, serial_arm
 from tests.stress import honesty
 from tests.stress.batch import Postures, Setting
@@ -190,9 +188,7 @@ def last_scratch(problem, solver):
 
 def ways_tried(problem, solver):
     """Evaluations that count, of elites exploited alone and together where there was a choice."""
-    scratch = last_scratch(problem, solver)
-    shared = plain(bio_ik_room.carve_shared)(problem.compiled.record[:6], *scratch.search)
-    return shared.task[bio_ik_room.ALONE + 1], shared.task[bio_ik_room.TOGETHER + 1]
+    return last_scratch(problem, solver).shared.ways["evaluations"].tolist()
 
 
 def test_threads_do_exploit_elites():
@@ -212,7 +208,7 @@ def test_the_fittest_of_the_first_generation_goes_alone():
     for _ in range(5):
         before = ways_tried(problem, solver)
         solution = solver.solve(problem, problem.body.sample(rng))
-        if solution.attempts == 1 and last_scratch(problem, solver).places[bio_ik_room.REACHED] == 0:
+        if solution.attempts == 1 and last_scratch(problem, solver).shared.reached[0] == 0:
             assert ways_tried(problem, solver) == before
             alone += 1
     assert alone > 2

@@ -201,7 +201,7 @@ def test_closest_is_a_minimum(case, restarts):
     solution = LBFGSB(restarts=restarts).solve(problem, start, Budget(evaluations=4000))
     flat = Flat(problem)
     assert solution.status is Status.CLOSEST
-    x, bounds = solution.q[flat.active], list(zip(flat.bounds[0], flat.bounds[1], strict=True))
+    x, bounds = solution.q[flat.active], list(zip(flat.variables["lower"], flat.variables["upper"], strict=True))
     least = minimize(lambda y: flat.measure(y)[0], x, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-15})
     assert flat.measure(x)[0] <= least.fun * (1.0 + 1e-6)
 
@@ -230,7 +230,7 @@ def test_without_restarts_it_is_one_descent():
     """It ends where SciPy's L-BFGS-B ends, or before that, satisfied."""
     problem, _ = hard_arm()
     flat, rng, seen = Flat(problem), np.random.default_rng(6), set()
-    bounds = list(zip(flat.bounds[0], flat.bounds[1], strict=True))
+    bounds = list(zip(flat.variables["lower"], flat.variables["upper"], strict=True))
     for _ in range(20):
         start = problem.body.sample(rng)
         solution = LBFGSB(restarts=False).solve(problem, start)

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError
-from memetik.kernels.bio_ik import function_pointers as late
-from memetik.kernels.bio_ik import search as kernel
-from memetik.kernels.bio_ik.exploit import exploit, look
+from memetik.kernels.bio_ik import function_pointers as signatures
+from memetik.kernels.bio_ik.exploit import MEMORY, exploit, look
 from memetik.kernels.bio_ik.gradient import by_chain_rule, by_differences
-from memetik.kernels.bio_ik.history import ELITE, FIRST, FITNESS, GENERATION, GENES, PLACE, SECOND
-from memetik.kernels.bio_ik.scratch import ADVANCE, DIFFERENTIATE, EXPLOIT, HISTORY, LOOK, MINIMUM, NEXT
-from memetik.kernels.compiler.function_pointers import address
+from memetik.kernels.bio_ik.record import Record, Settings, Shared, Worker
+from memetik.kernels.bio_ik.record import Scratch as WorkerScratch
+from memetik.kernels.bio_ik.search import search
+from memetik.kernels.compiler.cancel import new_clock
+from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.compiler.jit import COMPILED
-from memetik.kernels.lbfgsb.function_pointers import minimum_address
-from memetik.kernels.lbfgsb.minimiser import advance
+from memetik.kernels.compiler.record import allocate, table_of
+from memetik.kernels.lbfgsb.minimiser import ADVANCE, advance, new_minimiser
 from memetik.kernels.terms.records import CONTACT
 from memetik.problem import Problem
 from memetik.problem.compile import Compiled
@@ -30,7 +31,7 @@ from memetik.solvers.budget import DEFAULT, Budget, require_task
 from memetik.solvers.elite_threads import EliteThreads
 from memetik.solvers.history import History
 from memetik.solvers.method import run_in
-from memetik.solvers.seeded import Seeded
+from memetik.solvers.seeded import Seeded, parameter
 from memetik.types import Array
 
 LOSSES = ("rmse", "mean")
@@ -48,27 +49,32 @@ class BioIKScratch(Scratch):
     def __init__(self, solver: BioIK, problem: Problem, rows: int = 0) -> None:
         c = problem.compiled
         super().__init__(c)
-        n, terms = c.active.size, c.terms.size
         psi, kappa = solver.sizes(c)
         workers = min(solver.threads, kappa) if COMPILED and not problem.has_functions else 1
-        switches = (
-            psi, kappa, solver.steps, LOSSES.index(solver.loss), GRADIENTS.index(solver.gradient), solver.ofkt, rows,
-            solver.exploitation, solver.adoption, solver.wipe_out, solver.weight_interpolation, solver.momentum,
-            solver.niching, workers,
-        )  # fmt: skip
-        size = int(kernel.search_size(psi, kappa, workers, c.nodes.size, c.frames.size, n, c.residuals, terms))
-        self.places = np.zeros(int(kernel.search_places(psi, kappa, workers, n)), dtype=np.int64)
-        self.places[[LOOK, EXPLOIT, DIFFERENTIATE, ADVANCE, MINIMUM]] = _addresses(solver.gradient)
-        self.places[NEXT] = kappa  # nothing to do yet
-        history = 1 + rows * (GENES + n) if rows else 0
-        self.parameters = np.concatenate([switches, _yields(c), _motions(c), c.affects.ravel()]).astype(np.float64)
-        self.room = np.zeros(size + history)
-        self.threads = EliteThreads(self.record, *self.search) if workers > 1 else None
+        sizes = {**c.sizes, "population": psi, "elites": kappa, "workers": workers, "rows": rows}
+        self.shared = allocate(Shared, sizes, yields=_yields(c).view(np.uint8), motions=_motions(c), clock=self.clock)
+        self.shared.next[0] = kappa  # nothing to do yet
+        bounds = {"lower": self.shared.lower, "upper": self.shared.upper}
+        settings, record = _settings(solver), allocate(Record, sizes)
+        self.workers = [
+            Worker(
+                new_minimiser(c.active.size, MEMORY, **bounds), self.arrays.problem, settings, self.shared, record,
+                allocate(WorkerScratch, sizes, clock=new_clock() if h else self.clock),
+            )
+            for h in range(workers)
+        ]  # fmt: skip
+        self.own = table_of(self.workers[0])
+        self.threads = EliteThreads(self.workers) if workers > 1 else None
 
-    @property
-    def search(self) -> tuple[Array, NDArray[np.int64], Array]:
-        """The arrays of the search, in the order of the kernels' arguments."""
-        return self.parameters, self.places, self.room
+
+def _at_least(least: int, default: int | None) -> Any:
+    return parameter(default, lambda value: value >= least, f"at least {least} is needed")
+
+
+def _one_of(names: tuple[str, ...]) -> Any:
+    """The first of them, unless given."""
+    known = ", ".join(names)
+    return parameter(names[0], lambda value: isinstance(value, str) and value in names, f"choose one of {known}")
 
 
 @dataclass(frozen=True)
@@ -91,14 +97,14 @@ class BioIK(Seeded):
     `solution.attempts` is the number of generations.
     """
 
-    population: int | None = None
-    elites: int | None = None
+    population: int | None = _at_least(2, None)
+    elites: int | None = _at_least(1, None)
     seed: int = 0
-    loss: str = "rmse"
-    gradient: str = "analytic"
+    loss: str = _one_of(LOSSES)
+    gradient: str = _one_of(GRADIENTS)
     ofkt: bool = False
-    steps: int = 300
-    threads: int = 1
+    steps: int = _at_least(1, 300)
+    threads: int = _at_least(1, 1)
     exploitation: bool = True
     adoption: bool = True
     wipe_out: bool = True
@@ -108,17 +114,6 @@ class BioIK(Seeded):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name, known in (("loss", LOSSES), ("gradient", GRADIENTS)):
-            if not isinstance(getattr(self, name), str) or getattr(self, name) not in known:
-                raise ProblemError(f"BioIK: {name} is {getattr(self, name)!r}; choose one of {', '.join(known)}.")
-        for name, value, least in (
-            ("population", self.population, 2),
-            ("elites", self.elites, 1),
-            ("steps", self.steps, 1),
-            ("threads", self.threads, 1),
-        ):
-            if value is not None and not value >= least:
-                raise ProblemError(f"BioIK: {name} is {value}; at least {least} is needed.")
         if self.population is not None and self.elites is not None and self.elites > self.population:
             raise ProblemError(f"BioIK: {self.elites} elites cannot be chosen from {self.population} individuals.")
 
@@ -145,7 +140,7 @@ class BioIK(Seeded):
         rows = min(generations * psi, budget.evaluations + generations * kappa + psi)
         scratch = BioIKScratch(self, problem, rows)
         solution = self._run(problem, start, budget, scratch, begin)
-        return solution, _history(problem, problem.start(start), scratch)
+        return solution, _history(problem, problem.start(start), scratch.workers[0].record)
 
     def sizes(self, c: Compiled) -> tuple[int, int]:
         """How many individuals and elites a problem gets."""
@@ -158,22 +153,20 @@ class BioIK(Seeded):
         self, problem: Problem, start: ArrayLike | None, budget: Budget, scratch: BioIKScratch, begin: float
     ) -> Solution:
         with scratch.threads or nullcontext():
-            return run_in(
-                scratch, problem, start, budget, "bioik", kernel.search, seed=self.seed, parameters=scratch.parameters,
-                places=scratch.places, room=scratch.room, begin=begin,
-            )  # fmt: skip
+            return run_in(scratch, problem, start, budget, "bioik", search, scratch.own, seed=self.seed, begin=begin)
 
 
-@functools.cache
-def _addresses(gradient: str) -> tuple[int, ...]:
-    """Where the parts of the search are that are called by address."""
-    return (
-        address(look, late.LOOK),
-        address(exploit, late.EXPLOIT),
-        address(by_chain_rule if gradient == "analytic" else by_differences, late.DIFFERENTIATE),
-        address(advance, late.ADVANCE),
-        minimum_address(),
-    )
+def _settings(solver: BioIK) -> Settings:
+    """What the kernels are told of a solver."""
+    differentiate = by_chain_rule if solver.gradient == "analytic" else by_differences
+    return Settings(
+        solver.steps, solver.loss == "rmse", GRADIENTS.index(solver.gradient), solver.ofkt, solver.exploitation,
+        solver.adoption, solver.wipe_out, solver.weight_interpolation, solver.momentum, solver.niching,
+        look=lasting_address(look, signatures.LOOK),
+        exploit=lasting_address(exploit, signatures.EXPLOIT),
+        differentiate=lasting_address(differentiate, signatures.DIFFERENTIATE),
+        advance=lasting_address(advance, ADVANCE),
+    )  # fmt: skip
 
 
 def _yields(c: Compiled) -> NDArray[np.bool_]:
@@ -191,24 +184,21 @@ def _motions(c: Compiled) -> NDArray[np.int64]:
     return motions
 
 
-def _history(problem: Problem, start: Array, scratch: BioIKScratch) -> History:
-    c = problem.compiled
-    wide, rows = GENES + c.active.size, int(scratch.parameters[HISTORY])
-    record = scratch.room[-(1 + rows * wide) :]
-    table = record[1 : 1 + int(record[0]) * wide].reshape(-1, wide)
-    generation, place = table[:, GENERATION].astype(np.int64), table[:, PLACE].astype(np.int64)
-    first = np.flatnonzero(place == 0)  # where each generation starts
+def _history(problem: Problem, start: Array, record: Record) -> History:
+    c, count = problem.compiled, record.count[0]
+    generation = record.generation[:count].copy()
+    first = np.flatnonzero(record.place[:count] == 0)  # where each generation starts
     before = np.concatenate([[0], first])[generation]
-    parents = table[:, [FIRST, SECOND]].astype(np.int64)
+    parents = record.parents[:count]
     return History(
         tuple(problem.body.joint_names[k] for k in c.active),
-        c.bounds[2].copy(),
-        c.bounds[3].copy(),
+        c.variables["sample_lower"].copy(),
+        c.variables["sample_upper"].copy(),
         start,
         c.active.copy(),
         generation,
-        table[:, GENES:].copy(),
-        table[:, FITNESS].copy(),
-        table[:, ELITE] != 0.0,
+        record.genes[:count].copy(),
+        record.fitness[:count].copy(),
+        record.elite[:count] != 0,
         np.where(parents >= 0, parents + before[:, None], -1),
     )

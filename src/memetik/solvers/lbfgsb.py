@@ -16,28 +16,17 @@ evaluations more. Like every descent it ends in local minima; drawn restarts mak
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from memetik.errors import ProblemError
-from memetik.kernels.lbfgsb.function_pointers import minimum_address
-from memetik.kernels.lbfgsb.minimiser import places_size
-from memetik.kernels.lbfgsb.scratch import MINIMUM
-from memetik.kernels.lbfgsb.search import room_for_search, search
-from memetik.problem import Problem
-from memetik.solution import Solution
-from memetik.solvers.budget import DEFAULT, Budget, require_task
-from memetik.solvers.method import run
-from memetik.solvers.seeded import Seeded
-
-MOST_MEMORY = 10
+from memetik.kernels.lbfgsb import search as kernel
+from memetik.kernels.lbfgsb.minimiser import new_minimiser
+from memetik.problem.compile import Compiled
+from memetik.solvers.family import Family
+from memetik.solvers.seeded import parameter
 
 
 @dataclass(frozen=True)
-class LBFGSB(Seeded):
+class LBFGSB(Family):
     """Descents by limited-memory quasi-Newton steps within the limits, from the start and then from random postures.
 
     Takes every objective, any number of tips, any joint. The same seed gives the same answer. memory: how many steps the
@@ -45,22 +34,11 @@ class LBFGSB(Seeded):
     """
 
     seed: int = 0
-    memory: int = 7
+    memory: int = parameter(7, lambda value: 1 <= value <= 10, "it must be from 1 to 10")
     restarts: bool = True
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 1 <= self.memory <= MOST_MEMORY:
-            raise ProblemError(f"LBFGSB: memory is {self.memory}; it must be from 1 to {MOST_MEMORY}.")
+    name, search = "lbfgsb", kernel.search
 
-    def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
-        """The first posture found that satisfies all objectives, else the closest."""
-        require_task(problem, budget, "lbfgsb")
-        begin = time.perf_counter()
-        n = problem.compiled.active.size
-        places = np.zeros(places_size(n, self.memory), dtype=np.int64)
-        places[MINIMUM] = minimum_address()
-        return run(
-            problem, start, budget, "lbfgsb", search, seed=self.seed, parameters=(self.memory, self.restarts),
-            places=places, room=room_for_search(n, self.memory), begin=begin,
-        )  # fmt: skip
+    def make_record(self, c: Compiled) -> kernel.Descents:
+        """What the search needs."""
+        return kernel.Descents(new_minimiser(c.active.size, self.memory), self.restarts)

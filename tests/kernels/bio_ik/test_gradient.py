@@ -9,9 +9,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from memetik.geometry import random_rotation, transform
-from memetik.kernels.bio_ik.scratch import ANALYTIC, MEAN, PLAIN, PREDICTED, RMSE, SPENT
 from memetik.objectives import Custom, Ground, LookAt, Pose, Position, Projection
 from memetik.problem import Problem
+from memetik.solvers.bio_ik import GRADIENTS, LOSSES
 from tests.conftest import COMPILED
 from tests.kernels.bio_ik.evolution import Evolution
 from tests.naive.bodies import dressed, serial_arm
@@ -46,7 +46,7 @@ def test_the_chain_rule_for_every_objective(name, k):
         objective = EXAMPLES[name][k](NAMES, body, left, right, rng)
         q = body.sample(rng)
         pose = Pose(left, transform(rng.normal(scale=0.5, size=3), random_rotation(rng)), weight=0.7)
-        evolution = Evolution(Problem(body, [objective, pose]), MEAN if seed % 2 else RMSE)
+        evolution = Evolution(Problem(body, [objective, pose]), loss=LOSSES[seed % 2])
         x = q[evolution.active]
         fitness, gradient = evolution.gradient(x)
         if math.isfinite(fitness):  # solids may touch
@@ -68,11 +68,11 @@ def problem_with_all(rng):
     return Problem(body, wanted)
 
 
-@pytest.mark.parametrize("loss", [RMSE, MEAN])
+@pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("ofkt", [True, False])
 def test_all_ways_agree(rng, loss, ofkt):
     problem = problem_with_all(rng)
-    ways = [Evolution(problem, loss, way, ofkt) for way in (ANALYTIC, PREDICTED, PLAIN)]
+    ways = [Evolution(problem, loss=loss, gradient=way, ofkt=ofkt) for way in GRADIENTS]
     for _ in range(3):
         x = ways[0].sample(rng)
         before = x.copy()
@@ -86,23 +86,23 @@ def test_all_ways_agree(rng, loss, ofkt):
 def test_differences_go_inwards_at_the_upper_limit(rng):
     body = serial_arm(5, rng)
     only_inside = Custom(lambda value: value if value <= 1.0 else math.nan, joints=["joint0"])
-    evolution = Evolution(Problem(body, only_inside, limits={"joint0": (-1.0, 1.0)}), gradient=PREDICTED)
+    evolution = Evolution(Problem(body, only_inside, limits={"joint0": (-1.0, 1.0)}), gradient="ofkt")
     assert_allclose(evolution.gradient(np.array([1.0]))[1], [1.0], atol=1e-6)
 
 
 def test_what_a_gradient_costs(rng):
     problem = problem_with_all(rng)
     n = problem.compiled.active.size
-    for way, cost in ((ANALYTIC, 1), (PREDICTED, 1 + n), (PLAIN, 1 + n)):
+    for way, cost in zip(GRADIENTS, (1, 1 + n, 1 + n), strict=True):
         evolution = Evolution(problem, gradient=way)
         evolution.gradient(evolution.sample(rng))
-        assert evolution.worker.tally[SPENT] == cost
+        assert evolution.tally.spent == cost
 
 
 def test_at_a_solution_the_gradient_is_finite(rng):
     body = serial_arm(5, rng)
     q = body.sample(rng)
-    for way in (ANALYTIC, PREDICTED):
+    for way in ("analytic", "ofkt"):
         evolution = Evolution(Problem(body, Position("link5", body.forward(q)["link5"][:3, 3])), gradient=way)
         fitness, gradient = evolution.gradient(q[evolution.active])
         assert fitness < 1e-12

@@ -19,6 +19,7 @@ from memetik.problem import Problem
 from memetik.solvers import Budget
 from memetik.solvers.bio_ik import BioIK
 from tests.kernels.bio_ik.evolution import Evolution
+from tests.kernels.flat import variables_of
 from tests.naive import bio_ik as naive
 from tests.naive import kinematics, losses
 from tests.naive.bodies import serial_arm
@@ -41,11 +42,6 @@ def people(rng, count, n=5):
             for _ in range(count)]  # fmt: skip
     limits = np.array([rng.uniform(-3, -1, n), rng.uniform(1, 3, n)])
     return made, limits
-
-
-def bounds_of(limits):
-    """Rows lower and upper, and the same again for drawing."""
-    return np.array([*limits, *limits, np.zeros(limits.shape[1])])
 
 
 @given(SEEDS, st.integers(1, 40))
@@ -88,7 +84,7 @@ def test_initialise_follows_equations_4_12_and_4_13(seed):
     state, draw = stream(seed)
     _, limits = people(np.random.default_rng(seed), 0)
     x, g = np.full(5, 9.0), np.full(5, 9.0)
-    reproduce.initialise(bounds_of(limits), state, x, g)
+    reproduce.initialise(variables_of(*limits), state, x, g)
     twin = naive.random_individual(*limits, draw)
     assert_allclose(x, twin.x, rtol=1e-15, atol=1e-15)  # product and sum may be rounded once
     assert_array_equal(g, 0.0)
@@ -141,7 +137,7 @@ def test_mutate_follows_equation_4_18(seed):
     state, draw = stream(seed)
     (child, first, second), limits = people(np.random.default_rng(seed), 3)
     x, g = child.x.copy(), child.g.copy()
-    reproduce.mutate(0.5 * (first.extinction + second.extinction), bounds_of(limits), state, x, g)
+    reproduce.mutate(0.5 * (first.extinction + second.extinction), variables_of(*limits), state, x, g)
     naive.mutate(child, first, second, *limits, draw)
     assert_allclose(x, child.x, atol=1e-14)
     assert_allclose(g, child.g, atol=1e-14)
@@ -165,7 +161,7 @@ def test_constrain_follows_equation_4_2(seed):
     x = child.x = rng.normal(scale=4.0, size=5)
     naive.constrain(child, *limits)
     x = x.copy()
-    reproduce.constrain(bounds_of(limits), x)
+    reproduce.constrain(variables_of(*limits), x)
     assert_array_equal(x, child.x)
 
 
@@ -196,9 +192,9 @@ def test_interpolated_weights_lie_between_nothing_and_all_and_guides_keep_theirs
     given_weights(evolution.terms, ease, weights)
     assert_allclose(weights, [2.0, 0.1, 0.1])
     drawn = np.zeros(3)
-    interpolate_weights(evolution.terms, weights, 0.0, state, drawn)
+    interpolate_weights(evolution.terms, weights, False, state, drawn)
     assert_array_equal(drawn, weights)
-    interpolate_weights(evolution.terms, weights, 1.0, state, drawn)
+    interpolate_weights(evolution.terms, weights, True, state, drawn)
     assert_allclose(drawn, [2.0 * draw(), 0.1 * draw(), 0.1])
 
 
@@ -206,9 +202,9 @@ def test_what_may_yield_and_is_satisfied_yields(guided):
     body, evolution = guided
     x, ease = body.home[evolution.active].copy(), np.ones(3)
     evolution.measure(x, 1.0)
-    let_yield(evolution.terms, evolution.data, x, evolution.work.residual, np.array([1.0, 1.0, 1.0]), ease)
+    let_yield(evolution.terms, evolution.data, x, evolution.work.residual, np.array([1, 1, 1], dtype=np.uint8), ease)
     assert_allclose(ease, [1.0, YIELDING, YIELDING])
-    let_yield(evolution.terms, evolution.data, x, evolution.work.residual, np.array([1.0, 0.0, 1.0]), ease)
+    let_yield(evolution.terms, evolution.data, x, evolution.work.residual, np.array([1, 0, 1], dtype=np.uint8), ease)
     assert_allclose(ease, [1.0, YIELDING, YIELDING**2])
 
 
@@ -231,8 +227,9 @@ def test_evolution_without_exploitation_is_that_of_its_twin(rng):
     problem = Problem(body, Pose("link5", T, weight=1.5), limits=limits)
     q = np.clip(q, problem.lower, problem.upper)
     _, history = solver.evolve(problem, q, Budget(evaluations=size + generations * (size - elites)))
-    bounds = problem.compiled.bounds
-    twin = naive.Evolution(loss, [1.5, 1.5], bounds[:2], bounds[2:4], size, elites, 11)
+    variables = problem.compiled.variables
+    bounds, drawn = ([variables[ends + "lower"], variables[ends + "upper"]] for ends in ("", "sample_"))
+    twin = naive.Evolution(loss, [1.5, 1.5], bounds, drawn, size, elites, 11)
     population = twin.begin(q)
     assert history.generations == generations + 1
     for generation in range(generations + 1):
@@ -244,4 +241,4 @@ def test_evolution_without_exploitation_is_that_of_its_twin(rng):
         parents = np.array([one.parents for one in population])
         assert_array_equal(history.parents[rows], np.where(parents >= 0, parents + rows[0] - size, -1))
         assert_array_equal(history.elite[rows], np.arange(size) < (elites if generation else 0))
-    assert np.isin(history.genes, bounds[:2]).any()  # some were clipped, eq. 4.2
+    assert np.isin(history.genes, bounds).any()  # some were clipped, eq. 4.2

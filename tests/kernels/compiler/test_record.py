@@ -16,6 +16,7 @@ from memetik.kernels.compiler.record import (
     flags,
     floats,
     integers,
+    item,
     numba_type,
     reader,
     records,
@@ -25,7 +26,7 @@ from tests.conftest import COMPILED
 
 pytestmark = pytest.mark.quick
 
-ITEM = np.dtype((np.record, [("a", np.float64), ("b", np.int64)]))
+ITEM = item(a=float, b=int)
 
 
 class Inner(NamedTuple):

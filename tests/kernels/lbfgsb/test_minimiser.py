@@ -13,31 +13,25 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize as scipy_minimize
 
 import memetik as mk
-from memetik.kernels.lbfgsb.function_pointers import minimum_address
+from memetik.kernels.compiler.record import table_of
 from memetik.kernels.lbfgsb.minimiser import (
     ACCEPT,
     ACCEPTED,
     CONVERGED,
-    EVALUATIONS,
     EVALUATIONS_SPENT,
     GAVE_UP,
     GIVE_UP,
     GO_ON,
-    ITERATIONS,
     ITERATIONS_SPENT,
     RUNNING,
     SETTLED,
     STUCK,
     UNDEFINED,
-    Rules,
     advance,
     begin,
-    least_value,
-    places_size,
+    new_minimiser,
     projected_gradient,
-    room_size,
 )
-from memetik.kernels.lbfgsb.scratch import MINIMUM
 from memetik.objectives import Displacement, LookAt, Pose, Position
 from memetik.problem import Problem
 from tests.kernels.flat import Flat
@@ -57,27 +51,28 @@ class Found(NamedTuple):
 
 def minimise(
     function, x, lower, upper, *, iterations=MANY, evaluations=MANY, gradient=GRADIENT, gain=GAIN, memory=5,
-    verdict=lambda f: GO_ON, spare=0,
+    verdict=lambda f: GO_ON,
 ):  # fmt: skip
     """Drive the kernel; x must be within the bounds at every evaluation, and the scratch may hold anything."""
-    x, n = np.array(x, dtype=float), len(x)
-    rules = Rules(iterations, evaluations, gradient, gain, memory)
-    places = np.full(places_size(n, memory) + spare, 12345, dtype=np.int64)
-    room = np.full(room_size(n, memory) + spare, np.nan)
-    places[MINIMUM] = minimum_address()
-    begin(rules, x, lower, upper, places, room)
+    minimiser = new_minimiser(len(x), memory)
+    table, (line, model, _) = table_of(minimiser), minimiser
+    for array in (*line, *model):
+        array.view(np.float64)[:] = np.nan
+    line.x[:], line.lower[:], line.upper[:] = x, lower, upper
+    begin(table, iterations, evaluations, gradient, gain)
     reason, best = RUNNING, math.inf
     while reason == RUNNING:
-        assert (x >= lower).all() and (x <= upper).all()
-        f, room[:n] = function(x)
-        if math.isfinite(f) and np.isfinite(room[:n]).all():
+        assert (line.x >= lower).all() and (line.x <= upper).all()
+        f, line.gradient[:] = function(line.x)
+        if math.isfinite(f) and np.isfinite(line.gradient).all():
             best = min(best, f)
-        reason = advance(rules, float(f), verdict(f), x, lower, upper, places, room)
-    f = least_value(x, room)
+        reason = advance(table, float(f), verdict(f))
+    x, progress = line.x.copy(), line.progress[0]
+    f = float(progress.least)
     if reason not in (ACCEPTED, UNDEFINED):
         assert f == best == function(x)[0]  # what is returned is the best that was seen
     assert (x >= lower).all() and (x <= upper).all()
-    return Found(x, f, int(places[ITERATIONS]), int(places[EVALUATIONS]), reason)
+    return Found(x, f, int(progress.iterations), int(progress.evaluations), reason)
 
 
 def by_scipy(function, x, lower, upper, memory=5):
@@ -178,14 +173,15 @@ def fitness(flat):
 
 
 def postures(body, objectives_of, count, seed=0, near=0.3):
-    """Problems, and starts some tenths of a radian away from a minimum, so that there is none other to end in."""
+    """Problems, with bounds and starts some tenths of a radian away from a minimum, so that there is none other to end in."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
         q = body.sample(rng)
         flat = Flat(Problem(body, objectives_of(body.forward(q), rng)))
-        least = by_scipy(half_squares(flat), q[flat.active], flat.bounds[0], flat.bounds[1]).x
-        x = least + rng.uniform(-near, near, flat.active.size)
-        yield flat, np.clip(x, flat.bounds[0], flat.bounds[1])
+        lower, upper = flat.variables["lower"], flat.variables["upper"]
+        least = by_scipy(half_squares(flat), q[flat.active], lower, upper).x
+        x = least + rng.uniform(-near, near, lower.size)
+        yield flat, np.clip(x, lower, upper), lower, upper
 
 
 def arm(poses, rng):
@@ -213,15 +209,15 @@ def humanoid(poses, rng):
 )
 def test_squared_residuals(name, objectives):
     assert_as_good_as_scipy(
-        (objectives.__name__, half_squares(flat), x, flat.bounds[0], flat.bounds[1])
-        for flat, x in postures(mk.load(name), objectives, 8)
+        (objectives.__name__, half_squares(flat), *start_and_bounds)
+        for flat, *start_and_bounds in postures(mk.load(name), objectives, 8)
     )
 
 
 def test_the_loss_of_the_thesis():
     assert_as_good_as_scipy(
-        ("loss", fitness(flat), x, flat.bounds[0], flat.bounds[1])
-        for flat, x in postures(mk.load("panda"), arm_out_of_reach, 5)
+        ("loss", fitness(flat), *start_and_bounds)
+        for flat, *start_and_bounds in postures(mk.load("panda"), arm_out_of_reach, 5)
     )
 
 
@@ -244,7 +240,7 @@ def test_convex_functions_in_random_boxes(seed, n, memory, unbounded, fixed):
     still = rng.random(n) < fixed
     lower[still] = upper[still] = rng.uniform(-1.0, 1.0, n)[still]
     function = bowls.quadratic(n, 1e2, seed) if rng.random() < 0.5 else bowls.exponentials(n, seed)
-    found = minimise(function, rng.uniform(-3.0, 3.0, n), lower, upper, memory=memory, gain=0.0, spare=3)
+    found = minimise(function, rng.uniform(-3.0, 3.0, n), lower, upper, memory=memory, gain=0.0)
     assert found.reason in (CONVERGED, SETTLED)
     assert projected_gradient(found.x, lower, upper, function(found.x)[1]) <= 1e-5
 
@@ -334,19 +330,18 @@ def test_where_the_function_is_not_defined_it_steps_back(hole, what):
         gradient[1:] = gradient[1:] if what == "gradient" else 0.0
         return 0.0, gradient
 
-    free = np.full(4, math.inf)
-    x, n = np.full(4, -0.099), 4
-    rules = Rules(100, 500, 1e-8, 0.0, 5)
-    places, room = np.zeros(places_size(n, 5), dtype=np.int64), np.zeros(room_size(n, 5))
-    places[MINIMUM] = minimum_address()
-    begin(rules, x, -free, free, places, room)
-    reason, holes = RUNNING, 0
-    while reason == RUNNING:
-        f, room[:n] = function(x)
-        holes += not (math.isfinite(f) and np.isfinite(room[:n]).all())
-        reason = advance(rules, f, GO_ON, x, -free, free, places, room)
-    assert holes > 0 and reason in (CONVERGED, SETTLED)
-    assert_allclose(x, 0.05, atol=1e-6)
+    free, holes = np.full(4, math.inf), []
+
+    def count_holes(x):
+        f, gradient = function(x)
+        holes.append(not (math.isfinite(f) and np.isfinite(gradient).all()))
+        return f, gradient
+
+    found = minimise(
+        count_holes, np.full(4, -0.099), -free, free, iterations=100, evaluations=500, gradient=1e-8, gain=0.0
+    )
+    assert any(holes) and found.reason in (CONVERGED, SETTLED)
+    assert_allclose(found.x, 0.05, atol=1e-6)
 
 
 @pytest.mark.quick

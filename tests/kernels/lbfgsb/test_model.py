@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from memetik.kernels.compiler.record import table_of
 from memetik.kernels.lbfgsb.cauchy import begin_path, cauchy_point, time_to_bound
 from memetik.kernels.lbfgsb.memory import add_product, decompose_middle, multiply_middle, project, store_pair
+from memetik.kernels.lbfgsb.minimiser import new_minimiser
 from memetik.kernels.lbfgsb.minimum import find_minimum, model_gain
-from memetik.kernels.lbfgsb.scratch import cut_line, cut_model, room_size
 from memetik.kernels.lbfgsb.subspace import subspace_step, take_inside
 from memetik.kernels.math.symmetric import decompose, eliminate, substitute_back
 from tests.naive import lbfgsb as naive
@@ -23,79 +24,78 @@ pytestmark = pytest.mark.quick
 seeds = st.integers(0, 2**32 - 1)
 
 
-def plain(kernel):
-    """A kernel as a Python function: compiled ones cannot return arrays."""
-    return getattr(kernel, "py_func", kernel)
-
-
 class Curvature:
     """A model that has seen `seen` steps of a random convex function of n variables, and the dense twin."""
 
     def __init__(self, rng, n, memory, seen):
-        self.n, self.memory, self.count, self.oldest, self.theta = n, memory, 0, 0, 1.0
-        room = np.full(room_size(n, memory), np.nan)
-        self.line, self.model = plain(cut_line)(room, n), plain(cut_model)(room, n, memory)
+        self.n, self.memory = n, memory
+        self.minimiser = new_minimiser(n, memory)
+        self.line, self.model, _ = self.minimiser
+        for array in (*self.line, *self.model):
+            if array.dtype == float:
+                array[:] = np.nan
+        self.known = self.model.known[0]
+        self.known.theta = 1.0
         root = rng.normal(size=(n, n))
         curvature = root @ root.T + 0.3 * np.eye(n)
         self.steps, self.changes = [], []
         for _ in range(seen):
             origin, before = rng.normal(size=(2, n))
             s = rng.normal(size=n) * 10.0 ** rng.uniform(-2.0, 1.0)
-            y = curvature @ s
-            slot, self.oldest, self.count = self.oldest, (self.oldest + 1) % memory, min(self.count + 1, memory)
-            self.theta = store_pair(
-                origin + s, origin, before + y, before, 1.0 / math.sqrt(s @ y), slot, self.count, memory,
-                self.model.pairs, self.model.older, self.model.newer, self.model.steps, self.model.changes,
-            )  # fmt: skip
-            self.steps, self.changes = [*self.steps, s][-memory:], [*self.changes, y][-memory:]
+            self.learn(origin, s, before, curvature @ s)
         if seen:
-            self.hessian = naive.hessian(self.steps, self.changes, self.theta)
-        assert decompose_middle(self.theta, self.count, self.model.older, self.model.steps, self.model.middle)
+            self.hessian = naive.hessian(self.steps, self.changes, self.known.theta)
+        assert decompose_middle(self.model)
+
+    def learn(self, origin, s, before, y):
+        """A step and the change of the gradient."""
+        line = self.line
+        line.origin[:], line.x[:], line.before[:], line.gradient[:] = origin, origin + s, before, before + y
+        store_pair(line, 1.0 / math.sqrt(s @ y), self.model)
+        self.steps, self.changes = [*self.steps, s][-self.memory :], [*self.changes, y][-self.memory :]
+
+    def at(self, x, lower, upper, gradient):
+        """The line at a point with its gradient, within bounds."""
+        self.line.x[:], self.line.lower[:], self.line.upper[:], self.line.gradient[:] = x, lower, upper, gradient
+        return self.line
 
     def project(self, vector):
         """W^T vector."""
         small = np.zeros(2 * self.memory)
-        project(self.model.pairs, self.count, self.memory, vector, small)
+        project(self.model, vector, small)
         return small
 
     def middle(self, small):
         """M small."""
         small = small.copy()
-        multiply_middle(self.theta, self.count, self.memory, self.model.older, self.model.middle, small)
+        multiply_middle(self.model, small)
         return small
 
     def product(self, vector):
         """B vector."""
         taken = np.zeros(self.n)
-        add_product(self.model.pairs, self.count, self.memory, self.middle(self.project(vector)), taken)
-        return self.theta * vector - taken
+        add_product(self.model, self.middle(self.project(vector)), taken)
+        return self.known.theta * vector - taken
 
-    def cauchy_point(self, x, lower, upper, gradient):
+    def cauchy_point(self, *point):
         """The point, M W^T (point - x), and which variables are held there."""
-        m, times, target = self.model, self.line.times, self.line.target
-        held = begin_path(x, lower, upper, gradient, times, self.line.direction)
-        m.first[: 2 * self.memory] = self.project(self.line.direction)
-        held += cauchy_point(
-            x, lower, upper, gradient, self.theta, self.count, self.memory, m.pairs, m.older, m.middle, m.first, times,
-            m.path, m.moved, m.corner, m.product, target,
-        )  # fmt: skip
-        assert held == np.sum(times == 0.0)
-        return target.copy(), m.moved[: 2 * self.memory].copy(), times == 0.0
+        line = self.at(*point)
+        held = begin_path(line)
+        self.model.first[:] = self.project(line.direction)
+        held += cauchy_point(line, self.model)
+        assert held == np.sum(line.times == 0.0)
+        return line.target.copy(), self.model.moved.copy(), line.times == 0.0
 
     def subspace_step(self, slope, times):
         """The step for a downhill slope, with the variables held whose time is zero."""
-        m, step, small = self.model, slope.copy(), self.project(slope)
-        assert subspace_step(
-            self.theta, self.count, self.memory, self.oldest, m.pairs, m.older, m.newer, m.steps, m.changes, times,
-            np.sum(times == 0.0), m.corner, m.system, small, step,
-        )  # fmt: skip
-        return step
+        self.line.direction[:], self.line.times[:], self.model.product[:] = slope, times, self.project(slope)
+        assert subspace_step(self.line, np.sum(times == 0.0), self.model)
+        return self.line.direction.copy()
 
-    def find_minimum(self, x, lower, upper, gradient):
-        assert find_minimum(
-            x, lower, upper, self.theta, self.count, self.memory, self.oldest, gradient, self.line.times,
-            self.line.direction, self.line.target, self.model,
-        )  # fmt: skip
+    def find_minimum(self, *point):
+        """The point that a line search heads for."""
+        self.at(*point)
+        assert find_minimum(table_of(self.minimiser))
         return self.line.target.copy()
 
 
@@ -185,13 +185,9 @@ def test_a_minimum_that_is_level_with_x_when_projected_is_not_aimed_at():
     rng = np.random.default_rng(0)
     model = Curvature(rng, 2, 2, 0)
     B = np.array([[8.0, 3.0], [3.0, 2.0]])
-    for slot, s in enumerate(np.eye(2)):
-        model.theta = store_pair(
-            s, np.zeros(2), B @ s, np.zeros(2), 1.0 / math.sqrt(s @ B @ s), slot, slot + 1, 2, model.model.pairs,
-            model.model.older, model.model.newer, model.model.steps, model.model.changes,
-        )  # fmt: skip
-    model.count = 2
-    B = naive.hessian(list(np.eye(2)), list(B), model.theta)
+    for s in np.eye(2):
+        model.learn(np.zeros(2), s, np.zeros(2), B @ s)
+    B = naive.hessian(model.steps, model.changes, model.known.theta)
     lower, upper = np.array([0.0, -9.0]), np.full(2, 9.0)
     x, minimum = np.array([0.5, 0.0]), np.array([-1.0, -2.0])
     gradient = B @ (x - minimum)
@@ -208,16 +204,16 @@ def test_what_the_model_gains(seed, n, memory, seen):
     model = Curvature(rng, n, memory, min(seen, n))
     way, gradient = rng.normal(size=(2, n))
     expected = naive.model(model.hessian, gradient, np.zeros(n), way)
-    found = model_gain(gradient, model.theta, model.count, memory, way, model.model)
+    found = model_gain(gradient, way, model.model)
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-6 * np.abs(model.hessian).max())
 
 
 def test_whether_a_step_stays_within_bounds():
-    x, lower, upper, target = np.zeros(2), np.full(2, -1.0), np.ones(2), np.zeros(2)
-    assert take_inside(x, lower, upper, np.array([1.0, -1.0]), target)
-    assert_allclose(target, [1.0, -1.0])
-    assert not take_inside(x, lower, upper, np.array([0.5, 1.001]), target)
-    assert not take_inside(x, lower, upper, np.array([-1.001, 0.0]), target)
+    line = new_minimiser(2, 1, lower=np.full(2, -1.0), upper=np.ones(2)).line
+    for step, inside in (([1.0, -1.0], True), ([0.5, 1.001], False), ([-1.001, 0.0], False)):
+        line.direction[:] = step
+        assert take_inside(line) == inside
+        assert_allclose(line.target, step)
 
 
 @given(seed=seeds, n=st.integers(1, 8), m=st.integers(0, 8))

@@ -10,28 +10,27 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import memetik as mk
 from memetik.kernels.compiler.random import seed_stream, uniform
-from memetik.kernels.lbfgsb.function_pointers import minimum_address
-from memetik.kernels.lbfgsb.minimiser import places_size
-from memetik.kernels.lbfgsb.scratch import MINIMUM
+from memetik.kernels.compiler.record import table_of
+from memetik.kernels.lbfgsb.minimiser import new_minimiser
 from memetik.kernels.lbfgsb.search import (
     NEVER_STALL,
     STALL,
+    Descents,
     attempt,
     bend,
     descend,
     draw,
     half_squares,
-    room_for_search,
     search,
 )
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
 from memetik.objectives import Custom, JointValue, Position
 from memetik.problem import Problem
-from tests.kernels.flat import Flat
+from tests.kernels.flat import Flat, variables_of
 
 pytestmark = pytest.mark.quick
 
-MANY, NEVER, MEMORY = 10_000, 0.0, 5
+MANY, MEMORY = 10_000, 5
 REACHABLE, FAR = (0.9, 0.8, 0.0), (2.4, 3.2, 0.0)  # of a chain two metres long; FAR is four metres away
 
 
@@ -44,35 +43,24 @@ class Search:
     """A problem with what the kernels need besides."""
 
     def __init__(self, flat, x):
-        self.flat, self.x = flat, np.array(x, dtype=float)
-        n = self.x.size
-        self.places, self.room = np.zeros(places_size(n, MEMORY), dtype=np.int64), np.zeros(room_for_search(n, MEMORY))
-        self.places[MINIMUM] = minimum_address()
-        self.state = np.zeros(1, dtype=np.uint64)
+        self.flat, self.descents = flat, Descents(new_minimiser(len(x), MEMORY), True)
+        self.own, self.x = table_of(self.descents), self.descents.minimiser.line.x
+        self.x[:] = x
         flat.outcome[:] = 0.0
         flat.outcome[ERROR] = math.inf
-        flat.work.best[:] = self.x
+        flat.work.x[:] = flat.work.best[:] = x
 
     def descend(self, softness=0.0, stall=STALL, most=MANY):
-        f = self.flat
-        return descend(
-            f.problem, self.x, softness, stall, MEMORY, most, NEVER, f.clock, f.outcome, self.places, self.room, f.work
-        )
+        return descend(self.flat.problem, self.own, softness, stall, self.flat.run(most), self.flat.work)
 
     def attempt(self, guided, number=1, most=MANY):
-        f = self.flat
-        f.outcome[ATTEMPTS] = number
-        return attempt(
-            f.problem, self.x, guided, False, MEMORY, most, NEVER, f.clock, f.outcome, self.places, self.room, f.work
-        )
+        self.flat.outcome[ATTEMPTS] = number
+        return attempt(self.flat.problem, self.own, guided, False, self.flat.run(most), self.flat.work)
 
     def search(self, restarts, most=MANY, seed=0):
-        f, parameters = self.flat, np.array([MEMORY, float(restarts)])
-        search(
-            f.problem, self.x, seed, most, NEVER, parameters, self.places, self.room, f.clock, self.state, f.outcome,
-            f.work,
-        )  # fmt: skip
-        return f.work.best.copy()
+        own = table_of(self.descents._replace(restarts=restarts))
+        search(self.flat.problem, self.flat.run(most, seed=seed), own, self.flat.work)
+        return self.flat.work.best.copy()
 
     @property
     def evaluations(self):
@@ -90,7 +78,7 @@ def test_half_squares_and_their_gradient(softness, rng):
     flat = chain(Position("tip", REACHABLE), *guides)
     for _ in range(10):
         x, gradient, h = flat.sample(rng), np.full(2, np.nan), 1e-6
-        f, satisfied = half_squares(flat.problem, x, softness, gradient, flat.outcome, flat.work)
+        f, satisfied = half_squares(flat.problem, x, softness, gradient, flat.run(), flat.work)
         assert f == pytest.approx(0.5 * flat.measure(x, softness)[0]) and not satisfied
         slopes = [
             0.5 * (flat.measure(x + e, softness)[0] - flat.measure(x - e, softness)[0]) / (2.0 * h)
@@ -103,7 +91,7 @@ def test_half_squares_and_their_gradient(softness, rng):
 def test_half_squares_remember_the_best_posture():
     flat = Search(chain(Position("tip", REACHABLE)), [0.0, 0.0]).flat
     for x in ([0.0, 0.0], [0.2, 0.9], [3.0, 0.0]):
-        half_squares(flat.problem, np.array(x), 0.0, np.zeros(2), flat.outcome, flat.work)
+        half_squares(flat.problem, np.array(x), 0.0, np.zeros(2), flat.run(), flat.work)
     assert_array_equal(flat.work.best, [0.2, 0.9])
 
 
@@ -111,11 +99,11 @@ def test_bend_is_the_curvature_along_the_gradient(rng):
     """Against J^T J + D, dense; one where the gradient is zero."""
     flat = chain(Position("tip", FAR), JointValue("joint_1", 0.4, tolerance=None, weight=5.0))
     x, gradient = flat.sample(rng), np.zeros(2)
-    half_squares(flat.problem, x, 1.0, gradient, flat.outcome, flat.work)
+    half_squares(flat.problem, x, 1.0, gradient, flat.run(), flat.work)
     J = flat.work.jacobian[:, : flat.work.residual.size]
     expected = gradient @ (J @ J.T + np.diag(flat.work.diagonal)) @ gradient / (gradient @ gradient)
-    assert bend(gradient, flat.spans, flat.work) == pytest.approx(expected)
-    assert bend(np.zeros(2), flat.spans, flat.work) == 1.0
+    assert bend(gradient, flat.variables, flat.work) == pytest.approx(expected)
+    assert bend(np.zeros(2), flat.variables, flat.work) == 1.0
 
 
 def test_a_descent_ends_where_it_is_satisfied():
@@ -181,13 +169,13 @@ def test_an_attempt_ends_with_the_evaluations():
 
 
 def test_postures_are_drawn_from_streams_of_their_own(rng):
-    bounds = np.array([[-1.0, -9.0], [1.0, 9.0], [-1.0, 2.0], [1.0, 4.0], [0.0, 0.0]])
+    variables = variables_of([-1.0, 2.0], [1.0, 4.0])
     state, x = np.zeros(1, dtype=np.uint64), np.zeros(2)
-    draw(x, 7, 3, bounds, state)
+    draw(x, 7, 3, variables, state)
     seed_stream(state, 7, 3)
     assert_allclose(x, [-1.0 + 2.0 * uniform(state), 2.0 + 2.0 * uniform(state)])
     other = np.zeros(2)
-    draw(other, 7, 4, bounds, state)
+    draw(other, 7, 4, variables, state)
     assert (x != other).all()
 
 

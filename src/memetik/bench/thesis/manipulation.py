@@ -245,5 +245,5 @@ def mount(arm: mk.Body, link: str, tool: mk.Body, origin: TransformLike) -> mk.B
         [*arm.joints.values(), weld, *tool.joints.values()],
         home=dict(zip(names, values, strict=True)),
         chains={**arm.chains, **tool.chains},
-        touching=[tuple(pair) for pair in (*arm.touching, *tool.touching)],  # type: ignore[misc]
+        touching=[tuple(pair) for pair in (*arm.touching, *tool.touching)],
     )

@@ -5,11 +5,9 @@ elites                 elites exploited by one or several threads
 exploit                L-BFGS-B on one elite
 function_pointers      parts that are called by address
 gradient               the gradient of the fitness
-history                every individual of every generation
-objective              from genes to fitness, and termination
-place                  forward kinematics, whole or by OFKT
+objective              from genes to poses to fitness, and termination
+record                 settings and arrays
 reproduce              initialisation, recombination, mutation, adoption
-scratch                parameters and scratch
 search                 Algorithm 3
 select                 selection by rank, elites, niching
 weights                weight interpolation, and terms that yield

@@ -13,29 +13,23 @@ from __future__ import annotations
 
 import math
 
-from memetik.kernels.bio_ik.place import place_changes
-from memetik.kernels.bio_ik.scratch import GRADIENT, LOSS, MEAN, PARAMETERS, PLAIN, SPENT, carve_worker
+from memetik.kernels.bio_ik.objective import place_changes
+from memetik.kernels.bio_ik.record import PLAIN, read_worker
 from memetik.kernels.bio_ik.wrench import hand_down, is_wrench, position_slopes, put, put_loss
 from memetik.kernels.body.ofkt import clear, move_frames
-from memetik.kernels.compiler.function_pointers import call_jacobian
-from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.compiler.jit import jit_part
 from memetik.kernels.math.twist import write_axes
 from memetik.kernels.problem.losses import measured_loss, residual_length
 from memetik.kernels.terms.distance import DISTANCE_MARGIN
+from memetik.kernels.terms.function_pointers import call_jacobian
 from memetik.kernels.terms.records import CONTACT, POSITION_LOSS
 from memetik.kernels.terms.springs import SPRING_DATA, SPRING_STIFFNESS, SPRING_VARIABLE, stretch
 
 CHANGE = 1e-8  # rad or m
 
 
-@jit
-def moves(parameters, terms, n, k, t):
-    """Whether variable k of n moves term t of all terms."""
-    return parameters[PARAMETERS + terms + n + t * n + k] != 0.0
-
-
 @jit_part
-def write_slopes(terms, parameters, weights, fitness, losses, slopes):
+def write_slopes(terms, squared, weights, fitness, losses, slopes):
     """d phi / d L for every term. The two terms of a projection have one loss between them, and half its slope each."""
     count = terms.size
     for t in range(terms.size):
@@ -47,10 +41,10 @@ def write_slopes(terms, parameters, weights, fitness, losses, slopes):
         share = weights[t] / count
         if terms[t].paired or (t > 0 and terms[t - 1].paired):
             share *= 0.5
-        if parameters[LOSS] == MEAN:
-            slopes[t] = share
-        else:
+        if squared:
             slopes[t] = share * slopes[t] / fitness if fitness > 0.0 else 0.0
+        else:
+            slopes[t] = share
 
 
 # ---- By the chain rule ---------------------------------------------------------------------------------------
@@ -95,91 +89,87 @@ def add_springs(term, data, x, slope, gradient):
 
 
 @jit_part
-def by_chain_rule(problem, parameters, places, room, h, weights, x, fitness):
+def by_chain_rule(table, weights, x, fitness):
     """Eq. 4.21, d phi / dx, for the posture that was just evaluated.
 
     Positions and orientations go by wrenches (wrench.py), all others by the Jacobian of their residuals.
     """
-    nodes, frames, terms, data = problem.nodes, problem.frames, problem.terms, problem.data
-    worker = carve_worker(problem, parameters, places, room, h)
-    wrenches, gradient = worker.wrenches, worker.gradient
-    write_slopes(terms, parameters, weights, fitness, worker.losses, worker.slopes)
-    write_axes(nodes, worker.poses, worker.axes)
+    worker = read_worker(table)
+    problem, scratch = worker.problem, worker.scratch
+    frames, terms, data, world = problem.frames, problem.terms, problem.data, scratch.world
+    residual, wrenches, gradient = scratch.residual, scratch.wrenches, scratch.gradient
+    write_slopes(terms, worker.settings.squared, weights, fitness, scratch.losses, scratch.slopes)
+    write_axes(problem.nodes, scratch.poses, scratch.axes)
     for k in range(x.size):
         gradient[k] = 0.0
     for t in range(terms.size):
-        term, slope = terms[t], worker.slopes[t]
+        term, slope = terms[t], scratch.slopes[t]
         if term.rows == 0:
             add_springs(term, data, x, slope, gradient)
         elif is_wrench(term, data):
-            put_loss(term, slope, frames, data, worker.world, worker.residual, wrenches)
+            put_loss(term, slope, frames, data, world, residual, wrenches)
         else:
-            spread_slope(term, slope, data, worker.world, worker.residual, worker.right)
+            spread_slope(term, slope, data, world, residual, scratch.right)
             if term.loss == POSITION_LOSS:
-                put_extent(term, slope, frames, worker.world, worker.residual, wrenches)
-            add_by_jacobian(problem, parameters, t, x, worker)
-    hand_down(nodes, worker.poses, worker.axes, wrenches, gradient)
+                put_extent(term, slope, frames, world, residual, wrenches)
+            add_by_jacobian(problem, t, x, scratch)
+    hand_down(problem.nodes, scratch.poses, scratch.axes, wrenches, gradient)
 
 
 @jit_part
-def add_by_jacobian(problem, parameters, t, x, worker):
+def add_by_jacobian(problem, t, x, scratch):
     """Add the slopes by the residuals of a term times their Jacobian."""
-    nodes, frames, terms, data = problem.nodes, problem.frames, problem.terms, problem.data
-    term = terms[t]
+    term, affects, jacobian = problem.terms[t], problem.affects, scratch.jacobian
     for k in range(x.size):
-        if moves(parameters, terms.size, x.size, k, t):
+        if affects[t, k]:
             for i in range(term.row, term.row + term.rows):
-                worker.jacobian[k, i] = 0.0
+                jacobian[k, i] = 0.0
     call_jacobian(
-        term.jacobian, term, data, worker.world, x, nodes, frames, worker.poses, worker.axes, 1.0, worker.jacobian
-    )
+        term.jacobian, term, problem.data, scratch.world, x, problem.nodes, problem.frames, scratch.poses, scratch.axes, 1.0,
+        jacobian,
+    )  # fmt: skip
     for k in range(x.size):
-        if moves(parameters, terms.size, x.size, k, t):
+        if affects[t, k]:
             for i in range(term.row, term.row + term.rows):
-                worker.gradient[k] += worker.jacobian[k, i] * worker.right[i]
+                scratch.gradient[k] += jacobian[k, i] * scratch.right[i]
 
 
 # ---- By differences ------------------------------------------------------------------------------------------
 
 
 @jit_part
-def by_differences(problem, parameters, places, room, h, weights, x, fitness):
+def by_differences(table, weights, x, fitness):
     """Eq. 4.21 from the change of the losses, for the posture that was just evaluated.
 
     Every gene takes an evaluation of the body, whole or predicted.
     """
-    nodes, frames, terms, data, variables = (
-        problem.nodes,
-        problem.frames,
-        problem.terms,
-        problem.data,
-        problem.variables,
-    )
-    worker = carve_worker(problem, parameters, places, room, h)
-    write_slopes(terms, parameters, weights, fitness, worker.losses, worker.slopes)
-    copy_frames(worker.world, worker.moved)
+    worker = read_worker(table)
+    problem, scratch, plain = worker.problem, worker.scratch, worker.settings.gradient == PLAIN
+    nodes, frames, terms = problem.nodes, problem.frames, problem.terms
+    write_slopes(terms, worker.settings.squared, weights, fitness, scratch.losses, scratch.slopes)
+    copy_frames(scratch.world, scratch.moved)
     for k in range(x.size):
         here = x[k]
-        x[k] = here + CHANGE if here + CHANGE <= variables[k].upper else here - CHANGE
-        motion = int(parameters[PARAMETERS + terms.size + k])
-        predicts = motion >= 0 and parameters[GRADIENT] != PLAIN
+        x[k] = here + CHANGE if here + CHANGE <= problem.variables[k].upper else here - CHANGE
+        motion = worker.shared.motions[k]
+        predicts = motion >= 0 and not plain
         if predicts:
-            move_frames(nodes, frames, motion, x[k], worker.poses, 0, worker.world, worker.moved)
+            move_frames(nodes, frames, motion, x[k], scratch.poses, 0, scratch.world, scratch.moved)
         else:
-            if parameters[GRADIENT] == PLAIN:
-                clear(worker.tree)
-            place_changes(nodes, frames, x, worker.tree, worker.poses, worker.moved)
-        worker.tally[SPENT] += 1.0
+            if plain:
+                clear(scratch.tree)
+            place_changes(problem, x, scratch, scratch.moved)
+        scratch.tally[0].spent += 1
         total = 0.0
         for t in range(terms.size):
-            if moves(parameters, terms.size, x.size, k, t):
-                loss = measured_loss(terms[t], data, worker.moved, x, worker.right)
-                total += worker.slopes[t] * (loss - worker.losses[t])
-        worker.gradient[k] = total / (x[k] - here)
+            if problem.affects[t, k]:
+                loss = measured_loss(terms[t], problem.data, scratch.moved, x, scratch.right)
+                total += scratch.slopes[t] * (loss - scratch.losses[t])
+        scratch.gradient[k] = total / (x[k] - here)
         x[k] = here
-        if not predicts and parameters[GRADIENT] != PLAIN:  # back, for the predictions that follow
-            place_changes(nodes, frames, x, worker.tree, worker.poses, worker.moved)
-        copy_frames(worker.world, worker.moved)
+        if not predicts and not plain:  # back, for the predictions that follow
+            place_changes(problem, x, scratch, scratch.moved)
+        copy_frames(scratch.world, scratch.moved)
 
 
 @jit_part

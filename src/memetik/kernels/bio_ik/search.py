@@ -1,6 +1,6 @@
 """Bio IK: the memetic evolutionary algorithm of the thesis (Starke 2018), Algorithm 3.
 
-Numbers of equations and lines, here and in bio_ik_*.py, are those of the thesis.
+Numbers of equations and lines, here and in the other files, are those of the thesis.
 
     gene encoding, limits      4.1, 4.2    reproduce.py, constrain
     objective function         4.3 - 4.11  losses.py; objective.py, combine and evaluate
@@ -15,7 +15,7 @@ Numbers of equations and lines, here and in bio_ik_*.py, are those of the thesis
     wipe out                   4.23        here, search
     termination                4.5.9       objective.py, terminates
     interpolation of weights   5.3         weights.py
-    OFKT                       4.24, 4.25  place.py, ofkt.py
+    OFKT                       4.24, 4.25  objective.py, place_changes; ofkt.py
 
 Every individual draws from a stream of random numbers of its own, so that it does not matter who works out which.
 """
@@ -26,61 +26,23 @@ import math
 
 import numpy as np
 
-from memetik.kernels.bio_ik.breed import breed, populate, survey
-from memetik.kernels.bio_ik.elites import exploit_elites
+from memetik.kernels.bio_ik.breed import breed, over, populate, survey
+from memetik.kernels.bio_ik.elites import exploit_elites, forget
 from memetik.kernels.bio_ik.function_pointers import call_look
-from memetik.kernels.bio_ik.history import record
 from memetik.kernels.bio_ik.objective import combine
+from memetik.kernels.bio_ik.record import read_worker
 from memetik.kernels.bio_ik.reproduce import extinguish
-from memetik.kernels.bio_ik.scratch import (
-    ELITES,
-    EXPLOITATION,
-    HISTORY,
-    INTERPOLATION,
-    LIVING,
-    LOOK,
-    OWN,
-    PARAMETERS,
-    SATISFIED,
-    SEED,
-    SIZE,
-    SPENT,
-    STREAM,
-    WIPE_OUT,
-    WORKERS,
-    carve_shared,
-    carve_worker,
-    clear_worker,
-    shared_places,
-    shared_size,
-    worker_places,
-    worker_size,
-)  # fmt: skip
 from memetik.kernels.bio_ik.select import select_elites, sort_by_fitness
 from memetik.kernels.bio_ik.weights import given_weights, interpolate_weights, let_yield
-from memetik.kernels.compiler.cancel import CAUGHT, copy_clock
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.compiler.random import seed_stream
-from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, remember, spent
-from memetik.kernels.problem.evaluate import count_residuals
+from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, remember
 
-OLDEST = np.int64(0)  # generation; as OWN (scratch.py)
+NONE = np.int64(0)  # whatever is given a plain 0, Numba compiles once more for it
 STANDING = 0.01  # a fitness that improves by less than this share stands still
 # Generations that the solution may stand before all is drawn anew. Eq. 4.23 waits until no elite gains any more; but where
 # each is exploited to its end at once, a new one always gains, if only to end where others have.
 PATIENCE = 4
-
-
-@jit
-def search_size(psi, kappa, workers, nodes, frames, n, residuals, terms):
-    """How many floats the search needs, without its history."""
-    return shared_size(psi, kappa, n, terms) + workers * worker_size(nodes, frames, n, residuals, terms)
-
-
-@jit
-def search_places(psi, kappa, workers, n):
-    """How many integers the search needs."""
-    return shared_places(psi, kappa) + workers * worker_places(n)
 
 
 @jit
@@ -90,44 +52,44 @@ def gains(after, before):
 
 
 @jit_part
-def rank(terms, parameters, shared):
+def rank(terms, squared, shared, population):
     """Lines 45 and 46: fitness under the weights of the generation, the order of the individuals and their extinction."""
-    population, order = shared.population, shared.order
+    order = shared.order
     for i in range(order.size):
-        population.fitness[i] = combine(terms, parameters, shared.weights, population.losses[i])
+        population.fitness[i] = combine(terms, squared, shared.weights, population.losses[i])
         order[i] = i
     sort_by_fitness(population.fitness, order)
     extinguish(order, population.fitness, population.extinction)
 
 
 @jit_part
-def any_elite_gains(terms, parameters, shared, count):
+def any_elite_gains(terms, squared, shared, population, offspring, count):
     """Whether exploitation made some of the first `count` elites fitter, the second condition of eq. 4.23."""
     for e in range(count):
-        before = combine(terms, parameters, shared.given, shared.population.losses[shared.elites[e]])
-        if gains(combine(terms, parameters, shared.given, shared.offspring.losses[e]), before):
+        before = combine(terms, squared, shared.given, population.losses[shared.elites[e]])
+        if gains(combine(terms, squared, shared.given, offspring.losses[e]), before):
             return True
     return False
 
 
 @jit_part
-def every_elite_ended(shared):
+def every_elite_ended(ended):
     """Whether all elites were exploited until they gained no more."""
-    ended = True
-    for e in range(shared.ended.size):
-        ended = ended and shared.ended[e] != 0.0
-    return ended
+    whole = True
+    for e in range(ended.size):
+        whole = whole and ended[e] != 0
+    return whole
 
 
 @jit_part
-def update_solution(terms, parameters, shared, count, best, x, outcome, work):
-    """Lines 29 and 47: the fittest of `count` individuals, if it is fitter than the solution x. Returns the fitness of x."""
-    population = shared.population
+def update_solution(terms, squared, given, population, count, best, run, work):
+    """Lines 29 and 47: the fittest of `count` individuals, if it is fitter than the solution. Returns the fitness of that."""
+    x = work.x
     for i in range(count):
-        phi = combine(terms, parameters, shared.given, population.losses[i])
+        phi = combine(terms, squared, given, population.losses[i])
         if phi < best:
             best = phi
-            remember(population.genes[i], phi, outcome, work)
+            remember(population.genes[i], phi, run, work)
             for k in range(x.size):
                 x[k] = population.genes[i, k]
     for i in range(count, population.losses.shape[0]):  # there was no budget for these: unfit for anything
@@ -137,93 +99,87 @@ def update_solution(terms, parameters, shared, count, best, x, outcome, work):
 
 
 @jit_part
-def begin(problem, parameters, places, room, history):
+def begin(terms, shared, record, scratch):
     """Nothing has yielded, spent or been recorded yet. Returns if some term can be missed, and if some may yield to it."""
-    terms = problem.terms
-    places[LIVING] = 0
-    shared = carve_shared(problem, parameters, places, room)
+    shared.task[0].living = 0
+    record.count[0] = 0
     blocks, yields = False, False
     for t in range(terms.size):
         shared.ease[t] = 1.0
         blocks = blocks or not terms[t].soft
-        yields = yields or parameters[PARAMETERS + t] != 0.0
+        yields = yields or shared.yields[t] != 0
     given_weights(terms, shared.ease, shared.given)
-    clear_worker(carve_worker(problem, parameters, places, room, OWN))
-    if parameters[HISTORY] != 0.0:
-        history[0] = 0.0
+    forget(scratch)
     return blocks, yields and blocks
 
 
 @jit_part
-def search(problem, x, seed, most, deadline, parameters, places, room, clock, state, outcome, work):
-    """Algorithm 3, from the seed x, in place. An evaluation is one placement of the body, whole or in part (OFKT)."""
-    worker = carve_worker(problem, parameters, places, room, OWN)
-    copy_clock(clock, worker.clock)  # where the phases look for signals
-    evolve(problem, x, seed, most, deadline, parameters, places, room, clock, state, outcome, work)
-    if clock[CAUGHT] == 0:
-        copy_clock(worker.clock, clock)
+def add_generation(terms, squared, shared, population, generation, count, elites, record):
+    """Add the first `count` individuals of the population, of which the first are elites, as far as there is room."""
+    for i in range(count):
+        row = record.count[0]
+        if row == record.generation.size:
+            break
+        record.generation[row], record.place[row] = generation, i
+        record.parents[row, 0], record.parents[row, 1] = shared.parents[i, 0], shared.parents[i, 1]
+        record.elite[row] = 1 if i < elites else 0
+        record.fitness[row] = combine(terms, squared, shared.given, population.losses[i])
+        for k in range(population.genes.shape[1]):
+            record.genes[row, k] = population.genes[i, k]
+        record.count[0] = row + 1
 
 
 @jit_part
-def evolve(problem, x, seed, most, deadline, parameters, places, room, clock, state, outcome, work):
-    """The loop of Algorithm 3 over generations."""
-    nodes, frames, terms, data = problem.nodes, problem.frames, problem.terms, problem.data
-    psi, kappa = int(parameters[SIZE]), int(parameters[ELITES])
-    workers = int(parameters[WORKERS])
-    history = room[
-        search_size(psi, kappa, workers, nodes.size, frames.size, x.size, count_residuals(terms), terms.size) :
-    ]
-    worker = carve_worker(problem, parameters, places, room, OWN)
-    blocks, yields = begin(problem, parameters, places, room, history)
-    generation, best = OLDEST, math.inf  # best: the fitness of the solution x*
+def search(problem, run, own, work):
+    """Algorithm 3, from the seed work.x, in place. An evaluation is one placement of the body, whole or in part (OFKT)."""
+    worker = read_worker(own)
+    settings, shared, scratch = worker.settings, worker.shared, worker.scratch
+    terms, variables, squared, x, outcome = problem.terms, problem.variables, settings.squared, work.x, run.outcome
+    population, offspring, task, tally = shared.first, shared.second, shared.task[0], scratch.tally[0]
+    psi, kappa = shared.order.size, shared.elites.size
+    blocks, yields = begin(terms, shared, worker.record, scratch)
+    generation, best = NONE, math.inf  # best: the fitness of the solution x*
     anew, count, stood = True, 0, 0  # stood: generations in which the solution was not replaced
     while True:
-        shared = carve_shared(problem, parameters, places, room)
         stream = generation * (psi + kappa + 1)
-        seed_stream(state, seed, stream)
-        gained, before, elites = True, best, 0
+        seed_stream(run.state, run.seed, stream)
+        gained, before, elites = True, best, NONE
         if anew:
-            count = populate(problem, parameters, places, room, x, shared, most, deadline, state, worker)
+            count = populate(variables, settings, own, x, offspring, shared, run, scratch)
         else:
             outcome[ATTEMPTS] += 1.0
-            interpolate_weights(terms, shared.given, parameters[INTERPOLATION], state, shared.weights)
-            rank(terms, parameters, shared)
-            select_elites(shared.order, shared.pool, state, shared.elites)
-            allowance = (most - worker.tally[SPENT] - (psi - kappa)) // kappa
-            places[SEED], places[STREAM] = seed, stream + psi + 1
-            elites = exploit_elites(
-                problem, parameters, places, room, shared, worker, generation, allowance, deadline, state
-            )
-            gained, count = any_elite_gains(terms, parameters, shared, elites), elites
-            if worker.tally[SATISFIED] == 0.0:
-                count = breed(
-                    problem, parameters, places, room, shared, seed, stream + 1, most, deadline, state, worker
-                )
-        places[LIVING] = 1 - places[LIVING]  # eq. 4.15: elites and offspring are the next generation
-        shared = carve_shared(problem, parameters, places, room)
-        outcome[EVALUATIONS] = worker.tally[SPENT]
-        if parameters[HISTORY] != 0.0:
-            record(terms, parameters, shared, generation, count, elites, history)
-        if worker.tally[SATISFIED] != 0.0:
-            remember(shared.population.genes[count - 1], -1.0, outcome, work)
+            interpolate_weights(terms, shared.given, settings.weight_interpolation, run.state, shared.weights)
+            rank(terms, squared, shared, population)
+            select_elites(shared.order, shared.pool, run.state, shared.elites)
+            allowance = (run.most - tally.spent - (psi - kappa)) // kappa
+            task.seed, task.stream = run.seed, stream + psi + 1
+            elites = exploit_elites(own, settings, population, offspring, shared, generation, allowance, run, scratch)
+            gained, count = any_elite_gains(terms, squared, shared, population, offspring, elites), elites
+            if tally.satisfied == 0:
+                count = breed(variables, settings, own, population, offspring, shared, stream + 1, run, scratch)
+        task.living = 1 - task.living  # eq. 4.15: elites and offspring are the next generation
+        population, offspring = offspring, population
+        outcome[EVALUATIONS] = tally.spent
+        add_generation(terms, squared, shared, population, generation, count, elites, worker.record)
+        if tally.satisfied != 0:
+            remember(population.genes[count - 1], -1.0, run, work)
             return
-        best = update_solution(terms, parameters, shared, count, best, x, outcome, work)
-        if generation == 0 and parameters[EXPLOITATION] != 0.0:
-            survey(problem, parameters, places, room, shared, most, deadline, worker)
-            outcome[EVALUATIONS] = worker.tally[SPENT]
+        best = update_solution(terms, squared, shared.given, population, count, best, run, work)
+        if generation == 0 and settings.exploitation:
+            survey(variables, settings, own, population.genes, shared, run, scratch)
         generation += 1
-        if spent(outcome, most, deadline, worker.clock) or clock[CAUGHT] != 0:
+        if over(run, scratch):
             return
         stands = not anew and not gains(best, before)
         if stands and not blocks:
             return
-        if stands and yields and worker.tally[SPENT] + 1.0 < most:
-            call_look(places[LOOK], problem, parameters, places, room, 0, shared.given, x, 0)
-            let_yield(terms, data, x, worker.residual, parameters[PARAMETERS:], shared.ease)
+        if stands and yields and tally.spent + 1 < run.most:
+            call_look(settings.look, own, shared.given, x, 0)
+            let_yield(terms, problem.data, x, scratch.residual, shared.yields, shared.ease)
             given_weights(terms, shared.ease, shared.given)
-            best = combine(terms, parameters, shared.given, worker.losses)
+            best = combine(terms, squared, shared.given, scratch.losses)
         if anew or not stands:
             stood = 0
-        elif every_elite_ended(shared):
+        elif every_elite_ended(shared.ended):
             stood += 1
-        anew = ((stands and not gained) or stood == PATIENCE) and parameters[WIPE_OUT] != 0.0  # eq. 4.23
+        anew = ((stands and not gained) or stood == PATIENCE) and settings.wipe_out  # eq. 4.23

@@ -23,13 +23,13 @@ def given_weights(terms, ease, weights):
 
 @jit
 def interpolate_weights(terms, given, interpolates, state, weights):
-    """Each weight between nothing and all: w U, with U drawn anew; all are as given unless `interpolates` is 1.
+    """Each weight between nothing and all: w U, with U drawn anew; all are as given unless `interpolates` is true.
 
     Guides keep theirs: they are never satisfied, so under other weights another posture would be best.
     """
     for t in range(terms.size):
         weights[t] = given[t]
-        if interpolates != 0.0 and not terms[t].soft:
+        if interpolates and not terms[t].soft:
             weights[t] *= uniform(state)
 
 
@@ -41,5 +41,5 @@ def let_yield(terms, data, x, residual, yields, ease):
     back. They yield when the search is stuck.
     """
     for t in range(terms.size):
-        if yields[t] != 0.0 and (terms[t].soft or term_error(terms[t], data, x, residual)[1]):
+        if yields[t] and (terms[t].soft or term_error(terms[t], data, x, residual)[1]):
             ease[t] *= YIELDING

@@ -1,6 +1,5 @@
 """How kernels are compiled, cached and called, and what they need besides: time, signals, threads, random numbers.
 
-array_views            parts of a flat array as arrays, without bounds checks
 atomics                integers that threads share
 cache                  machine code on disk, verified before it is used
 cancel                 Ctrl-C and cancellation of a run

@@ -110,10 +110,3 @@ def cancelled(clock):
     if clock[CALLS] % CALLS_PER_LOOK == 0:
         handle_signals(clock)
     return clock[CAUGHT] != 0
-
-
-@jit
-def copy_clock(source, to):
-    """Write one clock into another."""
-    for k in range(CLOCK):
-        to[k] = source[k]

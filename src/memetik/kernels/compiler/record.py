@@ -41,6 +41,12 @@ class ArrayField(NamedTuple):
     shape: tuple[int | str, ...]
 
 
+def item(**fields: type[int] | type[float]) -> np.dtype[Any]:
+    """The type of structured items, whose fields kernels read and write by name."""
+    numbers = {int: np.int64, float: np.float64}
+    return np.dtype((np.record, [(name, numbers[kind]) for name, kind in fields.items()]))
+
+
 def records(dtype: Any, *shape: int | str) -> Any:
     """An array of structured items."""
     return ArrayField(np.dtype(dtype), shape)
@@ -110,14 +116,15 @@ def table_of(record: Any) -> Any:
 
 
 def _words(record: Any) -> Iterator[int]:
-    for (name, field), value in zip(fields(type(record)).items(), record, strict=True):
+    kind: Any = type(record)
+    for (name, field), value in zip(fields(kind).items(), record, strict=True):
         if isinstance(field, ArrayField):
             if value.dtype != field.dtype or value.ndim != len(field.shape) or not value.flags.c_contiguous:
-                raise TypeError(f"{type(record).__name__}.{name} is {value.dtype} {value.shape}, not {field}")
+                raise TypeError(f"{kind.__name__}.{name} is {value.dtype} {value.shape}, not {field}")
             yield value.__array_interface__["data"][0]
             yield from value.shape
         elif field is float:
-            yield np.float64(value).view(np.int64)
+            yield int(np.float64(value).view(np.int64))
         elif field in (int, bool):
             yield int(value)
         else:

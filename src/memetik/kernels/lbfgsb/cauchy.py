@@ -27,27 +27,27 @@ def time_to_bound(x, lower, upper, gradient):
 
 
 @jit
-def begin_path(x, lower, upper, gradient, times, direction):
+def begin_path(line):
     """Write when each variable meets its bound, and the direction of the path. Returns how many are held from the start."""
     held = 0
-    for k in range(x.size):
-        times[k] = time_to_bound(x[k], lower[k], upper[k], gradient[k])
-        direction[k] = -gradient[k]
-        if not times[k] > 0.0:
-            direction[k] = 0.0
+    for k in range(line.x.size):
+        line.times[k] = time_to_bound(line.x[k], line.lower[k], line.upper[k], line.gradient[k])
+        line.direction[k] = -line.gradient[k]
+        if not line.times[k] > 0.0:
+            line.direction[k] = 0.0
             held += 1
     return held
 
 
 @jit
-def cauchy_point(
-    x, lower, upper, gradient, theta, count, memory, pairs, older, middle, first, times, path, moved, corner, product,
-    target,
-):  # fmt: skip
-    """Write the point into `target`, and M W^T (target - x) into `moved`. Returns how many bounds were met.
+def cauchy_point(line, model):
+    """Write the point into line.target, and M W^T (target - x) into model.moved. Returns how many bounds were met.
 
-    `first` is W^T d where the path starts; a variable that meets its bound has its time set to zero. The rest is scratch.
+    model.first is W^T d where the path starts; a variable that meets its bound has its time set to zero.
     """
+    x, lower, upper, gradient, times, target = line.x, line.lower, line.upper, line.gradient, line.times, line.target
+    path, moved, corner, product, pairs = model.path, model.moved, model.corner, model.product, model.pairs
+    theta, count, memory = model.known[0].theta, model.known[0].count, model.older.shape[0]
     n = x.size
     slope, bend, g = 0.0, 0.0, 1.0
     moving, met = 0, -1
@@ -60,16 +60,16 @@ def cauchy_point(
     bend = -theta * slope
     least = LEAST_BEND * bend
     for j in range(2 * memory):
-        path[j], moved[j], corner[j] = 0.0, 0.0, first[j]
+        path[j], moved[j], corner[j] = 0.0, 0.0, model.first[j]
     time = 0.0
     while True:
         # The path changes by `corner`: at first it is all of the direction, then the part of the variable that is left.
         for j in range(2 * memory):
             product[j] = corner[j]
-        multiply_middle(theta, count, memory, older, middle, product)
-        slope -= g * dot_used(count, memory, corner, moved)
-        bend -= g * (2.0 * dot_used(count, memory, corner, path) + g * dot_used(count, memory, corner, product))
-        add_used(count, memory, g, product, path)
+        multiply_middle(model, product)
+        slope -= g * dot_used(model, corner, moved)
+        bend -= g * (2.0 * dot_used(model, corner, path) + g * dot_used(model, corner, product))
+        add_used(model, g, product, path)
         met += 1
         if met == moving or not slope < 0.0:
             break
@@ -82,7 +82,7 @@ def cauchy_point(
         at_minimum = step < until - time
         if not at_minimum:
             step = until - time
-        add_used(count, memory, step, path, moved)
+        add_used(model, step, path, moved)
         if at_minimum:
             time += step
             break

@@ -21,11 +21,13 @@ from memetik.kernels.math.symmetric import decompose, eliminate, substitute_back
 
 
 @jit_fast
-def store_pair(x, origin, gradient, before, scale, slot, count, memory, pairs, older, newer, steps, changes):
-    """Put the step from `origin` to `x` into a slot, times `scale`; there are `count` pairs then. Returns theta.
-
-    `pairs` holds W transposed. `older` is L; `newer` is R transposed; `steps` is S^T S, `changes` Y^T Y.
-    """
+def store_pair(line, scale, model):
+    """Put the step from line.origin to line.x into the next slot, times `scale`; theta is that of this pair then."""
+    x, origin, gradient, before = line.x, line.origin, line.gradient, line.before
+    pairs, older, newer, steps, changes = model.pairs, model.older, model.newer, model.steps, model.changes
+    known, memory = model.known[0], older.shape[0]
+    slot, count = known.next, min(known.count + 1, memory)
+    known.next, known.count = (slot + 1) % memory, count
     y, s = pairs[slot], pairs[memory + slot]
     for k in range(x.size):
         y[k] = scale * (gradient[k] - before[k])
@@ -42,12 +44,14 @@ def store_pair(x, origin, gradient, before, scale, slot, count, memory, pairs, o
         steps[slot, j] = steps[j, slot] = step_step
         changes[slot, j] = changes[j, slot] = change_change
     older[slot, slot] = newer[slot, slot] = 0.0
-    return changes[slot, slot]
+    known.theta = changes[slot, slot]
 
 
 @jit_fast
-def decompose_middle(theta, count, older, steps, middle):
+def decompose_middle(model):
     """Prepare for products with M. Returns whether rounding let it."""
+    older, steps, middle = model.older, model.steps, model.middle
+    theta, count = model.known[0].theta, model.known[0].count
     for i in range(count):
         for j in range(i + 1):
             total = theta * steps[i, j]
@@ -58,8 +62,10 @@ def decompose_middle(theta, count, older, steps, middle):
 
 
 @jit_fast
-def multiply_middle(theta, count, memory, older, middle, vector):
+def multiply_middle(model, vector):
     """vector = M vector, in place: u = (theta S^T S + L L^T)^-1 (theta v2 + L v1), then (L^T u - v1, theta u)."""
+    older, middle, memory = model.older, model.middle, model.older.shape[0]
+    theta, count = model.known[0].theta, model.known[0].count
     first, last = vector[:memory], vector[memory:]
     for i in range(count):
         total = theta * last[i]
@@ -78,8 +84,9 @@ def multiply_middle(theta, count, memory, older, middle, vector):
 
 
 @jit_fast
-def project(pairs, count, memory, vector, out):
+def project(model, vector, out):
     """out = W^T vector."""
+    pairs, count, memory = model.pairs, model.known[0].count, model.older.shape[0]
     for j in range(count):
         change, step = 0.0, 0.0
         for k in range(vector.size):
@@ -89,8 +96,9 @@ def project(pairs, count, memory, vector, out):
 
 
 @jit_fast
-def add_product(pairs, count, memory, vector, out):
+def add_product(model, vector, out):
     """out += W vector."""
+    pairs, count, memory = model.pairs, model.known[0].count, model.older.shape[0]
     for j in range(count):
         change, step = vector[j], vector[memory + j]
         for k in range(out.size):
@@ -98,17 +106,19 @@ def add_product(pairs, count, memory, vector, out):
 
 
 @jit_fast
-def dot_used(count, memory, a, b):
+def dot_used(model, a, b):
     """a . b of two vectors as long as W is wide."""
+    memory = model.older.shape[0]
     total = 0.0
-    for j in range(count):
+    for j in range(model.known[0].count):
         total += a[j] * b[j] + a[memory + j] * b[memory + j]
     return total
 
 
 @jit_fast
-def add_used(count, memory, share, a, b):
+def add_used(model, share, a, b):
     """b += share * a."""
-    for j in range(count):
+    memory = model.older.shape[0]
+    for j in range(model.known[0].count):
         b[j] += share * a[j]
         b[memory + j] += share * a[memory + j]

@@ -7,12 +7,14 @@ program does, it projects the subspace minimum onto the bounds (Morales and Noce
 
 The caller evaluates. It begins, and tells one value and gradient after the other until it is told why to end:
 
-    places[MINIMUM] = minimum_address()
-    begin(rules, x, lower, upper, places, room)
+    minimiser = new_minimiser(variables, memory)
+    table, line = table_of(minimiser), minimiser.line
+    write line.lower, line.upper and the start line.x
+    begin(table, iterations, evaluations, gradient_tolerance, gain_tolerance)
     reason = RUNNING
     while reason == RUNNING:
-        f = value at x, with the gradient written to room[:n]
-        reason = advance(rules, f, GO_ON, x, lower, upper, places, room)
+        f = value at line.x, with the gradient written to line.gradient
+        reason = advance(table, f, GO_ON)
 
 So it is compiled once, whatever is minimised. (A kernel that is handed a function cannot be cached by Numba.)
 """
@@ -20,28 +22,18 @@ So it is compiled once, whatever is minimised. (A kernel that is handed a functi
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any
 
+from numba.core import types
+
+from memetik.kernels.compiler.function_pointers import caller, lasting_address
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.lbfgsb.function_pointers import call_minimum
+from memetik.kernels.compiler.record import allocate
 from memetik.kernels.lbfgsb.memory import store_pair
-from memetik.kernels.lbfgsb.scratch import (
-    COUNT,
-    COUNTERS,
-    EVALUATIONS,
-    ITERATIONS,
-    LEAST,
-    MINIMUM,
-    NEXT,
-    STEP,
-    THETA,
-    TRIALS,
-    cut_line,
-    cut_model,
-)
-from memetik.kernels.lbfgsb.scratch import places_size as places_size
-from memetik.kernels.lbfgsb.scratch import room_size as room_size
-from memetik.kernels.math.line_search import START_SLOPE, START_VALUE, begin_search, next_trial
+from memetik.kernels.lbfgsb.minimum import FIND_MINIMUM, call_minimum, find_minimum
+from memetik.kernels.lbfgsb.record import Line, Minimiser, read_minimiser
+from memetik.kernels.math.line_search import begin_search, next_trial
+from memetik.kernels.problem.function_pointers import TABLE
 
 # What the caller may say: go on, end with the best seen, or end with this point, whatever was seen before.
 GO_ON, GIVE_UP, ACCEPT = 0, 1, 2
@@ -62,98 +54,99 @@ LONGEST_STEP = 1e10  # times the step to the minimum of the model
 ROUNDING = 2.2e-16  # curvature below this share of the slope is noise
 
 
-class Rules(NamedTuple):
-    """When to end, and how much to remember."""
+# (table of a Minimiser, f, verdict): it is told one evaluation, and says why it ends if it does
+ADVANCE = types.int64(TABLE, types.float64, types.int64)
+call_advance = caller(ADVANCE)
 
-    iterations: int  # at most
-    evaluations: int  # at most
-    gradient_tolerance: float  # end when no component of the projected gradient is larger
-    gain_tolerance: float  # end when an iteration gains at most this times max(|f before|, |f after|, 1)
-    memory: int  # how many pairs are kept
+
+def new_minimiser(variables: int, memory: int, **bounds: Any) -> Minimiser:
+    """Its state, with `memory` pairs; lower and upper may be arrays that exist already."""
+    sizes = {"variables": variables, "m": memory, "2m": 2 * memory, "2m + 1": 2 * memory + 1}
+    minimum = lasting_address(find_minimum, FIND_MINIMUM)
+    return allocate(Minimiser, sizes, line=allocate(Line, sizes, **bounds), minimum=minimum)
 
 
 @jit
-def begin(rules, x, lower, upper, places, room):
-    """Move x into the bounds, where the first evaluation is due, and forget all that was."""
-    line = cut_line(room, x.size)
-    for j in range(COUNTERS):
-        places[j] = 0
-    line.scalars[LEAST] = math.inf
-    for k in range(x.size):
-        x[k] = line.best[k] = min(max(x[k], lower[k]), upper[k])
+def begin(table, iterations, evaluations, gradient_tolerance, gain_tolerance):
+    """Move x into the bounds, where the first evaluation is due, and forget all that was. See PROGRESS for when it ends."""
+    minimiser = read_minimiser(table)
+    line, known = minimiser.line, minimiser.model.known[0]
+    progress = line.progress[0]
+    progress.most_iterations, progress.most_evaluations = iterations, evaluations
+    progress.gradient_tolerance, progress.gain_tolerance = gradient_tolerance, gain_tolerance
+    progress.iterations = progress.evaluations = progress.trials = 0
+    progress.least = math.inf
+    known.count = known.next = 0
+    for k in range(line.x.size):
+        line.x[k] = line.best[k] = min(max(line.x[k], line.lower[k]), line.upper[k])
         line.direction[k] = 0.0
 
 
 @jit
-def advance(rules, f, verdict, x, lower, upper, places, room):
-    """Told the value and gradient (the first n of `room`) at x, write where to evaluate next into x, or return why not.
+def advance(table, f, verdict):
+    """Told the value at line.x, its gradient being written, write where to evaluate next into line.x, or return why not.
 
     A value or gradient that is not finite is a step too far. x never leaves the bounds, which may be infinite or equal.
     When it returns anything but RUNNING, x is the best point seen, or the accepted one.
     """
-    line = cut_line(room, x.size)
-    scalars = line.scalars
-    places[EVALUATIONS] += 1
+    minimiser = read_minimiser(table)
+    line, model = minimiser.line, minimiser.model
+    x, progress = line.x, line.progress[0]
+    progress.evaluations += 1
     if verdict == ACCEPT:
-        scalars[LEAST] = f
+        progress.least = f
         return ACCEPTED
     slope = 0.0  # not a number if any component of the gradient is not finite, even where the direction is zero
     for k in range(x.size):
         slope += line.gradient[k] * line.direction[k]
     finite = math.isfinite(f) and math.isfinite(slope)
-    if finite and f < scalars[LEAST]:
-        scalars[LEAST] = f
+    if finite and f < progress.least:
+        progress.least = f
         for k in range(x.size):
             line.best[k] = x[k]
-    first = places[EVALUATIONS] == 1
+    first = progress.evaluations == 1
     step, arrived = 0.0, True
     if not first:
-        places[TRIALS] += 1
-        step, arrived = next_trial(scalars, scalars[STEP], f, slope)
+        progress.trials += 1
+        step, arrived = next_trial(line.search[0], progress.step, f, slope)
         if arrived:
-            places[ITERATIONS] += 1
-    reason = judge(rules, f, verdict, x, lower, upper, finite, arrived, places, line)
-    if reason == RUNNING and not arrived and places[TRIALS] < TRIALS_MOST:
-        take_trial(x, lower, upper, step, line)
+            progress.iterations += 1
+    reason = judge(f, verdict, finite, arrived, line)
+    if reason == RUNNING and not arrived and progress.trials < TRIALS_MOST:
+        take_trial(step, line)
         return RUNNING
     if reason == RUNNING:
-        model = cut_model(room, x.size, rules.memory)
         if not arrived:
-            f = scalars[START_VALUE]
-            reason = go_back(x, places, line)
+            f = line.search[0].start_value
+            reason = go_back(line, model)
         elif not first:
-            learn(x, slope, rules.memory, places, line, model)
+            learn(slope, line, model)
         if reason == RUNNING:
-            reason = aim(f, x, lower, upper, rules.memory, places, line, model)
+            reason = aim(f, line, model, minimiser.minimum, table)
     if reason != RUNNING:
         for k in range(x.size):
             x[k] = line.best[k]
     return reason
 
 
-@jit
-def least_value(x, room):
-    """The value at the point that was found."""
-    return room[x.size + LEAST]
-
-
-@jit
-def judge(rules, f, verdict, x, lower, upper, finite, arrived, places, line):
+@jit_part
+def judge(f, verdict, finite, arrived, line):
     """Whether to go on after an evaluation, or why not."""
-    first = places[EVALUATIONS] == 1
+    progress = line.progress[0]
+    first = progress.evaluations == 1
     if verdict != GO_ON:
         return GAVE_UP
     if first and not finite:
         return UNDEFINED
     if arrived:
-        if projected_gradient(x, lower, upper, line.gradient) <= rules.gradient_tolerance:
+        if projected_gradient(line.x, line.lower, line.upper, line.gradient) <= progress.gradient_tolerance:
             return CONVERGED
-        before = line.scalars[START_VALUE]
-        if not first and before - f <= rules.gain_tolerance * max(abs(before), abs(f), 1.0):
+        before = line.search[0].start_value
+        if not first and before - f <= progress.gain_tolerance * max(abs(before), abs(f), 1.0):
             return SETTLED
-        if places[ITERATIONS] >= rules.iterations:
+        if progress.iterations >= progress.most_iterations:
             return ITERATIONS_SPENT
-    if places[EVALUATIONS] >= rules.evaluations:
+    if progress.evaluations >= progress.most_evaluations:
         return EVALUATIONS_SPENT
     return RUNNING
 
@@ -170,58 +163,50 @@ def projected_gradient(x, lower, upper, gradient):
 
 
 @jit_part
-def take_trial(x, lower, upper, step, line):
+def take_trial(step, line):
     """Write the next trial of the line search into x; rounding must not take it over a bound."""
-    line.scalars[STEP] = step
-    for k in range(x.size):
+    line.progress[0].step = step
+    for k in range(line.x.size):
         there = line.target[k] if step == 1.0 else line.origin[k] + step * line.direction[k]
-        x[k] = min(max(there, lower[k]), upper[k])
+        line.x[k] = min(max(there, line.lower[k]), line.upper[k])
 
 
 @jit_part
-def go_back(x, places, line):
+def go_back(line, model):
     """The model has led astray: forget it, and start again where the line search did. STUCK if there was no model."""
-    for k in range(x.size):
-        x[k], line.gradient[k] = line.origin[k], line.before[k]
-    reason = STUCK if places[COUNT] == 0 else RUNNING
-    places[COUNT] = 0
+    for k in range(line.x.size):
+        line.x[k], line.gradient[k] = line.origin[k], line.before[k]
+    reason = STUCK if model.known[0].count == 0 else RUNNING
+    model.known[0].count = 0
     return reason
 
 
-@jit
-def learn(x, slope, memory, places, line, model):
+@jit_part
+def learn(slope, line, model):
     """Take the step of the line search into the model, if the function bends upwards along it."""
-    scalars = line.scalars
-    curvature = (slope - scalars[START_SLOPE]) * scalars[STEP]
-    if curvature <= -ROUNDING * scalars[START_SLOPE] * scalars[STEP]:
+    start, step, known = line.search[0].start_slope, line.progress[0].step, model.known[0]
+    curvature = (slope - start) * step
+    if curvature <= -ROUNDING * start * step:
         return
-    slot = places[NEXT]
-    places[NEXT] = (slot + 1) % memory
-    places[COUNT] = min(places[COUNT] + 1, memory)
-    scalars[THETA] = store_pair(
-        x, line.origin, line.gradient, line.before, 1.0 / math.sqrt(curvature), slot, places[COUNT], memory, model.pairs,
-        model.older, model.newer, model.steps, model.changes,
-    )  # fmt: skip
-    if not scalars[THETA] < math.inf:
-        places[COUNT] = 0
+    store_pair(line, 1.0 / math.sqrt(curvature), model)
+    if not known.theta < math.inf:
+        known.count = 0
 
 
-@jit
-def aim(f, x, lower, upper, memory, places, line, model):
+@jit_part
+def aim(f, line, model, minimum, table):
     """Begin a line search to the minimum of the model within the bounds. Returns STUCK if no way leads downhill."""
+    x, lower, upper, known = line.x, line.lower, line.upper, model.known[0]
     while True:
-        count = places[COUNT]
+        count = known.count
         if count == 0:
             # Without a model the Cauchy point is all there is: B = I, so its path ends a gradient away.
-            places[NEXT] = 0
+            known.next = 0
             sound = True
             for k in range(x.size):
                 line.target[k] = min(max(x[k] - line.gradient[k], lower[k]), upper[k])
         else:
-            sound = call_minimum(
-                places[MINIMUM], x, lower, upper, line.scalars[THETA], count, memory, places[NEXT], line.gradient, line.times,
-                line.direction, line.target, model,
-            )  # fmt: skip
+            sound = call_minimum(minimum, table)
         slope, longest = 0.0, LONGEST_STEP
         for k in range(x.size):
             way = line.target[k] - x[k]
@@ -234,13 +219,13 @@ def aim(f, x, lower, upper, memory, places, line, model):
             break
         if count == 0:
             return STUCK
-        places[COUNT] = 0
+        known.count = 0
     step = 1.0
     if count == 0:
         step, longest = first_step(lower, upper, line.direction)
-    places[TRIALS] = 0
-    begin_search(line.scalars, f, slope, step, longest)
-    take_trial(x, lower, upper, step, line)
+    line.progress[0].trials = 0
+    begin_search(line.search[0], f, slope, step, longest)
+    take_trial(step, line)
     return RUNNING
 
 

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.random import seed_stream
-from memetik.kernels.lbfgsb.minimiser import (
-    ACCEPT,
-    GIVE_UP,
-    GO_ON,
-    RUNNING,
-    Rules,
-    advance,
-    begin,
-    least_value,
-    room_size,
-)
-from memetik.kernels.memetic.descent import STAGES
+from memetik.kernels.compiler.record import reader
+from memetik.kernels.lbfgsb.minimiser import ACCEPT, GIVE_UP, GO_ON, RUNNING, advance, begin
+from memetik.kernels.lbfgsb.record import Minimiser
+from memetik.kernels.memetic.descent import FADING
 from memetik.kernels.memetic.refine import FAINT
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.problem.evaluate import linearise, measure, place
-from memetik.kernels.problem.limits import sample
-from memetik.kernels.problem.whole_turns import open_limits
+from memetik.kernels.problem.limits import open_limits, sample
+from memetik.kernels.problem.record import Run
 
 # A descent is given up when so many evaluations do not take a tenth off, or a thousandth while guides pull. Of 4 to 30
 # evaluations and 1 to 70 %, these are within 10 % of the least cost per solution, on an arm and on a humanoid.
@@ -33,35 +26,30 @@ SETTLE = 300  # evaluations kept back to bring the closest posture to its minimu
 UNLIMITED = 1 << 60
 
 
-@jit
-def room_for_search(n, memory):
-    """How many floats a search needs: the limits, and the scratch of a descent."""
-    return 2 * n + room_size(n, memory)
+class Descents(NamedTuple):
+    """What a search needs."""
+
+    minimiser: Minimiser
+    restarts: bool  # whether to start again from postures drawn within the limits
+
+
+read_descents = reader(Descents)
 
 
 @jit
-def half_squares(problem, x, softness, gradient, outcome, work):
+def half_squares(problem, x, softness, gradient, run, work):
     """f = 1/2 sum of squared scaled residuals, guides counting `softness` times; writes its gradient J^T r.
 
     Returns f, and whether every term that can block is satisfied.
     """
-    nodes, frames, terms, data, variables = (
-        problem.nodes,
-        problem.frames,
-        problem.terms,
-        problem.data,
-        problem.variables,
-    )
-    place(nodes, frames, x, work.poses, work.world)
-    outcome[EVALUATIONS] += 1.0
-    error, hard, satisfied = measure(terms, data, work.world, x, softness, work.residual)
-    remember(x, hard, outcome, work)
+    variables = problem.variables
+    place(problem.nodes, problem.frames, x, work.poses, work.world)
+    run.outcome[EVALUATIONS] += 1.0
+    error, hard, satisfied = measure(problem.terms, problem.data, work.world, x, softness, work.residual)
+    remember(x, hard, run, work)
     if not math.isfinite(error):  # some objective is not defined here, and has no slope either
         return error, False
-    linearise(
-        nodes, frames, terms, data, x, softness, work.poses, work.world, work.axes, work.residual, work.jacobian,
-        work.gradient, work.diagonal,
-    )  # fmt: skip
+    linearise(problem, x, softness, work)
     for k in range(x.size):
         uphill = work.gradient[k]
         for i in range(variables[k].row_begin, variables[k].row_end):
@@ -88,61 +76,59 @@ def bend(gradient, variables, work):
 
 
 @jit
-def descend(problem, x, softness, stall, memory, most, deadline, clock, outcome, places, room, work):
-    """One descent, in place, until satisfied (with softness 0), stalled, at a minimum, or out of budget.
+def descend(problem, own, softness, stall, run, work):
+    """One descent from line.x, in place, until satisfied (with softness 0), stalled, at a minimum, or out of budget.
 
     L-BFGS-B takes the curvature to be one until it has made a step, so f is divided by what it is at the start: far from
     there, a first step as long as the gradient goes through every limit. Returns whether the posture it ends with
     satisfies every term that can block. Joints that turn freely may end outside their limits, by whole turns.
     """
-    n = x.size
-    lower, upper, room = room[:n], room[n : 2 * n], room[2 * n :]
-    open_limits(problem.variables, lower, upper)
-    rules = Rules(UNLIMITED, UNLIMITED, GRADIENT_TOLERANCE, 0.0, memory)
-    gradient = room[:n]
-    begin(rules, x, lower, upper, places, room)
+    line = read_descents(own).minimiser.line
+    x, gradient, progress = line.x, line.gradient, line.progress[0]
+    open_limits(problem.variables, line.lower, line.upper)
+    begin(own, UNLIMITED, UNLIMITED, GRADIENT_TOLERANCE, 0.0)
     best_satisfied = False
     evaluations, milestone, scale = 0, 0.0, 1.0
     reason = RUNNING
     while reason == RUNNING:
-        f, satisfied = half_squares(problem, x, softness, gradient, outcome, work)
+        f, satisfied = half_squares(problem, x, softness, gradient, run, work)
         if evaluations == 0:
             scale = 1.0 / bend(gradient, problem.variables, work) if math.isfinite(f) else 1.0
         f *= scale
         for k in range(x.size):
             gradient[k] *= scale
-        if f < least_value(x, room):
+        if f < progress.least:
             best_satisfied = satisfied
         verdict = GO_ON
         if satisfied and softness == 0.0:
             verdict = ACCEPT
-        elif spent(outcome, most, deadline, clock):
+        elif spent(run):
             verdict = GIVE_UP
         elif evaluations % PATIENCE == 0:
-            least = min(f, least_value(x, room))
+            least = min(f, progress.least)
             if evaluations > 0 and least > stall * milestone:
                 verdict = GIVE_UP
             milestone = least
         evaluations += 1
-        reason = advance(rules, f, verdict, x, lower, upper, places, room)
+        reason = advance(own, f, verdict)
     return best_satisfied
 
 
 @jit
-def attempt(problem, x, guided, patient, memory, most, deadline, clock, outcome, places, room, work):
+def attempt(problem, own, guided, patient, run, work):
     """One attempt: with guides find the balance first, then let them fade until the rest is satisfied.
 
     Where the balance led astray before, the next attempts begin with fainter guides. A patient one never stalls.
     """
-    last = STAGES.size - 1
-    stage = min(2 * (int(outcome[ATTEMPTS]) - 1), last) if guided else last
+    last = FADING.size - 1
+    stage = min(2 * (int(run.outcome[ATTEMPTS]) - 1), last) if guided else last
     while True:
         stall = STALL if stage == last else BALANCE_STALL
         if patient:
             stall = NEVER_STALL
-        if descend(problem, x, STAGES[stage], stall, memory, most, deadline, clock, outcome, places, room, work):
+        if descend(problem, own, FADING[stage], stall, run, work):
             return True
-        if stage == last or spent(outcome, most, deadline, clock):
+        if stage == last or spent(run):
             return False
         stage += 1
 
@@ -156,30 +142,32 @@ def draw(x, seed, stream, variables, state):
 
 
 @jit
-def search(problem, x, seed, most, deadline, parameters, places, room, clock, state, outcome, work):
-    """Descend from x, then from postures drawn within the limits, until one satisfies all terms or the budget is spent.
+def search(problem, run, own, work):
+    """Descend from work.x, then from postures drawn within the limits, until one satisfies all terms or the budget is spent.
 
-    parameters: how many pairs to remember, and whether to start again. When nothing satisfies all terms, the last part
-    of the budget brings the closest posture to its minimum.
+    When nothing satisfies all terms, the last part of the budget brings the closest posture to its minimum.
     """
-    terms, variables = problem.terms, problem.variables
-    memory, restarts = int(parameters[0]), parameters[1] != 0.0
+    descents, terms = read_descents(own), problem.terms
+    x, restarts = descents.minimiser.line.x, descents.restarts
     guided, blocking = False, False
     for t in range(terms.size):
         guided = guided or terms[t].soft != 0
         blocking = blocking or terms[t].soft == 0
     patient = not (restarts and blocking)  # a single descent, or guides alone, whose balance is what counts
-    first = most - min(SETTLE, most // 4) if restarts else most
+    first = run.most - min(SETTLE, run.most // 4) if restarts else run.most
+    early = Run(run.seed, first, run.deadline, run.clock, run.state, run.outcome)
+    for k in range(x.size):
+        x[k] = work.x[k]
     while True:
-        outcome[ATTEMPTS] += 1.0
-        reached = attempt(problem, x, guided, patient, memory, first, deadline, clock, outcome, places, room, work)
-        if reached or not restarts or spent(outcome, first, deadline, clock):
+        run.outcome[ATTEMPTS] += 1.0
+        reached = attempt(problem, own, guided, patient, early, work)
+        if reached or not restarts or spent(early):
             break
-        draw(x, seed, int(outcome[ATTEMPTS]), variables, state)
+        draw(x, run.seed, int(run.outcome[ATTEMPTS]), problem.variables, run.state)
     if not reached:
         for k in range(x.size):
             x[k] = work.best[k]
-        if restarts and not spent(outcome, most, deadline, clock):
-            descend(problem, x, FAINT, NEVER_STALL, memory, most, deadline, clock, outcome, places, room, work)
+        if restarts and not spent(run):
+            descend(problem, own, FAINT, NEVER_STALL, run, work)
     for k in range(x.size):
         work.best[k] = x[k]

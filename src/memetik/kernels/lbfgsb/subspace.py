@@ -25,12 +25,14 @@ from memetik.kernels.math.symmetric import decompose, substitute_back
 
 
 @jit_fast
-def solve_freely(theta, count, memory, oldest, newer, changes, vector):
-    """(a, u) from W^T r, in place, where no variable is held.
+def solve_freely(model):
+    """(a, u) from W^T r in model.product, in place, where no variable is held.
 
     a = -(I + R)^-1 theta S^T r,    u = -(I + R)^-T (Y^T r + (I + Y^T Y / theta) a)
     """
-    first, last = vector[:memory], vector[memory:]
+    newer, changes, memory = model.newer, model.changes, model.older.shape[0]
+    theta, count, oldest = model.known[0].theta, model.known[0].count, model.known[0].next
+    first, last = model.product[:memory], model.product[memory:]
     for j in range(count):
         last[j] *= theta
     for back in range(count):
@@ -54,8 +56,11 @@ def solve_freely(theta, count, memory, oldest, newer, changes, vector):
 
 
 @jit_fast
-def fill_system(theta, count, memory, pairs, older, newer, steps, changes, times, held, vector, strip, system):
-    """Write the upper triangle of K, and the right side behind it. A variable is held where `times` is zero."""
+def fill_system(times, held, model):
+    """Write the upper triangle of K, and the right side model.product behind it. A variable is held where `times` is zero."""
+    pairs, older, newer, steps, changes = model.pairs, model.older, model.newer, model.steps, model.changes
+    vector, strip, system = model.product, model.corner, model.system
+    theta, count, memory = model.known[0].theta, model.known[0].count, model.older.shape[0]
     few_held = 2 * held <= times.size
     for i in range(count):
         if few_held:
@@ -87,17 +92,17 @@ def fill_system(theta, count, memory, pairs, older, newer, steps, changes, times
 
 
 @jit_fast
-def subspace_step(
-    theta, count, memory, oldest, pairs, older, newer, steps, changes, times, held, strip, system, vector, step
-):
-    """Turn the slope r in `step` (zero for held variables) into the step to the minimum. `vector` is W^T r.
+def subspace_step(line, held, model):
+    """Turn the slope r in line.direction (zero for held variables) into the step to the minimum. model.product is W^T r.
 
     Returns whether rounding let it.
     """
+    step, vector, strip, system = line.direction, model.product, model.corner, model.system
+    theta, count, memory = model.known[0].theta, model.known[0].count, model.older.shape[0]
     if held == 0:
-        solve_freely(theta, count, memory, oldest, newer, changes, vector)
+        solve_freely(model)
     else:
-        fill_system(theta, count, memory, pairs, older, newer, steps, changes, times, held, vector, strip, system)
+        fill_system(line.times, held, model)
         if not decompose(system, 2 * count, count, 1):
             return False
         for j in range(count):
@@ -107,17 +112,17 @@ def subspace_step(
             vector[j], vector[memory + j] = strip[j], strip[count + j]
     for j in range(count):
         vector[j] /= theta
-    add_product(pairs, count, memory, vector, step)
+    add_product(model, vector, step)
     for k in range(step.size):
-        step[k] = step[k] / theta if times[k] > 0.0 else 0.0
+        step[k] = step[k] / theta if line.times[k] > 0.0 else 0.0
     return True
 
 
 @jit
-def take_inside(x, lower, upper, step, target):
-    """Write x + step into `target`. Returns whether it lies within the bounds."""
+def take_inside(line):
+    """Write x plus the step in line.direction into line.target. Returns whether it lies within the bounds."""
     inside = True
-    for k in range(x.size):
-        target[k] = x[k] + step[k]
-        inside = inside and lower[k] <= target[k] <= upper[k]
+    for k in range(line.x.size):
+        line.target[k] = line.x[k] + line.direction[k]
+        inside = inside and line.lower[k] <= line.target[k] <= line.upper[k]
     return inside
