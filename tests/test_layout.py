@@ -39,7 +39,7 @@ PARAMETERS = 10  # of a kernel
 NAMES = 7  # that may be unpacked at once: a pose has as many numbers
 RECORDS = {"problem", "run", "work", "arrays", "own", "scratch", "shared", "worker", "settings"}
 # Arrays whose first index counts what has no other name: numbers of a pose or a twist, rows of a matrix, individuals.
-ALIKE = {"frame_poses", "poses", "pose", "jacobian", "m", "genes"}
+ALIKE = {"frame_poses", "poses", "pose", "jacobian", "m", "genes", "children"}
 
 
 def kernel_nodes(kind):

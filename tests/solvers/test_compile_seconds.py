@@ -83,13 +83,13 @@ def test_what_compiles_between_the_stages_is_not_in_the_budget(problem, monkeypa
     """A target out of reach: the kernels that come after the search are compiled when the search has missed."""
     problem.objectives[0].target = (5.0, 0.0, 0.0)
     mk.solve(problem)
-    addresses = memetic_plan(problem.compiled).other_stages
+    addresses = memetic_plan(problem.compiled).stages
 
     def late(_):
         pretend_to_compile()
         return addresses
 
-    monkeypatch.setattr(MemeticPlan, "other_stages", property(late))
+    monkeypatch.setattr(MemeticPlan, "stages", property(late))
     missed = mk.solve(problem, budget=mk.Budget(evaluations=200, seconds=0.5 * COMPILING))
     assert not missed.timed_out and missed.compile_seconds >= COMPILING and missed.seconds < 0.5 * COMPILING
 

@@ -87,7 +87,7 @@ def fingerprint(problem: Problem, objective: Objective) -> str:
         parts += _bytes(array)
     for records in (c.nodes, c.frames, c.terms, c.variables, c.limits):
         for field in records.dtype.names or ():
-            if field not in (*FROM_KIND, "unused"):
+            if field not in FROM_KIND:
                 parts += _bytes(records[field])
     for other in problem.objectives:
         parts.append(type(other).__name__.encode())

@@ -37,7 +37,7 @@ class Flat(NamedTuple):
         rows = []
         for frame in frames:
             node, node_from_link = self.carriers[frame.link]
-            rows.append((node, 0, *_pose(node_from_link @ frame.link_from_frame)))
+            rows.append((node, *_pose(node_from_link @ frame.link_from_frame)))
         return np.array(rows, dtype=FRAME)
 
 

@@ -29,6 +29,7 @@ from memetik.problem.scratch import Pool, Scratch
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget, require_task
 from memetik.solvers.elite_threads import EliteThreads
+from memetik.solvers.family import record_of
 from memetik.solvers.history import History
 from memetik.solvers.method import run_in
 from memetik.solvers.seeded import Seeded, parameter
@@ -159,9 +160,10 @@ class BioIK(Seeded):
 def _settings(solver: BioIK) -> Settings:
     """What the kernels are told of a solver."""
     differentiate = by_chain_rule if solver.gradient == "analytic" else by_differences
-    return Settings(
-        solver.steps, solver.loss == "rmse", GRADIENTS.index(solver.gradient), solver.ofkt, solver.exploitation,
-        solver.adoption, solver.wipe_out, solver.weight_interpolation, solver.momentum, solver.niching,
+    return record_of(
+        solver, Settings, {},
+        squared=solver.loss == "rmse",
+        gradient=GRADIENTS.index(solver.gradient),
         look=lasting_address(look, signatures.LOOK),
         exploit=lasting_address(exploit, signatures.EXPLOIT),
         differentiate=lasting_address(differentiate, signatures.DIFFERENTIATE),

@@ -10,27 +10,24 @@ from __future__ import annotations
 
 import numpy as np
 
+from memetik.kernels.compiler.record import item
+
 TURN, SLIDE, SCREW = 0, 1, 2
 
-_POSE = [(name, np.float64) for name in ("w", "x", "y", "z", "px", "py", "pz")]
+_POSE = dict.fromkeys(("w", "x", "y", "z", "px", "py", "pz"), float)
 
 # One scalar motion. Rows stand in depth-first order, so parents come first and the motions below row i are exactly
 # rows i + 1 to `last`. The pose fields hold the static transform from the parent's moved frame to this motion's frame.
-NODE = np.dtype(
-    (
-        np.record,
-        [
-            ("parent", np.int32),  # row of the motion before this one, -1 at the root
-            ("last", np.int32),  # last row of the subtree that this motion carries
-            ("motion", np.int32),  # TURN, SLIDE or SCREW
-            ("variable", np.int32),  # index into q
-            ("ratio", np.float64),  # value = ratio * q[variable] + offset
-            ("offset", np.float64),
-            ("pitch", np.float64),  # SCREW only [m/rad]
-            *_POSE,
-        ],
-    )
+NODE = item(
+    parent=np.int32,  # row of the motion before this one, -1 at the root
+    last=np.int32,  # last row of the subtree that this motion carries
+    motion=np.int32,  # TURN, SLIDE or SCREW
+    variable=np.int32,  # index into q
+    ratio=float,  # value = ratio * q[variable] + offset
+    offset=float,
+    pitch=float,  # SCREW only [m/rad]
+    **_POSE,
 )
 
 # A frame fixed to a moved node (or to the root, node -1) by a constant pose.
-FRAME = np.dtype((np.record, [("node", np.int32), ("unused", np.int32), *_POSE]))
+FRAME = item(node=np.int32, **_POSE)

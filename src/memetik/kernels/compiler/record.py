@@ -41,10 +41,12 @@ class ArrayField(NamedTuple):
     shape: tuple[int | str, ...]
 
 
-def item(**fields: type[int] | type[float]) -> np.dtype[Any]:
-    """The type of structured items, whose fields kernels read and write by name."""
-    numbers = {int: np.int64, float: np.float64}
-    return np.dtype((np.record, [(name, numbers[kind]) for name, kind in fields.items()]))
+def item(**fields: Any) -> np.dtype[Any]:
+    """The type of structured items, whose fields kernels read and write by name; int and float are those of 64 bits.
+
+    Fields are aligned: a graphics card reads one that is not byte by byte.
+    """
+    return np.dtype((np.record, np.dtype([(name, np.dtype(kind)) for name, kind in fields.items()], align=True)))
 
 
 def records(dtype: Any, *shape: int | str) -> Any:

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.compiler.record import item
 
 ENOUGH, FLAT = 1e-3, 0.9  # as in L-BFGS-B 3.0
 NARROW = 0.1  # the search is over when the interval is narrower than this, relative to its upper end
@@ -23,27 +22,22 @@ REACH_LEAST, REACH_MOST = 1.1, 4.0  # how far a step is extrapolated while no in
 RETREAT = 0.1  # how much is left of a step to where the function is not defined
 
 # The state of a search.
-LINE_SEARCH = np.dtype(
-    (
-        np.record,
-        [
-            ("best", np.float64),  # the end of the interval with the least value so far
-            ("best_value", np.float64),
-            ("best_slope", np.float64),
-            ("other", np.float64),  # the opposite end
-            ("other_value", np.float64),
-            ("other_slope", np.float64),
-            ("start_value", np.float64),
-            ("start_slope", np.float64),
-            ("low", np.float64),  # the next trial lies between these
-            ("high", np.float64),
-            ("width", np.float64),  # of the interval
-            ("width_before", np.float64),
-            ("limit", np.float64),  # no trial is beyond
-            ("bracketed", np.int64),  # 1 if the interval is known to hold a minimum
-            ("falling", np.int64),  # 1 until a trial has enough decrease and a slope that rises
-        ],
-    )
+LINE_SEARCH = item(
+    best=float,  # the end of the interval with the least value so far
+    best_value=float,
+    best_slope=float,
+    other=float,  # the opposite end
+    other_value=float,
+    other_slope=float,
+    start_value=float,
+    start_slope=float,
+    low=float,  # the next trial lies between these
+    high=float,
+    width=float,  # of the interval
+    width_before=float,
+    limit=float,  # no trial is beyond
+    bracketed=int,  # 1 if the interval is known to hold a minimum
+    falling=int,  # 1 until a trial has enough decrease and a slope that rises
 )
 
 

@@ -4,32 +4,25 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from memetik.kernels.body.records import FRAME, NODE
-from memetik.kernels.compiler.record import Array, counters, flags, floats, integers, reader, records
+from memetik.kernels.compiler.record import Array, counters, flags, floats, integers, item, reader, records
 from memetik.kernels.problem.workspace import Workspace
 from memetik.kernels.terms.records import TERM
 
 # A variable: a joint value that some objective depends on. Kernels work on vectors of variables.
-VARIABLE = np.dtype(
-    (
-        np.record,
-        [
-            ("index", np.int64),  # in the joint vector
-            ("row_begin", np.int64),  # the residuals that it moves: the first, and past the last
-            ("row_end", np.int64),
-            ("whole_turn", np.int64),  # 1 if it is an angle and whole turns of it change nothing
-            ("lower", np.float64),  # limits [rad or m], perhaps infinite
-            ("upper", np.float64),
-            ("sample_lower", np.float64),  # finite limits to draw postures from
-            ("sample_upper", np.float64),
-        ],
-    )
+VARIABLE = item(
+    index=int,  # in the joint vector
+    row_begin=int,  # the residuals that it moves: the first, and past the last
+    row_end=int,
+    whole_turn=int,  # 1 if it is an angle and whole turns of it change nothing
+    lower=float,  # limits [rad or m], perhaps infinite
+    upper=float,
+    sample_lower=float,  # finite limits to draw postures from
+    sample_upper=float,
 )
 
 # The limits of one entry of the joint vector, whether it is a variable or not.
-LIMIT = np.dtype((np.record, [("lower", np.float64), ("upper", np.float64)]))
+LIMIT = item(lower=float, upper=float)
 
 
 class Problem(NamedTuple):

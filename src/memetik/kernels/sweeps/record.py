@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
-from memetik.kernels.compiler.record import Array, flags, floats, integers, reader, records
+from memetik.kernels.compiler.record import Array, flags, floats, integers, item, reader, records
 
 # How far a search has come (restart.py).
-PROGRESS = np.dtype(
-    (
-        np.record,
-        [
-            ("softness", np.float64),  # how hard guides pull now
-            ("guides", np.float64),  # and at first; 0 if there are none
-            ("only_guides", np.int64),  # 1 if nothing else is wanted
-            ("restarts", np.int64),  # 1 if it may begin again elsewhere
-            ("last", np.float64),  # squared error when it was last compared
-            ("sweeps", np.int64),  # since then
-            ("nudged", np.int64),  # 1 once the start was nudged
-            ("settling", np.int64),  # 1 while the best posture is improved
-        ],
-    )
+PROGRESS = item(
+    softness=float,  # how hard guides pull now
+    guides=float,  # and at first; 0 if there are none
+    only_guides=int,  # 1 if nothing else is wanted
+    restarts=int,  # 1 if it may begin again elsewhere
+    last=float,  # squared error when it was last compared
+    sweeps=int,  # since then
+    nudged=int,  # 1 once the start was nudged
+    settling=int,  # 1 while the best posture is improved
 )
 
 

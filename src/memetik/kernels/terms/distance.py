@@ -92,18 +92,19 @@ def distance_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, j
         k = term.numbers + DISTANCE_PAIRS + 2 * pair
         d, a, b, n = nearest(data, world, int(data[k]), int(data[k + 1]), margin)
         if d < margin and row < last:
-            add_row(data, k, a, b, n, row, nodes, frames, poses, axes, scale, jacobian)
+            add_row(data, k, (a, b, n), row, nodes, frames, poses, axes, scale, jacobian)
             row += 1
         elif d < deepest:
             deepest, of = d, k
     if of >= 0:
         _, a, b, n = nearest(data, world, int(data[of]), int(data[of + 1]), margin)
-        add_row(data, of, a, b, n, last, nodes, frames, poses, axes, scale, jacobian)
+        add_row(data, of, (a, b, n), last, nodes, frames, poses, axes, scale, jacobian)
 
 
 @jit_part
-def add_row(data, k, a, b, n, row, nodes, frames, poses, axes, scale, jacobian):
-    """Add -n·(v_a - v_b) times the scale, for the pair of groups that data[k] and data[k + 1] name."""
+def add_row(data, k, contact, row, nodes, frames, poses, axes, scale, jacobian):
+    """Add -n·(v_a - v_b) times the scale, for the pair of groups that data[k] and data[k + 1] name, at points a and b."""
+    a, b, n = contact
     p, pull = a, -scale
     for side in range(2):
         frame = int(data[int(data[k + side]) + GROUP_FRAME])

@@ -51,9 +51,9 @@ def project(term, data, world):
     t, nx, ny, nz = cast(data, surface, px - lift * vx, py - lift * vy, pz - lift * vz, vx, vy, vz)
     if t < math.inf and nx * vx + ny * vy + nz * vz < -GRAZING:
         s = t - lift
-        return HIT, -s * vx, -s * vy, -s * vz, nx, ny, nz, vx, vy, vz
+        return HIT, (-s * vx, -s * vy, -s * vz), (nx, ny, nz), (vx, vy, vz)
     cx, cy, cz, nx, ny, nz, slides = beside(data, surface, px, py, pz)
-    return SLIDES if slides else STAYS, px - cx, py - cy, pz - cz, nx, ny, nz, vx, vy, vz
+    return SLIDES if slides else STAYS, (px - cx, py - cy, pz - cz), (nx, ny, nz), (vx, vy, vz)
 
 
 @jit_part
@@ -65,14 +65,14 @@ def free_angle(term, data, goal):
 
 @jit
 def projection_residual(term, data, world, x, out):
-    goal, ex, ey, ez, _, _, _, _, _, _ = project(term, data, world)
+    goal, (ex, ey, ez), _, _ = project(term, data, world)
     put_three(out, term.row, ex, ey, ez)
     out[term.row + 3] = 0.0 if goal == HIT else data[term.numbers + PROJECTION_MISS]
 
 
 @jit
 def projection_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jacobian):
-    goal, ex, ey, ez, nx, ny, nz, vx, vy, vz = project(term, data, world)
+    goal, (ex, ey, ez), (nx, ny, nz), (vx, vy, vz) = project(term, data, world)
     px, py, pz = world[term.frame, 4], world[term.frame, 5], world[term.frame, 6]
     s = -(ex * vx + ey * vy + ez * vz)
     facing = nx * vx + ny * vy + nz * vz
@@ -95,7 +95,7 @@ def projection_jacobian(term, data, world, x, nodes, frames, poses, axes, scale,
 
 @jit
 def projection_turn_residual(term, data, world, x, out):
-    goal, _, _, _, nx, ny, nz, vx, vy, vz = project(term, data, world)
+    goal, _, (nx, ny, nz), (vx, vy, vz) = project(term, data, world)
     ex, ey, ez, f, _ = bend(vx, vy, vz, -nx, -ny, -nz, free_angle(term, data, goal))
     put_three(out, term.row, f * ex, f * ey, f * ez)
 
@@ -103,7 +103,7 @@ def projection_turn_residual(term, data, world, x, out):
 @jit
 def projection_turn_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jacobian):
     """de = f (d × dV) + f' (d·dV) (d × V), as for an axis that is aimed along d (aim.py)."""
-    goal, _, _, _, nx, ny, nz, vx, vy, vz = project(term, data, world)
+    goal, _, (nx, ny, nz), (vx, vy, vz) = project(term, data, world)
     ex, ey, ez, f, slope = bend(vx, vy, vz, -nx, -ny, -nz, free_angle(term, data, goal))
     i = frames[term.frame].node
     while i >= 0:

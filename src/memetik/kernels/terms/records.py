@@ -12,31 +12,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-TERM = np.dtype(
-    (
-        np.record,
-        [
-            ("residual", np.int64),  # addresses of the kernels that compute it (compiler/function_pointers.py)
-            ("jacobian", np.int64),
-            ("kind", np.int32),
-            ("frame", np.int32),  # row in the frames, -1 for none
-            ("other", np.int32),  # row of the frame that the target rides on, -1: the world
-            ("row", np.int32),  # first residual
-            ("rows", np.int32),  # how many residuals; 0 for springs, which act on single variables
-            ("target", np.int32),  # where the numbers that say what is wanted start in the data array
-            ("numbers", np.int32),  # where its other numbers start
-            ("count", np.int32),  # how many items follow, where the kind has a list
-            ("soft", np.int32),  # 1: guides, never blocks
-            # Of the kind, see TermKind. The numbers after these stand at multiples of eight bytes, as graphics cards want it.
-            ("goal", np.int8),
-            ("loss", np.int8),
-            ("paired", np.int16),
-            ("scale", np.float64),  # square root of the weight over the unit of the residual
-            ("tolerance", np.float64),  # error [m or rad] up to which the term is satisfied
-            ("reach", np.float64),  # length of the chain to the frame [m], for the thesis's loss
-            ("weight", np.float64),  # of the objective, for the thesis's loss
-        ],
-    )
+from memetik.kernels.compiler.record import item
+
+TERM = item(
+    residual=int,  # addresses of the kernels that compute it (compiler/function_pointers.py)
+    jacobian=int,
+    kind=np.int32,
+    frame=np.int32,  # row in the frames, -1 for none
+    other=np.int32,  # row of the frame that the target rides on, -1: the world
+    row=np.int32,  # first residual
+    rows=np.int32,  # how many residuals; 0 for springs, which act on single variables
+    target=np.int32,  # where the numbers that say what is wanted start in the data array
+    numbers=np.int32,  # where its other numbers start
+    count=np.int32,  # how many items follow, where the kind has a list
+    soft=np.int32,  # 1: guides, never blocks
+    goal=np.int32,  # of the kind, see TermKind
+    loss=np.int32,
+    paired=np.int32,
+    scale=float,  # square root of the weight over the unit of the residual
+    tolerance=float,  # error [m or rad] up to which the term is satisfied
+    reach=float,  # length of the chain to the frame [m], for the thesis's loss
+    weight=float,  # of the objective, for the thesis's loss
 )
 FROM_KIND = ("residual", "jacobian", "goal", "loss", "paired")  # fields that the kind decides
 
