@@ -1,7 +1,7 @@
 """Numba only: scalars and arrays in, arrays out, no allocation, workspace passed in.
 
     compiler      how kernels are compiled, cached and called; time, signals, threads, random numbers
-    math          poses, twists, small dense linear algebra
+    math          poses, small dense linear algebra
     body          the flat form of a body, forward kinematics, OFKT, Jacobian
     terms         what objectives measure, one file for each kind; terms/geometry for solids and surfaces
     problem       all terms at one posture, budgets, verification of answers

@@ -10,7 +10,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from memetik import planar_chain
 from memetik.kernels.memetic.descent import (
-    FADING,
     LONGEST_STEP,
     STEPS,
     attempt,
@@ -21,6 +20,7 @@ from memetik.kernels.memetic.descent import (
 )
 from memetik.kernels.memetic.pose_descent import attempt_pose
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
+from memetik.kernels.problem.guides import FADING
 from memetik.objectives import Custom, Displacement, JointValue, Orientation, Pose, Position
 from memetik.problem import Problem
 from tests.kernels.flat import Flat

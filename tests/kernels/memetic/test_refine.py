@@ -5,8 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from memetik import planar_chain
-from memetik.kernels.memetic.refine import FAINT, STEPS, refine_vector
+from memetik.kernels.memetic.refine import STEPS, refine_vector
 from memetik.kernels.problem.budget import EVALUATIONS
+from memetik.kernels.problem.guides import FAINT
 from memetik.kernels.problem.verify import CLOSEST, REACHED
 from memetik.objectives import Direction, Displacement, Position
 from memetik.problem import Problem

@@ -10,9 +10,9 @@ from memetik import planar_chain
 from memetik.kernels.compiler.function_pointers import address
 from memetik.kernels.compiler.random import seed_stream, uniform
 from memetik.kernels.compiler.record import allocate, table_of
-from memetik.kernels.memetic.descent import FADING
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
-from memetik.kernels.stepping.iterate import STEP, SteppingRecord, attempt, first_fading, iterate, note
+from memetik.kernels.problem.guides import FADING, any_guides, first_fading
+from memetik.kernels.stepping.iterate import STEP, SteppingRecord, attempt, iterate, note
 from memetik.kernels.stepping.normal_equations import GaussNewtonRecord, gauss_newton_step
 from memetik.objectives import Custom, Displacement, JointValue, Position
 from memetik.problem import Problem
@@ -125,8 +125,8 @@ def only_low(tip):
 def test_where_guides_begin_to_fade():
     with_guides, without = Flat(reach((1.0, 1.0), Displacement())), Flat(reach((1.0, 1.0)))
     last = len(FADING) - 1
-    assert [first_fading(with_guides.terms, attempts) for attempts in (1, 2, 3, 9)] == [0, 2, last, last]
-    assert first_fading(without.terms, 1) == last
+    assert [first_fading(attempts) for attempts in (1, 2, 3, 9)] == [0, 2, last, last]
+    assert any_guides(with_guides.terms) and not any_guides(without.terms)
 
 
 def test_guides_fade_until_the_rest_is_satisfied():

@@ -1,7 +1,5 @@
 """Bio IK, lines 24 to 27 and 34 to 43 of Algorithm 3: a fresh population, and the offspring of one."""
 
-from __future__ import annotations
-
 from memetik.kernels.bio_ik.exploit import SAMPLES, write_strides
 from memetik.kernels.bio_ik.function_pointers import call_look
 from memetik.kernels.bio_ik.reproduce import adopt, constrain, initialise, mutate, recombine

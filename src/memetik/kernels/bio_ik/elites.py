@@ -9,8 +9,6 @@ for nothing, and two busy cores are each a little slower than one. Whether to ca
 machine does. Both ways are timed, by the evaluations that count, and the faster is taken; the other is tried from time to time.
 """
 
-from __future__ import annotations
-
 from memetik.kernels.bio_ik.function_pointers import call_exploit
 from memetik.kernels.bio_ik.record import read_worker
 from memetik.kernels.body.ofkt import clear

@@ -1,7 +1,5 @@
 """The parts of Bio IK that are called by address: each is compiled once, and gives the same bits to all callers."""
 
-from __future__ import annotations
-
 from numba.core import types
 
 from memetik.kernels.compiler.function_pointers import caller

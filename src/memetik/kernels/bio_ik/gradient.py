@@ -9,16 +9,14 @@ again: in a body placed anew, or in one that the OFKT predicts, R_parent L' R^-1
 By the chain rule, a loss is a function of the residuals of its term, whose Jacobian the objectives know.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.bio_ik.objective import place_changes
 from memetik.kernels.bio_ik.record import PLAIN, read_worker
 from memetik.kernels.bio_ik.wrench import hand_down, is_wrench, position_slopes, put, put_loss
+from memetik.kernels.body.motion import write_axes
 from memetik.kernels.body.ofkt import clear, move_frames
 from memetik.kernels.compiler.jit import jit_part
-from memetik.kernels.math.twist import write_axes
 from memetik.kernels.problem.losses import measured_loss, residual_length
 from memetik.kernels.terms.distance import DISTANCE_MARGIN
 from memetik.kernels.terms.function_pointers import call_jacobian

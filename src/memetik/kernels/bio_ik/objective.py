@@ -5,8 +5,6 @@ agree to the last bit: without the OFKT, the tree is made to forget all first. R
 node i was last computed for and its local transform, as in ofkt.py; its transform in the root frame is the pose itself.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.body.forward import frame_pose

@@ -1,7 +1,5 @@
 """Bio IK's settings and arrays: those that all threads of a search share, and those that each has for itself."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from memetik.kernels.body.ofkt import REFERENCE

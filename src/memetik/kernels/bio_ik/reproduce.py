@@ -4,8 +4,6 @@ Each phase works on the genes x and the momentum g of one individual, in place, 
 stream of that individual. U is a number drawn from [0, 1), I_c(a, b) = (1 - c) a + c b.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit

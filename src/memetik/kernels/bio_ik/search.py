@@ -20,8 +20,6 @@ Numbers of equations and lines, here and in the other files, are those of the th
 Every individual draws from a stream of random numbers of its own, so that it does not matter who works out which.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ Individuals stand in the order of their fitness, the fittest first. The mating p
 order; its first `size` places count.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit

@@ -5,8 +5,6 @@ stays fit under ever other weights is fit whatever counts. They decide who is se
 solution is judged, under the given weights.
 """
 
-from __future__ import annotations
-
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.random import uniform
 from memetik.kernels.problem.evaluate import term_error

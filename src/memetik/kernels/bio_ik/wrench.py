@@ -9,8 +9,6 @@ carries, (F, M), and its variable the derivative
 for the axis u through p_i. So all poses of a body together cost one pass, and no Jacobian is written.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.body.records import SCREW, SLIDE

@@ -2,6 +2,7 @@
 
 forward                forward kinematics of the whole tree
 jacobian               the geometric Jacobian of a frame
+motion                 one motion: where it takes its frame, and what it does to a point
 ofkt                   the optimised forward kinematics tree: only what changed
 records                a row for each motion and each frame
 replay                 many queries in one loop, for measurements

@@ -1,9 +1,8 @@
 """Plain forward kinematics of a tree: every motion is evaluated, parents first."""
 
-from __future__ import annotations
-
+from memetik.kernels.body.motion import local
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.math.pose import compose, constant, load, local, store, write_matrix
+from memetik.kernels.math.pose import compose, constant, load, store, write_matrix
 
 
 @jit

@@ -1,7 +1,5 @@
 """The geometric Jacobian of a frame, written by one walk from the frame to the root."""
 
-from __future__ import annotations
-
 from memetik.kernels.body.forward import forward, frame_pose
 from memetik.kernels.body.records import SCREW, SLIDE
 from memetik.kernels.compiler.jit import jit

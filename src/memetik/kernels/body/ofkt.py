@@ -7,12 +7,11 @@ LOCAL) and its transform in the root frame R_i (from REFERENCE). Equations and s
 Numba compiles the counting away when it is None.
 """
 
-from __future__ import annotations
-
 import math
 
+from memetik.kernels.body.motion import local
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.math.pose import compose, constant, inverse, load, local, store, write_matrix
+from memetik.kernels.math.pose import compose, constant, inverse, load, store, write_matrix
 
 VALUE, LOCAL, REFERENCE, WIDTH = 0, 1, 8, 15
 COUNT_LOCAL, COUNT_REFERENCE, COUNT_WORLD = 0, 1, 2

@@ -6,8 +6,6 @@ Every motion acts along the z axis of its own frame: the packer turns the joint 
 the local transform a few multiplications, and the world axis of the motion the third column of its rotation.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from memetik.kernels.compiler.record import item

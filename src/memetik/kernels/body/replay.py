@@ -3,8 +3,6 @@
 Before query k, row k of `edits` says which joints move a little, -1 for none; the rows are repeated as often as needed.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from memetik.kernels.body.forward import forward, frame_pose

@@ -4,8 +4,6 @@ Arms are given as they stand with all joints at zero: the axes of the joints as 
 the target leaves open is taken from the start. Nothing is known of limits here.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.closed_form.subproblems import about, one_turn, two_turns

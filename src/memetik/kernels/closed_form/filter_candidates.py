@@ -1,7 +1,5 @@
 """From the postures that a closed form offers to those that are solutions."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

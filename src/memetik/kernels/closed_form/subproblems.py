@@ -4,8 +4,6 @@ Axes are unit vectors, vectors are tuples of three. Where a vector lies on its a
 angle to answer then.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit

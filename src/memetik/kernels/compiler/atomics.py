@@ -3,8 +3,6 @@
 Compiled only; plain Python has one thread at a time, and so do kernels that run in it.
 """
 
-from __future__ import annotations
-
 from numba.core import types
 from numba.extending import lower_builtin, type_callable
 from numba.np.arrayobj import make_array

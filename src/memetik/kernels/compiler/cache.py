@@ -9,8 +9,6 @@ A file is replaced in one step, data before the index that names it: whoever is 
 old one or the new one.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import itertools

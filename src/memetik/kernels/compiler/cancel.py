@@ -6,8 +6,6 @@ kept in the run's `clock` array until the kernel has returned, where `raise_caug
 through the same array; kernels that hold the GIL release it for a moment, so that the other thread can.
 """
 
-from __future__ import annotations
-
 import ctypes
 import threading
 from typing import Any

@@ -1,7 +1,5 @@
 """The time inside kernels, read from the C library by the name of its function so that compiled code can be cached."""
 
-from __future__ import annotations
-
 import sys
 import time
 from typing import Any

@@ -5,8 +5,6 @@ All of it happens under Numba's lock for compilation, of which Numba tells whoev
 microseconds when it only looks up a kernel that is there already; this is not counted.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 import time

@@ -4,8 +4,6 @@ A direct call would compile every objective into every solver, whether used or n
 a call, keeps the time to the first solution short, and lets users add objectives without anything being compiled again.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from numba.core import cgutils, types

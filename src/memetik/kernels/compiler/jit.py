@@ -9,8 +9,6 @@ call it: a copy that several of them share would be whichever a process happened
 answer with it.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from typing import Any

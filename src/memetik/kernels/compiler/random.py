@@ -1,7 +1,5 @@
 """Random numbers as a counter: stream k of a seed gives the same numbers on every machine and thread."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from memetik.kernels.compiler.jit import jit

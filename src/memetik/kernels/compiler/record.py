@@ -13,8 +13,6 @@ are cold; a table is one array of 64-bit words: the bits of each number, the add
 makes a table keeps its arrays alive as long as it is used. A kernel may read the first record of a record from its table.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Iterator, Mapping

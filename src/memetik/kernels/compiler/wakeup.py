@@ -3,8 +3,6 @@
 They are CPython's own locks, which any thread may release, without the GIL. To wait is to acquire one; to wake is to release it.
 """
 
-from __future__ import annotations
-
 import ctypes
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Let other threads run, by the name of the function in the C library (as in clock.py), for loops that wait for them."""
 
-from __future__ import annotations
-
 import sys
 import time
 from typing import Any

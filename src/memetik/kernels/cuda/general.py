@@ -4,8 +4,6 @@ A thread that is done takes the next problem. On the card terms are not called b
 kinds of terms that the problem has, and chooses among them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any

@@ -8,8 +8,6 @@ A task is a problem with a small budget. The few problems that need more are giv
 from different postures, because one thread after the other would keep the whole card waiting for the hardest of all.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from typing import Any, NamedTuple
@@ -22,8 +20,9 @@ from memetik.kernels.compiler.random import mix
 from memetik.kernels.compiler.record import Array, floats
 from memetik.kernels.cuda.translate import Translator
 from memetik.kernels.math.pose import load, turn
-from memetik.kernels.memetic.descent import DAMPING, LEAST_DAMPING, LONGEST_STEP, STALL, STALLS, STEPS
+from memetik.kernels.memetic.descent import DAMPING, LONGEST_STEP, STALL, STALLS, STEPS
 from memetik.kernels.memetic.pose_step import pose_step
+from memetik.kernels.problem.least_squares import LEAST_DAMPING
 from memetik.kernels.problem.limits import clamp, wrap_towards
 from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED
 from memetik.kernels.terms.pose import rotation_vector

@@ -1,7 +1,5 @@
 """What a launch reads and writes; on the card these are arrays in its memory."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

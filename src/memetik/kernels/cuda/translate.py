@@ -4,8 +4,6 @@ A kernel names the kernels it calls as globals of its module. Its code is bound 
 them is a device function too, or what takes its place on the card: there are no addresses to call and no clock there.
 """
 
-from __future__ import annotations
-
 import types
 from collections.abc import Mapping
 from typing import Any

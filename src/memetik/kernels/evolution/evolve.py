@@ -4,8 +4,6 @@ A method is one kernel (BREED below) that replaces a population by the next gene
 EvolutionRecord.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

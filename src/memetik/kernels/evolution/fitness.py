@@ -5,8 +5,6 @@ from one to the next, and so does what a term within its tolerance still loses: 
 are not satisfied back for ever. Where nothing can be missed, nothing fades.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit

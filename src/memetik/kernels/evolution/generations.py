@@ -1,7 +1,5 @@
 """The generations of genetic algorithm, differential evolution and particle swarm; see solvers/evolution.py."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

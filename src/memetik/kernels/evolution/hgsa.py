@@ -6,8 +6,6 @@ carries is placed anew, through the OFKT. Against placing the whole body an eval
 four limbs of Valkyrie, 40 % for a snake of 30 joints and 15 % for one of 120, but a tenth more for an arm of six.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

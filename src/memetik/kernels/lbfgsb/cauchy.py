@@ -6,8 +6,6 @@ direction of the path, and M W^T (x(t) - x): both change linearly, and a bound c
 met, so the next one is looked for among all variables, which costs less than keeping them sorted.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit

@@ -14,8 +14,6 @@ new pair overwrites the oldest and nothing is moved. A vector as long as W is wi
 places and the steps behind them, `count` of each in use.
 """
 
-from __future__ import annotations
-
 from memetik.kernels.compiler.jit import jit_fast
 from memetik.kernels.math.symmetric import decompose, eliminate, substitute_back
 

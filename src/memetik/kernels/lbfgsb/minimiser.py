@@ -19,8 +19,6 @@ The caller evaluates. It begins, and tells one value and gradient after the othe
 So it is compiled once, whatever is minimised. (A kernel that is handed a function cannot be cached by Numba.)
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -9,8 +9,6 @@ downhill from x; here it must be below the Cauchy point too, else the step ends 
 exact, a projection can be level with x, downhill by rounding only, and be aimed at again and again.
 """
 
-from __future__ import annotations
-
 from numba.core import types
 
 from memetik.kernels.compiler.function_pointers import caller

@@ -1,7 +1,5 @@
 """The state of L-BFGS-B, for n variables and a memory of m pairs."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from memetik.kernels.compiler.record import Array, floats, item, reader, records

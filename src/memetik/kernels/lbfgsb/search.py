@@ -1,7 +1,5 @@
 """Inverse kinematics by L-BFGS-B: descents of half the sum of squared residuals, from the start and then from anywhere."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
@@ -10,10 +8,9 @@ from memetik.kernels.compiler.random import seed_stream
 from memetik.kernels.compiler.record import reader
 from memetik.kernels.lbfgsb.minimiser import ACCEPT, GIVE_UP, GO_ON, RUNNING, advance, begin
 from memetik.kernels.lbfgsb.record import Minimiser
-from memetik.kernels.memetic.descent import FADING
-from memetik.kernels.memetic.refine import FAINT
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.problem.evaluate import linearise, measure, place
+from memetik.kernels.problem.guides import FADING, FAINT, any_guides, first_fading
 from memetik.kernels.problem.limits import open_limits, sample
 from memetik.kernels.problem.record import Run
 
@@ -121,7 +118,7 @@ def attempt(problem, own, guided, patient, run, work):
     Where the balance led astray before, the next attempts begin with fainter guides. A patient one never stalls.
     """
     last = FADING.size - 1
-    stage = min(2 * (int(run.outcome[ATTEMPTS]) - 1), last) if guided else last
+    stage = first_fading(int(run.outcome[ATTEMPTS])) if guided else last
     while True:
         stall = STALL if stage == last else BALANCE_STALL
         if patient:
@@ -149,9 +146,8 @@ def search(problem, run, own, work):
     """
     descents, terms = read_descents(own), problem.terms
     x, restarts = descents.minimiser.line.x, descents.restarts
-    guided, blocking = False, False
+    guided, blocking = any_guides(terms), False
     for t in range(terms.size):
-        guided = guided or terms[t].soft != 0
         blocking = blocking or terms[t].soft == 0
     patient = not (restarts and blocking)  # a single descent, or guides alone, whose balance is what counts
     first = run.most - min(SETTLE, run.most // 4) if restarts else run.most

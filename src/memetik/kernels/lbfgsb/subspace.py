@@ -13,8 +13,6 @@ and w = (row of Y / sqrt(theta), row of S sqrt(theta)) of a variable. The first 
 the second where few are free. If none is held, substitution in the triangle I + R will do.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

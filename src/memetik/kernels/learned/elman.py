@@ -6,8 +6,6 @@ So the answer to an input depends on the way that led there, which tells apart t
 holds all weights: for each hidden unit W, C and b, then for each output V and d.
 """
 
-from __future__ import annotations
-
 from memetik.kernels.compiler.jit import jit_fast
 from memetik.kernels.learned.network import sigmoid
 

@@ -4,8 +4,6 @@ A position is its three coordinates. An orientation is the first two columns of 
 smoothly with it, as no set of four or fewer does (q and -q are one rotation, angles jump).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from memetik.kernels.compiler.jit import jit, jit_part

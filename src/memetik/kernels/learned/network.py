@@ -6,8 +6,6 @@
 comes from the layer below and then the bias. `units` holds the outputs of all units, layer after layer.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

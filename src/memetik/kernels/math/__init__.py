@@ -1,4 +1,4 @@
-"""Poses, twists and small dense linear algebra.
+"""Poses and small dense linear algebra.
 
 line_search            the line search of Moré and Thuente
 linear                 Cholesky factorisation and one damped step
@@ -6,6 +6,5 @@ pose                   unit quaternion and position
 sincos                 sine and cosine together
 svd                    singular values by Jacobi rotations
 symmetric              symmetric systems by LDL^T
-twist                  what one motion does to a point
 vector                 three numbers
 """

@@ -8,8 +8,6 @@ by narrowing an interval that holds one. The caller evaluates: it begins a searc
 until the search is done. The state is a record, so that many searches can run side by side.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit, jit_part

@@ -5,8 +5,6 @@ unsigned where a loop does not start at zero: for a signed one Numba must allow 
 end, and the loop is then not vectorised (three times slower, measured on the step of a humanoid).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

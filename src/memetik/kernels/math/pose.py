@@ -1,10 +1,6 @@
 """Arithmetic of poses (w, x, y, z, px, py, pz): unit quaternion and position."""
 
-from __future__ import annotations
-
-from memetik.kernels.body.records import SCREW, SLIDE
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.math.sincos import sincos
 
 
 @jit
@@ -79,27 +75,6 @@ def inverse(a):
     back = (a[0], -a[1], -a[2], -a[3])
     px, py, pz = turn(back, a[4], a[5], a[6])
     return back[0], back[1], back[2], back[3], -px, -py, -pz
-
-
-@jit
-def local(node, value):
-    """Eq. 4 of the OFKT paper, L = S T(value): the static transform of the node followed by its motion along z."""
-    w, x, y, z, px, py, pz = node.w, node.x, node.y, node.z, node.px, node.py, node.pz
-    slide = 0.0
-    if node.motion == SLIDE:
-        slide = value
-    else:
-        s, c = sincos(0.5 * value)
-        w, x, y, z = w * c - z * s, x * c + y * s, y * c - x * s, z * c + w * s
-        if node.motion == SCREW:
-            slide = node.pitch * value
-    if slide != 0.0:
-        # A turn about z leaves z in place, so the turned quaternion gives the same direction.
-        ux, uy, uz = axis((w, x, y, z))
-        px += slide * ux
-        py += slide * uy
-        pz += slide * uz
-    return w, x, y, z, px, py, pz
 
 
 @jit

@@ -4,8 +4,6 @@ The angle is taken to the nearest multiple of a quarter turn, subtracted in thre
 rest, at most an eighth of a turn, goes into polynomials. Exact to the last bit or two.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit

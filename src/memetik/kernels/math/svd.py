@@ -8,8 +8,6 @@ to the identity as well, the left ones. Fed with the columns of A instead, left 
 vectors the less there is to do, so take the shorter side.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit_fast

@@ -5,8 +5,6 @@ positive ones, and no order of elimination can fail except by rounding. Only the
 along rows, whose updates do not wait for each other.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from memetik.kernels.compiler.jit import jit_fast

@@ -4,8 +4,6 @@ A product may be fused with the sum that it goes into (compiler/jit.py), and whi
 that is written out and the same one by these functions, the last bits with it.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit

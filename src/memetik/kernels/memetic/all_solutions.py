@@ -1,7 +1,5 @@
 """Many solutions of one problem: attempts from all over the population, kept if they differ from those before."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Many solves in one call: row after row of targets, while the other threads of Python do the same with other rows."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from memetik.kernels.compiler.cancel import CAUGHT

@@ -1,19 +1,15 @@
 """The local search of memetic: damped Gauss-Newton steps within the limits, given up early where nothing is gained."""
 
-from __future__ import annotations
-
 import math
-
-import numpy as np
 
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.problem.evaluate import measure, place
-from memetik.kernels.problem.least_squares import damped_step, linear_model, shorten, take_step
+from memetik.kernels.problem.guides import FADING, first_fading
+from memetik.kernels.problem.least_squares import LEAST_DAMPING, damped_step, linear_model, shorten, take_step
 
 # A step is damped by this share of half the squared error: bold near the solution, careful far from it.
 DAMPING = 0.1
-LEAST_DAMPING = 1e-12
 LONGEST_STEP = 1.5  # rad or m, for the joint that moves most
 STEPS = 12  # an attempt that takes longer rarely succeeds
 STALL = 0.5  # a step should at least halve the squared error ...
@@ -29,10 +25,6 @@ def newton_step(problem, x, damping, softness, work):
     linear_model(problem, x, softness, work)
     damped_step(problem, damping, work)
     shorten(LONGEST_STEP, work)
-
-
-# Soft terms fade while the others are not satisfied: what they count for in one descent after another.
-FADING = np.array([1.0, 1e-2, 1e-4, 1e-6, 0.0])
 
 
 @jit
@@ -75,8 +67,7 @@ def attempt_softly(problem, x, run, work):
 
     Where the balance led astray before, the next attempts begin with fainter guides.
     """
-    first = min(2 * (int(run.outcome[ATTEMPTS]) - 1), FADING.size - 1)
-    for k in range(first, FADING.size):
+    for k in range(first_fading(int(run.outcome[ATTEMPTS])), FADING.size):
         satisfied = descend(problem, x, FADING[k], run, work)
         if satisfied or spent(run):
             return satisfied

@@ -4,8 +4,6 @@ The poses of the population's frames are stored by component, (frames, 7, postur
 several postures: ranking 256 of them takes less time than two steps of the local search.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.body.forward import forward, frame_pose

@@ -1,15 +1,14 @@
 """The descent for one full pose of one frame, the commonest problem, without the generality of many terms."""
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.body.forward import forward, frame_pose
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import store, turn
-from memetik.kernels.memetic.descent import DAMPING, LEAST_DAMPING, LONGEST_STEP, STALL, STALLS, STEPS
+from memetik.kernels.memetic.descent import DAMPING, LONGEST_STEP, STALL, STALLS, STEPS
 from memetik.kernels.memetic.pose_step import pose_step
 from memetik.kernels.problem.budget import EVALUATIONS, remember, spent
+from memetik.kernels.problem.least_squares import LEAST_DAMPING
 from memetik.kernels.problem.limits import clamp
 from memetik.kernels.terms.pose import rotation_vector, target_pose
 

@@ -5,8 +5,6 @@ nearest to the target. Most problems are of this kind, and most of them are solv
 looked up, called by address or divided into parts here. Tests hold its verification equal to that of all other problems.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.body.forward import forward, frame_pose

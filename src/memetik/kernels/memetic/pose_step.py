@@ -4,8 +4,6 @@ The same step as in descent.py, written out. It takes a quarter of the time beca
 memory and the compiler knows all sizes; tests hold the two equal.
 """
 
-from __future__ import annotations
-
 from memetik.kernels.body.records import SCREW, SLIDE
 from memetik.kernels.compiler.jit import jit_fast
 

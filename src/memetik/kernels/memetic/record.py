@@ -1,7 +1,5 @@
 """What the flagship keeps for a problem, and the scratch of its solves."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from memetik.kernels.compiler.record import Array, flags, floats, reader, records

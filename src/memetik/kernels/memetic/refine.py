@@ -6,19 +6,17 @@ the steps become conjugate directions (Polak and Ribière), which learn the curv
     d = s + beta d_last        beta = s·(g - g_last) / s_last·g_last
 """
 
-from __future__ import annotations
-
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.memetic.descent import LEAST_DAMPING, LONGEST_STEP, newton_step
+from memetik.kernels.memetic.descent import LONGEST_STEP, newton_step
 from memetik.kernels.problem.budget import EVALUATIONS, deadline_after, spent
 from memetik.kernels.problem.evaluate import measure, place
+from memetik.kernels.problem.least_squares import LEAST_DAMPING
 from memetik.kernels.problem.limits import clamp
 from memetik.kernels.problem.record import Run, solve_arrays
 from memetik.kernels.problem.solve import end_solve
 
 STEPS = 100  # evaluations that it is worth; arms out of reach take 20 to 80
 GAIN = 1e-12  # a step that gains less than this share ends it
-FAINT = 1e-6  # guides still choose among postures that are equally close
 FIRST_DAMPING = 0.02  # share of the squared error
 BOLDER, WARIER = 0.9, 3.0  # what a step that gains, or does not, makes of the damping; directions need it steady
 

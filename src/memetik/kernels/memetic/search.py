@@ -6,8 +6,6 @@ that are already satisfied and takes the others from the posture that suits thei
 posture is exploited once only (niching), and when the best of the population is used up, fresh ones are drawn (wipe-out).
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit

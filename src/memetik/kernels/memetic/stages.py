@@ -6,15 +6,14 @@ all stages so far. Whoever solves, one problem from Python or many in a loop, ca
 address, and so gets the same bits.
 """
 
-from __future__ import annotations
-
 from memetik.kernels.compiler.clock import now
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.memetic.record import memetic_arrays
-from memetik.kernels.memetic.refine import FAINT, refine_vector
+from memetik.kernels.memetic.refine import refine_vector
 from memetik.kernels.memetic.search import solve
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.problem.function_pointers import call_stage
+from memetik.kernels.problem.guides import FAINT
 from memetik.kernels.problem.record import Problem, SolveArrays
 from memetik.kernels.problem.solve import judge
 from memetik.kernels.problem.verify import CLOSEST, REACHED

@@ -4,8 +4,6 @@ Where nothing is within tolerance, being calm is worth more than coming closer e
 valley that it is in, and stays there until something is.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
@@ -14,9 +12,10 @@ from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.random import seed_stream, uniform
 from memetik.kernels.compiler.record import Array, floats, integers
 from memetik.kernels.memetic.all_solutions import apart
-from memetik.kernels.memetic.refine import FAINT, refine
+from memetik.kernels.memetic.refine import refine
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, OUTCOME, deadline_after, spent
 from memetik.kernels.problem.function_pointers import call_attempt
+from memetik.kernels.problem.guides import FAINT
 from memetik.kernels.problem.limits import clamp
 from memetik.kernels.problem.record import Run, solve_arrays
 from memetik.kernels.problem.solve import begin_solve

@@ -3,6 +3,7 @@
 budget                 what a search may spend and has spent
 evaluate               residuals, Jacobians and errors of all terms
 function_pointers      the kernels that make a method, called by address
+guides                 how terms without tolerance fade
 least_squares          the linear model of the errors, and a step within the limits
 limits                 clamp to limits, draw within them, go round by whole turns
 losses                 the scalar losses of the thesis

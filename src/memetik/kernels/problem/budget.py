@@ -1,7 +1,5 @@
 """What a search may spend, what it has spent, and the best posture it has seen."""
 
-from __future__ import annotations
-
 from memetik.kernels.compiler.cancel import cancelled
 from memetik.kernels.compiler.clock import now
 from memetik.kernels.compiler.jit import jit

@@ -1,13 +1,11 @@
 """From variables to residuals, Jacobians and errors: every term of a problem at one posture."""
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.body.forward import forward, frame_pose
+from memetik.kernels.body.motion import write_axes
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.math.pose import store
-from memetik.kernels.math.twist import write_axes
 from memetik.kernels.terms.distance import penetration
 from memetik.kernels.terms.function_pointers import call_jacobian, call_residual
 from memetik.kernels.terms.pose import pose_error

@@ -1,7 +1,5 @@
 """The kernels that make a method, which are called by address, by their signatures."""
 
-from __future__ import annotations
-
 from numba.core import types
 
 from memetik.kernels.compiler.function_pointers import caller

@@ -6,8 +6,6 @@ after a step s is about
     |r + J s|^2 + 2 g·s + s^T D s        with half the gradient J^T r + g
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -16,6 +14,8 @@ from memetik.kernels.compiler.jit import jit, jit_fast, jit_part
 from memetik.kernels.math.linear import factorise, substitute
 from memetik.kernels.problem.evaluate import linearise
 from memetik.kernels.problem.limits import clamp
+
+LEAST_DAMPING = 1e-12  # leaves a system that can be solved
 
 
 @jit_part

@@ -5,8 +5,6 @@ method that stops such a joint at its limit is stuck at a wall that is not there
 joints turn twice, one try of damped least squares solves 53 % with these walls and 88 % without.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit

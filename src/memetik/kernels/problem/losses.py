@@ -4,8 +4,6 @@ They serve Bio IK and the other evolutionary methods, which compare postures and
 those of the thesis; where its text differs from what is computed here, the function says so.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit, jit_part

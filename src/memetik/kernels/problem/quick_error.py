@@ -1,7 +1,5 @@
 """A quick look at how promising a posture is: squared errors without trigonometry, good enough to rank a population."""
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit, jit_part

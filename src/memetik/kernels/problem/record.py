@@ -1,7 +1,5 @@
 """What solving kernels are given: the problem, and one run on it."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from memetik.kernels.body.records import FRAME, NODE

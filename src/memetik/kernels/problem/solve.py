@@ -1,7 +1,5 @@
 """How every solve begins and ends, and what all methods but the flagship share in between."""
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit, jit_free

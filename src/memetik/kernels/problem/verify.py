@@ -1,7 +1,5 @@
 """The end of every solve: wrap, clamp, recompute by the plain path, and judge what is really returned."""
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit

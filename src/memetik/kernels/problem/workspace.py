@@ -1,7 +1,5 @@
 """The scratch that every solve needs."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from memetik.kernels.compiler.jit import jit

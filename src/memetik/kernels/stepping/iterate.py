@@ -6,8 +6,6 @@ at a random posture, or there is none. Guides fade as they do in memetic: the ba
 they give way until the rest is satisfied.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
@@ -17,10 +15,10 @@ from memetik.kernels.compiler.function_pointers import caller
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.random import seed_stream
 from memetik.kernels.compiler.record import Array, floats, reader
-from memetik.kernels.memetic.descent import FADING
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, remember, spent
 from memetik.kernels.problem.evaluate import measure, place
 from memetik.kernels.problem.function_pointers import PROBLEM, TABLE, VECTOR, WORKSPACE
+from memetik.kernels.problem.guides import FADING, any_guides, first_fading
 from memetik.kernels.problem.least_squares import shorten, step_from
 from memetik.kernels.problem.limits import sample, turn_back
 
@@ -46,15 +44,6 @@ read_stepping = reader(SteppingRecord)
 
 
 @jit
-def first_fading(terms, attempts):
-    """Where in FADING an attempt begins: with full guides at first, with fainter ones later, without if there are none."""
-    for t in range(terms.size):
-        if terms[t].soft:
-            return min(2 * (attempts - 1), FADING.size - 1)
-    return FADING.size - 1
-
-
-@jit
 def note(x, error, hard, satisfied, run, work):
     """Keep the best posture: one that satisfies all beats all others, and among those the least error with guides."""
     remember(x, -1.0 / (1.0 + error) if satisfied else hard, run, work)
@@ -74,7 +63,8 @@ def attempt(problem, x, run, own, work):
     Returns whether some posture satisfied all terms.
     """
     stepping, outcome = read_stepping(own), run.outcome
-    fading = first_fading(problem.terms, int(outcome[ATTEMPTS]))
+    last = FADING.size - 1
+    fading = first_fading(int(outcome[ATTEMPTS])) if any_guides(problem.terms) else last
     stepping.last[0] = lowest = math.inf
     idle = 0
     while True:
@@ -94,7 +84,7 @@ def attempt(problem, x, run, own, work):
         goes_on = idle < stepping.patience and math.isfinite(error)
         if goes_on and call_step(stepping.step, problem, x, softness, error, own, work):
             continue
-        if outcome[ERROR] < 0.0 or fading == FADING.size - 1:
+        if outcome[ERROR] < 0.0 or fading == last:
             return outcome[ERROR] < 0.0
         fading += 1
         stepping.last[0] = lowest = math.inf

@@ -1,7 +1,5 @@
 """Steps by the gradient J^T r + g and the curvature J^T J + D of the squared error; see solvers/stepping.py."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

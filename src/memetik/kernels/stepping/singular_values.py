@@ -7,8 +7,6 @@ With the springs as residuals of their own, sqrt(D_k) s_k + g_k / sqrt(D_k) for 
 so all steps of this family are s = -sum_i f(sigma_i) (left_i·b) right_i and differ in f alone; see solvers/stepping.py.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

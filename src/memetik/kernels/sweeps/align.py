@@ -9,8 +9,6 @@ A weighted sum of such distances has the same form, so the best angle for any nu
 A slide by s along u is best at s = Σ w u·(d - r) / Σ w. A screw does both at once, and its best turn is found step by step.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.body.records import SLIDE, TURN

@@ -8,8 +8,6 @@ A joint costs a constant effort for each term, however long the chain: joints ar
 poses of those to come stay true, and the frames move along with each joint instead of being computed again.
 """
 
-from __future__ import annotations
-
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import axis, load
 from memetik.kernels.math.vector import dot

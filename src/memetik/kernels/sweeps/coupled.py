@@ -5,11 +5,9 @@ deepest about its present axis and then the others in this order, so that each a
 moves the frames exactly as forward kinematics would, without placing what lies between.
 """
 
-from __future__ import annotations
-
+from memetik.kernels.body.motion import local, twist
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.math.pose import axis, compose, load, local, store
-from memetik.kernels.math.twist import twist
+from memetik.kernels.math.pose import axis, compose, load, store
 from memetik.kernels.problem.limits import clamp
 from memetik.kernels.sweeps.pull import carries, misturn, move_frames, pair, total_loss, weight
 from memetik.kernels.terms.records import ROTATION

@@ -6,11 +6,10 @@ to where the first half left it. The joints are the real ones, so what comes out
 also the way back from points to joint values.
 """
 
-from __future__ import annotations
-
 from memetik.kernels.body.forward import frame_pose
+from memetik.kernels.body.motion import local
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.math.pose import axis, compose, constant, load, local, store, turn
+from memetik.kernels.math.pose import axis, compose, constant, load, store, turn
 from memetik.kernels.math.sincos import sincos
 from memetik.kernels.math.vector import minus, times
 from memetik.kernels.problem.limits import clamp

@@ -9,12 +9,11 @@ holds weighted sums (Reaching in record.py). A link with a target of its own goe
 to follow.
 """
 
-from __future__ import annotations
-
 import math
 
+from memetik.kernels.body.motion import local
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.math.pose import axis, constant, load, local, store, turn
+from memetik.kernels.math.pose import axis, constant, load, store, turn
 from memetik.kernels.math.vector import dot, minus, plus, times
 from memetik.kernels.problem.limits import clamp
 from memetik.kernels.sweeps.align import play

@@ -9,8 +9,6 @@ alone. So a chain of any length is summed up once, link by link, and each joint 
 record.py, a row for each node). The shape r may be given in axes of its own; S then turns it into the world.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit, jit_part

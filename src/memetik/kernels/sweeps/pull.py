@@ -8,8 +8,6 @@
 All of them agree with the squared residuals of the terms as these go to zero.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.body.records import SCREW, SLIDE

@@ -1,7 +1,5 @@
 """Settings and scratch of the methods of sweeps."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from memetik.kernels.compiler.record import Array, flags, floats, integers, item, reader, records

@@ -5,8 +5,6 @@ symmetry where every joint is pulled along itself, is nudged off it; then, with 
 objective that is missed are drawn anew. The last part of the budget goes into the best posture found.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit

@@ -5,8 +5,6 @@ and look again after each move. A squared distance to a set is never more than t
 at the start of the move, so what brings the frame nearer to the chosen place brings it nearer to the set.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit, jit_part

@@ -7,13 +7,11 @@ With the axis a and the wanted direction d, both unit vectors in the world, and 
 For a point y seen from the frame at p, d = (y - p) / |y - p|.
 """
 
-from __future__ import annotations
-
 import math
 
+from memetik.kernels.body.motion import twist
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.math.pose import load, turn
-from memetik.kernels.math.twist import twist
 from memetik.kernels.terms.pose import add_three, put_three
 from memetik.kernels.terms.records import DIRECTION, TermKind, declare
 

@@ -8,12 +8,10 @@ with v_i the velocity of c_i. e is zero over the polygon; beside an edge with th
 de = n n·dc; beside a corner de = dc.
 """
 
-from __future__ import annotations
-
 import math
 
+from memetik.kernels.body.motion import twist
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.math.twist import twist
 from memetik.kernels.terms.records import TermKind, declare
 
 # Target: number of corners, x and y of each. Data, for each of `count`: row of the frame at the centre of a mass, its share

@@ -1,7 +1,5 @@
 """Calls of what users wrote: a compiled function that may raise an exception, and Python itself by a C function."""
 
-from __future__ import annotations
-
 import ctypes
 from typing import Any
 

@@ -9,8 +9,6 @@ turns in world axes) and one change of each joint value x_j that it reads,
 so the number of calls grows with what the function reads and not with the number of joints of the body.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math
@@ -19,9 +17,9 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
+from memetik.kernels.body.motion import twist
 from memetik.kernels.compiler.jit import jit, jit_allocating, jit_part
 from memetik.kernels.math.pose import load, store
-from memetik.kernels.math.twist import twist
 from memetik.kernels.terms.callback import call_back, call_guarded
 from memetik.kernels.terms.geometry.closest import unit
 from memetik.kernels.terms.records import TermKind, declare

@@ -12,8 +12,6 @@ Of many pairs only few are close at a time. They take the rows in turn, so that 
 thousand rows; should they be more, the deepest of the rest has the last row.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit, jit_part

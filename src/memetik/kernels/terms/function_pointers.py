@@ -1,7 +1,5 @@
 """The kernels of terms, which are called by address, by their signatures."""
 
-from __future__ import annotations
-
 import numba
 from numba.core import types
 

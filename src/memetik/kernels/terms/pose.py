@@ -12,13 +12,11 @@ of the frame (v_o, w_o, p_o of the frame that the target rides on):
     orientation   J_l^-1(e) A^T (w - w_o), with the inverse left Jacobian of the rotation group
 """
 
-from __future__ import annotations
-
 import math
 
+from memetik.kernels.body.motion import twist
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import compose, load, turn
-from memetik.kernels.math.twist import twist
 from memetik.kernels.terms.records import POINT, POSITION_LOSS, ROTATION, TermKind, declare
 
 # Target: a pose. Data: mask of three axes (0 free, 1 full), tolerance of each axis; `count` is 1 if these are what is judged.

@@ -18,13 +18,11 @@ surface beside it (terms/geometry/rays.py) instead:
 with a last row `miss` that no tolerance allows. At the rim c counts as fixed, de = (dp, 0).
 """
 
-from __future__ import annotations
-
 import math
 
+from memetik.kernels.body.motion import twist
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import load, turn
-from memetik.kernels.math.twist import twist
 from memetik.kernels.terms.aim import bend
 from memetik.kernels.terms.geometry.rays import beside, cast
 from memetik.kernels.terms.pose import add_three, put_three

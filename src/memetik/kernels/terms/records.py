@@ -6,8 +6,6 @@ give residuals, zero when satisfied. `scale` turns a residual [m, rad] into what
 Each kind of term is declared once, in the file of its kernels, by a TermKind: all that the rest of the library asks about it.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -12,8 +12,6 @@ with v_l and v_y the velocities of l as fixed to the solids and to the plane. A 
 box, the radii of its disc and ball, and n in its own axes, has its lowest point at n·c - b·|n| - disc |n_xy| - ball.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit, jit_part

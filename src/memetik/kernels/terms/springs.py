@@ -4,8 +4,6 @@ Each spring has the residual stiffness * (distance of x from [low, high]). Sprin
 the normal equations as a diagonal and cost next to nothing even for a whole body.
 """
 
-from __future__ import annotations
-
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.terms.records import FOLLOWS_START, TermKind, declare
 

@@ -1,7 +1,5 @@
 """Targets from Python into the data array: checked and converted in one crossing, because retargeting is hot too."""
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit, jit_part

@@ -4,8 +4,6 @@ A segment is its middle and half vector, p(t) = c + t u with t from -1 to 1; a p
 and stands about the origin of its own axes. Distances are signed: positive apart, negative for the shortest way out.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit, jit_part

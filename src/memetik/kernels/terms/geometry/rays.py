@@ -11,8 +11,6 @@ Facets have a front, the side of their normal, and a ray passes through them fro
 solid leaves it unhindered and meets what comes after.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit, jit_part

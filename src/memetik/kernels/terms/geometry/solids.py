@@ -4,8 +4,6 @@ Every function returns the distance d, a point a of the one and b of the other, 
 a = b + d n for the boxes and segments without their balls.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit, jit_part

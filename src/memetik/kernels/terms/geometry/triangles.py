@@ -5,8 +5,6 @@ leave it). The boxes stand in depth-first order and each knows where to go on if
 needs no stack: the next box, or the one after all that is inside.
 """
 
-from __future__ import annotations
-
 import math
 
 from memetik.kernels.compiler.jit import jit_part

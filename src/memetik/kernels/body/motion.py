@@ -1,10 +1,30 @@
-"""What one motion does to a point: the building block of every Jacobian."""
-
-from __future__ import annotations
+"""One motion: where it takes its frame, and what it does to a point, the building block of every Jacobian."""
 
 from memetik.kernels.body.records import SCREW, SLIDE
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import axis, load
+from memetik.kernels.math.sincos import sincos
+
+
+@jit
+def local(node, value):
+    """Eq. 4 of the OFKT paper, L = S T(value): the static transform of the node followed by its motion along z."""
+    w, x, y, z, px, py, pz = node.w, node.x, node.y, node.z, node.px, node.py, node.pz
+    slide = 0.0
+    if node.motion == SLIDE:
+        slide = value
+    else:
+        s, c = sincos(0.5 * value)
+        w, x, y, z = w * c - z * s, x * c + y * s, y * c - x * s, z * c + w * s
+        if node.motion == SCREW:
+            slide = node.pitch * value
+    if slide != 0.0:
+        # A turn about z leaves z in place, so the turned quaternion gives the same direction.
+        ux, uy, uz = axis((w, x, y, z))
+        px += slide * ux
+        py += slide * uy
+        pz += slide * uz
+    return w, x, y, z, px, py, pz
 
 
 @jit_part
