@@ -33,6 +33,9 @@ LOOK = 8  # postures of the population that a restart looks at
 EXPLOITED = 12  # attempts before postures are drawn afresh
 STREAM = 1 << 20  # more attempts than any task makes, so that no two streams draw the same postures
 
+SIMULATED: bool = getattr(numba.config, "ENABLE_CUDASIM", False)  # device code as plain Python, a thread at a time
+WARP = 0xFFFFFFFF  # all 32 threads
+
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _DROP, _UNIT = np.uint64(11), 2.0**-53
 
@@ -70,6 +73,15 @@ class PoseWork(NamedTuple):
     step: Array = floats("variables")
 
 
+@cuda.jit(device=True)
+def warp_any(holds):
+    """Whether it holds in any thread of the warp; all of them meet here.
+
+    Threads that part ways at a branch otherwise never meet again: of 32 that could share an instruction eight did.
+    """
+    return holds if SIMULATED else cuda.any_sync(WARP, holds)
+
+
 @cache
 def pose_kernel(motions: int, n: int) -> Any:
     """The kernel for bodies with so many motions and n variables; sizes of local arrays must be known when it compiles."""
@@ -97,7 +109,9 @@ def pose_kernel(motions: int, n: int) -> Any:
         target = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         spent = attempt = taken = failures = 0
         least = last = math.inf
-        while task < count:
+        while warp_any(task < count):
+            if task >= count:
+                continue  # its neighbours are still at work
             if begin:
                 begin, verifying = False, False
                 row = tasks.which[task // spread]
