@@ -7,7 +7,7 @@ from memetik.batch.solution import BatchSolution
 from memetik.batch.solve import solve_batch
 from memetik.batch.source import open_files
 from memetik.batch.tables import QUATERNION
-from memetik.batch.threads import cores
+from memetik.parallel import cores
 
 __all__ = [
     "QUATERNION",

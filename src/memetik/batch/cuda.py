@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numba
@@ -10,16 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.batch.solution import Answers, Tell
+from memetik.batch.transfer import from_card, to_card
 from memetik.errors import MissingExtraError, ProblemError
 from memetik.kernels.compiler.record import fields
 from memetik.kernels.cuda.record import Results, Tasks, ThreadScratch
-from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME
-from memetik.kernels.problem.solve import judge
+from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME
 from memetik.kernels.problem.verify import REACHED
 from memetik.kernels.problem.workspace import workspace_size
-from memetik.kernels.terms.records import POINT, ROTATION
 from memetik.problem import Problem
-from memetik.problem.scratch import Scratch
 from memetik.solvers.memetic_plan import memetic_plan
 from memetik.types import Array
 
@@ -34,7 +33,8 @@ CHUNK = 1 << 20  # rows on the card at once
 def require_cuda() -> Any:
     """numba.cuda, if a card can be used; otherwise an error that says what is missing."""
     try:
-        from numba import cuda
+        with _old_names():
+            from numba import cuda
     except ImportError as error:
         raise MissingExtraError("numba-cuda", "a batch on a graphics card", "cuda") from error
     if not cuda.is_available():
@@ -43,6 +43,20 @@ def require_cuda() -> Any:
             "must list the card). device='cpu' works everywhere."
         )
     return cuda
+
+
+@contextmanager
+def _old_names() -> Iterator[None]:
+    """numba-cuda asks for a name as it is imported that NumPy has dropped."""
+    numpy: Any = np
+    missing = not hasattr(numpy, "row_stack")
+    if missing:
+        numpy.row_stack = np.vstack
+    try:
+        yield
+    finally:
+        if missing:
+            del numpy.row_stack
 
 
 def solve_on_cuda(
@@ -57,30 +71,15 @@ def solve_on_cuda(
     cuda = require_cuda()
     if problem.has_functions:
         raise ProblemError(f"{problem._fallible[0]!r} is a user's function and cannot run on a card. Use device='cpu'.")
-    c, answers = problem.compiled, Answers.empty(problem, starts)
+    c, parts = problem.compiled, []
+    if not len(rows):
+        return Answers.empty(problem, starts)
     for first in range(0, len(rows), CHUNK):
         chunk = slice(first, min(first + CHUNK, len(rows)))
         launcher = (Poses if c.one_pose else General)(cuda, c, rows[chunk], places, starts[chunk], seed)
-        done = _solve(launcher, most)
-        _judge_terms(c, rows[chunk], places, done)
-        done.numbers[:, MOVED] = ((starts[chunk] < c.limits["lower"]) | (starts[chunk] > c.limits["upper"])).any(axis=1)
-        answers.q[chunk], answers.status[chunk], answers.numbers[chunk], answers.seconds[chunk] = done
+        parts.append(_solve(launcher, most))
         tell(chunk.stop)
-    return answers
-
-
-def _judge_terms(c: Compiled, rows: Array, places: Any, done: Answers) -> None:
-    """Write which terms are satisfied, as the processor would (kernels/problem/budget.py)."""
-    terms, missed = c.terms, done.status != REACHED
-    errors, satisfied = done.numbers[:, OUTCOME : OUTCOME + terms.size], done.numbers[:, OUTCOME + terms.size :]
-    satisfied[:] = (errors <= terms["tolerance"]) | (terms["soft"] != 0) | ~missed[:, None]
-    if (np.isin(terms["goal"], (POINT, ROTATION)) & (terms["count"] > 0)).any():
-        # Tolerances of single axes cannot be told from the length of an error: look again.
-        own = Scratch(c)
-        for k in np.flatnonzero(missed):
-            own.arrays.problem.data[places] = rows[k]
-            judge(own.table, done.q[k], own.outcome)
-            satisfied[k] = own.outcome[OUTCOME + terms.size :]
+    return parts[0] if len(parts) == 1 else Answers(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def _solve(launcher: Launcher, most: int) -> Answers:
@@ -128,14 +127,13 @@ class Launcher:
     blocks: int  # on a multiprocessor
 
     def __init__(self, cuda: Any, c: Compiled, rows: Array, places: Any, starts: Array, seed: int) -> None:
-        self.cuda, self.c, self.starts, self.count = cuda, c, starts, len(rows)
+        self.cuda, self.c, self.count = cuda, c, len(rows)
         self.plan = memetic_plan(c)
-        self.problem, self.population = self._sent(c.flat), self._sent(self.plan.population)
+        sent = c.plans.get(Launcher) or (self._sent(c.flat), self._sent(self.plan.population))
+        problem, self.population = c.plans.setdefault(Launcher, sent)  # stay on the card, all but the targets
+        self.problem = problem._replace(data=to_card(cuda, c.data))
         columns, none = np.asarray(places, dtype=np.int64), np.zeros(0, dtype=np.int32)
-        self.tasks = self._sent(Tasks(0, 0, seed, 0, columns, rows, self._starts(), none))
-
-    def _starts(self) -> Array:
-        return self.starts
+        self.tasks = self._sent(Tasks(0, 0, seed, 0, columns, rows, starts, none))
 
     def _kernel(self) -> Any:
         raise NotImplementedError
@@ -146,7 +144,7 @@ class Launcher:
     def _sent(self, record: Any) -> Any:
         """The record with its arrays in the memory of the card."""
         return type(record)(
-            *(v if isinstance(v, int) else self.cuda.to_device(np.ascontiguousarray(v)) for v in record)
+            *(v if isinstance(v, int) else to_card(self.cuda, v) for v in record)
         )  # fmt: skip
 
     def _allocated(self, kind: Any, sizes: Mapping[str, int]) -> Any:
@@ -160,17 +158,14 @@ class Launcher:
         """Tasks for the rows in `which`, `spread` for each, that draw from as many streams."""
         cuda, c, count = self.cuda, self.c, len(which) * spread
         blocks = min(-(-count // self.threads), self.blocks * _multiprocessors(cuda))
-        tasks = self.tasks._replace(spread=spread, stream=stream, most=most, which=cuda.to_device(which))
-        written = self._allocated(Results, {"tasks": count, "dof": tasks.starts.shape[1], "terms": c.terms.size})
+        tasks = self.tasks._replace(spread=spread, stream=stream, most=most, which=to_card(cuda, which))
+        written = self._allocated(Results, {**c.sizes, "tasks": count})
         scratch = self._scratch(blocks * self.threads)
         counter = cuda.to_device(np.zeros(1, dtype=np.int32))  # the number of the next task
         kernel = self._kernel()[blocks, self.threads]
         seconds = _timed(cuda, kernel, self.problem, self.population, tasks, written, *scratch, counter)
-        results = Results(*(array.copy_to_host() for array in written))
-        numbers = np.zeros((count, c.outcome_size))
-        numbers[:, EVALUATIONS], numbers[:, ATTEMPTS] = results.evaluations, results.attempts
-        numbers[:, OUTCOME : OUTCOME + c.terms.size] = results.errors
-        return Answers(results.q, results.statuses.astype(np.int8), numbers, np.full(count, seconds / count))
+        q, status, numbers = (from_card(cuda, array) for array in written)
+        return Answers(q, status, numbers, np.full(count, seconds / count))
 
 
 class Poses(Launcher):
@@ -179,22 +174,10 @@ class Poses(Launcher):
     few = 100  # one problem in two hundred needs more
     threads, blocks = 128, 2  # as many as the registers hold
 
-    def _starts(self) -> Array:
-        return self.starts[:, self.c.active]
-
     def _kernel(self) -> Any:
         from memetik.kernels.cuda.pose import pose_kernel
 
         return pose_kernel(self.c.nodes.size, self.c.variables.size)
-
-    def launch(self, which: Integers, spread: int, stream: int, most: int) -> Answers:
-        """The same, with the joints that the pose does not hang on where they start."""
-        c, answers = self.c, super().launch(which, spread, stream, most)
-        if c.variables.size == c.limits.size:
-            return answers
-        q = np.repeat(np.clip(self.starts[which], c.limits["lower"], c.limits["upper"]), spread, axis=0)
-        q[:, c.active] = answers.q
-        return answers._replace(q=q)
 
 
 class General(Launcher):
@@ -218,7 +201,10 @@ def _timed(cuda: Any, launch: Any, *arguments: Any) -> float:
     """Launch and wait; the time that the card worked [s]."""
     begin, end = cuda.event(), cuda.event()
     begin.record()
+    config: Any = numba.config
+    warns, config.CUDA_LOW_OCCUPANCY_WARNINGS = config.CUDA_LOW_OCCUPANCY_WARNINGS, 0  # small batches are meant
     launch(*arguments)
+    config.CUDA_LOW_OCCUPANCY_WARNINGS = warns
     end.record()
     end.synchronize()
     return float(begin.elapsed_time(end)) * 1e-3

@@ -16,7 +16,9 @@ from memetik.batch.threads import solve_on_threads
 from memetik.errors import MemetikError, ProblemError, shown
 from memetik.geometry.checks import real_array, whole_number
 from memetik.kernels.compiler.compile_time import split_time
+from memetik.kernels.terms.targets import first_not_finite
 from memetik.objectives import Objective
+from memetik.parallel import in_parts
 from memetik.problem import Problem, require_problem
 from memetik.problem.columns import Columns, target_columns
 from memetik.problem.seed import checked_seed
@@ -130,25 +132,32 @@ def _columns(problem: Problem, targets: Mapping[Objective, ArrayLike], starts: A
             )
         return Columns(np.empty(0, dtype=np.int64), np.empty((len(vectors), 0)), ())
     columns = target_columns(problem, targets, "batch")
-    bad = np.flatnonzero(~np.isfinite(columns.rows).all(axis=1))
-    if bad.size:
-        raise ProblemError(f"batch: the target of row {bad[0]} has an entry that is NaN or infinite.")
+    bad = _first_not_finite(columns.rows)
+    if bad >= 0:
+        raise ProblemError(f"batch: the target of row {bad} has an entry that is NaN or infinite.")
     return columns
+
+
+def _first_not_finite(rows: Array) -> int:
+    """The first row with an entry that is NaN or infinite, or -1."""
+    found = in_parts(lambda part: (part.start, int(first_not_finite(rows[part]))), len(rows))
+    return next((begin + bad for begin, bad in found if bad >= 0), -1)
 
 
 def _starts(problem: Problem, starts: ArrayLike | None, count: int) -> Array:
     """One joint vector for each row, locked joints at their values; all rows the same memory if there is only one."""
-    body = problem.body
-    vectors = np.array(_numbers(starts))
-    if starts is None or vectors.ndim == 1:
+    body, given = problem.body, _numbers(starts)
+    if starts is None or given.ndim == 1:
         return np.broadcast_to(problem.start(starts), (count, body.dof))
-    if vectors.shape != (count, body.dof):
+    if given.shape != (count, body.dof):
         raise ProblemError(
-            f"batch: starts have shape {vectors.shape}, but there are {count} rows and body {body.name!r} has {body.dof} "
+            f"batch: starts have shape {given.shape}, but there are {count} rows and body {body.name!r} has {body.dof} "
             f"free joints: give ({count}, {body.dof}), or one vector of {body.dof} for all."
         )
-    bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-    if bad.size:
+    vectors = np.empty(given.shape)
+    in_parts(lambda part: np.copyto(vectors[part], given[part]), count)
+    if _first_not_finite(vectors) >= 0:
+        bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         more = f", and {bad.size - 1} more" if bad.size > 1 else ""
         raise ProblemError(f"batch: the start of row {bad[0]}{more} has an entry that is NaN or infinite.")
     for joint, value in problem.lock.items():

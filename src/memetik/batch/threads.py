@@ -8,7 +8,6 @@ than others. A row does not know who solves it, so the answer is the same for an
 from __future__ import annotations
 
 import math
-import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +21,7 @@ from memetik.kernels.compiler.cancel import begin_run, cancel
 from memetik.kernels.memetic.batch import Rows, solve_rows
 from memetik.kernels.terms.custom import CUSTOM_COMPILED
 from memetik.kernels.terms.records import kind_of
+from memetik.parallel import cores
 from memetik.problem import Problem
 from memetik.problem.columns import Columns
 from memetik.solution.words import count
@@ -148,10 +148,3 @@ def _workers(problem: Problem, threads: int | None) -> int:
         )
         return 1
     return threads or cores()
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

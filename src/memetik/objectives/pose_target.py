@@ -18,6 +18,7 @@ from memetik.kernels.terms.targets import (
     write_pose_targets,
 )
 from memetik.objectives.objective import Target
+from memetik.parallel import in_parts
 from memetik.types import Array
 
 _COMPLAINTS = {
@@ -61,9 +62,11 @@ def pose_rows(path: ArrayLike, name: str) -> Array:
     """Many 4x4 transforms as rows of seven numbers."""
     matrices = stack(path, (4, 4), name)
     rows = np.empty((len(matrices), 7))
-    bad, complaint = write_pose_targets(matrices, rows)
-    if complaint:
-        raise ProblemError(f"{name}: row {bad}: {_COMPLAINTS[complaint]}.")
+    for part, (bad, complaint) in in_parts(
+        lambda part: (part, write_pose_targets(matrices[part], rows[part])), len(rows)
+    ):
+        if complaint:
+            raise ProblemError(f"{name}: row {part.start + bad}: {_COMPLAINTS[complaint]}.")
     return rows
 
 

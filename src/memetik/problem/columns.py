@@ -61,4 +61,6 @@ def target_columns(problem: Problem, targets: Mapping[Objective, ArrayLike], who
     lengths = {len(block) for block in blocks}
     if len(lengths) > 1:
         raise ProblemError(f"{who}: every objective needs the same number of targets; got {sorted(lengths)}.")
-    return Columns(np.array(places, dtype=np.int64), np.ascontiguousarray(np.hstack(blocks)), tuple(owners))
+    mine = len(blocks) == 1 and not np.may_share_memory(blocks[0], np.asarray(many))
+    rows = blocks[0] if mine else np.hstack(blocks)  # what the caller changes later is not ours
+    return Columns(np.array(places, dtype=np.int64), np.ascontiguousarray(rows), tuple(owners))

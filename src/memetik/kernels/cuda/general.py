@@ -15,7 +15,6 @@ from memetik.kernels.compiler.clock import now
 from memetik.kernels.cuda.translate import Translator
 from memetik.kernels.memetic.record import SearchScratch
 from memetik.kernels.memetic.search import solve
-from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME
 from memetik.kernels.problem.evaluate import count_residuals
 from memetik.kernels.problem.function_pointers import call_attempt
 from memetik.kernels.problem.record import Problem, SolveArrays
@@ -101,9 +100,8 @@ def general_kernel(kinds: Kinds, attempt: Any) -> Any:
             results.statuses[task] = whole_search(
                 arrays, population, scratch, 0, q, outcome, tasks.seed, stream, tasks.most, 0.0
             )
-            results.evaluations[task], results.attempts[task] = int(outcome[EVALUATIONS]), int(outcome[ATTEMPTS])
-            for t in range(terms.size):
-                results.errors[task, t] = outcome[OUTCOME + t]
+            for k in range(outcome.size):
+                results.outcomes[task, k] = outcome[k]
             task = cuda.atomic.add(counter, 0, 1)
 
     return solve_all_rows

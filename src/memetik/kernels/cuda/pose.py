@@ -22,6 +22,7 @@ from memetik.kernels.cuda.translate import Translator
 from memetik.kernels.math.pose import load, turn
 from memetik.kernels.memetic.descent import DAMPING, LONGEST_STEP, STALL, STALLS, STEPS
 from memetik.kernels.memetic.pose_step import pose_step
+from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.problem.least_squares import LEAST_DAMPING
 from memetik.kernels.problem.limits import clamp, wrap_towards
 from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED
@@ -107,7 +108,7 @@ def pose_kernel(motions: int, n: int) -> Any:
         task = cuda.atomic.add(counter, 0, 1)
         begin, verifying = True, False
         target = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-        spent = attempt = taken = failures = 0
+        row = spent = attempt = taken = failures = 0
         least = last = math.inf
         while warp_any(task < count):
             if task >= count:
@@ -117,7 +118,7 @@ def pose_kernel(motions: int, n: int) -> Any:
                 row = tasks.which[task // spread]
                 target = load_pose(targets, row, 0)
                 for k in range(n):
-                    x[k] = start[k] = best[k] = clamped(starts[row, k], variables[k])
+                    x[k] = start[k] = best[k] = clamped(starts[row, variables[k].index], variables[k])
                 spent, attempt, taken, failures = 0, 1, 0, 0
                 least = last = math.inf
                 if stream > 0:
@@ -131,13 +132,21 @@ def pose_kernel(motions: int, n: int) -> Any:
             if verifying:
                 distance, angle = math.sqrt(distance), math.sqrt(angle)
                 reached = distance <= position.tolerance and angle <= orientation.tolerance
+                q, outcome = results.q[task], results.outcomes[task]
+                outcome[MOVED] = 0.0
+                for k in range(q.size):  # joints that the pose does not hang on stay where they start
+                    q[k] = clamped(starts[row, k], problem.limits[k])
+                    if q[k] != starts[row, k]:
+                        outcome[MOVED] = 1.0
                 for k in range(n):
-                    results.q[task, k] = x[k]
-                results.errors[task, 0], results.errors[task, 1] = distance, angle
+                    q[variables[k].index] = x[k]
+                outcome[EVALUATIONS], outcome[ATTEMPTS] = spent, attempt % STREAM + (1 if stream > 0 else 0)
+                outcome[TIMED_OUT], outcome[ERROR] = 0.0, least
+                outcome[OUTCOME], outcome[OUTCOME + 1] = distance, angle
+                outcome[OUTCOME + 2] = 1.0 if distance <= position.tolerance else 0.0
+                outcome[OUTCOME + 3] = 1.0 if angle <= orientation.tolerance else 0.0
                 status = REACHED if reached else CLOSEST
                 results.statuses[task] = status if math.isfinite(distance + angle) else INVALID
-                results.evaluations[task] = spent
-                results.attempts[task] = attempt % STREAM + (1 if stream > 0 else 0)
                 task = cuda.atomic.add(counter, 0, 1)
                 begin = True
                 continue

@@ -28,10 +28,8 @@ class Results(NamedTuple):
     """What becomes of each task."""
 
     q: Array = floats("tasks", "dof")
-    statuses: Array = records(np.int32, "tasks")
-    errors: Array = floats("tasks", "terms")
-    evaluations: Array = records(np.int32, "tasks")
-    attempts: Array = records(np.int32, "tasks")
+    statuses: Array = records(np.int8, "tasks")
+    outcomes: Array = floats("tasks", "outcome")  # as of a solve (problem/budget.py)
 
 
 class ThreadScratch(NamedTuple):

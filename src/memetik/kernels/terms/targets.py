@@ -2,7 +2,7 @@
 
 import math
 
-from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.compiler.jit import jit, jit_free, jit_part
 
 OK, NOT_FINITE, NOT_A_ROTATION, BAD_LAST_ROW = 0, 1, 2, 3
 SLACK = 1e-6  # how far from orthonormal an input may be; it is normalised then
@@ -57,7 +57,17 @@ def write_pose_target(matrix, data, at):
     return problem
 
 
-@jit
+@jit_free
+def first_not_finite(rows):
+    """The first row with a number that is NaN or infinite, or -1."""
+    for i in range(rows.shape[0]):
+        for k in range(rows.shape[1]):
+            if not math.isfinite(rows[i, k]):
+                return i
+    return -1
+
+
+@jit_free
 def write_pose_targets(matrices, rows):
     """Many 4x4 transforms as rows of seven numbers; the first that is none as row and complaint, or -1."""
     for i in range(matrices.shape[0]):
