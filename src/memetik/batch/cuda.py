@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import importlib
+import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numba
@@ -28,16 +29,18 @@ if TYPE_CHECKING:
 Integers = NDArray[np.int32]
 
 CHUNK = 1 << 20  # rows on the card at once
+SIMULATED: bool = getattr(numba.config, "ENABLE_CUDASIM", False)  # device code as plain Python
 
 
 def require_cuda() -> Any:
     """numba.cuda, if a card can be used; otherwise an error that says what is missing."""
     try:
-        with _old_names():
-            from numba import cuda
+        from numba import cuda
     except ImportError as error:
         raise MissingExtraError("numba-cuda", "a batch on a graphics card", "cuda") from error
-    if not cuda.is_available():
+    if cuda.is_available():
+        _load_compiler()
+    else:
         raise ProblemError(
             "no usable graphics card: an NVIDIA driver and numba-cuda are needed (pip install 'memetik[cuda]'; `nvidia-smi` "
             "must list the card). device='cpu' works everywhere."
@@ -45,18 +48,16 @@ def require_cuda() -> Any:
     return cuda
 
 
-@contextmanager
-def _old_names() -> Iterator[None]:
-    """numba-cuda asks for a name as it is imported that NumPy has dropped."""
+def _load_compiler() -> None:
+    """Load numba-cuda's compiler, which asks for a name that NumPy has dropped."""
     numpy: Any = np
-    missing = not hasattr(numpy, "row_stack")
-    if missing:
-        numpy.row_stack = np.vstack
+    if hasattr(numpy, "row_stack") or SIMULATED:
+        return
+    numpy.row_stack = np.vstack
     try:
-        yield
+        importlib.import_module("numba.cuda.cudaimpl")
     finally:
-        if missing:
-            del numpy.row_stack
+        del numpy.row_stack
 
 
 def solve_on_cuda(
@@ -201,10 +202,9 @@ def _timed(cuda: Any, launch: Any, *arguments: Any) -> float:
     """Launch and wait; the time that the card worked [s]."""
     begin, end = cuda.event(), cuda.event()
     begin.record()
-    config: Any = numba.config
-    warns, config.CUDA_LOW_OCCUPANCY_WARNINGS = config.CUDA_LOW_OCCUPANCY_WARNINGS, 0  # small batches are meant
-    launch(*arguments)
-    config.CUDA_LOW_OCCUPANCY_WARNINGS = warns
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*under-utilization")  # a small batch leaves most of the card idle
+        launch(*arguments)
     end.record()
     end.synchronize()
     return float(begin.elapsed_time(end)) * 1e-3
@@ -212,5 +212,4 @@ def _timed(cuda: Any, launch: Any, *arguments: Any) -> float:
 
 def _multiprocessors(cuda: Any) -> int:
     """How many the card has; the simulator, which runs device code as plain Python, has one."""
-    simulated: bool = getattr(numba.config, "ENABLE_CUDASIM", False)
-    return 1 if simulated else int(cuda.get_current_device().MULTIPROCESSOR_COUNT)
+    return 1 if SIMULATED else int(cuda.get_current_device().MULTIPROCESSOR_COUNT)
