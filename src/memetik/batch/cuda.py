@@ -163,8 +163,8 @@ class Launcher:
         written = self._allocated(Results, {**c.sizes, "tasks": count})
         scratch = self._scratch(blocks * self.threads)
         counter = cuda.to_device(np.zeros(1, dtype=np.int32))  # the number of the next task
-        kernel = self._kernel()[blocks, self.threads]
-        seconds = _timed(cuda, kernel, self.problem, self.population, tasks, written, *scratch, counter)
+        grid = blocks, self.threads
+        seconds = _timed(cuda, self._kernel(), grid, self.problem, self.population, tasks, written, *scratch, counter)
         q, status, numbers = (from_card(cuda, array) for array in written)
         return Answers(q, status, numbers, np.full(count, seconds / count))
 
@@ -198,13 +198,13 @@ class General(Launcher):
         return [self._allocated(ThreadScratch, {**self.plan.sizes, "threads": threads, "workspace": size})]
 
 
-def _timed(cuda: Any, launch: Any, *arguments: Any) -> float:
+def _timed(cuda: Any, kernel: Any, grid: tuple[int, int], *arguments: Any) -> float:
     """Launch and wait; the time that the card worked [s]."""
     begin, end = cuda.event(), cuda.event()
     begin.record()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*under-utilization")  # a small batch leaves most of the card idle
-        launch(*arguments)
+        kernel[grid](*arguments)
     end.record()
     end.synchronize()
     return float(begin.elapsed_time(end)) * 1e-3
