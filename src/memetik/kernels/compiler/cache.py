@@ -7,9 +7,12 @@ of another one is noticed, too.
 
 A file is replaced in one step, data before the index that names it: whoever is interrupted, or reads meanwhile, finds the
 old one or the new one.
+
+Machine code is that of the sources it was made from, whenever and wherever they were written: a stamp is a hash of them all.
 """
 
 import contextlib
+import functools
 import hashlib
 import itertools
 import pickle
@@ -24,15 +27,23 @@ from memetik.kernels.compiler.compile_time import compile_times
 
 TROUBLE = "memetik:cache trouble"  # an event of Numba's kind; its data are "read" or "written", the path, and why
 
-# Numba keeps machine code until the file of the function itself changes; a kernel contains the kernels that it calls.
-_STAMP = tuple(
-    (str(file), file.stat().st_mtime_ns, file.stat().st_size)
-    for file in sorted(Path(__file__).parents[1].rglob("*.py"))
-)
+FOLDERS: set[str] = set()  # where the kernels of this process keep their machine code
 
 _MARK = b"memetik1"  # what a file of this form begins with
 _PICKLE = b"\x80"  # what the index of Numba itself begins with, as older versions of memetik left it
 _HEAD = len(_MARK) + hashlib.sha256().digest_size
+
+
+@functools.cache
+def source_stamp() -> str:
+    """A hash of all kernels: Numba looks at the file of the function alone, but a kernel contains the kernels it calls."""
+    root = Path(__file__).parents[1]
+    sources = hashlib.sha256()
+    for file in sorted(file.relative_to(root).as_posix() for file in root.rglob("*.py")):
+        content = (root / file).read_bytes()
+        sources.update(f"{file}\0{len(content)}\0".encode())
+        sources.update(content)
+    return sources.hexdigest()
 
 
 class KernelCache(FunctionCache):
@@ -40,15 +51,16 @@ class KernelCache(FunctionCache):
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
-        stamp = self._cache_file._source_stamp, _STAMP
+        stamp = self._cache_file._source_stamp, source_stamp()
         self._cache_file = CacheFiles(self._cache_path, self._impl.filename_base, stamp)
+        FOLDERS.add(self._cache_path)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The machine code for a signature; None if there is none that can be used."""
         try:
             loaded = super().load_overload(sig, target_context)
         except Exception as error:  # whatever linking strange code may raise
-            _tell("read", Path(self._cache_path), error)
+            tell("read", Path(self._cache_path), error)
             return None
         if loaded is not None:
             compile_times.note()
@@ -59,7 +71,7 @@ class KernelCache(FunctionCache):
         try:
             super().save_overload(sig, data)
         except OSError as error:  # full, read-only, no more allowed
-            _tell("written", Path(self._cache_path), error)
+            tell("written", Path(self._cache_path), error)
         finally:
             compile_times.note()
 
@@ -89,7 +101,7 @@ class CacheFiles(IndexDataCacheFile):
                 return None
             return pickle.loads(found[1])
         except Exception as error:  # whatever unpickling strange bytes may raise
-            _tell("read", self._path(name), error)
+            tell("read", self._path(name), error)
             return None
 
     def _load_index(self) -> dict[Any, tuple[str, bytes]]:
@@ -105,7 +117,7 @@ class CacheFiles(IndexDataCacheFile):
             known: dict[Any, tuple[str, bytes]] = pickle.loads(index)
             return known
         except Exception as error:  # whatever unpickling strange bytes may raise
-            _tell("read", self._path(self._index_name), error)
+            tell("read", self._path(self._index_name), error)
             return {}
 
     def _save_index(self, overloads: dict[Any, tuple[str, bytes]]) -> None:
@@ -120,7 +132,7 @@ class CacheFiles(IndexDataCacheFile):
         if whole.startswith(_PICKLE):
             return None
         checksum, content = whole[len(_MARK) : _HEAD], whole[_HEAD:]
-        if not whole.startswith(_MARK) or checksum != _checksum(name, content):
+        if not is_whole(name, whole):
             raise _DamagedFileError("the file is damaged")
         return checksum, content
 
@@ -146,13 +158,18 @@ class _DamagedFileError(Exception):
     """A file is not what was written under its name."""
 
 
+def is_whole(name: str, content: bytes) -> bool:
+    """Whether these bytes are what was written under a name."""
+    return content.startswith(_MARK) and content[len(_MARK) : _HEAD] == _checksum(name, content[_HEAD:])
+
+
 def _checksum(name: str, content: bytes) -> bytes:
     checksum = hashlib.sha256(name.encode() + b"\0")
     checksum.update(content)
     return checksum.digest()
 
 
-def _tell(what: str, path: Path, error: Exception) -> None:
+def tell(what: str, path: Path, error: Exception) -> None:
     """Let whoever speaks to the user know of it."""
     why = getattr(error, "strerror", None) or str(error) or type(error).__name__
     event.broadcast(event.Event(TROUBLE, event.EventStatus.START, data=(what, path, why)))

@@ -1,4 +1,5 @@
-"""The ways kernels are compiled: Numba with a disk cache (cache.py), and without it where none can be written.
+"""The ways kernels are compiled: beforehand (prebuilt.py), or by Numba with a disk cache (cache.py), and without it where none
+can be written.
 
 Kernels allocate nothing, so they are compiled without Numba's reference counting, whose atomic counters cost more than
 the arithmetic between them. A kernel may therefore not create or return arrays, except to another kernel.
@@ -17,6 +18,7 @@ import numba
 from numba.core.registry import CPUDispatcher
 
 from memetik.kernels.compiler.cache import KernelCache
+from memetik.kernels.compiler.prebuilt import PrebuiltFirst, prebuilt
 
 # Numba runs everything as plain Python when told so, for debugging and coverage.
 COMPILED: bool = not getattr(numba.config, "DISABLE_JIT", False)
@@ -75,4 +77,6 @@ def _compile(function: Kernel, **options: Any) -> Any:
         # kernel still works, it is only compiled anew in each process.
         with contextlib.suppress(RuntimeError):
             kernel._cache = KernelCache(function)
+        if not prebuilt().why_not:
+            kernel._cache = PrebuiltFirst(function, kernel._cache, prebuilt())
     return kernel

@@ -1,0 +1,163 @@
+"""Kernels that were compiled when the package was built, for machines like this one.
+
+The folder `prebuilt` of the kernels has a manifest, which says what its machine code was made from and for, and files as the
+cache has them (cache.py). It is used where everything in the manifest holds here; a wheel brings it, a checkout has none. What it
+lacks, and what is damaged in it, is compiled as if it were not there. Nothing is ever written to it by those who use it.
+
+Machine code of the folder comes before that of the cache, so that all machines that use it compute the same bits.
+MEMETIK_PREBUILT=0 leaves it aside.
+"""
+
+import functools
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import llvmlite
+import numba
+import numpy as np
+from numba.core import config
+from numba.core.caching import _Cache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+from memetik.kernels.compiler.cache import CacheFiles, source_stamp, tell
+from memetik.kernels.compiler.compile_time import compile_times
+from memetik.kernels.compiler.processor import lacking, level
+
+FOLDER = Path(__file__).parents[1] / "prebuilt"
+MANIFEST = "manifest.json"
+SWITCH = "MEMETIK_PREBUILT"
+
+Key = dict[str, str]  # what machine code depends on, by the names that `here` gives
+
+
+class Prebuilt(NamedTuple):
+    """A folder of prebuilt kernels: what they are for, and why they are not used, if they are not."""
+
+    folder: Path
+    key: Key
+    why_not: str = ""
+
+    def files_of(self, function: Any) -> CacheFiles:
+        """Those of one kernel."""
+        return CacheFiles(str(self.folder), _file_name(function), sorted(self.key.items()))
+
+
+def here() -> Key:
+    """What machine code that is built here depends on."""
+    wanted = level()
+    return {
+        "python": EXTENSION_SUFFIXES[0],  # its version, its build and the system: .cpython-311-x86_64-linux-gnu.so
+        "numpy": np.__version__.split(".")[0],
+        "numba": numba.__version__,
+        "llvmlite": llvmlite.__version__,
+        "processor": "" if wanted is None else wanted.name,
+        "kernels": source_stamp(),
+    }
+
+
+@functools.cache
+def prebuilt() -> Prebuilt:
+    """The kernels that came with this package."""
+    return find_prebuilt(FOLDER)
+
+
+def find_prebuilt(folder: Path) -> Prebuilt:
+    """The prebuilt kernels in a folder, if there are any."""
+    try:
+        key = json.loads((folder / MANIFEST).read_bytes())
+    except FileNotFoundError:
+        return Prebuilt(folder, {}, "this package came without any")
+    except (OSError, ValueError) as error:
+        return Prebuilt(folder, {}, f"their {MANIFEST} cannot be read ({error})")
+    if not isinstance(key, dict) or not all(isinstance(value, str) for value in key.values()):
+        return Prebuilt(folder, {}, f"their {MANIFEST} is damaged")
+    return Prebuilt(folder, key, _why_not(key))
+
+
+def write_manifest(folder: Path, key: Mapping[str, str]) -> None:
+    """Say what the machine code in a folder is for."""
+    (folder / MANIFEST).write_text(json.dumps(key, indent=1) + "\n")
+
+
+def _why_not(key: Key) -> str:
+    """What stands against the use of kernels that were built for this, in words; nothing if they can be used."""
+    wanted = level()
+    if os.environ.get(SWITCH, "1") == "0":
+        return f"{SWITCH}=0 asks not to use them"
+    if wanted is None or key.get("processor") != wanted.name:
+        return f"they are for the processor {key.get('processor')!r}, another kind than this one"
+    if config.CPU_NAME not in (None, wanted.name):
+        return f"NUMBA_CPU_NAME asks for code for {config.CPU_NAME!r}"
+    missing = lacking(wanted)
+    if missing:
+        return f"they are for {wanted.name}, and this processor lacks {', '.join(missing)}"
+    for name, value in here().items():
+        if name == "kernels" and key.get(name) != value:
+            return "the source of the kernels has changed since they were built"
+        if key.get(name) != value:
+            return f"they were built for {name} {key.get(name)}, and this is {value}"
+    return ""
+
+
+class PrebuiltFirst(_Cache):
+    """The cache of one kernel that may be prebuilt; `own` is its cache on this machine, which gets what must be compiled."""
+
+    def __init__(self, function: Any, own: Any, source: Prebuilt) -> None:
+        self._function, self._own = function, own
+        self._files = source.files_of(function)
+
+    @property
+    def cache_path(self) -> Any:
+        return self._own.cache_path
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The machine code for a signature: prebuilt, or compiled here before; None if there is none."""
+        loaded = self._load(sig, target_context)
+        return self._own.load_overload(sig, target_context) if loaded is None else loaded
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
+        data = self._files.load(kernel_key(self._function, sig))
+        if data is None:
+            return None
+        try:
+            target_context.refresh()
+            loaded = CompileResult._rebuild(target_context, *data)
+        except Exception as error:  # whatever linking strange code may raise
+            tell("read", Path(self._files._index_path), error)
+            return None
+        compile_times.note()
+        return loaded
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        self._own.save_overload(sig, data)
+
+    def enable(self) -> None:
+        self._own.enable()
+
+    def disable(self) -> None:
+        self._own.disable()
+
+    def flush(self) -> None:
+        self._own.flush()
+
+
+def kernel_key(function: Any, sig: Any) -> tuple[Any, str, str]:
+    """A signature of a kernel, with what tells kernels apart that one function makes: what they are closed over."""
+    closed_over = tuple(cell.cell_contents for cell in function.__closure__ or ())
+    return sig, _hash(function.__code__.co_code), _hash(dumps(closed_over))
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _file_name(function: Any) -> str:
+    """The same in every folder that the package is in."""
+    name = f"{function.__module__}.{function.__qualname__}-{function.__code__.co_firstlineno}"
+    return name.removeprefix("memetik.kernels.").replace("<", "").replace(">", "")
