@@ -198,11 +198,14 @@ def objectives() -> dict[str, Callable[[mk.Body, str], mk.Objective]]:
 
 
 def _objective(make: Callable[[mk.Body, str], mk.Objective]) -> None:
-    body = mk.load("nao")
-    tip = next(iter(body.chains.values())).tips[0]
-    problem = mk.Problem(body, [mk.Position(tip, (0.1, 0.1, 0.1), tolerance=0.05), make(body, tip)])
-    solution = mk.solve(problem, budget=FEW)
+    solution = mk.solve(problem_of(make), budget=FEW)
     str(solution), solution.explain()
+
+
+def problem_of(make: Callable[[mk.Body, str], mk.Objective]) -> mk.Problem:
+    """A problem with an objective, on an arm that has shapes and masses."""
+    body, tip = mk.load("ur5"), "wrist_3_link"
+    return mk.Problem(body, [mk.Position(tip, (0.4, 0.1, 0.3), tolerance=0.05), make(body, tip)])
 
 
 def _only_guides() -> None:
@@ -238,11 +241,9 @@ def _bio_ik() -> None:
 
 
 def _closed_forms() -> None:
-    for body, tip in ((mk.load("ur5"), "tool0"), (mk.load("iiwa14"), None), (mk.load("nao").chain("left_arm"), None)):
-        last = tip if tip in body.links else [*body.links][-1]
-        pose = mk.Pose(last, body.forward(body.home)[last])
-        with contextlib.suppress(RefusedError):
-            mk.Analytic().solve_all(mk.Problem(body, pose))
+    """Arms of six, seven and five joints."""
+    for body, tip in ((mk.load("ur5"), "tool0"), (mk.load("iiwa14"), "tool0"), (mk.load("nao").chain("left_arm"), "l_gripper")):
+        mk.Analytic().solve_all(mk.Problem(body, mk.Pose(tip, body.forward(body.home)[tip])))
 
 
 def _learning() -> None:

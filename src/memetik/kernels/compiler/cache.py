@@ -28,6 +28,7 @@ from memetik.kernels.compiler.compile_time import compile_times
 TROUBLE = "memetik:cache trouble"  # an event of Numba's kind; its data are "read" or "written", the path, and why
 
 FOLDERS: set[str] = set()  # where the kernels of this process keep their machine code
+LOADED: list[tuple["KernelCache", Any, Any]] = []  # what it has loaded from there: of which kernel, signature, key in its index
 
 _MARK = b"memetik1"  # what a file of this form begins with
 _PICKLE = b"\x80"  # what the index of Numba itself begins with, as older versions of memetik left it
@@ -36,8 +37,12 @@ _HEAD = len(_MARK) + hashlib.sha256().digest_size
 
 @functools.cache
 def source_stamp() -> str:
-    """A hash of all kernels: Numba looks at the file of the function alone, but a kernel contains the kernels it calls."""
-    root = Path(__file__).parents[1]
+    """The hash of all kernels: Numba looks at the file of the function alone, but a kernel contains the kernels it calls."""
+    return hash_of_sources(Path(__file__).parents[1])
+
+
+def hash_of_sources(root: Path) -> str:
+    """A hash of the names and contents of all Python files below a folder."""
     sources = hashlib.sha256()
     for file in sorted(file.relative_to(root).as_posix() for file in root.rglob("*.py")):
         content = (root / file).read_bytes()
@@ -64,6 +69,7 @@ class KernelCache(FunctionCache):
             return None
         if loaded is not None:
             compile_times.note()
+            LOADED.append((self, sig, self._index_key(sig, target_context.codegen())))
         return loaded
 
     def save_overload(self, sig: Any, data: Any) -> None:

@@ -5,14 +5,13 @@ cache has them (cache.py). It is used where everything in the manifest holds her
 lacks, and what is damaged in it, is compiled as if it were not there. Nothing is ever written to it by those who use it.
 
 Machine code of the folder comes before that of the cache, so that all machines that use it compute the same bits.
-MEMETIK_PREBUILT=0 leaves it aside.
+MEMETIK_PREBUILT=0 leaves it aside, MEMETIK_PREBUILT=PATH takes another folder.
 """
 
 import functools
 import hashlib
 import json
 import os
-from collections.abc import Mapping
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +24,7 @@ from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from memetik.kernels.compiler.cache import CacheFiles, source_stamp, tell
+from memetik.kernels.compiler.cache import LOADED, CacheFiles, source_stamp, tell
 from memetik.kernels.compiler.compile_time import compile_times
 from memetik.kernels.compiler.processor import lacking, level
 
@@ -63,8 +62,9 @@ def here() -> Key:
 
 @functools.cache
 def prebuilt() -> Prebuilt:
-    """The kernels that came with this package."""
-    return find_prebuilt(FOLDER)
+    """The kernels that came with this package, or that the environment names."""
+    named = os.environ.get(SWITCH, "")
+    return find_prebuilt(FOLDER if named in ("", "0", "1") else Path(named))
 
 
 def find_prebuilt(folder: Path) -> Prebuilt:
@@ -80,9 +80,21 @@ def find_prebuilt(folder: Path) -> Prebuilt:
     return Prebuilt(folder, key, _why_not(key))
 
 
-def write_manifest(folder: Path, key: Mapping[str, str]) -> None:
-    """Say what the machine code in a folder is for."""
-    (folder / MANIFEST).write_text(json.dumps(key, indent=1) + "\n")
+def write_prebuilt(folder: Path) -> int:
+    """Copy what this process has loaded from its cache to an empty folder; how many kernels it was.
+
+    That is what Python calls or takes the address of, and not the many kernels that are only copied into others. The process
+    must have been told to compile for the level (NUMBA_CPU_NAME), and this is what the cache then gave it.
+    """
+    wanted = level()
+    if wanted is None or config.CPU_NAME != wanted.name or config.CPU_FEATURES != wanted.numba_features:
+        raise RuntimeError(f"this process compiles for {config.CPU_NAME}, and prebuilt kernels are for {wanted}")
+    target = Prebuilt(folder, here())
+    folder.mkdir(parents=True)
+    for cache, sig, key in LOADED:
+        target.files_of(cache._py_func).save(kernel_key(cache._py_func, sig), cache._cache_file.load(key))
+    (folder / MANIFEST).write_text(json.dumps(target.key, indent=1) + "\n")
+    return len(LOADED)
 
 
 def _why_not(key: Key) -> str:

@@ -1,0 +1,192 @@
+"""What this installation is made of, where its kernels come from, and what is missing: plain facts for people and machines."""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+import shutil
+import subprocess
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from llvmlite import binding
+
+import memetik as mk
+from memetik.batch.cuda import require_cuda
+from memetik.kernels.compiler.cache import FOLDERS, is_whole
+from memetik.kernels.compiler.jit import COMPILED
+from memetik.kernels.compiler.prebuilt import MANIFEST, prebuilt
+from memetik.kernels.compiler.processor import lacking, level
+
+__all__ = ["EXTRAS", "examine", "lines"]
+
+EXTRAS = {  # what each optional extra brings, by the names of the modules
+    "analytic": ("eaik",),
+    "bench": ("matplotlib",),
+    "cluster": ("ray", "pyarrow"),
+    "cuda": ("numba_cuda",),
+    "learn": ("sklearn",),
+    "studio": ("viser", "trimesh", "PIL"),
+    "xacro": ("xacro",),
+}
+PACKAGES = ("numpy", "numba", "llvmlite")
+SLOW = 10.0  # s after which a driver that does not answer is given up
+
+Facts = dict[str, Any]
+
+
+def examine() -> Facts:
+    """All of it, as JSON takes it. Whatever is wrong here is a finding, not an error."""
+    return {
+        "versions": {"memetik": mk.__version__, "python": platform.python_version(), **_versions(PACKAGES)},
+        "system": f"{platform.system()} {platform.release()}",
+        "processor": _processor(),
+        "prebuilt": _prebuilt(),
+        "cache": _cache(),
+        "extras": {extra: _missing(modules) for extra, modules in EXTRAS.items()},
+        "graphics": _graphics(),
+    }
+
+
+def lines(facts: Facts) -> list[str]:
+    """The same in words."""
+    named = ", ".join(f"{name} {number}" for name, number in facts["versions"].items())
+    absent = {extra: names for extra, names in facts["extras"].items() if names}
+    return [
+        f"versions    {named}",
+        f"system      {facts['system']}",
+        f"processor   {_said_of_processor(facts['processor'])}",
+        f"prebuilt    {_said_of_prebuilt(facts['prebuilt'])}",
+        *(f"  damaged   {name}" for name in facts["prebuilt"]["damaged"]),
+        f"cache       {_said_of_cache(facts['cache'])}",
+        *(f"  damaged   {name}" for name in facts["cache"]["damaged"]),
+        f"extras      {', '.join(extra for extra in facts['extras'] if extra not in absent) or 'none'}",
+        *(f'  without   {extra}: no {", ".join(names)} (pip install "memetik[{extra}]")' for extra, names in absent.items()),
+        f"graphics    {_said_of_graphics(facts['graphics'])}",
+    ]  # fmt: skip
+
+
+# ---- Findings ----------------------------------------------------------------------------------------------
+
+
+class Files(NamedTuple):
+    """Files of machine code."""
+
+    kernels: int  # signatures that kernels are compiled for
+    bytes: int
+    damaged: list[str]
+
+
+def _versions(names: Iterable[str]) -> dict[str, str]:
+    found = {}
+    for name in names:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # not installed by an installer that says so
+            found[name] = "unknown"
+    return found
+
+
+def _processor() -> Facts:
+    wanted = level()
+    return {
+        "name": binding.get_host_cpu_name(),
+        "machine": platform.machine(),
+        "level": None if wanted is None else wanted.name,
+        "lacks": [] if wanted is None else lacking(wanted),
+    }
+
+
+def _prebuilt() -> Facts:
+    source = prebuilt()
+    found = _files([source.folder])
+    why_not = "kernels are not compiled at all (NUMBA_DISABLE_JIT)" if not COMPILED else source.why_not
+    return {"used": not why_not, "why_not": why_not, "folder": str(source.folder), "for": source.key, **found._asdict()}
+
+
+def _cache() -> Facts:
+    """Kernels tell where they are kept when they are made, after a look whether the folder can be written."""
+    for row in mk.methods():
+        row.solver  # noqa: B018 - imports its kernels
+    folders = sorted(FOLDERS)
+    return {"writable": bool(folders), "folders": folders, **_files(map(Path, folders))._asdict()}
+
+
+def _files(folders: Iterable[Path]) -> Files:
+    kernels, size, damaged = 0, 0, []
+    for path in (path for folder in folders for path in sorted(folder.glob("*.nb?"))):
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            damaged.append(f"{path} ({error.strerror})")
+            continue
+        kernels, size = kernels + (path.suffix == ".nbc"), size + len(content)
+        if not is_whole(path.name, content):
+            damaged.append(str(path))
+    return Files(kernels, size, damaged)
+
+
+def _missing(modules: Iterable[str]) -> list[str]:
+    return [module for module in modules if importlib.util.find_spec(module) is None]
+
+
+def _graphics() -> Facts:
+    """Cards as the driver lists them, and whether kernels can run on one."""
+    try:
+        require_cuda()
+        why_not = ""
+    except mk.MemetikError as error:
+        why_not = str(error)
+    except Exception as error:  # whatever a driver that does not fit may raise
+        why_not = f"{type(error).__name__}: {error}"
+    return {"usable": not why_not, "why_not": why_not, "cards": _cards()}
+
+
+def _cards() -> list[Facts]:
+    command = shutil.which("nvidia-smi")
+    if command is None:
+        return []
+    query = [command, "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(query, capture_output=True, text=True, timeout=SLOW, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return []
+    rows = [[cell.strip() for cell in line.split(",")] for line in done.stdout.splitlines()]
+    return [dict(zip(("name", "driver", "memory"), row, strict=True)) for row in rows if len(row) == 3]
+
+
+# ---- Words -------------------------------------------------------------------------------------------------
+
+
+def _said_of_processor(found: Facts) -> str:
+    text = f"{found['name']} ({found['machine']})"
+    if found["level"] is None:
+        return f"{text}, of a kind for which no kernels are prebuilt"
+    return f"{text}, {'lacks ' + ', '.join(found['lacks']) + ' of' if found['lacks'] else 'has'} level {found['level']}"
+
+
+def _said_of_prebuilt(found: Facts) -> str:
+    if not found["used"]:
+        return f"not used: {found['why_not']}"
+    return f"{_amount(found)} in {found['folder']} for {found['for']['processor']}"
+
+
+def _said_of_cache(found: Facts) -> str:
+    if not found["writable"]:
+        return "no folder for it can be written, so kernels are compiled in every process; NUMBA_CACHE_DIR names another"
+    folders = found["folders"]
+    where = folders[0] if len(folders) == 1 else f"{len(folders)} folders such as {folders[0]}"
+    return f"{_amount(found)} in {where}, which can be written"
+
+
+def _amount(found: Facts) -> str:
+    return f"{found['kernels']} kernels, {found['bytes'] / 1e6:.1f} MB"
+
+
+def _said_of_graphics(found: Facts) -> str:
+    cards = "; ".join(f"{card['name']}, driver {card['driver']}, {card['memory']}" for card in found["cards"])
+    if found["usable"]:
+        return f"usable: {cards or 'a card that the driver does not name'}"
+    return f"not usable: {found['why_not']}" + (f" The driver lists: {cards}." if cards else "")
