@@ -2,10 +2,10 @@
 
     uv run --extra dev python tools/wheel.py               # some minutes; the wheel is in dist
 
-One process compiles all that `memetik warm --all` does, for a portable level of processors, into an empty cache. A second one does
-the same from that cache: what it loads is what a user's process will load, and goes into the wheel. It must not compile anything
-itself, or users would. Kernels fit only the versions of Numba and llvmlite they were compiled with: build with the newest, which is
-what a fresh installation gets.
+One process compiles all that `memetik warm --all` does, for a portable level of processors, into an empty cache. A second one
+does the same from that cache: what it loads is what a user's process will load, and goes into the wheel. It must not compile
+anything itself, or users would. Kernels fit only the versions of Numba and llvmlite they were compiled with: build with the
+newest, which is what a fresh installation gets.
 """
 
 from __future__ import annotations

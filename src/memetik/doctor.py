@@ -11,13 +11,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from llvmlite import binding
+from llvmlite import binding  # type: ignore[import-untyped]
 
 import memetik as mk
 from memetik.batch.cuda import require_cuda
 from memetik.kernels.compiler.cache import FOLDERS, is_whole
 from memetik.kernels.compiler.jit import COMPILED
-from memetik.kernels.compiler.prebuilt import MANIFEST, prebuilt
+from memetik.kernels.compiler.prebuilt import prebuilt
 from memetik.kernels.compiler.processor import lacking, level
 
 __all__ = ["EXTRAS", "examine", "lines"]
@@ -175,7 +175,9 @@ def _said_of_prebuilt(found: Facts) -> str:
 
 def _said_of_cache(found: Facts) -> str:
     if not found["writable"]:
-        return "no folder for it can be written, so kernels are compiled in every process; NUMBA_CACHE_DIR names another"
+        return (
+            "no folder for it can be written, so kernels are compiled in every process; NUMBA_CACHE_DIR names another"
+        )
     folders = found["folders"]
     where = folders[0] if len(folders) == 1 else f"{len(folders)} folders such as {folders[0]}"
     return f"{_amount(found)} in {where}, which can be written"

@@ -242,7 +242,11 @@ def _bio_ik() -> None:
 
 def _closed_forms() -> None:
     """Arms of six, seven and five joints."""
-    for body, tip in ((mk.load("ur5"), "tool0"), (mk.load("iiwa14"), "tool0"), (mk.load("nao").chain("left_arm"), "l_gripper")):
+    for body, tip in (
+        (mk.load("ur5"), "tool0"),
+        (mk.load("iiwa14"), "tool0"),
+        (mk.load("nao").chain("left_arm"), "l_gripper"),
+    ):
         mk.Analytic().solve_all(mk.Problem(body, mk.Pose(tip, body.forward(body.home)[tip])))
 
 
@@ -255,7 +259,7 @@ def _learning() -> None:
     network.predict_batch(problem, {target: places})
     paths = mk.Elman.train(problem, hidden=2, paths=2, steps=3, epochs=2)
     paths.predict_path(problem, {target: places})
-    whole, pose = one_pose()
+    whole, _ = one_pose()
     mk.FeedForward.train(whole, hidden=2, samples=8, epochs=2).predict(whole)
 
 

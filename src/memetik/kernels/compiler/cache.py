@@ -28,7 +28,8 @@ from memetik.kernels.compiler.compile_time import compile_times
 TROUBLE = "memetik:cache trouble"  # an event of Numba's kind; its data are "read" or "written", the path, and why
 
 FOLDERS: set[str] = set()  # where the kernels of this process keep their machine code
-LOADED: list[tuple["KernelCache", Any, Any]] = []  # what it has loaded from there: of which kernel, signature, key in its index
+# What they have loaded from there: the cache of the kernel, the signature, its key in the index of that cache.
+LOADED: list[tuple[Any, Any, Any]] = []
 
 _MARK = b"memetik1"  # what a file of this form begins with
 _PICKLE = b"\x80"  # what the index of Numba itself begins with, as older versions of memetik left it

@@ -16,17 +16,16 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import llvmlite
+import llvmlite  # type: ignore[import-untyped]
 import numba
 import numpy as np
-from numba.core import config
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from memetik.kernels.compiler.cache import LOADED, CacheFiles, source_stamp, tell
 from memetik.kernels.compiler.compile_time import compile_times
-from memetik.kernels.compiler.processor import lacking, level
+from memetik.kernels.compiler.processor import asked_for, lacking, level
 
 FOLDER = Path(__file__).parents[1] / "prebuilt"
 MANIFEST = "manifest.json"
@@ -87,8 +86,8 @@ def write_prebuilt(folder: Path) -> int:
     must have been told to compile for the level (NUMBA_CPU_NAME), and this is what the cache then gave it.
     """
     wanted = level()
-    if wanted is None or config.CPU_NAME != wanted.name or config.CPU_FEATURES != wanted.numba_features:
-        raise RuntimeError(f"this process compiles for {config.CPU_NAME}, and prebuilt kernels are for {wanted}")
+    if wanted is None or asked_for() != (wanted.name, wanted.numba_features):
+        raise RuntimeError(f"this process compiles for {asked_for()}, and prebuilt kernels are for {wanted}")
     target = Prebuilt(folder, here())
     folder.mkdir(parents=True)
     for cache, sig, key in LOADED:
@@ -104,16 +103,17 @@ def _why_not(key: Key) -> str:
         return f"{SWITCH}=0 asks not to use them"
     if wanted is None or key.get("processor") != wanted.name:
         return f"they are for the processor {key.get('processor')!r}, another kind than this one"
-    if config.CPU_NAME not in (None, wanted.name):
-        return f"NUMBA_CPU_NAME asks for code for {config.CPU_NAME!r}"
+    name, features = asked_for()
+    if name not in (None, wanted.name) or features not in (None, wanted.numba_features):
+        return f"NUMBA_CPU_NAME and NUMBA_CPU_FEATURES ask for code for {name!r} with {features!r}"
     missing = lacking(wanted)
     if missing:
         return f"they are for {wanted.name}, and this processor lacks {', '.join(missing)}"
-    for name, value in here().items():
-        if name == "kernels" and key.get(name) != value:
+    for part, value in here().items():
+        if part == "kernels" and key.get(part) != value:
             return "the source of the kernels has changed since they were built"
-        if key.get(name) != value:
-            return f"they were built for {name} {key.get(name)}, and this is {value}"
+        if key.get(part) != value:
+            return f"they were built for {part} {key.get(part)}, and this is {value}"
     return ""
 
 

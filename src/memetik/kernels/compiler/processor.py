@@ -7,7 +7,8 @@ multiplication and its vectors of four are what kernels gain by.
 import platform
 from typing import NamedTuple
 
-from llvmlite import binding
+from llvmlite import binding  # type: ignore[import-untyped]
+from numba.core import config
 
 
 class Level(NamedTuple):
@@ -43,3 +44,8 @@ def lacking(wanted: Level) -> list[str]:
     """The features of a level that this machine does not have, or that its system does not let programs use."""
     here = binding.get_host_cpu_features()
     return [feature for feature in wanted.features if not here.get(feature, False)]
+
+
+def asked_for() -> tuple[str | None, str | None]:
+    """The processor and the features that NUMBA_CPU_NAME and NUMBA_CPU_FEATURES ask code for; None for those of this machine."""
+    return getattr(config, "CPU_NAME", None), getattr(config, "CPU_FEATURES", None)
