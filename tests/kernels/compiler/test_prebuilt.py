@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 
+import numba
 import pytest
 from numba.core import config, event
 
@@ -158,6 +159,19 @@ def test_nothing_is_compiled_or_written(built, compilations, troubles):
     assert not list((built.parent / "second").rglob("*.nb?"))
     assert {path: path.stat().st_mtime_ns for path in built.iterdir()} == before
     assert all(is_whole(path.name, path.read_bytes()) for path in built.glob("*.nb?"))
+
+
+@compiled
+def test_kernels_are_linked_with_prebuilt_ones(built, compilations):
+    """Their names and comments are gone, their code is not."""
+    first, second = run_kernels()
+
+    @numba.njit
+    def both(x):
+        return first(x) * second(x)
+
+    assert both(5.0) == 11.0 * 16.0
+    assert [happening.data["dispatcher"].py_func.__name__ for happening in compilations()] == ["both"]
 
 
 @compiled

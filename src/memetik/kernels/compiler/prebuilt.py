@@ -12,6 +12,8 @@ import functools
 import hashlib
 import json
 import os
+import pickle
+import zlib
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,8 +21,10 @@ from typing import Any, NamedTuple
 import llvmlite  # type: ignore[import-untyped]
 import numba
 import numpy as np
+from llvmlite import binding
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
+from numba.core.registry import cpu_target
 from numba.core.serialize import dumps
 
 from memetik.kernels.compiler.cache import LOADED, CacheFiles, source_stamp, tell
@@ -30,6 +34,8 @@ from memetik.kernels.compiler.processor import asked_for, lacking, level
 FOLDER = Path(__file__).parents[1] / "prebuilt"
 MANIFEST = "manifest.json"
 SWITCH = "MEMETIK_PREBUILT"
+
+_ANNOTATION = 5  # where the annotated source stands behind the library, see CompileResult._reduce
 
 Key = dict[str, str]  # what machine code depends on, by the names that `here` gives
 
@@ -91,9 +97,25 @@ def write_prebuilt(folder: Path) -> int:
     target = Prebuilt(folder, here())
     folder.mkdir(parents=True)
     for cache, sig, key in LOADED:
-        target.files_of(cache._py_func).save(kernel_key(cache._py_func, sig), cache._cache_file.load(key))
+        small = zlib.compress(dumps(_stripped(cache._cache_file.load(key))), level=9)
+        target.files_of(cache._py_func).save(kernel_key(cache._py_func, sig), small)
     (folder / MANIFEST).write_text(json.dumps(target.key, indent=1) + "\n")
     return len(LOADED)
+
+
+def _stripped(data: Any) -> Any:
+    """What Numba keeps of a compiled kernel, without what only people read: annotated source, and names of values.
+
+    The code that other kernels would be linked with is twice as large as the machine code, and half of it is names.
+    """
+    (library, form, (machine_code, bitcode)), *others = data
+    others[_ANNOTATION] = ""
+    module = binding.parse_bitcode(bitcode)
+    passes = binding.create_new_module_pass_manager()
+    passes.add_strip_symbols_pass()
+    machine = cpu_target.target_context.codegen()._tm
+    passes.run(module, binding.create_pass_builder(machine, binding.PipelineTuningOptions()))
+    return (library, form, (machine_code, module.as_bitcode())), *others
 
 
 def _why_not(key: Key) -> str:
@@ -134,12 +156,12 @@ class PrebuiltFirst(_Cache):
         return self._own.load_overload(sig, target_context) if loaded is None else loaded
 
     def _load(self, sig: Any, target_context: Any) -> Any:
-        data = self._files.load(kernel_key(self._function, sig))
-        if data is None:
+        small = self._files.load(kernel_key(self._function, sig))
+        if small is None:
             return None
         try:
             target_context.refresh()
-            loaded = CompileResult._rebuild(target_context, *data)
+            loaded = CompileResult._rebuild(target_context, *pickle.loads(zlib.decompress(small)))
         except Exception as error:  # whatever linking strange code may raise
             tell("read", Path(self._files._index_path), error)
             return None
