@@ -7,6 +7,7 @@ rest, at most an eighth of a turn, goes into polynomials. Exact to the last bit 
 import math
 
 from memetik.kernels.compiler.jit import jit
+from memetik.kernels.compiler.lanes import bit, select
 
 FAR = 1e6  # [rad] beyond this the three parts lose digits, and the C library takes over
 
@@ -17,10 +18,8 @@ _PART_1, _PART_2, _PART_3 = 1.57079632673412561417, 6.07710050630396597660e-11, 
 
 
 @jit
-def sincos(angle):
-    """(sin, cos) of an angle [rad]."""
-    if not abs(angle) <= FAR:
-        return math.sin(angle), math.cos(angle)
+def from_nearest_quarter(angle):
+    """(sin, cos, k) of an angle taken from the nearest multiple k of a quarter turn."""
     k = (angle * _QUARTERS + _ROUND) - _ROUND
     r = ((angle - k * _PART_1) - k * _PART_2) - k * _PART_3
     z = r * r
@@ -38,9 +37,27 @@ def sincos(angle):
     c = c * z - 1.38888888888741095749e-03
     c = c * z + 4.16666666666666019037e-02
     c = 1.0 - (0.5 * z - z * z * c)
+    return s, c, k
+
+
+@jit
+def sincos(angle):
+    """(sin, cos) of an angle [rad]."""
+    if not abs(angle) <= FAR:
+        return math.sin(angle), math.cos(angle)
+    s, c, k = from_nearest_quarter(angle)
     quadrant = int(k)
     if quadrant & 1:
         s, c = c, -s
     if quadrant & 2:
         s, c = -s, -c
     return s, c
+
+
+@jit
+def sincos_lanes(angle):
+    """(sin, cos) of the angle [rad] in every lane, at most FAR."""
+    s, c, k = from_nearest_quarter(angle)
+    crosswise, opposite = bit(k, 0), bit(k, 1)
+    s, c = select(crosswise, c, s), select(crosswise, -s, c)
+    return select(opposite, -s, s), select(opposite, -c, c)

@@ -9,65 +9,14 @@ from memetik.kernels.compiler.jit import jit_fast
 
 
 @jit_fast
-def pose_step(problem, tip, residual, x, damping, work):
-    """Write the step and return its longest entry.
-
-    `residual` holds the scaled errors of the frame at `tip` in world axes, and the Jacobian is in world axes too: a rotation
-    of all six rows changes neither the damped step nor its length. For the rotation rows d log ~ w is used; the gradient is
-    exact because J_l^-1(e) e = e.
-    """
-    nodes, variables, poses = problem.nodes, problem.variables, work.poses
-    columns, step = work.jacobian, work.step
-    position, rotation = problem.terms[0].scale, problem.terms[1].scale
-    px, py, pz = tip[4], tip[5], tip[6]
-    r0, r1, r2, r3, r4, r5 = residual
-    a00 = a11 = a22 = a33 = a44 = a55 = damping
-    a10 = a20 = a21 = a30 = a31 = a32 = a40 = a41 = a42 = a43 = a50 = a51 = a52 = a53 = a54 = 0.0
-    i = problem.frames[problem.terms[0].frame].node
-    while i >= 0:
-        record = nodes[i]
-        k = record.variable
-        qw, qx, qy, qz = poses[i, 0], poses[i, 1], poses[i, 2], poses[i, 3]
-        ux = record.ratio * 2.0 * (qx * qz + qw * qy)
-        uy = record.ratio * 2.0 * (qy * qz - qw * qx)
-        uz = record.ratio * (1.0 - 2.0 * (qx * qx + qy * qy))
-        if record.motion == SLIDE:
-            c0, c1, c2 = position * ux, position * uy, position * uz
-            c3, c4, c5 = 0.0, 0.0, 0.0
-        else:
-            dx, dy, dz = px - poses[i, 4], py - poses[i, 5], pz - poses[i, 6]
-            c0, c1, c2 = uy * dz - uz * dy, uz * dx - ux * dz, ux * dy - uy * dx
-            if record.motion == SCREW:
-                c0, c1, c2 = c0 + record.pitch * ux, c1 + record.pitch * uy, c2 + record.pitch * uz
-            c0, c1, c2 = position * c0, position * c1, position * c2
-            c3, c4, c5 = rotation * ux, rotation * uy, rotation * uz
-        uphill = c0 * r0 + c1 * r1 + c2 * r2 + c3 * r3 + c4 * r4 + c5 * r5
-        if (x[k] <= variables[k].lower and uphill >= 0.0) or (x[k] >= variables[k].upper and uphill <= 0.0):
-            c0 = c1 = c2 = c3 = c4 = c5 = 0.0  # a limit holds it
-        columns[k, 0], columns[k, 1], columns[k, 2] = c0, c1, c2
-        columns[k, 3], columns[k, 4], columns[k, 5] = c3, c4, c5
-        a00 += c0 * c0
-        a10 += c1 * c0
-        a11 += c1 * c1
-        a20 += c2 * c0
-        a21 += c2 * c1
-        a22 += c2 * c2
-        a30 += c3 * c0
-        a31 += c3 * c1
-        a32 += c3 * c2
-        a33 += c3 * c3
-        a40 += c4 * c0
-        a41 += c4 * c1
-        a42 += c4 * c2
-        a43 += c4 * c3
-        a44 += c4 * c4
-        a50 += c5 * c0
-        a51 += c5 * c1
-        a52 += c5 * c2
-        a53 += c5 * c3
-        a54 += c5 * c4
-        a55 += c5 * c5
-        i = record.parent
+def solve_six(row0, row1, row2, row3, row4, row5, right):
+    """Solve a symmetric, positive definite system of six equations; of its matrix the rows up to the diagonal are given."""
+    a00, a10, a11 = row0[0], row1[0], row1[1]
+    a20, a21, a22 = row2
+    a30, a31, a32, a33 = row3
+    a40, a41, a42, a43, a44 = row4
+    a50, a51, a52, a53, a54, a55 = row5
+    r0, r1, r2, r3, r4, r5 = right
     # L D L^T without square roots, whose time adds up along the pivots: f_ij are the entries of L, d_i of 1 / D. Each
     # pivot takes its share off all that remains; the right side rides along.
     d0 = 1.0 / a00
@@ -147,6 +96,78 @@ def pose_step(problem, tip, residual, x, damping, work):
     r2 = r2 * d2 - f32 * r3 - f42 * r4 - f52 * r5
     r1 = r1 * d1 - f21 * r2 - f31 * r3 - f41 * r4 - f51 * r5
     r0 = r0 * d0 - f10 * r1 - f20 * r2 - f30 * r3 - f40 * r4 - f50 * r5
+    return r0, r1, r2, r3, r4, r5
+
+
+@jit_fast
+def pose_step(problem, tip, residual, x, damping, work):
+    """Write the step and return its longest entry.
+
+    `residual` holds the scaled errors of the frame at `tip` in world axes, and the Jacobian is in world axes too: a rotation
+    of all six rows changes neither the damped step nor its length. For the rotation rows d log ~ w is used; the gradient is
+    exact because J_l^-1(e) e = e.
+    """
+    nodes, variables, poses = problem.nodes, problem.variables, work.poses
+    columns, step = work.jacobian, work.step
+    position, rotation = problem.terms[0].scale, problem.terms[1].scale
+    px, py, pz = tip[4], tip[5], tip[6]
+    r0, r1, r2, r3, r4, r5 = residual
+    a00 = a11 = a22 = a33 = a44 = a55 = damping
+    a10 = a20 = a21 = a30 = a31 = a32 = a40 = a41 = a42 = a43 = a50 = a51 = a52 = a53 = a54 = 0.0
+    i = problem.frames[problem.terms[0].frame].node
+    while i >= 0:
+        record = nodes[i]
+        k = record.variable
+        qw, qx, qy, qz = poses[i, 0], poses[i, 1], poses[i, 2], poses[i, 3]
+        ux = record.ratio * 2.0 * (qx * qz + qw * qy)
+        uy = record.ratio * 2.0 * (qy * qz - qw * qx)
+        uz = record.ratio * (1.0 - 2.0 * (qx * qx + qy * qy))
+        if record.motion == SLIDE:
+            c0, c1, c2 = position * ux, position * uy, position * uz
+            c3, c4, c5 = 0.0, 0.0, 0.0
+        else:
+            dx, dy, dz = px - poses[i, 4], py - poses[i, 5], pz - poses[i, 6]
+            c0, c1, c2 = uy * dz - uz * dy, uz * dx - ux * dz, ux * dy - uy * dx
+            if record.motion == SCREW:
+                c0, c1, c2 = c0 + record.pitch * ux, c1 + record.pitch * uy, c2 + record.pitch * uz
+            c0, c1, c2 = position * c0, position * c1, position * c2
+            c3, c4, c5 = rotation * ux, rotation * uy, rotation * uz
+        uphill = c0 * r0 + c1 * r1 + c2 * r2 + c3 * r3 + c4 * r4 + c5 * r5
+        if (x[k] <= variables[k].lower and uphill >= 0.0) or (x[k] >= variables[k].upper and uphill <= 0.0):
+            c0 = c1 = c2 = c3 = c4 = c5 = 0.0  # a limit holds it
+        columns[k, 0], columns[k, 1], columns[k, 2] = c0, c1, c2
+        columns[k, 3], columns[k, 4], columns[k, 5] = c3, c4, c5
+        a00 += c0 * c0
+        a10 += c1 * c0
+        a11 += c1 * c1
+        a20 += c2 * c0
+        a21 += c2 * c1
+        a22 += c2 * c2
+        a30 += c3 * c0
+        a31 += c3 * c1
+        a32 += c3 * c2
+        a33 += c3 * c3
+        a40 += c4 * c0
+        a41 += c4 * c1
+        a42 += c4 * c2
+        a43 += c4 * c3
+        a44 += c4 * c4
+        a50 += c5 * c0
+        a51 += c5 * c1
+        a52 += c5 * c2
+        a53 += c5 * c3
+        a54 += c5 * c4
+        a55 += c5 * c5
+        i = record.parent
+    r0, r1, r2, r3, r4, r5 = solve_six(
+        (a00,),
+        (a10, a11),
+        (a20, a21, a22),
+        (a30, a31, a32, a33),
+        (a40, a41, a42, a43, a44),
+        (a50, a51, a52, a53, a54, a55),
+        residual,
+    )
     longest = 0.0
     for k in range(x.size):
         move = -(

@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from memetik.kernels.compiler.record import Array, flags, floats, reader, records
+from memetik.kernels.compiler.lanes import LANES
+from memetik.kernels.compiler.record import Array, counters, flags, floats, integers, reader, records
 from memetik.kernels.problem.record import SolveArrays
 from memetik.kernels.terms.records import TERM
 
@@ -44,4 +45,24 @@ class MemeticArrays(NamedTuple):
     roomy: Array = flags("terms")  # 1 for a tolerance that is wide enough to use
 
 
-memetic_arrays = reader(MemeticArrays)
+class LaneScratch(NamedTuple):
+    """What each lane keeps, where a row is solved in every one (lane_search.py)."""
+
+    x: Array = floats("variables", LANES)  # the posture at hand
+    best: Array = floats("variables", LANES)  # the best posture of all attempts
+    step: Array = floats("variables", LANES)
+    columns: Array = floats("variables", 6, LANES)  # derivative of the six errors by each variable
+    poses: Array = floats("nodes", 7, LANES)
+    target: Array = floats(7, LANES)
+    least: Array = floats(LANES)  # the error of the best posture
+    last: Array = floats(LANES)  # the error before the last step
+    failures: Array = floats(LANES)  # steps in a row that gained too little
+    taken: Array = floats(LANES)  # steps of this attempt
+    evaluations: Array = floats(LANES)  # of the row so far
+    score: Array = floats(LANES, "population")  # how far each posture of the population looks from the target
+    state: Array = counters(LANES, 1)  # of the random numbers
+    row: Array = integers(LANES)
+    begin: Array = floats(LANES)  # when the row began, on the clock of `now`
+
+
+memetic_arrays, lane_scratch = reader(MemeticArrays), reader(LaneScratch)
