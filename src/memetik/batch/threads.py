@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 from memetik.batch.solution import Answers, Tell
 from memetik.errors import warn
 from memetik.kernels.compiler.cancel import begin_run, cancel
+from memetik.kernels.compiler.lanes import LANES
 from memetik.kernels.memetic.batch import Rows, solve_rows
+from memetik.kernels.memetic.lane_search import solve_in_lanes
 from memetik.kernels.terms.custom import CUSTOM_COMPILED
 from memetik.kernels.terms.records import kind_of
 from memetik.parallel import cores
@@ -32,6 +34,7 @@ from memetik.types import Array
 
 HELPING = 0.02  # s that a thread works before it looks at what is left
 FIRST = 8  # rows to begin with, before anything is known of their cost
+FEW = 64  # rows, up to which poses are solved one after another
 
 
 def solve_on_threads(
@@ -67,6 +70,9 @@ class _Work:
         self.seconds = budget.seconds if budget.seconds < math.inf else 0.0
         self.shares = np.array(shares(problem.compiled, budget.evaluations), dtype=np.int64)
         self.plan = memetic_plan(problem.compiled)
+        # Lanes look at no time. Few rows are not worth a kernel of their own, which takes seconds to compile.
+        self.in_lanes = problem.compiled.one_pose and self.seconds == 0.0 and len(answers.q) > FEW
+        self._least = LANES if self.in_lanes else 1  # rows that a thread takes, if there are so many
         self.plan.stages  # noqa: B018 - compile them once, before the threads need them
         self._change = threading.Condition()
         self._left = [slice(0, len(answers.q))] if len(answers.q) else []  # the last one is taken from first
@@ -87,9 +93,14 @@ class _Work:
                 if plan.compiled.calls_python:
                     begin_run(clock)
                 rows = Rows(self.places, self.rows[part], *(array[part] for array in self.answers))
-                solved = solve_rows(
-                    rows, plan.stages, own.table, self.shares, only_guides, self.seed, self.seconds, HELPING
-                )
+                if self.in_lanes:
+                    solved = solve_in_lanes(
+                        rows, plan.stages, own.table, own.lane_table, self.shares, self.seed, HELPING
+                    )  # fmt: skip
+                else:
+                    solved = solve_rows(
+                        rows, plan.stages, own.table, self.shares, only_guides, self.seed, self.seconds, HELPING
+                    )
                 lasted = max(time.perf_counter() - begin, 1e-9)
                 wanted = math.ceil(solved * min(HELPING / lasted, 8.0))
                 self._report(part, solved, clock)
@@ -107,7 +118,7 @@ class _Work:
             self._busy += 1
             part = self._left.pop()
             size = part.stop - part.start
-            end = part.start + min(wanted, max(size // (2 * self.workers), 1))
+            end = part.start + min(max(wanted, self._least), max(size // (2 * self.workers), self._least), size)
             if end < part.stop:
                 self._left.append(slice(end, part.stop))
             return slice(part.start, end)

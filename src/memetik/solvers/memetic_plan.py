@@ -14,7 +14,7 @@ from memetik.kernels.memetic.descent import attempt, attempt_softly
 from memetik.kernels.memetic.population_poses import place_population
 from memetik.kernels.memetic.pose_descent import attempt_pose
 from memetik.kernels.memetic.pose_search import solve_pose
-from memetik.kernels.memetic.record import MemeticArrays, Population
+from memetik.kernels.memetic.record import LaneScratch, MemeticArrays, Population
 from memetik.kernels.memetic.stages import refine_stage, relax_stage, search_stage
 from memetik.kernels.problem.function_pointers import ATTEMPT, STAGE
 from memetik.kernels.problem.record import Problem as FlatProblem
@@ -85,6 +85,12 @@ class MemeticScratch(Scratch):
             roomy=np.zeros(c.terms.size, dtype=np.uint8) if c.roomy is None else c.roomy.view(np.uint8),
         )  # fmt: skip
         return table_of(self.memetic)
+
+    @cached_property
+    def lane_table(self) -> Any:
+        """The arrays of the lanes, where many rows of one pose are solved side by side."""
+        self.lanes = allocate(LaneScratch, self.plan.sizes)
+        return table_of(self.lanes)
 
 
 def memetic_plan(c: Compiled) -> MemeticPlan:

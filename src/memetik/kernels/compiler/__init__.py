@@ -7,6 +7,7 @@ clock                  the time inside kernels
 compile_time           what a thread has spent on compilation
 function_pointers      calls of kernels by address
 jit                    the ways kernels are compiled
+lanes                  several numbers at once in a vector register
 prebuilt               kernels that were compiled when the package was built
 processor              the level of processors that they are for
 random                 counter-based random streams

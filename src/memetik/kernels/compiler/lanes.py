@@ -192,6 +192,16 @@ if COMPILED:
         return lanes(value), code
 
     @intrinsic
+    def fused(typing, a, b, c):
+        """a b + c, rounded once where the processor can."""
+
+        def code(context, builder, sig, args):
+            values = [_spread(builder, value, kind) for value, kind in zip(args, sig.args, strict=True)]
+            return _call(builder, "fmuladd", *values)
+
+        return lanes(a, b, c), code
+
+    @intrinsic
     def bit(typing, value, k):
         """Where bit k of a whole number is set; it is below 2**31 in magnitude."""
 
@@ -226,6 +236,10 @@ else:
     def spread(value):
         """The same number in all lanes."""
         return value
+
+    def fused(a, b, c):
+        """a b + c, rounded once where the processor can."""
+        return a * b + c
 
     def bit(value, k):
         """Where bit k of a whole number is set; it is below 2**31 in magnitude."""

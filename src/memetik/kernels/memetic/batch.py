@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from memetik.kernels.compiler.cancel import CAUGHT
 from memetik.kernels.compiler.clock import now
-from memetik.kernels.compiler.jit import jit_free
+from memetik.kernels.compiler.jit import jit_free, jit_part
 from memetik.kernels.compiler.record import Array, floats, integers, records
 from memetik.kernels.memetic.stages import left_of, run_stages
 from memetik.kernels.problem.function_pointers import call_stage
@@ -23,6 +23,30 @@ class Rows(NamedTuple):
     seconds: Array = floats("rows")  # what each solve took
 
 
+@jit_part
+def take_target(rows, k, source):
+    """Set the target of row k."""
+    for c in range(rows.columns.size):
+        source[rows.columns[c]] = rows.targets[k, c]
+
+
+@jit_part
+def solve_row(rows, k, stages, table, shares, only_guides, seed, seconds):
+    """Solve row k, in place."""
+    arrays = solve_arrays(table)
+    clock, q, outcome = arrays.clock, rows.q[k], rows.outcomes[k]
+    take_target(rows, k, arrays.source)
+    begin = now(clock)
+    status = call_stage(stages[0], table, q, outcome, seed, shares[0], seconds)
+    if status == CLOSEST or (only_guides and status == REACHED):
+        left = left_of(seconds, begin, clock)
+        status = run_stages(stages[1:], table, q, outcome, status, seed, shares[1], shares[2], left, clock)
+    rows.statuses[k] = status
+    after = now(clock)
+    rows.seconds[k] = after - begin
+    return after
+
+
 @jit_free
 def solve_rows(rows, stages, table, shares, only_guides, seed, seconds, pause):
     """Solve one problem for every row, in place. Returns how many rows it came to within `pause` seconds, at least one.
@@ -30,22 +54,10 @@ def solve_rows(rows, stages, table, shares, only_guides, seed, seconds, pause):
     `stages` are the addresses of the search and of the stages that may follow it (stages.py), `shares` the evaluations that
     each row may have spent after the search, before the last stage, and in all. The table belongs to one thread.
     """
-    arrays = solve_arrays(table)
-    clock, q = arrays.clock, rows.q
+    clock = solve_arrays(table).clock
     end = now(clock) + pause
-    for k in range(q.shape[0]):
-        for c in range(rows.columns.size):
-            arrays.source[rows.columns[c]] = rows.targets[k, c]
-        begin = now(clock)
-        status = call_stage(stages[0], table, q[k], rows.outcomes[k], seed, shares[0], seconds)
-        if status == CLOSEST or (only_guides and status == REACHED):
-            left = left_of(seconds, begin, clock)
-            status = run_stages(
-                stages[1:], table, q[k], rows.outcomes[k], status, seed, shares[1], shares[2], left, clock
-            )  # fmt: skip
-        rows.statuses[k] = status
-        after = now(clock)
-        rows.seconds[k] = after - begin
+    for k in range(rows.q.shape[0]):
+        after = solve_row(rows, k, stages, table, shares, only_guides, seed, seconds)
         if after >= end or clock[CAUGHT] != 0:
             return k + 1
-    return q.shape[0]
+    return rows.q.shape[0]

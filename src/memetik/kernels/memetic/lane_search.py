@@ -11,6 +11,8 @@ from memetik.kernels.compiler.clock import now
 from memetik.kernels.compiler.jit import jit_free, jit_part
 from memetik.kernels.compiler.lanes import LANES
 from memetik.kernels.compiler.random import seed_stream
+from memetik.kernels.math.sincos import FAR
+from memetik.kernels.memetic.batch import solve_row, take_target
 from memetik.kernels.memetic.lane_step import round_of_lanes
 from memetik.kernels.memetic.population_poses import add_angles, add_distances, take_best
 from memetik.kernels.memetic.pose_search import draw_pose, verify_pose
@@ -33,17 +35,20 @@ def set_out(x, lane, scratch):
 
 
 @jit_part
-def take_target(rows, row, arrays):
-    """Set the target of a row."""
-    for c in range(rows.columns.size):
-        arrays.solve.source[rows.columns[c]] = rows.targets[row, c]
+def is_far(q, problem):
+    """Whether a joint has turned so often that lanes cannot tell its angle (sincos.py)."""
+    for i in range(problem.nodes.size):
+        node = problem.nodes[i]
+        if not abs(node.ratio * q[problem.variables[node.variable].index] + node.offset) <= FAR:
+            return True
+    return False
 
 
 @jit_part
 def begin_row(rows, row, lane, arrays, seed, most, scratch):
     """The search for a row begins in a lane."""
     problem, work = arrays.solve.problem, arrays.solve.work
-    take_target(rows, row, arrays)
+    take_target(rows, row, arrays.solve.source)
     begin_solve(arrays.solve, rows.q[row], rows.outcomes[row], seed, most, 0.0)
     target = target_pose(problem.terms[0], problem.data, work.world)
     for c in range(7):
@@ -103,7 +108,7 @@ def end_row(rows, stages, table, shares, seed, lane, satisfied, scratch):
     for k in range(x.size):
         q[problem.variables[k].index] = x[k]
     if status == CLOSEST:
-        take_target(rows, row, arrays)
+        take_target(rows, row, arrays.solve.source)
         for k in range(problem.data.size):
             problem.data[k] = arrays.solve.source[k]
         status = run_stages(
@@ -126,10 +131,14 @@ def solve_in_lanes(rows, stages, table, own, shares, seed, pause):
     idle = (1 << LANES) - 1
     while True:
         for lane in range(LANES):
-            if idle >> lane & 1 and begun < rows.q.shape[0] and (time < end or begun == 0):
-                begin_row(rows, begun, lane, arrays, seed, most, scratch)
-                scratch.begin[lane] = time
-                busy |= 1 << lane
+            while idle >> lane & 1 and begun < rows.q.shape[0] and (time < end or begun == 0):
+                if is_far(rows.q[begun], problem):
+                    time = solve_row(rows, begun, stages, table, shares, False, seed, 0.0)
+                else:
+                    begin_row(rows, begun, lane, arrays, seed, most, scratch)
+                    scratch.begin[lane] = time
+                    idle &= ~(1 << lane)
+                    busy |= 1 << lane
                 begun += 1
         idle = 0
         if busy == 0:
@@ -155,5 +164,5 @@ def solve_in_lanes(rows, stages, table, own, shares, seed, pause):
             time = now(clock)
             for lane in range(LANES):
                 if idle >> lane & 1:
-                    rows.seconds[scratch.row[lane]] = time - scratch.begin[lane]
+                    rows.seconds[scratch.row[lane]] = (time - scratch.begin[lane]) / LANES  # its share of the time
             busy &= ~idle

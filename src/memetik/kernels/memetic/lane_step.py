@@ -8,8 +8,8 @@ import math
 
 from memetik.kernels.body.records import SCREW, SLIDE
 from memetik.kernels.compiler.jit import jit_fast, jit_part
-from memetik.kernels.compiler.lanes import LANES, bits, put, select, spread, take
-from memetik.kernels.math.pose import axis, compose, constant, turn
+from memetik.kernels.compiler.lanes import LANES, bits, fused, put, select, spread, take
+from memetik.kernels.math.pose import compose, constant, turn
 from memetik.kernels.math.sincos import sincos_lanes
 from memetik.kernels.memetic.descent import DAMPING, LONGEST_STEP, STALL, STALLS, STEPS
 from memetik.kernels.memetic.pose_step import solve_six
@@ -52,10 +52,10 @@ def local_lanes(node, value):
     slide = value
     if node.motion != SLIDE:
         s, c = sincos_lanes(0.5 * value)
-        w, x, y, z = node.w * c - node.z * s, node.x * c + node.y * s, node.y * c - node.x * s, node.z * c + node.w * s
+        w, x, y, z = node.w * c - node.z * s, fused(node.y, s, node.x * c), node.y * c - node.x * s, node.z * c + node.w * s
         slide = node.pitch * value
     if node.motion == SLIDE or node.motion == SCREW:
-        ux, uy, uz = axis((w, x, y, z))
+        ux, uy, uz = 2.0 * fused(w, y, x * z), 2.0 * (y * z - w * x), 1.0 - 2.0 * fused(x, x, y * y)
         px += slide * ux
         py += slide * uy
         pz += slide * uz
