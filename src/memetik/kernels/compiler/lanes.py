@@ -68,7 +68,8 @@ def _declare(function: Any, result: Any, *kinds: tuple[Any, ...]) -> Any:
     def declare(code: Any) -> Any:
         def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             vectors = [
-                value if kind == mask else _spread(builder, value, kind) for value, kind in zip(args, sig.args, strict=True)
+                value if kind == mask else _spread(builder, value, kind)
+                for value, kind in zip(args, sig.args, strict=True)
             ]
             return code(builder, *vectors)
 

@@ -1,10 +1,14 @@
 """Many rows of one full pose in the lanes of vector registers: as batch.py, LANES rows at a time.
 
 Each lane searches as pose_search.py does, with a row of its own. Most of the time goes into rounds in which every lane takes
-a step (lane_step.py); a lane whose attempt has ended gets its next start, or its next row, by the kernels for one row.
+a step (lane_step.py); a lane whose attempt has ended gets its next start, or its next row, by the kernels for one row, and so
+all lanes are busy until the rows run out. The answer of a row depends on no other row, and tests hold it equal, bit for bit, to
+that of pose_search.py.
 """
 
 import math
+
+import numpy as np
 
 from memetik.kernels.compiler.cancel import cancelled
 from memetik.kernels.compiler.clock import now
@@ -119,50 +123,52 @@ def end_row(rows, stages, table, shares, seed, lane, satisfied, scratch):
 
 @jit_free
 def solve_in_lanes(rows, stages, table, own, shares, seed, pause):
-    """batch.py's `solve_rows` for one full pose and a budget without a time; `own` is the table of a LaneScratch.
+    """`solve_rows` of batch.py for one full pose and a budget without a time; `own` is the table of a LaneScratch.
 
-    The lanes end the rows that they have begun within `pause` seconds, so that those are the first ones.
+    It begins no row after `pause` seconds and ends those that it has begun, so that the rows it came to are the first ones.
     """
     arrays, scratch = memetic_arrays(table), lane_scratch(own)
-    clock, problem, most = arrays.solve.clock, arrays.solve.problem, shares[0]
-    begun, busy = 0, 0  # rows, and lanes that have one, as bits
+    clock, problem, most, count = arrays.solve.clock, arrays.solve.problem, shares[0], rows.q.shape[0]
+    # Typed, or what is given them would be compiled once more for a literal zero.
+    begun = np.int64(0)  # rows
+    busy = np.int64(0)  # lanes that have a row, as bits
     time = now(clock)
     end = time + pause
-    idle = (1 << LANES) - 1
     while True:
-        for lane in range(LANES):
-            while idle >> lane & 1 and begun < rows.q.shape[0] and (time < end or begun == 0):
-                if is_far(rows.q[begun], problem):
-                    time = solve_row(rows, begun, stages, table, shares, False, seed, 0.0)
-                else:
-                    begin_row(rows, begun, lane, arrays, seed, most, scratch)
-                    scratch.begin[lane] = time
-                    idle &= ~(1 << lane)
-                    busy |= 1 << lane
-                begun += 1
-        idle = 0
+        lane = 0
+        while lane < LANES and begun < count and (time < end or begun == 0):
+            if busy >> lane & 1:
+                lane += 1
+                continue
+            if is_far(rows.q[begun], problem):
+                time = solve_row(rows, begun, stages, table, shares, False, seed, 0.0)
+            else:
+                begin_row(rows, begun, lane, arrays, seed, most, scratch)
+                scratch.begin[lane] = time
+                busy |= 1 << lane
+            begun += 1
         if busy == 0:
             return begun
         ended, satisfied = round_of_lanes(problem, float(most), scratch)
-        ended &= busy
         if cancelled(clock):
             for lane in range(LANES):
                 if busy >> lane & 1:
                     rows.statuses[scratch.row[lane]] = ENDED
             return begun
-        if ended == 0:
-            continue
+        ended &= busy
+        done = 0
         for lane in range(LANES):
-            if ended >> lane & 1:
-                good = satisfied >> lane & 1 != 0
-                if good or scratch.evaluations[lane] >= most:
-                    end_row(rows, stages, table, shares, seed, lane, good, scratch)
-                    idle |= 1 << lane
-                else:
-                    begin_attempt(rows.outcomes[scratch.row[lane]], lane, arrays, seed, most, scratch)
-        if idle != 0:
+            if ended >> lane & 1 == 0:
+                continue
+            good = satisfied >> lane & 1 != 0
+            if good or scratch.evaluations[lane] >= most:
+                end_row(rows, stages, table, shares, seed, lane, good, scratch)
+                done |= 1 << lane
+            else:
+                begin_attempt(rows.outcomes[scratch.row[lane]], lane, arrays, seed, most, scratch)
+        if done != 0:
             time = now(clock)
             for lane in range(LANES):
-                if idle >> lane & 1:
+                if done >> lane & 1:
                     rows.seconds[scratch.row[lane]] = (time - scratch.begin[lane]) / LANES  # its share of the time
-            busy &= ~idle
+            busy &= ~done

@@ -52,7 +52,12 @@ def local_lanes(node, value):
     slide = value
     if node.motion != SLIDE:
         s, c = sincos_lanes(0.5 * value)
-        w, x, y, z = node.w * c - node.z * s, fused(node.y, s, node.x * c), node.y * c - node.x * s, node.z * c + node.w * s
+        w, x, y, z = (
+            node.w * c - node.z * s,
+            fused(node.y, s, node.x * c),
+            node.y * c - node.x * s,
+            node.z * c + node.w * s,
+        )
         slide = node.pitch * value
     if node.motion == SLIDE or node.motion == SCREW:
         ux, uy, uz = 2.0 * fused(w, y, x * z), 2.0 * (y * z - w * x), 1.0 - 2.0 * fused(x, x, y * y)
