@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.math.sincos import FAR, sincos
+from memetik.kernels.compiler.lanes import LANES, put, take
+from memetik.kernels.math.sincos import FAR, sincos, sincos_lanes
+from tests.kernels.compiler.test_lanes import aligned
 
 ULP = 2.0**-52
 
@@ -28,6 +30,23 @@ def test_as_the_c_library(reach):
     angles = np.random.default_rng(1).uniform(-reach, reach, 2000)
     sines, cosines = np.empty_like(angles), np.empty_like(angles)
     fill(angles, sines, cosines)
+    assert np.abs(sines - np.sin(angles)).max() <= ULP
+    assert np.abs(cosines - np.cos(angles)).max() <= ULP
+
+
+@jit
+def fill_lanes(angles, sines, cosines):
+    for k in range(angles.shape[0]):
+        s, c = sincos_lanes(take(angles, k))
+        put(sines, k, s)
+        put(cosines, k, c)
+
+
+@pytest.mark.parametrize("reach", [1e-3, 7.0, FAR])
+def test_lanes_as_the_c_library(reach):
+    angles, sines, cosines = aligned(250, LANES), aligned(250, LANES), aligned(250, LANES)
+    angles[:] = np.random.default_rng(1).uniform(-reach, reach, angles.shape)
+    fill_lanes(angles, sines, cosines)
     assert np.abs(sines - np.sin(angles)).max() <= ULP
     assert np.abs(cosines - np.cos(angles)).max() <= ULP
 

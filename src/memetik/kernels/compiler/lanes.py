@@ -10,42 +10,48 @@ overlap, which it cannot. Without the compiler there is one lane, and Lanes are 
 
 import math
 import operator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import types
 from numba.core.datamodel import models
 from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
-from numba.extending import intrinsic, lower_builtin, register_model
+from numba.extending import intrinsic as untyped_intrinsic
+from numba.extending import lower_builtin, register_model
 
 from memetik.kernels.compiler.jit import COMPILED
 
 # One register of AVX-512, two of AVX2, four of NEON: independent work that hides how long each operation takes.
 LANES = 8 if COMPILED else 1
 
+intrinsic: Any = untyped_intrinsic  # its types would have kernels pass the context of typing
 
-class _Lanes(types.Type):  # type: ignore[misc]
+
+class _Lanes(types.Type):
     def __init__(self) -> None:
         super().__init__(name=f"Lanes({LANES})")
 
 
-class _Mask(types.Type):  # type: ignore[misc]
+class _Mask(types.Type):
     def __init__(self) -> None:
         super().__init__(name=f"Mask({LANES})")
 
+
+Code: TypeAlias = Callable[..., Any]  # makes instructions with a builder of LLVM
 
 lanes, mask = _Lanes(), _Mask()
 _VECTOR, _BITS = ir.VectorType(ir.DoubleType(), LANES), ir.VectorType(ir.IntType(1), LANES)
 
 
 @register_model(_Lanes)
-class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
+class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, _VECTOR)
 
 
 @register_model(_Mask)
-class _MaskModel(models.PrimitiveModel):  # type: ignore[misc]
+class _MaskModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, _BITS)
 
@@ -62,10 +68,10 @@ def _spread(builder: Any, value: Any, kind: Any) -> Any:
     return builder.shuffle_vector(single, ir.Constant(_VECTOR, ir.Undefined), places)
 
 
-def _declare(function: Any, result: Any, *kinds: tuple[Any, ...]) -> Any:
+def _declare(function: Any, result: Any, *kinds: tuple[Any, ...]) -> Callable[[Code], Code]:
     """Teach Numba's type inference a function, and say how its code is made: `code(builder, *vectors)`."""
 
-    def declare(code: Any) -> Any:
+    def declare(code: Code) -> Code:
         def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             vectors = [
                 value if kind == mask else _spread(builder, value, kind)

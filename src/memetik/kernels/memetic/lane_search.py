@@ -67,8 +67,10 @@ def begin_row(rows, row, lane, arrays, seed, most, scratch):
 @jit_part
 def target_of(lane, scratch):
     """The pose that a lane is to reach."""
-    t = scratch.target
-    return t[0, lane], t[1, lane], t[2, lane], t[3, lane], t[4, lane], t[5, lane], t[6, lane]
+    pose = scratch.target
+    return (
+        pose[0, lane], pose[1, lane], pose[2, lane], pose[3, lane], pose[4, lane], pose[5, lane], pose[6, lane]
+    )  # fmt: skip
 
 
 @jit_part

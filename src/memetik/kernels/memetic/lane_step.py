@@ -88,7 +88,7 @@ def rotation_vector_lanes(t, r):
     long_way = w < 0.0
     w, x, y, z = select(long_way, -w, w), select(long_way, -x, x), select(long_way, -y, y), select(long_way, -z, z)
     s = math.sqrt(x * x + y * y + z * z)
-    k = select(s > 1e-9, 2.0 * math.atan2(s, w) / s, 2.0)
+    k = select(s > 1e-9, 2.0 * math.atan2(s, w) / max(s, 1e-9), 2.0)  # no lane divides by zero
     return k * x, k * y, k * z
 
 
@@ -219,7 +219,7 @@ def round_of_lanes(problem, most, scratch):
             by_position * dx, by_position * dy, by_position * dz, by_rotation * ex, by_rotation * ey, by_rotation * ez
         )  # fmt: skip
         longest = step_lanes(problem, tip, residual, DAMPING * 0.5 * error + LEAST_DAMPING, scratch)
-        shorten = select(longest > LONGEST_STEP, LONGEST_STEP / longest, 1.0)
+        shorten = LONGEST_STEP / max(longest, LONGEST_STEP)
         for k in range(problem.variables.size):
             x, variable = take(scratch.x, k), problem.variables[k]
             moved = min(max(x + shorten * take(scratch.step, k), variable.lower), variable.upper)
