@@ -28,8 +28,7 @@ from memetik.problem import Problem
 from memetik.problem.columns import Columns
 from memetik.solution.words import count
 from memetik.solvers import Budget
-from memetik.solvers.memetic import shares
-from memetik.solvers.memetic_plan import MemeticScratch, memetic_plan
+from memetik.solvers.memetic_plan import MemeticScratch, memetic_plan, shares
 from memetik.types import Array
 
 HELPING = 0.02  # s that a thread works before it looks at what is left

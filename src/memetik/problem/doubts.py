@@ -23,6 +23,7 @@ from memetik.types import Array
 # A target this many times as far from the root as the frame can ever be is doubted; metres typed as millimetres are
 # about a thousand times too far, and what is farther still is meant to be out of reach.
 FAR, TOO_FAR = 120.0, 10_000.0
+LONGEST = 1e150  # rad and m; squares of what is larger overflow
 NEAR = 20.0  # m; no target that is nearer is doubted, however small the body
 
 _RADIANS = "Angles are in radians: 90 degrees are math.radians(90)."
@@ -59,12 +60,12 @@ def degrees_hint(body: Body, k: int, value: float) -> str:
 
 
 def usual_size(body: Body) -> float:
-    """A start with a smaller sum of squares is not doubted; no posture within the limits has a larger one."""
+    """A start whose vector is shorter than this is not doubted; none within the limits is longer."""
     ends = np.maximum(np.abs(body.lower), np.abs(body.upper))
     slides = ~body.variables.turns
     if np.isinf(ends[slides]).any():
-        return math.inf
-    return 1.0 + float(np.sum(np.where(np.isfinite(ends), np.maximum(ends, math.tau), math.tau) ** 2))
+        return LONGEST
+    return math.sqrt(1.0 + float(np.sum(np.where(np.isfinite(ends), np.maximum(ends, math.tau), math.tau) ** 2)))
 
 
 def _doubt_frames(body: Body, objective: Objective, locked: Mapping[str, float]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,23 +62,20 @@ class Problem:
         self._fallible = [o for o in self.objectives if type(o).raise_fault is not Objective.raise_fault]
         self._shape = (body.dof,)
         self._locked = [(body.index(joint), value) for joint, value in self.lock.items()]
-        self._usual = usual_size(body)
-        self._compiled: Compiled | None = None
+        self.usual_size = usual_size(body)  # a start that is shorter than this is not looked at
         self.compiled  # noqa: B018 - compile now, so that mistakes are said now
         for objective in self.objectives:
             objective._problems.add(self)
         doubt_problem(body, self.objectives, self.compiled, limits or {}, self.lock)
 
-    @property
+    @cached_property
     def compiled(self) -> Compiled:
         """The flat arrays, compiled at need."""
-        if self._compiled is None:
-            self._compiled = compile_problem(self.body, self.objectives, self.lower, self.upper, self.lock)
-        return self._compiled
+        return compile_problem(self.body, self.objectives, self.lower, self.upper, self.lock)
 
     def recompile(self) -> None:
         """Forget the compiled arrays; the next solve builds them anew. Weights and tolerances do this by themselves."""
-        self._compiled = None
+        self.__dict__.pop("compiled", None)
 
     def start(self, q: ArrayLike | None) -> Array:
         """A fresh joint vector to solve from: `q` or the body's home, with locked joints at their values."""
@@ -91,19 +89,19 @@ class Problem:
                 f"the start has shape {vector.shape}, but body {self.body.name!r} has {self.body.dof} free joints. Give "
                 "one number for each of body.joint_names."
             )
-        size = vector.dot(vector)  # the quickest look at all entries
-        if not size < self._usual:
-            self._look_at(vector, size)
+        if not math.hypot(*vector.tolist()) < self.usual_size:  # the quickest look at all entries of a short vector
+            self._look_at(vector)
         for k, value in self._locked:
             vector[k] = value
         return vector
 
-    def _look_at(self, vector: Array, size: float) -> None:
+    def _look_at(self, vector: Array) -> None:
         """Raise or warn if a large start is no posture; one that may be meant is not looked at again."""
-        if not math.isfinite(size):
+        square = float(vector.dot(vector))
+        if not math.isfinite(square):
             raise ProblemError("the start has an entry that is NaN or infinite.")
         doubt_start(self.body, vector)
-        self._usual = max(self._usual, 2.0 * size)
+        self.usual_size = max(self.usual_size, math.sqrt(2.0 * square))
 
     @property
     def has_functions(self) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,13 @@ from memetik.kernels.memetic.population_poses import place_population
 from memetik.kernels.memetic.pose_descent import attempt_pose
 from memetik.kernels.memetic.pose_search import solve_pose
 from memetik.kernels.memetic.record import LaneScratch, MemeticArrays, Population
+from memetik.kernels.memetic.refine import STEPS
 from memetik.kernels.memetic.stages import refine_stage, relax_stage, search_stage
 from memetik.kernels.problem.function_pointers import ATTEMPT, STAGE
 from memetik.kernels.problem.record import Problem as FlatProblem
 from memetik.problem.compile import Compiled
 from memetik.problem.scratch import Pool, Scratch
+from memetik.solvers.budget import Budget
 from memetik.types import Array
 
 # How many postures the population of a problem has, and the seed that draws it: the same in every solve.
@@ -32,6 +35,7 @@ class MemeticPlan(Pool["MemeticScratch"]):
     def __init__(self, compiled: Compiled) -> None:
         super().__init__(lambda: MemeticScratch(self))
         c = self.compiled = compiled
+        self.search = solve_pose if c.one_pose else search_stage
         self.sizes = {**c.sizes, "population": POPULATION}
         rng = np.random.default_rng(POPULATION_SEED)
         genes = rng.uniform(c.variables["sample_lower"], c.variables["sample_upper"], (POPULATION, c.variables.size))
@@ -56,18 +60,41 @@ class MemeticPlan(Pool["MemeticScratch"]):
         """The addresses of the search and of the stages that may follow it, 0 for none; compiled when first asked for."""
         c = self.compiled
         c.record  # noqa: B018 - the stages that follow call the terms
-        first = solve_pose if c.one_pose else search_stage
-        kernels = (first, refine_stage) if c.roomy is None else (first, refine_stage, relax_stage)
+        kernels = (self.search, refine_stage) if c.roomy is None else (self.search, refine_stage, relax_stage)
         addresses = [lasting_address(kernel, STAGE) for kernel in kernels]
         return np.array([*addresses, 0][:3], dtype=np.int64)
 
 
+class Shares(NamedTuple):
+    """The evaluations that may be spent after the search, before tolerances yield, and in all (kernels/memetic/stages.py)."""
+
+    search: int
+    first: int
+    most: int
+
+
+def shares(c: Compiled, most: int) -> Shares:
+    """Keep back a quarter where tolerances are wide enough to yield, and what it takes to settle what was missed."""
+    first = most if c.roomy is None else most - most // 4
+    return Shares(first - min(STEPS, first // 2), first, most)
+
+
 class MemeticScratch(Scratch):
-    """Scratch for the stages of a solve."""
+    """Scratch for the stages of a solve, and what the budget it was last used with means for them."""
+
+    budget: Budget | None = None
+    shares: Shares
+    search: int  # shares.search
+    seconds: float  # of the budget, 0 for no limit
 
     def __init__(self, plan: MemeticPlan, source: Array | None = None) -> None:
         self.plan = plan
         super().__init__(plan.compiled, source)
+
+    def take_budget(self, budget: Budget) -> None:
+        """Work out what the stages may spend; most solves have the budget of the one before."""
+        self.budget, self.shares = budget, shares(self.compiled, budget.evaluations)
+        self.search, self.seconds = self.shares.search, budget.seconds if budget.seconds < math.inf else 0.0
 
     @property
     def problem(self) -> FlatProblem:

@@ -11,8 +11,7 @@ from memetik.kernels.memetic.batch import Rows, solve_rows
 from memetik.kernels.problem.budget import TIMED_OUT
 from memetik.problem.columns import target_columns
 from memetik.solution import Status
-from memetik.solvers.memetic import shares
-from memetik.solvers.memetic_plan import MemeticScratch, memetic_plan
+from memetik.solvers.memetic_plan import MemeticScratch, memetic_plan, shares
 
 
 def rows_of(problem, targets, starts, *, most=20_000, seed=0, pause=1e9, seconds=0.0):
