@@ -85,6 +85,8 @@ from .solvers import Budget as Budget
 from .solvers import Memetic as Memetic
 from .solvers import Method as Method
 from .solvers import Solver as Solver
+from .solvers import Step as Step
+from .solvers import bind as bind
 from .solvers import methods as methods
 from .solvers import solve as solve
 from .solvers import solve_all as solve_all

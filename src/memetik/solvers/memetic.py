@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from time import perf_counter
 
+import numpy as np
 from numpy import empty
 from numpy.typing import ArrayLike
 
 from memetik.kernels.compiler.compile_time import compile_times, split_time
+from memetik.kernels.memetic.entry import UNUSUAL, search_from
 from memetik.kernels.memetic.stages import run_stages
 from memetik.kernels.problem.verify import CLOSEST, REACHED
 from memetik.problem import Problem
@@ -17,6 +20,8 @@ from memetik.solvers.budget import DEFAULT, Budget, require_task
 from memetik.solvers.memetic_plan import MemeticPlan, MemeticScratch, memetic_plan
 from memetik.solvers.seeded import Seeded
 from memetik.types import Array
+
+_ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -35,21 +40,28 @@ class Memetic(Seeded):
         if type(problem) is not Problem or type(budget) is not Budget:
             require_task(problem, budget, "memetic")
         c = problem.compiled
-        q = problem.start(start)
+        if type(start) is _ARRAY and start.dtype is _FLOAT and start.ndim == 1 and not problem.lock:
+            q, usual = start.copy(), problem.usual_size  # most starts are like this, and the kernel looks at them
+        else:
+            q, usual = problem.start(start), math.inf
         plan = c.plans.get(MemeticPlan) or memetic_plan(c)
         scratch = plan.lease(budget.token)
         if scratch.budget is not budget:
             scratch.take_budget(budget)
         outcome = empty(scratch.outcome.size)
-        status = plan.search(scratch.table, q, outcome, self.seed, scratch.search, scratch.seconds)
-        if status != REACHED or not c.one_pose or compile_times.latest >= begin:  # most solves end here
-            status = later_stages(scratch, q, outcome, status, self.seed, begin)
-            problem.raise_faults(scratch.clock)
+        status = search_from(
+            plan.search, scratch.table, q, outcome, self.seed, scratch.search, scratch.seconds, usual
+        )  # fmt: skip
+        if status == REACHED and c.one_pose and compile_times.latest < begin:  # most solves end here
             plan.give_back(scratch)
-            took, compiling = split_time(begin)
-            return Solution(problem, q, status, outcome, took, "memetic", compiling)
+            return Solution(problem, q, status, outcome, perf_counter() - begin, "memetic")
+        status = later_stages(scratch, q, outcome, status, self.seed, begin)
+        problem.raise_faults(scratch.clock)
         plan.give_back(scratch)
-        return Solution(problem, q, status, outcome, perf_counter() - begin, "memetic")
+        if status == UNUSUAL:
+            return self.solve(problem, problem.start(q).tolist(), budget)
+        took, compiling = split_time(begin)
+        return Solution(problem, q, status, outcome, took, "memetic", compiling)
 
 
 def later_stages(scratch: MemeticScratch, q: Array, outcome: Array, status: int, seed: int, begin: float) -> int:

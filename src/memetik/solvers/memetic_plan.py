@@ -35,7 +35,6 @@ class MemeticPlan(Pool["MemeticScratch"]):
     def __init__(self, compiled: Compiled) -> None:
         super().__init__(lambda: MemeticScratch(self))
         c = self.compiled = compiled
-        self.search = solve_pose if c.one_pose else search_stage
         self.sizes = {**c.sizes, "population": POPULATION}
         rng = np.random.default_rng(POPULATION_SEED)
         genes = rng.uniform(c.variables["sample_lower"], c.variables["sample_upper"], (POPULATION, c.variables.size))
@@ -56,13 +55,17 @@ class MemeticPlan(Pool["MemeticScratch"]):
         return lasting_address(self.local_search, ATTEMPT)
 
     @cached_property
+    def search(self) -> int:
+        """The address of the search, the first stage; compiled when first asked for."""
+        return lasting_address(solve_pose if self.compiled.one_pose else search_stage, STAGE)
+
+    @cached_property
     def stages(self) -> NDArray[np.int64]:
         """The addresses of the search and of the stages that may follow it, 0 for none; compiled when first asked for."""
         c = self.compiled
         c.record  # noqa: B018 - the stages that follow call the terms
-        kernels = (self.search, refine_stage) if c.roomy is None else (self.search, refine_stage, relax_stage)
-        addresses = [lasting_address(kernel, STAGE) for kernel in kernels]
-        return np.array([*addresses, 0][:3], dtype=np.int64)
+        relax = 0 if c.roomy is None else lasting_address(relax_stage, STAGE)
+        return np.array([self.search, lasting_address(refine_stage, STAGE), relax], dtype=np.int64)
 
 
 class Shares(NamedTuple):

@@ -3,6 +3,7 @@
 all_solutions          distinct solutions of one problem
 batch                  many rows of targets in one call
 descent                the local search: damped Gauss-Newton steps
+entry                  from Python into the search, in one crossing
 lane_search            many rows of one pose, in the lanes of vector registers
 lane_step              one step in every lane
 population_poses       scores of the whole population at once

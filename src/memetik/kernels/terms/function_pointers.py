@@ -15,4 +15,7 @@ RESIDUAL = types.void(_TERM, _VECTOR, _MATRIX, _VECTOR, _VECTOR)
 # (term, data, world, x, nodes, frames, poses, axes, scale, jacobian)
 JACOBIAN = types.void(_TERM, _VECTOR, _MATRIX, _VECTOR, _NODES, _FRAMES, _MATRIX, _MATRIX, types.float64, _MATRIX)
 
-call_residual, call_jacobian = caller(RESIDUAL), caller(JACOBIAN)
+# (matrix, data, at): a 4x4 transform into the data (targets.py), 0 or what is wrong with it
+WRITE_POSE = types.int64(_MATRIX, _VECTOR, types.int64)
+
+call_residual, call_jacobian, call_write_pose = caller(RESIDUAL), caller(JACOBIAN), caller(WRITE_POSE)
