@@ -75,7 +75,7 @@ def test_one_pose(monkeypatch):
     mk.solve(problem, start)
     assert mk.solve(problem, start).compile_seconds == 0.0
     monkeypatch.setattr(mk.Problem, "start", lambda *_: (pretend_to_compile(), start.copy())[1])
-    cold = mk.solve(problem, start)
+    cold = mk.solve(problem, start.tolist())  # the kernel itself looks at an array
     assert cold.success and cold.compile_seconds >= COMPILING and cold.seconds < 0.5 * COMPILING
 
 

@@ -35,7 +35,7 @@ INDEXED = frozenset({"BatchSolution.__getitem__", "Poses.__getitem__", "Solution
 
 # Records that memetik alone fills: their constructors look at nothing.
 RECORDS = frozenset({
-    "BatchSolution", "Chain", "FilesReport", "History", "Method", "Mimic", "PoseError", "Poses", "Solution", "Track",
+    "BatchSolution", "Chain", "FilesReport", "History", "Method", "Mimic", "PoseError", "Poses", "Solution", "Step", "Track",
 })  # fmt: skip
 
 FEW = mk.Budget(evaluations=20)

@@ -217,15 +217,17 @@ class _PoseWay(_Way):
             seconds=scratch.seconds, locked=locked, last=problem.start(None),
         )  # fmt: skip
         self._bound.usual[0] = problem.usual_size
-        self._table, self.last, self._q, self._outcome = (
-            table_of(self._bound), self._bound.last, self._bound.q, self._bound.outcome,
-        )  # fmt: skip
+        self.last, self._table = self._bound.last, table_of(self._bound)
+        self._q: Array = self._bound.q
         self._status: int | None = None  # of the last answer, None before there is one
         step_pose(self._table, np.full((4, 4), np.nan), self.last)  # refused, and compiled
 
     def take(self, given: tuple[Any, ...]) -> Array:
         begin = perf_counter() if self._bound.seconds else 0.0
-        target, start = given if len(given) == 2 else (given[0] if given else None, None)
+        if len(given) == 2:
+            target, start = given
+        else:
+            target, start = given[0] if len(given) == 1 else None, None
         if start is None:
             start = self.last
         status = UNUSUAL
@@ -250,7 +252,7 @@ class _PoseWay(_Way):
     def _settled(self, status: int, begin: float) -> Array:
         """The answer after the stages that follow the search."""
         self._status = None  # until all has gone well
-        status = later_stages(self._scratch, self._q, self._outcome, status, self._bound.seed, begin)
+        status = later_stages(self._scratch, self._q, self._bound.outcome, status, self._bound.seed, begin)
         self.own.problem.raise_faults(self._scratch.clock)
         self._status = status
         if status != INVALID:
@@ -260,7 +262,7 @@ class _PoseWay(_Way):
     def answer(self) -> Solution | None:
         if self._status is None:
             return self._solution
-        return Solution(self.own.problem, self._q.copy(), self._status, self._outcome.copy(), 0.0, "memetic")
+        return Solution(self.own.problem, self._q.copy(), self._status, self._bound.outcome.copy(), 0.0, "memetic")
 
     def go_on_from(self, other: _Way) -> None:
         self._solution = other.answer()

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from memetik.kernels.compiler.compile_time import compile_times, split_time
 from memetik.kernels.memetic.entry import UNUSUAL, search_from
 from memetik.kernels.memetic.stages import run_stages
-from memetik.kernels.problem.verify import CLOSEST, REACHED
+from memetik.kernels.problem.verify import CLOSEST, ENDED, INVALID, REACHED
 from memetik.problem import Problem
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget, require_task
@@ -69,6 +69,8 @@ def later_stages(scratch: MemeticScratch, q: Array, outcome: Array, status: int,
 
     begin: when the solve began, on the clock of time.perf_counter [s].
     """
+    if status == ENDED:  # by a signal or another thread
+        return INVALID
     if not (status == CLOSEST or (scratch.compiled.only_guides and status == REACHED)):
         return status
     stages, (_, first, most), seconds = scratch.plan.stages[1:], scratch.shares, scratch.seconds
