@@ -140,6 +140,17 @@ def test_a_function_in_plain_python():
         signal.signal(ALARM, before)
 
 
+def test_a_bound_step_ends_at_once_and_the_next_starts_from_the_last_answer(press):
+    body, pose = mk.load("panda"), mk.Pose("panda_hand", mk.transform((2.0, 0.0, 0.5)))
+    good = body.forward(body.sample(np.random.default_rng(4)))["panda_hand"]
+    step = mk.bind(mk.Problem(body, pose), pose, budget=ENDLESS)
+    q = step(good)
+    assert press(lambda: step(mk.transform((2.0, 0.0, 0.5)))) < LATEST
+    with pytest.raises(mk.ProblemError, match="no answer"):
+        step.status  # noqa: B018 - the last step has none
+    assert step(good).tobytes() == step(good, q).tobytes()
+
+
 def test_solve_all(arm, press):
     problem, pose, _, bad = arm
     pose.target = bad
