@@ -30,12 +30,12 @@ NEEDED = frozenset({
     "solve_files.threads",
 })  # fmt: skip
 
-# What is asked for by an index.
-INDEXED = frozenset({"BatchSolution.__getitem__", "Poses.__getitem__", "Solution.__getitem__"})
+# What is asked for by an index, or called itself.
+INDEXED = frozenset({"BatchSolution.__getitem__", "Poses.__getitem__", "Solution.__getitem__", "Step.__call__"})
 
 # Records that memetik alone fills: their constructors look at nothing.
 RECORDS = frozenset({
-    "BatchSolution", "Chain", "FilesReport", "History", "Method", "Mimic", "PoseError", "Poses", "Solution", "Step", "Track",
+    "BatchSolution", "Chain", "FilesReport", "History", "Method", "Mimic", "PoseError", "Poses", "Solution", "Track",
 })  # fmt: skip
 
 FEW = mk.Budget(evaluations=20)
@@ -54,6 +54,13 @@ def history() -> mk.History:
 @functools.cache
 def problem() -> mk.Problem:
     return mk.Problem(arm(), mk.Position("tip", (0.5, 0.5, 0.0), tolerance=0.01))
+
+
+@functools.cache
+def step() -> mk.Step:
+    taken = mk.bind(problem(), problem().objectives[0], budget=FEW)
+    taken((0.5, 0.5, 0.0))
+    return taken
 
 
 @functools.cache
@@ -163,6 +170,7 @@ ARGUMENTS: dict[str, Any] = {
     "name": lambda: "name",
     "normal": lambda: (0.0, 0.0, 1.0),
     "numbers": lambda: np.zeros(8),
+    "Step.objectives": lambda: problem().objectives,
     "objectives": lambda: mk.Position("tip", (0.5, 0.5, 0.0)),
     "of": lambda: ["joint_2"],
     "offsets": lambda: machines().offsets,
@@ -300,6 +308,7 @@ EXAMPLES: dict[str, Any] = {
     "Solution": lambda: mk.solve(problem(), budget=FEW),
     "SupportVectors": machines,
     "Touch": lambda: mk.Touch("link_3"),
+    "Step": step,
     "Track": lambda: mk.track(problem(), moving(), budget=FEW),
     "TriangleMesh": lambda: mk.TriangleMesh(*TRIANGLE),
     **{row.solver.__name__: row.solver for row in mk.methods()},

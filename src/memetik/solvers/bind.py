@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from memetik.errors import ProblemError, shown
+from memetik.geometry.checks import several
 from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.memetic.entry import LOCKED, UNUSUAL, BoundPose, search_from, step_pose
@@ -43,9 +44,7 @@ def bind(
 
     method, budget, seed: as for `solve`, the same for every step.
     """
-    require_problem(problem, "bind")
-    budget, seed = checked_budget(budget, "bind"), checked_seed(seed, "bind")
-    return Step(problem, _bound(problem, objectives), chosen(method, seed, "bind"), budget)
+    return Step(problem, objectives, chosen(method, checked_seed(seed, "bind"), "bind"), budget)
 
 
 class Step:
@@ -66,8 +65,10 @@ class Step:
     another is taking gets an error.
     """
 
-    def __init__(self, problem: Problem, objectives: Sequence[Objective], solver: Solver, budget: Budget) -> None:
-        self.problem, self.objectives, self.method, self.budget = problem, tuple(objectives), solver, budget
+    def __init__(self, problem: Problem, objectives: Sequence[Objective], method: Solver, budget: Budget) -> None:
+        require_problem(problem, "bind")
+        self.problem, self.objectives = problem, _bound(problem, objectives)
+        self.method, self.budget = chosen(method, 0, "bind"), checked_budget(budget, "bind")
         self._way = self._ready()
         self._idle = [self._way]  # empty while a step is taken; to take from a list is a single step to all threads
 
@@ -270,8 +271,9 @@ class _PoseWay(_Way):
             self._bound.last[:] = other.last
 
 
-def _bound(problem: Problem, objectives: Sequence[object]) -> tuple[Objective, ...]:
+def _bound(problem: Problem, given: Sequence[Objective]) -> tuple[Objective, ...]:
     """The objectives, if each belongs to the problem and has a target, and none stands there twice."""
+    objectives = several(given, ProblemError, "bind: what is bound", "[pose]")
     if not objectives:
         raise ProblemError("bind: name the objectives whose targets move, for example mk.bind(problem, pose).")
     for objective in objectives:
@@ -284,7 +286,7 @@ def _bound(problem: Problem, objectives: Sequence[object]) -> tuple[Objective, .
             )
     if len(set(map(id, objectives))) < len(objectives):
         raise ProblemError("bind: the same objective is named twice; a step takes one target for each.")
-    return objectives  # type: ignore[return-value]
+    return objectives
 
 
 def _targets(objective: Objective) -> list[Target]:
