@@ -37,8 +37,8 @@ def test_calls_are_sound_but_for_what_is_hostile():
     refused = {target.name for target in targets() if not target.name.endswith("=") and not _succeeds(target)}
     # Files that are not there, a body without a closed form, a tree that is empty, no angle at all, nothing to bind, no target.
     assert refused == {
-        "Analytic.check", "Analytic.solve", "Analytic.solve_all", "OFKT.predict", "Step.__call__", "bind", "euler", "read_srdf", "read_urdf",
-        "read_xacro",
+        "Analytic.check", "Analytic.solve", "Analytic.solve_all", "OFKT.predict", "Step.__call__", "bind", "euler", "read_srdf",
+        "read_urdf", "read_xacro",
     }  # fmt: skip
 
 

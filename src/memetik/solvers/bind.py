@@ -55,8 +55,8 @@ class Step:
 
     A step takes a target for each bound objective, in their order and as `objective.target` takes it, and perhaps where to
     start: from its last answer unless given, and from the body's home before there is one. What it returns is verified as
-    every solution is, and `success`, `status` and `errors` say what it is worth. It raises what `solve` would raise, and is
-    then as it was before.
+    every solution is, and `success`, `status` and `errors` say what it is worth. What `solve` refuses it refuses in the same
+    words, and is then as it was before.
 
     The targets are its own: `objective.target` neither counts nor changes. All else is the problem's as it is at each
     step: weights and tolerances, which take a moment to compile when they change, and targets that are not bound.
@@ -101,7 +101,8 @@ class Step:
     @property
     def success(self) -> bool:
         """Whether every objective with a tolerance is within it."""
-        return self._answer.success
+        status = self._way.status
+        return self._answer.success if status is None else status == REACHED  # loops ask for it at every step
 
     @property
     def errors(self) -> Errors:
@@ -162,6 +163,7 @@ class _Way:
     """How steps are solved: by any method, as `solve` does."""
 
     last: Array | None = None  # the last answer that can be started from
+    status: int | None = None  # of the last answer, None before there is one
 
     def __init__(self, own: _Own, solver: Solver, budget: Budget) -> None:
         self.own, self.compiled, self.solver, self.budget = own, own.compiled, solver, budget
@@ -171,8 +173,8 @@ class _Way:
         """Solve for a target of each objective, and perhaps from a start."""
         start = self.retarget(given)
         solution = answer_of(self.solver, self.own.problem, self.last if start is None else start, self.budget)
-        self._solution = solution
-        if solution.status != Status.INVALID:
+        self._solution, self.status = solution, int(solution.status)
+        if self.status != INVALID:
             self.last = solution.q
         return solution.q.copy()
 
@@ -220,7 +222,6 @@ class _PoseWay(_Way):
         self._bound.usual[0] = problem.usual_size
         self.last, self._table = self._bound.last, table_of(self._bound)
         self._q: Array = self._bound.q
-        self._status: int | None = None  # of the last answer, None before there is one
         step_pose(self._table, np.full((4, 4), np.nan), self.last)  # refused, and compiled
 
     def take(self, given: tuple[Any, ...]) -> Array:
@@ -238,7 +239,7 @@ class _PoseWay(_Way):
         ):  # fmt: skip
             status = step_pose(self._table, target, start)
             if status == REACHED:
-                self._status = REACHED
+                self.status = REACHED
                 return self._q.copy()
         return self._settled(status if status != UNUSUAL else self._spelled_out(given), begin)
 
@@ -252,18 +253,18 @@ class _PoseWay(_Way):
 
     def _settled(self, status: int, begin: float) -> Array:
         """The answer after the stages that follow the search."""
-        self._status = None  # until all has gone well
+        self.status = self._solution = None  # until all has gone well
         status = later_stages(self._scratch, self._q, self._bound.outcome, status, self._bound.seed, begin)
         self.own.problem.raise_faults(self._scratch.clock)
-        self._status = status
+        self.status = status
         if status != INVALID:
             self._bound.last[:] = self._q
         return self._q.copy()
 
     def answer(self) -> Solution | None:
-        if self._status is None:
+        if self.status is None:
             return self._solution
-        return Solution(self.own.problem, self._q.copy(), self._status, self._bound.outcome.copy(), 0.0, "memetic")
+        return Solution(self.own.problem, self._q.copy(), self.status, self._bound.outcome.copy(), 0.0, "memetic")
 
     def go_on_from(self, other: _Way) -> None:
         self._solution = other.answer()
