@@ -8,6 +8,7 @@ compile_time           what a thread has spent on compilation
 function_pointers      calls of kernels by address
 jit                    the ways kernels are compiled
 lanes                  several numbers at once in a vector register
+part                   kernels as other kernels see them, without machine code
 prebuilt               kernels that were compiled when the package was built
 processor              the level of processors that they are for
 random                 counter-based random streams
