@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-__all__ = ["Progress", "Report", "announce", "progress", "teller"]
+__all__ = ["Progress", "Report", "Tally", "announce", "progress", "teller"]
 
 T = TypeVar("T")
 
@@ -21,8 +21,37 @@ CLEAR = "\r\033[K"
 
 def announce(text: str) -> None:
     """One line on stderr about what takes long, so that nobody takes the wait for a hang."""
-    if os.environ.get(QUIET, "0") in ("", "0"):
+    if not _is_quiet():
         print(f"memetik: {text}", file=sys.stderr, flush=True)
+
+
+def _is_quiet() -> bool:
+    return os.environ.get(QUIET, "0") not in ("", "0")
+
+
+class Tally:
+    """The line of a job of unknown length: `show(done)` says how much is done and for how long it has run, now and then;
+    `close()` wipes it. Silent if stderr is a file, as `announce` is if so wished."""
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+        self._begin = time.monotonic()
+        self._due = self._begin + EVERY
+        self._shown = False
+
+    def show(self, done: int) -> None:
+        """Say how much is done, unless that was said a moment ago."""
+        now = time.monotonic()
+        if now < self._due or _is_quiet() or not sys.stderr.isatty():
+            return
+        self._shown, self._due = True, now + EVERY
+        print(f"\r{self.label}: {done} in {now - self._begin:.0f} s\033[K", end="", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+        if self._shown:
+            self._shown = False
+            print(CLEAR, end="", file=sys.stderr, flush=True)
 
 
 class Progress:

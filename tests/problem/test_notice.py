@@ -49,6 +49,23 @@ def test_told_once_or_never(quiet, lines, capsys, monkeypatch):
     assert capsys.readouterr().err.count("\n") == lines
 
 
+def test_a_terminal_sees_how_many_are_compiled_and_is_wiped_at_the_end(capsys, monkeypatch):
+    monkeypatch.delenv("MEMETIK_QUIET", raising=False)
+    monkeypatch.setattr("memetik.progress.EVERY", 0.0)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    listener = notice._Notice()
+    outer, inner = compile_event(write_pose_target), compile_event(forward)
+    for start in (outer, inner):
+        listener.notify(start)
+    for _ in range(2):
+        listener.notify(event.Event("numba:compile", event.EventStatus.END, data=outer.data))
+    line, *counts = capsys.readouterr().err.split("\r")
+    assert line.startswith("memetik: compiling kernels")
+    assert [count.removesuffix("\033[K") for count in counts] == [
+        "kernels compiled: 0 in 0 s", "kernels compiled: 1 in 0 s", "kernels compiled: 2 in 0 s", "",
+    ]  # fmt: skip
+
+
 def test_the_poses_of_a_body_are_not_worth_a_line(capsys):
     notice._Notice().notify(compile_event(forward))
     assert capsys.readouterr().err == ""

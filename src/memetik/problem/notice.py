@@ -12,7 +12,7 @@ from typing import Any
 from numba.core import event
 
 from memetik.kernels.compiler.cache import TROUBLE
-from memetik.progress import announce
+from memetik.progress import Tally, announce
 
 _ROOM = "memetik.kernels."
 # Bodies use these without a problem, and they compile within some seconds.
@@ -26,16 +26,31 @@ def announce_compilation() -> None:
 
 
 class _Notice(event.Listener):
-    told = False
+    """Says it once, and from then on, on a terminal, how many kernels are compiled: how many there will be nobody knows."""
+
+    def __init__(self) -> None:
+        self.tally: Tally | None = None
+        self.compiled = 0
+        self.depth = 0  # Numba compiles the kernels that a kernel calls while it compiles that kernel
 
     def on_start(self, happening: Any) -> None:
+        self.depth += 1
         kernel = happening.data["dispatcher"]
-        if not self.told and _solves(kernel.py_func):
-            self.told = True
+        if not _solves(kernel.py_func):
+            return
+        if self.tally is None:
             announce(f"compiling kernels, {_how_often(kernel)} ...")
+            self.tally = Tally("kernels compiled")
+        self.tally.show(self.compiled)
 
     def on_end(self, happening: Any) -> None:
-        pass
+        self.depth -= 1
+        if self.tally is None:
+            return
+        self.compiled += 1
+        self.tally.show(self.compiled)
+        if self.depth <= 0:
+            self.tally.close()
 
 
 class _CacheNotice(event.Listener):
