@@ -47,6 +47,8 @@ def solve_batch(
 ) -> BatchSolution:
     """Solve a problem once for every row of targets, on all cores. Row k is, bit for bit, what `solve` gives for it.
 
+    One full pose in more than 64 rows is solved eight rows at a time, which may change last bits on processors other than x86.
+
     targets: for each objective that differs from row to row an array with one target a row, as its `target` takes them;
     the others keep theirs.
     starts: a joint vector for each row, or one for all; the body's home unless given.

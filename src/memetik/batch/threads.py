@@ -2,7 +2,8 @@
 
 The kernels hold no lock of Python, and a thread owns its targets and scratch, so threads do not wait for each other. Each
 takes some rows at a time and puts back what it did not come to: a row that cannot be reached takes a thousand times longer
-than others. A row does not know who solves it, so the answer is the same for any number of threads.
+than others. A row does not know who solves it, so the answer is the same for any number of threads. Many rows of one full pose
+are solved several at a time (kernels/memetic/lane_search.py), with the same answers.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ class Rows(NamedTuple):
     q: Array = floats("rows", "dof")  # where each solve starts, and its answer
     statuses: Array = records("int8", "rows")
     outcomes: Array = floats("rows", "outcome")
-    seconds: Array = floats("rows")  # what each solve took
+    seconds: Array = floats("rows")  # what each solve took, or its share of what several took side by side
 
 
 @jit_part
