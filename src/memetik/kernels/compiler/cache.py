@@ -55,6 +55,8 @@ def hash_of_sources(root: Path) -> str:
 class KernelCache(FunctionCache):
     """The cache of one kernel. RuntimeError if there is no folder that can be written."""
 
+    machine_code = True  # and not parts of it (part.py)
+
     def __init__(self, function: Any) -> None:
         super().__init__(function)
         stamp = self._cache_file._source_stamp, source_stamp()
@@ -70,7 +72,8 @@ class KernelCache(FunctionCache):
             return None
         if loaded is not None:
             compile_times.note()
-            LOADED.append((self, sig, self._index_key(sig, target_context.codegen())))
+            if self.machine_code:
+                LOADED.append((self, sig, self._index_key(sig, target_context.codegen())))
         return loaded
 
     def save_overload(self, sig: Any, data: Any) -> None:

@@ -86,6 +86,8 @@ class _Nowhere:
 class PartCache(KernelCache):
     """The parts of one kernel on disk, beside its machine code."""
 
+    machine_code = False
+
     def __init__(self, function: Any) -> None:
         super().__init__(function)
         self._impl = _PartCacheImpl(function)
