@@ -33,8 +33,6 @@ def ur5():
 @pytest.mark.parametrize("method", ["dls", "lbfgsb", "analytic"])
 def test_a_batch_by_another_method_is_its_solves(ur5, method):
     body, pose, problem = ur5
-    if method == "analytic":
-        pytest.importorskip("eaik")
     rng = np.random.default_rng(5)
     targets = np.array([body.forward(body.sample(rng))["tool0"] for _ in range(4)])
     starts = np.array([body.sample(rng) for _ in range(4)])

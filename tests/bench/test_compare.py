@@ -10,7 +10,7 @@ from memetik.bench.compare import Question, compare, named
 from memetik.bench.peers import Task
 from memetik.cli import compare as command
 from memetik.cli import main
-from memetik.errors import ProblemError
+from memetik.errors import MissingExtraError, ProblemError
 from memetik.read.chains import planar_chain, snake
 from memetik.read.load import load
 from memetik.solvers import methods
@@ -65,13 +65,16 @@ def test_what_is_not_so_is_said(tmp_path):
 
 
 @pytest.fixture
-def without_eaik(monkeypatch):
-    for name in [name for name in sys.modules if name.partition(".")[0] == "eaik"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "eaik", None)  # as if it were not installed
+def package_missing(monkeypatch):
+    """As if one of the methods needed a package that is not installed."""
+
+    def check(self, problem):
+        raise MissingExtraError("Geometry", "a closed form", "analytic")
+
+    monkeypatch.setattr(Analytic, "check", check)
 
 
-def test_a_missing_package_is_noticed_before_the_work(without_eaik, monkeypatch):
+def test_a_missing_package_is_noticed_before_the_work(package_missing, monkeypatch):
     solved = []
 
     class Watched:
@@ -94,7 +97,7 @@ def test_a_missing_package_is_noticed_before_the_work(without_eaik, monkeypatch)
     assert "memetik[analytic]" in table and "None" not in table
 
 
-def test_the_command_prints_the_table_without_what_is_missing(without_eaik, tmp_path, capsys):
+def test_the_command_prints_the_table_without_what_is_missing(package_missing, tmp_path, capsys):
     arguments = ["compare", "ur5", "--tip", "tool0", "--methods", "memetic,analytic,dls", "--count", "2"]
     assert main([*arguments, "--out", str(tmp_path)]) == 0
     out = capsys.readouterr().out
@@ -103,7 +106,7 @@ def test_the_command_prints_the_table_without_what_is_missing(without_eaik, tmp_
     assert (tmp_path / "compare_ur5.json").exists() and (tmp_path / "compare_ur5.svg").exists()
 
 
-def test_a_method_alone_that_lacks_its_package(without_eaik, tmp_path):
+def test_a_method_alone_that_lacks_its_package(package_missing, tmp_path):
     comparison = compare(QUESTIONS["ur5"](), named(["analytic"]), count=2)
     assert [list(row) for row in comparison.report.rows] == [["method", "note"]]
     assert comparison.save(tmp_path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import sys
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import memetik as mk
-from memetik.errors import MissingExtraError, ProblemError
+from memetik.errors import ProblemError
 from memetik.solution import Status
 from memetik.solvers.analytic import Analytic
 from memetik.solvers.budget import Budget
@@ -316,11 +315,3 @@ def test_mimic_joints_are_no_joints_of_an_arm():
     coupled = mk.Body("coupled", body.links.values(), joints)
     with pytest.raises(ProblemError, match="'memetic'"):
         ANALYTIC.solve(mk.Problem(coupled, mk.Pose("hand", np.eye(4))))
-
-
-def test_without_eaik(monkeypatch):
-    monkeypatch.setitem(sys.modules, "eaik.IK_Homogeneous", None)
-    with pytest.raises(MissingExtraError, match=r"memetik\[analytic\]"):
-        ANALYTIC.solve(mk.Problem(mk.load("ur5"), mk.Pose("tool0", np.eye(4))))
-    arm = paper_arm()
-    assert ANALYTIC.solve(mk.Problem(arm, mk.Pose("hand", kinematics.pose(arm, "hand", 5 * [0.3])))).success

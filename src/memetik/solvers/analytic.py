@@ -5,8 +5,9 @@ question has a handful of answers. What comes out is every posture that puts the
 
     two links in a plane                                position     2 solutions
     shoulder and elbow, 4 or 5 joints (NAO)             full pose    2 or 4
-    6 joints that EAIK can take apart (UR, KUKA, ...)   full pose    up to 16
-    7 joints, one of them held (iiwa, Panda, ...)       full pose    as many for each value of the held joint
+    6 joints, three axes in a row meet (KUKA, ...)      full pose    up to 8
+    6 joints, three in a row are parallel (UR, ...)     full pose    up to 8
+    7 joints, one of them held (iiwa, Panda, ...)       full pose    up to 8 for each value of the held joint
 
 The formulas know nothing of limits: whole turns are added to come near the start and within them, and what does not fit
 is no solution. Then each is verified by forward kinematics, as the answer of every method is.
@@ -17,28 +18,30 @@ every other wish; with seven joints a solution can exist between the values that
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from memetik.errors import RefusedError
-from memetik.kernels.closed_form.filter_candidates import Candidates, filter_candidates
+from memetik.kernels.closed_form.candidates import solve_closed_form
+from memetik.kernels.closed_form.record import MOST, AnalyticArrays, Geometry
 from memetik.kernels.compiler.compile_time import split_time
-from memetik.kernels.compiler.record import allocate
-from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
-from memetik.kernels.problem.limits import move_inside
+from memetik.kernels.compiler.record import allocate, table_of
+from memetik.kernels.problem.budget import OUTCOME
 from memetik.kernels.problem.verify import REACHED
 from memetik.kernels.terms.pose import MASK
 from memetik.kernels.terms.records import POINT
 from memetik.problem import Problem, require_problem
-from memetik.problem.scratch import Scratch, scratch_pool
+from memetik.problem.compile import Compiled
+from memetik.problem.scratch import Pool, Scratch
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget, require_task
-from memetik.solvers.closed_forms import ClosedForm, closed_form
-from memetik.solvers.decomposition import by_decomposition
+from memetik.solvers.closed_forms import closed_form
 from memetik.solvers.seeded import Seeded
 from memetik.solvers.serial_arm import arm_of
 from memetik.types import Array
@@ -58,98 +61,82 @@ class Analytic(Seeded):
 
         Without one, the posture within the limits that comes nearest to the target of those that the formulas offer.
         """
-        return self._find(problem, start, budget, first=True)[0]
+        scratch, q, status, begin = self._run(problem, start, budget, every=False)
+        outcome = scratch.outcome.copy()
+        _plan(problem).give_back(scratch)
+        took, compiling = split_time(begin)
+        return Solution(problem, q, status, outcome, took, "analytic", compiling)
 
     def solve_all(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> list[Solution]:
         """All solutions, nearest to `start` first; an empty list if there is none."""
-        return [solution for solution in self._find(problem, start, budget, first=False) if solution.success]
+        scratch, q, _, begin = self._run(problem, start, budget, every=True)
+        found, active = scratch.analytic.candidates, problem.compiled.active
+        rows = np.flatnonzero(found.statuses[: found.count[0]] == REACHED)
+        rows = rows[np.argsort(found.costs[rows], kind="stable")]
+        postures, verdicts, numbers = found.postures[rows], found.outcomes[rows, OUTCOME:], scratch.outcome[:OUTCOME]
+        outcomes = np.hstack((np.tile(numbers, (rows.size, 1)), verdicts))
+        _plan(problem).give_back(scratch)
+        took, compiling = split_time(begin)
+        solutions = []
+        for posture, outcome in zip(postures, outcomes, strict=True):
+            vector = q.copy()
+            vector[active] = posture
+            solutions.append(Solution(problem, vector, REACHED, outcome, took, "analytic", compiling))
+        return solutions
 
     def check(self, problem: Problem) -> None:
-        """Raise what `solve` would if there is no closed form, or no package that knows it, without solving."""
+        """Raise what `solve` would if there is no closed form, without solving."""
         require_problem(problem, "analytic")
-        _form(problem)
+        _plan(problem)
 
-    def _find(self, problem: Problem, start: ArrayLike | None, budget: Budget, *, first: bool) -> list[Solution]:
-        """Filter what the closed form offers, up to the `first` solution or all of it; what is nearest comes first."""
+    def _run(
+        self, problem: Problem, start: ArrayLike | None, budget: Budget, *, every: bool
+    ) -> tuple[AnalyticScratch, Array, int, float]:
+        """Solve in scratch that the caller gives back: it, the joint vector, the status, and when it began."""
         begin = time.perf_counter()
         require_task(problem, budget, "analytic")
-        c = problem.compiled
-        form = _form(problem)
+        plan = _plan(problem)
         q = problem.start(start)
-        numbers = np.zeros(OUTCOME)
-        numbers[[ATTEMPTS, MOVED]] = 1.0, move_inside(q, c.limits)
-        pool = scratch_pool(c)
-        scratch = pool.lease(budget.token)
-        scratch.take_targets()
-        scratch.outcome[EVALUATIONS] = 0.0
-        at = int(c.terms[0]["target"])
-        offers = _Offers(scratch, q)
-        for rows in form.offers(scratch.arrays.problem.data[at : at + 7], q[c.active]):
-            offers.add(rows)
-            late = split_time(begin)[0] >= budget.seconds
-            if late or scratch.outcome[EVALUATIONS] >= budget.evaluations or (first and offers.reached.size):
-                numbers[TIMED_OUT] = late and not (first and offers.reached.size)
-                break
-        numbers[EVALUATIONS] = scratch.outcome[EVALUATIONS]
+        scratch = plan.lease(budget.token)
+        seconds = budget.seconds if budget.seconds < math.inf else 0.0
+        status = solve_closed_form(scratch.table, q, scratch.outcome, budget.evaluations, seconds, every)
         problem.raise_faults(scratch.clock)
-        best = offers.best()
-        took, compiling = split_time(begin)
-        found = [
-            Solution(problem, offers.vector(row), status, np.append(numbers, verdict), took, "analytic", compiling)
-            for row, status, verdict in best
-        ]
-        pool.give_back(scratch)
-        return found
+        return scratch, q, status, begin
 
 
-class _Offers:
-    """Postures that a closed form offered, each as it is after filtering (kernels/closed_form/filter_candidates.py)."""
+class AnalyticPlan(Pool["AnalyticScratch"]):
+    """The closed form of a compiled problem, and scratch for its calls."""
 
-    def __init__(self, scratch: Scratch, q: Array) -> None:
-        self._scratch, self._c, self._q = scratch, scratch.compiled, q
-        self._candidates = self._empty(0)
-
-    def _empty(self, count: int) -> Candidates:
-        return allocate(Candidates, {**self._c.sizes, "candidates": count})
-
-    def add(self, rows: Array) -> None:
-        """Filter more of them."""
-        known = len(self._candidates.costs)
-        more = self._empty(len(rows))
-        more.postures[:] = rows
-        if known:
-            more = Candidates(*map(np.concatenate, zip(self._candidates, more, strict=True)))
-        self._candidates = more
-        filter_candidates(self._scratch.table, more, known, self._q, self._scratch.outcome)
-
-    @property
-    def reached(self) -> NDArray[np.int64]:
-        """The rows that are solutions."""
-        return np.flatnonzero(self._candidates.statuses == REACHED)
-
-    def best(self) -> list[tuple[int, int, Array]]:
-        """Row, status and verdict of the solutions, nearest to the start first, or of the one that misses least."""
-        rows = self.reached[np.argsort(self._candidates.costs[self.reached], kind="stable")]
-        if not rows.size and not np.isfinite(self._candidates.costs).any():
-            self.add(self._q[self._c.active][np.newaxis])  # nothing was offered that can be measured
-        if not rows.size:
-            rows = np.array([np.nanargmin(self._candidates.costs)])
-        found = self._candidates
-        return [(int(row), int(found.statuses[row]), found.outcomes[row, OUTCOME:]) for row in rows]
-
-    def vector(self, row: int) -> Array:
-        """The joint vector of the whole body."""
-        vector = self._q.copy()
-        vector[self._c.active] = self._candidates.postures[row]
-        return vector
+    def __init__(self, compiled: Compiled, arm: Geometry) -> None:
+        super().__init__(lambda: AnalyticScratch(self))
+        self.compiled, self.arm = compiled, arm
+        values = arm.values.size
+        self.sizes = {**compiled.sizes, "values": values, "candidates": MOST * (values + 1) + 1}
 
 
-def _form(problem: Problem) -> ClosedForm:
-    """The closed form of a problem, found once."""
+class AnalyticScratch(Scratch):
+    """Scratch for a solve in closed form."""
+
+    def __init__(self, plan: AnalyticPlan) -> None:
+        super().__init__(plan.compiled)
+        self.analytic = allocate(AnalyticArrays, plan.sizes, solve=self.arrays, arm=plan.arm)
+
+    @cached_property
+    def table(self) -> Any:
+        """All arrays of the solve."""
+        return table_of(self.analytic)
+
+
+def _plan(problem: Problem) -> AnalyticPlan:
+    """The plan of a problem, made at the first need."""
     c = problem.compiled
-    known: ClosedForm | None = c.plans.get(Analytic)
-    if known is not None:
-        return known
+    plan: AnalyticPlan | None = c.plans.get(AnalyticPlan)
+    return plan or c.plans.setdefault(AnalyticPlan, AnalyticPlan(c, _closed_form(problem)))
+
+
+def _closed_form(problem: Problem) -> Geometry:
+    """The closed form of a problem, or the error that says why there is none."""
+    c = problem.compiled
     point = c.terms.size == 1 and c.terms[0]["goal"] == POINT and not c.terms[0]["soft"] and c.terms[0]["other"] < 0
     if point:
         numbers = int(c.terms[0]["numbers"]) + MASK
@@ -161,12 +148,12 @@ def _form(problem: Problem) -> ClosedForm:
         )
     arm = arm_of(c)
     bounds = np.array([c.variables["sample_lower"], c.variables["sample_upper"]])
-    form = None if arm is None else closed_form(arm, c.one_pose, partial(by_decomposition, bounds=bounds))
+    form = None if arm is None else closed_form(arm, c.one_pose, bounds)
     if form is None:
         raise RefusedError(
             f"method 'analytic' has no closed form for {problem.objectives[0]!r} on body {problem.body.name!r}, whose tip "
             f"hangs on {c.active.size} joints. It takes the Position of two links in a plane, or the Pose of an arm of turning "
-            "joints: 4 or 5 with a shoulder and an elbow, or 6 or 7 that EAIK can take apart. Method 'memetic' takes every body."
+            "joints: 4 or 5 with a shoulder and an elbow, 6 of which three in a row meet in a point or are parallel, or 7 that "
+            "are such an arm while one is held. Method 'memetic' takes every body."
         )
-    c.plans[Analytic] = form
     return form

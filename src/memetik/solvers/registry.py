@@ -67,7 +67,7 @@ _METHODS = (
     Method("de", "evolutionary", "evolution.DE", "Storn and Price 1997", limits=_EACH),
     Method("pso", "evolutionary", "evolution.PSO", "Kennedy and Eberhart 1995", limits="in every particle"),
     Method("hgsa", "evolutionary", "evolution.HGSA", "Starke et al. 2016", limits=_EACH),
-    Method("analytic", "closed form", "analytic.Analytic", "EAIK 2024", takes=_POSE, tips="one", limits="by choice"),
+    Method("analytic", "closed form", "analytic.Analytic", "IK-Geo 2022", takes=_POSE, tips="one", limits="by choice"),
     Method("learned", "learned", "learned.Learned", "Poddighe 2013", takes=_READ),
     Method("portfolio", "portfolio", "portfolio.Portfolio", "as TRAC-IK 2015", limits="as its methods do"),
 )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memetik.geometry import rotation_matrix, transform
+from memetik.geometry import rotation_matrix
 from memetik.kernels.body.records import TURN
 from memetik.kernels.problem.evaluate import place
 from memetik.problem.compile import Compiled
@@ -20,7 +20,6 @@ MEETS = 1e-7  # m; lines that pass each other nearer than this meet
 class Arm(NamedTuple):
     """A row of joints that turn, and the tip behind them, in the frame of the root."""
 
-    poses: Array  # (n, 7) quaternion (w, x, y, z) and position of every joint, which turns about its z axis
     axes: Array  # (n, 3) unit vectors
     points: Array  # (n, 3) a point on each axis [m]
     tip: Array  # (7,) pose of the tip
@@ -40,10 +39,6 @@ class Arm(NamedTuple):
         """Whether two axes point the same or the opposite way."""
         return float(np.linalg.norm(np.cross(self.axes[one], self.axes[other]))) < PARALLEL
 
-    def matrices(self) -> Array:
-        """root_from_joint of all joints and root_from_tip, (n + 1, 4, 4)."""
-        return np.array([transform(pose[4:], rotation_matrix(pose[:4])) for pose in (*self.poses, self.tip)])
-
 
 def arm_of(c: Compiled) -> Arm | None:
     """The arm to the only frame of a problem; None if it has joints that slide, or that another joint drives."""
@@ -55,4 +50,4 @@ def arm_of(c: Compiled) -> Arm | None:
     poses, tip = np.empty((nodes.size, 7)), np.empty((1, 7))
     place(nodes, c.frames, np.zeros(nodes.size), poses, tip)
     axes = np.array([rotation_matrix(pose[:4])[:, 2] for pose in poses]).reshape(-1, 3)
-    return Arm(poses, axes, poses[:, 4:].copy(), tip[0])
+    return Arm(axes, poses[:, 4:].copy(), tip[0])

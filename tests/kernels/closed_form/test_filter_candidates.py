@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import memetik as mk
-from memetik.kernels.closed_form.filter_candidates import REPEATED, Candidates, filter_candidates
+from memetik.kernels.closed_form.filter_candidates import REPEATED, Candidates, best_candidate, filter_candidates
 from memetik.kernels.compiler.record import allocate
 from memetik.kernels.problem.budget import EVALUATIONS, OUTCOME
 from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED
@@ -18,13 +18,18 @@ from memetik.problem.scratch import Scratch
 pytestmark = pytest.mark.quick
 
 
-def filtered(problem, q, offers, known=0):
+def filtered(problem, q, *batches):
+    """What becomes of offers that come in batches: postures, statuses, costs, verdicts, and the row of the best."""
     scratch = Scratch(problem.compiled)
-    sizes = {**problem.compiled.sizes, "candidates": len(offers)}
-    candidates = allocate(Candidates, sizes, postures=np.array(offers, dtype=float))
-    filter_candidates(scratch.table, candidates, known, np.array(q), scratch.outcome)
-    assert scratch.outcome[EVALUATIONS] == len(offers) - known
-    return candidates.postures, candidates.statuses.tolist(), candidates.costs, candidates.outcomes[:, OUTCOME:]
+    scratch.arrays.work.start[:] = q
+    sizes = {**problem.compiled.sizes, "candidates": sum(map(len, batches))}
+    found = allocate(Candidates, sizes)
+    for offers in batches:
+        known = np.sum(found.statuses[: found.count[0]] == REACHED)
+        new = filter_candidates(scratch.arrays, found, np.array(offers, dtype=float), len(offers), scratch.outcome)
+        assert new == np.sum(found.statuses[: found.count[0]] == REACHED) - known
+    assert found.count[0] == scratch.outcome[EVALUATIONS] == sum(map(len, batches))
+    return found.postures, found.statuses.tolist(), found.costs, found.outcomes[:, OUTCOME:], best_candidate(found)
 
 
 def test_solutions_are_brought_near_and_told_apart():
@@ -38,7 +43,8 @@ def test_solutions_are_brought_near_and_told_apart():
         (0.0, 1.0),  # misses
         (math.nan, 0.0),
     ]
-    rows, statuses, costs, verdicts = filtered(problem, (6.0, 0.5), offers)
+    rows, statuses, costs, verdicts, best = filtered(problem, (6.0, 0.5), offers)
+    assert best == 0
     assert statuses == [REACHED, REPEATED, CLOSEST, CLOSEST, INVALID]
     assert_allclose(rows[0], (2.0 * math.pi, right))  # a whole turn nearer to the start
     assert costs[0] == pytest.approx(right - 0.5)
@@ -49,8 +55,23 @@ def test_solutions_are_brought_near_and_told_apart():
     assert 0.0 < costs[3] < math.inf
 
 
-def test_known_rows_are_not_measured_again():
+def test_what_was_offered_before_is_repeated():
     body = mk.planar_chain([1.0, 1.0], limits=None)
     problem = mk.Problem(body, mk.Position("tip", (-2.0, 0.0, 0.0), tolerance=1e-6))
-    _, statuses, _, _ = filtered(problem, (0.0, 0.0), [(math.pi, 0.0), (-math.pi, 0.0), (0.3, 0.0)], known=1)
-    assert statuses == [REACHED, REPEATED, CLOSEST]  # the first counts as found; half a turn either way is one posture
+    _, statuses, _, _, best = filtered(problem, (0.0, 0.0), [(math.pi, 0.0)], [(-math.pi, 0.0), (0.3, 0.0)])
+    assert statuses == [REACHED, REPEATED, CLOSEST]  # half a turn either way is one posture
+    assert best == 0
+
+
+def test_without_a_solution_the_best_misses_least():
+    body = mk.planar_chain([1.0, 1.0], limits=None)
+    problem = mk.Problem(body, mk.Position("tip", (3.0, 0.0, 0.0), tolerance=1e-6))
+    assert filtered(problem, (0.0, 0.0), [(math.nan, 0.0), (0.2, 0.0), (0.1, 0.0), (0.3, 0.0)])[-1] == 2
+    assert filtered(problem, (0.0, 0.0), [(math.nan, 0.0), (math.inf, 0.0)])[-1] == -1
+
+
+def test_of_two_solutions_the_nearest_is_best():
+    body = mk.planar_chain([1.0, 1.0], limits=None)
+    problem = mk.Problem(body, mk.Position("tip", (1.0, 1.0, 0.0), tolerance=1e-6))
+    right = math.pi / 2.0
+    assert filtered(problem, (0.1, 1.0), [(0.5, 0.5), (right, -right), (0.0, right)])[-1] == 2

@@ -6,7 +6,6 @@ from typing import NamedTuple
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.record import Array, floats, integers
 from memetik.kernels.problem.budget import EVALUATIONS, OUTCOME
-from memetik.kernels.problem.record import solve_arrays
 from memetik.kernels.problem.verify import REACHED, verify
 
 REPEATED = 3  # a solution that was offered before
@@ -28,6 +27,7 @@ def same(x, y, variables):
 class Candidates(NamedTuple):
     """Postures that a closed form offers, and what becomes of them."""
 
+    count: Array = integers(1)  # of rows that hold one
     postures: Array = floats("candidates", "variables")
     statuses: Array = integers("candidates")  # REPEATED for one that stands among the rows before it
     costs: Array = floats("candidates")  # distance of a solution from the start, else sum of squares of scaled errors
@@ -35,18 +35,19 @@ class Candidates(NamedTuple):
 
 
 @jit
-def filter_candidates(table, candidates, known, q, outcome):
-    """Bring every candidate near to the start q by whole turns and within the limits, and judge what it is then.
+def filter_candidates(arrays, candidates, rows, count, outcome):
+    """Add the first `count` rows to the candidates; returns how many of them are solutions that were not known.
 
-    The first `known` ones are solutions from before. The distance of a solution is that of the joint that moves most.
+    Each is brought near to the start (work.start) by whole turns and within the limits, and judged as it is then. The
+    distance of a solution is that of the joint that moves most.
     """
-    arrays = solve_arrays(table)
     problem, work = arrays.problem, arrays.work
     terms, variables = problem.terms, problem.variables
-    for k in range(work.start.size):
-        work.start[k] = q[variables[k].index]
-    for r in range(known, candidates.statuses.size):
+    solutions = 0
+    for r in range(candidates.count[0], candidates.count[0] + count):
         x, numbers = candidates.postures[r], candidates.outcomes[r]
+        for k in range(x.size):
+            x[k] = rows[r - candidates.count[0], k]
         status = verify(problem, x, numbers, work)
         outcome[EVALUATIONS] += 1.0
         cost = 0.0
@@ -56,8 +57,29 @@ def filter_candidates(table, candidates, known, q, outcome):
             for before in range(r):
                 if candidates.statuses[before] == REACHED and same(x, candidates.postures[before], variables):
                     status = REPEATED
+            solutions += status == REACHED
         else:
             for t in range(terms.size):
                 cost += (terms[t].scale * numbers[OUTCOME + t]) ** 2
         candidates.statuses[r] = status
         candidates.costs[r] = cost
+    candidates.count[0] += count
+    return solutions
+
+
+@jit
+def best_candidate(candidates):
+    """The row of the solution nearest to the start, else of what misses least; -1 if nothing can be measured."""
+    best = -1
+    for r in range(candidates.count[0]):
+        status = candidates.statuses[r]
+        if status == REPEATED or not math.isfinite(candidates.costs[r]):
+            continue
+        solved = status == REACHED
+        if best >= 0 and (candidates.statuses[best] == REACHED) != solved:
+            better = solved
+        else:
+            better = best < 0 or candidates.costs[r] < candidates.costs[best]
+        if better:
+            best = r
+    return best

@@ -1,4 +1,12 @@
-"""The two questions that closed forms are made of (Paden and Kahan): which turns about given axes take one vector to another.
+"""The questions that closed forms are made of (Paden and Kahan; Elias and Wen): which turns take vectors where they belong.
+
+    1   one_turn           R(a, t) p = q
+    2   two_turns          R(a, s) R(b, t) p = q
+    3   turn_to_distance   |R(a, t) p - q| = d
+    4   turn_to_plane      n · R(a, t) p = d
+    6   turns_to_planes    two equations, each a sum of a 4 in s and a 4 in t
+
+Subproblem 5, three turns to a point, is in meeting_axes.py. Each has the answer that comes near where none is exact.
 
 Axes are unit vectors, vectors are tuples of three. Where a vector lies on its axis, every angle does; `otherwise` is the
 angle to answer then.
@@ -6,11 +14,14 @@ angle to answer then.
 
 import math
 
+from memetik.kernels.closed_form.trigonometric import linear_roots, quadratic_roots, square, sum_of
 from memetik.kernels.compiler.jit import jit
+from memetik.kernels.math.pose import turn
 from memetik.kernels.math.sincos import sincos
-from memetik.kernels.math.vector import cross, dot
+from memetik.kernels.math.vector import cross, dot, length
 
 ON_AXIS = 1e-14  # of the product of two vectors' lengths: what is across the axis is rounding below that
+FLAT = 1e-10  # sine between the sides of two equations of size one, below which they are the same but for a factor
 
 
 @jit
@@ -18,6 +29,27 @@ def about(axis, angle):
     """A turn about an axis through the origin, as a pose."""
     s, c = sincos(0.5 * angle)
     return c, s * axis[0], s * axis[1], s * axis[2], 0.0, 0.0, 0.0
+
+
+@jit
+def about_line(axis, point, angle):
+    """A turn about the line through a point, as a pose."""
+    s, c = sincos(0.5 * angle)
+    x, y, z = turn((c, s * axis[0], s * axis[1], s * axis[2]), point[0], point[1], point[2])
+    return c, s * axis[0], s * axis[1], s * axis[2], point[0] - x, point[1] - y, point[2] - z
+
+
+@jit
+def turned(axis, angle, v):
+    """The vector v, turned (Rodrigues)."""
+    s, c = sincos(angle)
+    x, y, z = cross(axis, v)
+    along = (1.0 - c) * dot(axis, v)
+    return (
+        c * v[0] + s * x + along * axis[0],
+        c * v[1] + s * y + along * axis[1],
+        c * v[2] + s * z + along * axis[2],
+    )
 
 
 @jit
@@ -54,3 +86,94 @@ def two_turns(a, b, p, q, otherwise_a, otherwise_b):
         one_turn(a, down, q, otherwise_a),
         one_turn(b, p, down, otherwise_b),
     )
+
+
+@jit
+def plane_form(a, p, n):
+    """n · R(a, t) p as a linear form in t (trigonometric.py)."""
+    along = dot(a, p)
+    k = dot(n, a) * along
+    return k, dot(n, p) - k, dot(n, cross(a, p))
+
+
+@jit
+def turn_to_plane(a, p, n, d, otherwise):
+    """Both angles with n · R(a, t) p = d."""
+    k, c, s = plane_form(a, p, n)
+    return linear_roots(c, s, d - k, length(n) * length(p), otherwise)
+
+
+@jit
+def turn_to_distance(a, p, q, d, otherwise):
+    """Both angles with |R(a, t) p - q| = d: the distance says how far R p reaches along q."""
+    return turn_to_plane(a, p, q, 0.5 * (dot(p, p) + dot(q, q) - d * d), otherwise)
+
+
+@jit
+def turns_to_planes(one, other, depth, scratch, otherwise):
+    """All pairs of angles (s, t) for two equations one_k · (cos s, sin s) = other_k · (cos t, sin t) + d_k.
+
+    one, other: the coefficients of both equations, (cosine, sine, cosine, sine); depth: d of both. The second equation is
+    to be as large as the first, say by dividing it by a length. The pairs are written to scratch.pairs; returns how many.
+
+    In general either side determines the other, whose sine and cosine must fit together: a quadratic. Where one side is
+    the same in both equations but for a factor, the other is found alone from what is left without it.
+    """
+    c, e, f, g = one
+    k, l, m, n = other  # noqa: E741
+    determined, determining = c * g - e * f, k * n - l * m
+    if abs(determining) <= FLAT:
+        return _by_difference(one, other, depth, scratch, otherwise)
+    if abs(determined) <= FLAT:
+        count = _by_difference(other, one, (-depth[0], -depth[1]), scratch, (otherwise[1], otherwise[0]))
+        for r in range(count):
+            scratch.pairs[r, 0], scratch.pairs[r, 1] = scratch.pairs[r, 1], scratch.pairs[r, 0]
+        return count
+    # How well each side can be solved for: the sine between its two equations.
+    if abs(determined) * math.hypot(k, l) * math.hypot(m, n) > abs(determining) * math.hypot(c, e) * math.hypot(f, g):
+        count = _by_elimination(other, one, (-depth[0], -depth[1]), scratch)
+        for r in range(count):
+            scratch.pairs[r, 0], scratch.pairs[r, 1] = scratch.pairs[r, 1], scratch.pairs[r, 0]
+        return count
+    return _by_elimination(one, other, depth, scratch)
+
+
+@jit
+def _by_elimination(one, other, depth, scratch):
+    """Solve both equations for (cos t, sin t), linear forms in s whose squares add up to 1."""
+    c, e, f, g = one
+    k, l, m, n = other  # noqa: E741
+    scale = 1.0 / (k * n - l * m)
+    cosine = scale * (l * depth[1] - n * depth[0]), scale * (n * c - l * f), scale * (n * e - l * g)
+    sine = scale * (m * depth[0] - k * depth[1]), scale * (k * f - m * c), scale * (k * g - m * e)
+    a, b, p, q, r = sum_of(square(cosine), 1.0, square(sine))
+    count = quadratic_roots((a - 1.0, b, p, q, r), scratch.roots)
+    for i in range(count):
+        s = scratch.roots[i]
+        up, out = sincos(s)
+        scratch.pairs[i, 0] = s
+        scratch.pairs[i, 1] = math.atan2(
+            sine[0] + sine[1] * out + sine[2] * up, cosine[0] + cosine[1] * out + cosine[2] * up
+        )
+    return count
+
+
+@jit
+def _by_difference(one, other, depth, scratch, otherwise):
+    """The part in t is the same in both equations but for a factor: without it, s is found alone, and then t."""
+    c, e, f, g = one
+    k, l, m, n = other  # noqa: E741
+    x, y = depth
+    if m * m + n * n > k * k + l * l:  # the first equation becomes the one with the larger part in t
+        c, e, f, g, k, l, m, n, x, y = f, g, c, e, m, n, k, l, y, x  # noqa: E741
+    large = k * k + l * l
+    factor = (k * m + l * n) / large if large > 0.0 else 0.0
+    a, b, d = f - factor * c, g - factor * e, y - factor * x
+    first = linear_roots(a, b, d, 1.0, otherwise[0])
+    for i in range(2):
+        s = first[i]
+        up, out = sincos(s)
+        second = linear_roots(k, l, c * out + e * up - x, 1.0, otherwise[1])
+        for j in range(2):
+            scratch.pairs[2 * i + j, 0], scratch.pairs[2 * i + j, 1] = s, second[j]
+    return 4

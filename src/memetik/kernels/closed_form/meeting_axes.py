@@ -1,0 +1,163 @@
+"""Six joints of which three in a row meet in a point (a spherical wrist or shoulder): at most eight postures.
+
+The loop (loop.py) begins so that these are the last three. They do not move their point, so the target says where it
+belongs, and the first three joints bring it there in at most four ways (subproblem 5, after Pieper). The orientation that is
+left belongs to the last three, which make it in two ways.
+"""
+
+import math
+
+from memetik.kernels.closed_form.loop import moved_point, vector
+from memetik.kernels.closed_form.subproblems import about, one_turn, turned, two_turns
+from memetik.kernels.closed_form.trigonometric import linear_roots, quadratic_roots, square, sum_of
+from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.math.pose import compose, inverse, turn
+from memetik.kernels.math.sincos import sincos
+from memetik.kernels.math.vector import cross, dot, length, minus, plus, times
+
+PARALLEL_AXES = 1e-9  # sine of the angle between axes that count as parallel
+NO_OFFSET = 1e-10  # of the arm's size: axes nearer to each other than that meet
+
+
+@jit
+def common_normal(a, p, b, q):
+    """How two lines through p and q along a and b lie: a point on each, unit vectors across, offset and angle.
+
+    Returns the points nearest to each other, x from the first line to the second, y with (x, y, b) right-handed, the distance
+    along x (perhaps negative), and cosine and sine of the angle between them, a = cosine b + sine y.
+    """
+    n = cross(a, b)
+    sine = length(n)
+    d = minus(q, p)
+    if sine > PARALLEL_AXES:
+        n = times(1.0 / sine, n)
+        cosine = dot(a, b)
+        y = times(1.0 / sine, minus(a, times(cosine, b)))
+        on_a = plus(p, times(dot(cross(d, b), n) / sine, a))
+        on_b = plus(q, times(dot(cross(d, a), n) / sine, b))
+        return on_a, on_b, n, y, dot(d, n), cosine, sine
+    on_b = minus(q, times(dot(d, a), a))
+    d = minus(on_b, p)
+    offset = length(d)
+    x = times(1.0 / offset, d) if offset > 0.0 else d
+    return p, on_b, x, cross(b, x), offset, dot(a, b), 0.0
+
+
+@jit_part
+def three_turns(loop, size, center, goal, turns):
+    """Subproblem 5: all angles of the first three joints that bring the center of the last three to the goal.
+
+    v is the way from the second axis to the center, a function of the third angle t alone:
+
+        goal - (point of axis 1) = R1 (a x + R2 v),     v = v0 + v1 cos t + v2 sin t
+
+    with the common normal x of the first two axes, a long. Its length, and its part along the first axis h1, do not
+    depend on R1. So X = x · R2 v and Y = y · R2 v must be
+
+        2 a X = |goal|^2 - a^2 - |v|^2       sine Y = h1 · goal - cosine (h2 · v)       X^2 + Y^2 = |v|^2 - (h2 · v)^2
+
+    The right sides of the first two are linear forms in t, the third makes a quadratic of them. Where the first two axes
+    meet or are parallel, a = 0 or sine = 0, one of the first two is an equation in t alone. Where the second and the third
+    are parallel, h2 · v is constant and the third an equation in |v|^2 alone. Writes the angles to turns, returns how many.
+    """
+    h1, h2, h3 = vector(loop.axes, 0), vector(loop.axes, 1), vector(loop.axes, 2)
+    on_1, on_2, x, y, a, cosine, sine = common_normal(h1, vector(loop.points, 0), h2, vector(loop.points, 1))
+    third = vector(loop.points, 2)
+    arm, reach = minus(third, on_2), minus(center, third)
+    along = times(dot(h3, reach), h3)
+    v0, v1, v2 = plus(arm, along), minus(reach, along), cross(h3, reach)
+    target = minus(goal, on_1)
+    distance, height = dot(target, target), dot(h1, target)
+    # Linear forms: |v|^2, h2 · v, and the right sides.
+    w = dot(v0, v0) + dot(v1, v1), 2.0 * dot(v0, v1), 2.0 * dot(v0, v2)
+    u = dot(h2, v0), dot(h2, v1), dot(h2, v2)
+    right_x = distance - a * a - w[0], -w[1], -w[2]
+    right_y = height - cosine * u[0], -cosine * u[1], -cosine * u[2]
+    flat = abs(sine) <= PARALLEL_AXES
+    meets = abs(a) <= NO_OFFSET * size
+    parallel = length(cross(h2, h3)) <= PARALLEL_AXES
+    roots = loop.roots
+    if meets or flat:
+        ways, sides = 2, 2
+        if meets:
+            roots[0], roots[1] = linear_roots(right_x[1], right_x[2], -right_x[0], size * size, loop.start[2])
+        else:
+            roots[0], roots[1] = linear_roots(right_y[1], right_y[2], -right_y[0], size, loop.start[2])
+    elif parallel:
+        # (|goal|^2 - a^2 - |v|^2)^2 / (2 a)^2 + Y^2 = |v|^2 - (h2 · v)^2 is quadratic in |v|^2.
+        ways, sides = 4, 1
+        depth = right_y[0] / sine
+        root = 2.0 * a * math.sqrt(max(distance - depth * depth - u[0] * u[0], 0.0))
+        for k in range(2):
+            far = distance + a * a + (root if k == 0 else -root)
+            one, other = linear_roots(w[1], w[2], far - w[0], size * size, loop.start[2])
+            roots[2 * k], roots[2 * k + 1] = one, other
+    else:
+        sides = 1
+        f = sum_of(square(right_x), (2.0 * a / sine) ** 2, square(right_y))
+        f = sum_of(f, 4.0 * a * a, square(u))
+        k, c, s, c2, s2 = f
+        b = 4.0 * a * a
+        ways = quadratic_roots((k - b * w[0], c - b * w[1], s - b * w[2], c2, s2), roots)
+    count = 0
+    for k in range(ways):
+        t = roots[k]
+        s, c = sincos(t)
+        v = (v0[0] + c * v1[0] + s * v2[0], v0[1] + c * v1[1] + s * v2[1], v0[2] + c * v1[2] + s * v2[2])
+        vx, vy = dot(x, v), dot(y, v)
+        across = vx * vx + vy * vy
+        for side in range(sides):
+            X = Y = 0.0
+            if not meets:
+                X = (right_x[0] + c * right_x[1] + s * right_x[2]) / (2.0 * a)
+            if not flat:
+                Y = (right_y[0] + c * right_y[1] + s * right_y[2]) / sine
+            if meets:
+                X = math.sqrt(max(across - Y * Y, 0.0)) * (1.0 - 2.0 * side)
+            elif flat:
+                Y = math.sqrt(max(across - X * X, 0.0)) * (1.0 - 2.0 * side)
+            elif parallel:
+                X = -a - (0.5 if k < 2 else -0.5) * root / a
+            up, out = vx * Y - vy * X, vx * X + vy * Y
+            second = math.atan2(up, out) if math.hypot(up, out) > 1e-14 * size * size else loop.start[1]
+            way = plus(times(a, x), turned(h2, second, v))
+            turns[count, 0] = one_turn(h1, way, target, loop.start[0])
+            turns[count, 1], turns[count, 2] = second, t
+            count += 1
+    return count
+
+
+@jit
+def meeting_axes(loop, size, motion, rows):
+    """All postures, in the order of the loop's joints. Returns how many rows were written, at most eight."""
+    center = vector(loop.points, 3)
+    count = three_turns(loop, size, center, moved_point(motion, center), loop.turns)
+    h1, h2, h3 = vector(loop.axes, 0), vector(loop.axes, 1), vector(loop.axes, 2)
+    h4, h5, h6 = vector(loop.axes, 3), vector(loop.axes, 4), vector(loop.axes, 5)
+    start = loop.start
+    written = 0
+    for r in range(count):
+        q1, q2, q3 = vector(loop.turns, r)
+        before = compose(compose(about(h1, q1), about(h2, q2)), about(h3, q3))
+        left = compose(inverse(before), motion)
+        wrist = two_turns(h4, h5, h6, turn(left, h6[0], h6[1], h6[2]), start[3], start[4])
+        for k in range(2):
+            q4, q5 = (wrist[0], wrist[1]) if k == 0 else (wrist[2], wrist[3])
+            rest = compose(inverse(compose(about(h4, q4), about(h5, q5))), left)
+            q6 = one_turn(h6, h5, turn(rest, h5[0], h5[1], h5[2]), start[5])
+            write_posture(loop, (q1, q2, q3, q4, q5, q6), rows, written)
+            written += 1
+    return written
+
+
+@jit
+def write_posture(loop, angles, rows, r):
+    """The angles of the loop's joints as row r, in the order of the arm's joints; a held joint as it is held."""
+    for k in range(loop.posture.size):
+        rows[r, k] = loop.posture[k]
+    rows[r, loop.joints[0]] = angles[0]
+    rows[r, loop.joints[1]] = angles[1]
+    rows[r, loop.joints[2]] = angles[2]
+    rows[r, loop.joints[3]] = angles[3]
+    rows[r, loop.joints[4]] = angles[4]
+    rows[r, loop.joints[5]] = angles[5]
