@@ -67,7 +67,7 @@ def test_without_a_solution_the_best_misses_least():
     body = mk.planar_chain([1.0, 1.0], limits=None)
     problem = mk.Problem(body, mk.Position("tip", (3.0, 0.0, 0.0), tolerance=1e-6))
     assert filtered(problem, (0.0, 0.0), [(math.nan, 0.0), (0.2, 0.0), (0.1, 0.0), (0.3, 0.0)])[-1] == 2
-    assert filtered(problem, (0.0, 0.0), [(math.nan, 0.0), (math.inf, 0.0)])[-1] == -1
+    assert filtered(problem, (0.0, 0.0), [(math.nan, 0.0), (0.0, math.nan)])[-1] == -1
 
 
 def test_of_two_solutions_the_nearest_is_best():

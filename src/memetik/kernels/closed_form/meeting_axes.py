@@ -15,8 +15,12 @@ from memetik.kernels.math.pose import compose, inverse, turn
 from memetik.kernels.math.sincos import sincos
 from memetik.kernels.math.vector import cross, dot, length, minus, plus, times
 
-PARALLEL_AXES = 1e-9  # sine of the angle between axes that count as parallel
-NO_OFFSET = 1e-10  # of the arm's size: axes nearer to each other than that meet
+# Axes that are nearly parallel or nearly meet are taken to be and to do so: Newton steps make up for that, while equations
+# that nearly lose an angle lose its digits.
+PARALLEL_AXES = 1e-5  # sine of the angle between axes
+NO_OFFSET = 1e-5  # of the arm's size, between axes that meet
+SETTLES = 4  # looks at what is left of the way, with a Newton step between two of them
+SETTLED = 1e-28  # square of what may be left of it, by the arm's size
 
 
 @jit
@@ -44,7 +48,7 @@ def common_normal(a, p, b, q):
 
 
 @jit_part
-def three_turns(loop, size, center, goal, turns):
+def three_turns(loop, size, center, goal):
     """Subproblem 5: all angles of the first three joints that bring the center of the last three to the goal.
 
     v is the way from the second axis to the center, a function of the third angle t alone:
@@ -58,7 +62,7 @@ def three_turns(loop, size, center, goal, turns):
 
     The right sides of the first two are linear forms in t, the third makes a quadratic of them. Where the first two axes
     meet or are parallel, a = 0 or sine = 0, one of the first two is an equation in t alone. Where the second and the third
-    are parallel, h2 · v is constant and the third an equation in |v|^2 alone. Writes the angles to turns, returns how many.
+    are parallel, h2 · v is constant and the third an equation in |v|^2 alone. Writes the angles to loop.turns, returns how many.
     """
     h1, h2, h3 = vector(loop.axes, 0), vector(loop.axes, 1), vector(loop.axes, 2)
     on_1, on_2, x, y, a, cosine, sine = common_normal(h1, vector(loop.points, 0), h2, vector(loop.points, 1))
@@ -76,18 +80,20 @@ def three_turns(loop, size, center, goal, turns):
     flat = abs(sine) <= PARALLEL_AXES
     meets = abs(a) <= NO_OFFSET * size
     parallel = length(cross(h2, h3)) <= PARALLEL_AXES
-    roots = loop.roots
-    if meets or flat:
+    if meets:
+        return _two_and_one(loop, size, v0, v1, v2, target)
+    depth = root = 0.0
+    roots, turns = loop.roots, loop.turns
+    if flat:
         ways, sides = 2, 2
-        if meets:
-            roots[0], roots[1] = linear_roots(right_x[1], right_x[2], -right_x[0], size * size, loop.start[2])
-        else:
-            roots[0], roots[1] = linear_roots(right_y[1], right_y[2], -right_y[0], size, loop.start[2])
+        roots[0], roots[1] = linear_roots(right_y[1], right_y[2], -right_y[0], size, loop.start[2])
     elif parallel:
         # (|goal|^2 - a^2 - |v|^2)^2 / (2 a)^2 + Y^2 = |v|^2 - (h2 · v)^2 is quadratic in |v|^2.
         ways, sides = 4, 1
         depth = right_y[0] / sine
-        root = 2.0 * a * math.sqrt(max(distance - depth * depth - u[0] * u[0], 0.0))
+        # |goal|^2 - Y^2 - (h2 · v)^2, by the distance of the goal from the first axis, which is known to all digits.
+        away, aside = cross(h1, target), (cosine * height - u[0]) / sine
+        root = 2.0 * a * math.sqrt(max(dot(away, away) - aside * aside, 0.0))
         for k in range(2):
             far = distance + a * a + (root if k == 0 else -root)
             one, other = linear_roots(w[1], w[2], far - w[0], size * size, loop.start[2])
@@ -107,37 +113,89 @@ def three_turns(loop, size, center, goal, turns):
         vx, vy = dot(x, v), dot(y, v)
         across = vx * vx + vy * vy
         for side in range(sides):
-            X = Y = 0.0
-            if not meets:
-                X = (right_x[0] + c * right_x[1] + s * right_x[2]) / (2.0 * a)
-            if not flat:
-                Y = (right_y[0] + c * right_y[1] + s * right_y[2]) / sine
-            if meets:
-                X = math.sqrt(max(across - Y * Y, 0.0)) * (1.0 - 2.0 * side)
-            elif flat:
+            if flat:  # where no angle was exact, the height is off, and what is left is sought in the plane
+                X = (distance - height * height - a * a - across) / (2.0 * a)
                 Y = math.sqrt(max(across - X * X, 0.0)) * (1.0 - 2.0 * side)
             elif parallel:
                 X = -a - (0.5 if k < 2 else -0.5) * root / a
+                Y = depth
+            else:
+                X = (right_x[0] + c * right_x[1] + s * right_x[2]) / (2.0 * a)
+                Y = (right_y[0] + c * right_y[1] + s * right_y[2]) / sine
             up, out = vx * Y - vy * X, vx * X + vy * Y
             second = math.atan2(up, out) if math.hypot(up, out) > 1e-14 * size * size else loop.start[1]
             way = plus(times(a, x), turned(h2, second, v))
-            turns[count, 0] = one_turn(h1, way, target, loop.start[0])
-            turns[count, 1], turns[count, 2] = second, t
+            first = one_turn(h1, way, target, loop.start[0])
+            turns[count, 0], turns[count, 1], turns[count, 2] = first, second, t
             count += 1
     return count
+
+
+@jit
+def _two_and_one(loop, size, v0, v1, v2, target):
+    """Where the first two axes meet: the third angle makes v as long as the way to the target, the others point it there."""
+    h1, h2 = vector(loop.axes, 0), vector(loop.axes, 1)
+    far = dot(target, target)
+    short = far - dot(v0, v0) - dot(v1, v1)
+    thirds = linear_roots(2.0 * dot(v0, v1), 2.0 * dot(v0, v2), short, size * size, loop.start[2])
+    for k in range(2):
+        s, c = sincos(thirds[k])
+        v = plus(v0, plus(times(c, v1), times(s, v2)))
+        scale = math.sqrt(dot(v, v) / far) if far > 0.0 else 1.0  # v comes nearest to a target that is too far
+        pairs = two_turns(h1, h2, v, times(scale, target), loop.start[0], loop.start[1])
+        for side in range(2):
+            first, second = (pairs[0], pairs[1]) if side == 0 else (pairs[2], pairs[3])
+            r = 2 * k + side
+            loop.turns[r, 0], loop.turns[r, 1], loop.turns[r, 2] = first, second, thirds[k]
+    return 4
+
+
+@jit
+def _settled(loop, size, center, goal, angles):
+    """The same angles, by Newton steps while they help: the root of a quadratic has lost digits where another is near."""
+    q1, q2, q3 = angles
+    h1, p1 = vector(loop.axes, 0), vector(loop.points, 0)
+    h2, p2 = vector(loop.axes, 1), vector(loop.points, 1)
+    h3, p3 = vector(loop.axes, 2), vector(loop.points, 2)
+    known = math.inf
+    best = angles
+    for _ in range(SETTLES):
+        third = turned(h3, q3, minus(center, p3))
+        second = turned(h2, q2, minus(plus(p3, third), p2))
+        first = turned(h1, q1, minus(plus(p2, second), p1))
+        off = minus(goal, plus(p1, first))
+        miss = dot(off, off)
+        if not miss < known:
+            break
+        known, best = miss, (q1, q2, q3)
+        if miss <= SETTLED * size * size:
+            break
+        # How the center moves with each angle, seen before the turn of the first.
+        a = cross(h1, minus(plus(p2, second), p1))
+        b = cross(h2, second)
+        c = turned(h2, q2, cross(h3, third))
+        e = turned(h1, -q1, off)
+        volume = dot(a, cross(b, c))
+        if volume == 0.0:
+            break
+        q1 += dot(e, cross(b, c)) / volume
+        q2 += dot(a, cross(e, c)) / volume
+        q3 += dot(a, cross(b, e)) / volume
+    return best
 
 
 @jit
 def meeting_axes(loop, size, motion, rows):
     """All postures, in the order of the loop's joints. Returns how many rows were written, at most eight."""
     center = vector(loop.points, 3)
-    count = three_turns(loop, size, center, moved_point(motion, center), loop.turns)
+    goal = moved_point(motion, center)
+    count = three_turns(loop, size, center, goal)
     h1, h2, h3 = vector(loop.axes, 0), vector(loop.axes, 1), vector(loop.axes, 2)
     h4, h5, h6 = vector(loop.axes, 3), vector(loop.axes, 4), vector(loop.axes, 5)
     start = loop.start
     written = 0
     for r in range(count):
-        q1, q2, q3 = vector(loop.turns, r)
+        q1, q2, q3 = _settled(loop, size, center, goal, vector(loop.turns, r))
         before = compose(compose(about(h1, q1), about(h2, q2)), about(h3, q3))
         left = compose(inverse(before), motion)
         wrist = two_turns(h4, h5, h6, turn(left, h6[0], h6[1], h6[2]), start[3], start[4])

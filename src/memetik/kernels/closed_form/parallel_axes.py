@@ -53,6 +53,8 @@ def parallel_axes(loop, size, motion, rows):
         seen = turned(h1, q1, h)
         x, y, z = turn(inverse(motion), seen[0], seen[1], seen[2])
         q6 = -one_turn(h6, turned(h5, -q5, h), (x, y, z), -start[5])
+        # A small angle between axes has lost half of its digits when it came from its cosine. Now it is seen from the side.
+        q5 = one_turn(h5, turned(h6, q6, (x, y, z)), h, q5)
         after = compose(about_line(h5, p5, q5), about_line(h6, p6, q6))
         left = compose(compose(about_line(h1, p1, -q1), motion), inverse(after))
         goal = across(h, minus(moved_point(left, p4), p2))

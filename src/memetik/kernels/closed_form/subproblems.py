@@ -22,6 +22,8 @@ from memetik.kernels.math.vector import cross, dot, length
 
 ON_AXIS = 1e-14  # of the product of two vectors' lengths: what is across the axis is rounding below that
 FLAT = 1e-10  # sine between the sides of two equations of size one, below which they are the same but for a factor
+SETTLES = 3  # looks at what is left of two equations, with a Newton step between two of them
+SETTLED = 1e-30  # square of what may be left
 
 
 @jit
@@ -68,15 +70,17 @@ def one_turn(axis, p, q, otherwise):
 def two_turns(a, b, p, q, otherwise_a, otherwise_b):
     """Both pairs of angles with turn(a, alpha) turn(b, beta) p = q, for axes that are not parallel.
 
-    Between the turns the vector is z = u a + v b ± w a×b, with the a-part of q and the b-part of p, and as long as they
-    are. Where that asks for w^2 < 0, no turns do it and those with w = 0 come near. The two pairs are then the same.
+    Between the turns the vector is z = u a + v b ± w a×b, with the a-part of q and the b-part of p, and as far from either
+    axis as they are. Where that asks for w^2 < 0, no turns do it and those with w = 0 come near. The two pairs are then the
+    same. The distance from the nearer axis is taken: near to an axis it is known to all digits, the length is not.
     """
     c = dot(a, b)
     n = cross(a, b)
     sine = dot(n, n)  # 1 - c^2
     on_a, on_b = dot(a, q), dot(b, p)
     u, v = (on_a - c * on_b) / sine, (on_b - c * on_a) / sine
-    w = math.sqrt(max(dot(p, p) - u * u - v * v - 2.0 * u * v * c, 0.0) / sine)
+    off_a, off_b = cross(a, q), cross(b, p)
+    w = math.sqrt(max(min(dot(off_a, off_a) - sine * v * v, dot(off_b, off_b) - sine * u * u), 0.0) / sine)
     x, y, z = u * a[0] + v * b[0], u * a[1] + v * b[1], u * a[2] + v * b[2]
     up = (x + w * n[0], y + w * n[1], z + w * n[2])
     down = (x - w * n[0], y - w * n[1], z - w * n[2])
@@ -151,11 +155,36 @@ def _by_elimination(one, other, depth, scratch):
     for i in range(count):
         s = scratch.roots[i]
         up, out = sincos(s)
-        scratch.pairs[i, 0] = s
-        scratch.pairs[i, 1] = math.atan2(
-            sine[0] + sine[1] * out + sine[2] * up, cosine[0] + cosine[1] * out + cosine[2] * up
-        )
+        t = math.atan2(sine[0] + sine[1] * out + sine[2] * up, cosine[0] + cosine[1] * out + cosine[2] * up)
+        scratch.pairs[i, 0], scratch.pairs[i, 1] = _settled(one, other, depth, s, t)
     return count
+
+
+@jit
+def _settled(one, other, depth, s, t):
+    """The same angles, by Newton steps while they help: the root of a quadratic has lost digits where another is near."""
+    c, e, f, g = one
+    k, l, m, n = other  # noqa: E741
+    known = math.inf
+    best = (s, t)
+    for _ in range(SETTLES):
+        su, cu = sincos(s)
+        sv, cv = sincos(t)
+        x = c * cu + e * su - k * cv - l * sv - depth[0]
+        y = f * cu + g * su - m * cv - n * sv - depth[1]
+        if not x * x + y * y < known:
+            break
+        known, best = x * x + y * y, (s, t)
+        if known <= SETTLED:
+            break
+        xs, xt = e * cu - c * su, k * sv - l * cv
+        ys, yt = g * cu - f * su, m * sv - n * cv
+        area = xs * yt - xt * ys
+        if area == 0.0:
+            break
+        s -= (x * yt - xt * y) / area
+        t -= (xs * y - x * ys) / area
+    return best
 
 
 @jit
