@@ -1,4 +1,4 @@
-"""Arms of six or seven turning joints with closed forms, of random geometry: what makes each family is exact, all else is drawn."""
+"""Arms of six turning joints with closed forms, of random geometry: what makes each family is exact, all else is drawn."""
 
 from __future__ import annotations
 

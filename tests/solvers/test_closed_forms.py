@@ -44,8 +44,7 @@ def test_what_the_search_finds_is_found(name):
     """Where EAIK is no oracle."""
     rng = np.random.default_rng(3)
     body = FAMILIES[name](rng)
-    pose = mk.Pose("tip", np.eye(4), position_tolerance=1e-6, orientation_tolerance=1e-6)
-    problem = mk.Problem(body, pose)
+    pose, problem = problem_of(body, "tip")
     for _ in range(2):
         pose.target = kinematics.pose(body, "tip", rng.uniform(-3.0, 3.0, 6))
         exact = np.array([each.q for each in ANALYTIC.solve_all(problem)])
@@ -154,7 +153,9 @@ def test_out_of_reach_the_arm_points_to_the_target(name):
     answer = ANALYTIC.solve(problem)
     assert answer.status == Status.CLOSEST
     assert answer.term_errors[1] < 1e-6
-    strict = mk.Problem(body, [mk.Position("tool0", target[:3, 3], weight=1.0), mk.Orientation("tool0", target[:3, :3], weight=1e4)])
+    strict = mk.Problem(
+        body, [mk.Position("tool0", target[:3, 3], weight=1.0), mk.Orientation("tool0", target[:3, :3], weight=1e4)]
+    )
     assert answer.term_errors[0] < mk.solve(strict).term_errors[0] + 1e-2
 
 
@@ -195,11 +196,13 @@ def test_arms_that_are_refused():
     drawn = np.array([arms.unit(rng) for _ in range(6)])
     refused(drawn, rng.normal(size=(6, 3)))  # in no arrangement
     x, y, z = np.eye(3)
-    refused([z, z, z, x, y, x], [0 * x, x, 2 * x, 3 * x, 3 * x, 3 * x])  # wrist and three parallel axes: no way up or down
+    refused(
+        [z, z, z, x, y, x], [0 * x, x, 2 * x, 3 * x, 3 * x, 3 * x]
+    )  # wrist and three parallel axes: no way up or down
     refused([z, z, z, z, y, x], [0 * x, x, 2 * x, 3 * x, 3 * x, 4 * x])  # four parallel axes
 
 
-@pytest.mark.parametrize("offset", [0.0, 1e-12, 1e-9, 1e-7, 1e-5, 1e-4, 1e-2])
+@pytest.mark.parametrize("offset", [0.0, 1e-12, 1e-9, 1e-8, 1e-6, 1e-4, 1e-2])
 def test_axes_that_nearly_meet(offset):
     """From axes that meet to axes that pass each other the solutions stay."""
     rng = np.random.default_rng(4)

@@ -105,7 +105,9 @@ def check_singular(tally, body, tip, rng, pose, problem):
     tally.singular += 1
     if not (answer.success and apart(answer.q[np.newaxis], q) < NEAR):
         tally.singular_missed += 1
-        tally.notes.append(f"singular {q.tolist()} {answer.status} {answer.term_errors} {apart(answer.q[np.newaxis], q):.1e}")
+        tally.notes.append(
+            f"singular {q.tolist()} {answer.status} {answer.term_errors} {apart(answer.q[np.newaxis], q):.1e}"
+        )
 
 
 def problem_of(body, tip):

@@ -17,9 +17,9 @@ from memetik.kernels.math.vector import cross, dot, length, minus, plus, times
 
 # Axes that are nearly parallel or nearly meet are taken to be and to do so: Newton steps make up for that, while equations
 # that nearly lose an angle lose its digits.
-PARALLEL_AXES = 1e-5  # sine of the angle between axes
-NO_OFFSET = 1e-5  # of the arm's size, between axes that meet
-SETTLES = 4  # looks at what is left of the way, with a Newton step between two of them
+PARALLEL_AXES = 1e-6  # sine of the angle between axes
+NO_OFFSET = 1e-7  # of the arm's size, between axes that meet
+SETTLES = 8  # looks at what is left of the way, with a Newton step between two of them
 SETTLED = 1e-28  # square of what may be left of it, by the arm's size
 
 

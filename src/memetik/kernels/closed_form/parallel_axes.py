@@ -9,6 +9,8 @@ of axis 6 and a point on it, which joint 6 does not move, give two equations in 
 which is subproblem 6. Joint 6 follows from them, and what is left is an arm of three joints in a plane.
 """
 
+import math
+
 from memetik.kernels.closed_form.loop import moved_point, vector
 from memetik.kernels.closed_form.meeting_axes import common_normal, write_posture
 from memetik.kernels.closed_form.subproblems import (
@@ -52,7 +54,9 @@ def parallel_axes(loop, size, motion, rows):
         # h · R1^-1 R = h · R5 R6: turned back by joint 6, h before joint 5 is where the target has it.
         seen = turned(h1, q1, h)
         x, y, z = turn(inverse(motion), seen[0], seen[1], seen[2])
-        q6 = -one_turn(h6, turned(h5, -q5, h), (x, y, z), -start[5])
+        q6 = -one_turn(h6, turned(h5, -q5, h), (x, y, z), math.nan)
+        if math.isnan(q6):  # axis 6 is parallel to the three
+            q6 = _within_reach(loop, motion, (h, p2, p4, h5, p5, h6, p6), (q1, q5), (length(upper), length(lower)))
         # A small angle between axes has lost half of its digits when it came from its cosine. Now it is seen from the side.
         q5 = one_turn(h5, turned(h6, q6, (x, y, z)), h, q5)
         after = compose(about_line(h5, p5, q5), about_line(h6, p6, q6))
@@ -70,6 +74,35 @@ def parallel_axes(loop, size, motion, rows):
 
 
 @jit
+def _within_reach(loop, motion, lines, angles, links):
+    """The angle of joint 6 where it is open: that of the start, or next to it where the three in the plane do reach.
+
+    As joint 6 turns, the end of the three goes round in a circle. lines: h, points 2 and 4, axes and points of 5 and 6.
+    """
+    h, p2, p4, h5, p5, h6, p6 = lines
+    q1, q5 = angles
+    back = compose(about_line(vector(loop.axes, 0), vector(loop.points, 0), -q1), motion)
+    arm = minus(moved_point(about_line(h5, p5, -q5), p4), p6)
+    # The way from the second axis to the end, seen from where axis 6 is at zero: R6^-1 arm + base.
+    base = minus(p6, moved_point(inverse(back), p2))
+    arm, base = across(h6, arm), across(h6, base)
+    start = loop.start[5]
+    far = length(plus(turned(h6, -start, arm), base))
+    nearest, farthest = abs(links[0] - links[1]), links[0] + links[1]
+    if nearest <= far <= farthest:
+        return start
+    one, other = turn_to_distance(h6, arm, times(-1.0, base), nearest if far < nearest else farthest, -start)
+    one_away = abs(_short(-one - start))
+    return -one if one_away <= abs(_short(-other - start)) else -other
+
+
+@jit
 def across(axis, v):
     """What of a vector is across an axis."""
     return minus(v, times(dot(axis, v), axis))
+
+
+@jit
+def _short(angle):
+    """The angle less whole turns."""
+    return angle - 2.0 * math.pi * round(angle / (2.0 * math.pi))

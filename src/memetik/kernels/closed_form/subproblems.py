@@ -20,7 +20,7 @@ from memetik.kernels.math.pose import turn
 from memetik.kernels.math.sincos import sincos
 from memetik.kernels.math.vector import cross, dot, length
 
-ON_AXIS = 1e-14  # of the product of two vectors' lengths: what is across the axis is rounding below that
+ON_AXIS = 1e-14  # of a vector's length: what is across the axis is rounding below that
 FLAT = 1e-10  # sine between the sides of two equations of size one, below which they are the same but for a factor
 SETTLES = 3  # looks at what is left of two equations, with a Newton step between two of them
 SETTLED = 1e-30  # square of what may be left
@@ -56,14 +56,15 @@ def turned(axis, angle, v):
 
 @jit
 def one_turn(axis, p, q, otherwise):
-    """The angle about `axis` that brings p nearest to q: atan2(axis · (p' × q'), p' · q') of what is across the axis."""
-    along_p, along_q = dot(axis, p), dot(axis, q)
-    across = dot(p, q) - along_p * along_q
-    side = dot(axis, cross(p, q))
-    # across^2 + side^2 = |p'|^2 |q'|^2
-    if across * across + side * side <= (ON_AXIS * ON_AXIS) * dot(p, p) * dot(q, q):
+    """The angle about `axis` that brings p nearest to q: atan2(axis · (p' × q'), p' · q') of what is across the axis.
+
+    What is across is taken by products with the axis, which keep their digits however near to it p and q are.
+    """
+    p_across, q_across = cross(axis, p), cross(axis, q)
+    least = ON_AXIS * ON_AXIS
+    if dot(p_across, p_across) <= least * dot(p, p) or dot(q_across, q_across) <= least * dot(q, q):
         return otherwise
-    return math.atan2(side, across)
+    return math.atan2(dot(axis, cross(p_across, q_across)), dot(p_across, q_across))
 
 
 @jit
