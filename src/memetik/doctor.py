@@ -23,7 +23,6 @@ from memetik.kernels.compiler.processor import lacking, level
 __all__ = ["EXTRAS", "examine", "lines"]
 
 EXTRAS = {  # what each optional extra brings, by the names of the modules
-    "analytic": ("eaik",),
     "bench": ("matplotlib",),
     "cluster": ("ray", "pyarrow"),
     "cuda": ("numba_cuda",),
