@@ -27,7 +27,7 @@ QUESTIONS = {
     "shadow hand": lambda: Question(load("shadow_hand"), FINGERS, TASK, position_only=True),
     "valkyrie": lambda: Question(load("valkyrie"), LIMBS, TASK),
 }
-CLOSED_FORM = ("ur5", "planar")  # all others have none, and only for that a method may refuse them
+CLOSED_FORM = ("ur5", "nao left arm", "planar")  # all others have none, and only for that a method may refuse them
 EVERY = [method.name for method in methods() if method.name != "learned"]  # which would have to learn each body first
 
 

@@ -162,8 +162,8 @@ def test_nothing_is_compiled_or_written(built, compilations, troubles):
 
 
 @compiled
-def test_kernels_are_linked_with_prebuilt_ones(built, compilations):
-    """Their names and comments are gone, their code is not."""
+def test_functions_that_call_kernels_compile_the_parts_they_copy(built, compilations):
+    """Prebuilt is machine code, and a function that calls a kernel copies the part of it (part.py)."""
     first, second = run_kernels()
 
     @numba.njit
@@ -171,7 +171,11 @@ def test_kernels_are_linked_with_prebuilt_ones(built, compilations):
         return first(x) * second(x)
 
     assert both(5.0) == 11.0 * 16.0
-    assert [happening.data["dispatcher"].py_func.__name__ for happening in compilations()] == ["both"]
+    assert [happening.data["dispatcher"].py_func.__name__ for happening in compilations()] == [
+        "both",
+        "double",
+        "triple",
+    ]
 
 
 @compiled

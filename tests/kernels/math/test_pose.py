@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from memetik.kernels.body.motion import local
 from memetik.kernels.body.records import FRAME, NODE, SCREW, SLIDE, TURN
 from memetik.kernels.math import pose as kernel
 from tests.naive import pose as naive
@@ -79,7 +80,7 @@ def test_local(motion, seed, value):
     rng = np.random.default_rng(seed)
     # The pitch must be without effect unless the motion is a screw.
     node = record(NODE, naive.random_pose(rng), motion=motion, pitch=rng.normal())
-    assert_allclose(as_matrix(kernel.local(node, value)), naive.local(node, value), rtol=0.0, atol=2e-14)
+    assert_allclose(as_matrix(local(node, value)), naive.local(node, value), rtol=0.0, atol=2e-14)
 
 
 @pytest.mark.parametrize("dtype", [NODE, FRAME])

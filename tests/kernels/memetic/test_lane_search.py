@@ -20,8 +20,7 @@ from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED
 from memetik.kernels.problem.verify import ENDED
 from memetik.problem.columns import target_columns
 from memetik.solution import Status
-from memetik.solvers.memetic import shares
-from memetik.solvers.memetic_plan import MemeticScratch, memetic_plan
+from memetik.solvers.memetic_plan import MemeticScratch, memetic_plan, shares
 from tests.kernels.memetic.test_pose_step import arm
 from tests.naive import errors, kinematics
 
