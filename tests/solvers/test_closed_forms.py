@@ -107,6 +107,7 @@ def test_singular_poses(name, joints):
         assert off < 2e-8
 
 
+@pytest.mark.quick
 def test_stretched_arms_of_a_spherical_wrist():
     """The elbow straight, and the wrist above the first axis, where that is open."""
     rng = np.random.default_rng(2)
@@ -125,6 +126,7 @@ def test_stretched_arms_of_a_spherical_wrist():
         assert answer.success and np.abs(answer.q - q).max() < 1e-6
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", FAMILIES)
 def test_out_of_reach(name):
     """No solution is claimed, and what is offered is an honest attempt: nearer than to do nothing."""
