@@ -68,7 +68,7 @@ class _Work:
         self.problem, self.rows, self.places, self.answers = problem, columns.rows, columns.places, answers
         self.seed, self.workers, self.tell = seed, workers, tell
         self.seconds = budget.seconds if budget.seconds < math.inf else 0.0
-        self.shares = np.array(shares(problem.compiled, budget.evaluations), dtype=np.int64)
+        self.shares = shares(problem.compiled, budget.evaluations)
         self.plan = memetic_plan(problem.compiled)
         # Lanes look at no time. Few rows are not worth a kernel of their own, which takes seconds to compile.
         self.in_lanes = problem.compiled.one_pose and self.seconds == 0.0 and len(answers.q) > FEW

@@ -73,6 +73,6 @@ def later_stages(scratch: MemeticScratch, q: Array, outcome: Array, status: int,
         return INVALID
     if not (status == CLOSEST or (scratch.compiled.only_guides and status == REACHED)):
         return status
-    stages, (_, first, most), seconds = scratch.plan.stages[1:], scratch.shares, scratch.seconds
+    stages, seconds = scratch.plan.stages, scratch.seconds  # compiled now, which is not in the time of the solve
     left = max(seconds - split_time(begin)[0], 1e-9) if seconds else 0.0
-    return int(run_stages(stages, scratch.table, q, outcome, status, seed, first, most, left, scratch.clock))
+    return int(run_stages(stages, scratch.table, q, outcome, status, seed, scratch.shares, left, scratch.clock))

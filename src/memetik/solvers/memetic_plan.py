@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.compiler.record import allocate, table_of
@@ -15,7 +14,7 @@ from memetik.kernels.memetic.descent import attempt, attempt_softly
 from memetik.kernels.memetic.population_poses import place_population
 from memetik.kernels.memetic.pose_descent import attempt_pose
 from memetik.kernels.memetic.pose_search import solve_pose
-from memetik.kernels.memetic.record import LaneScratch, MemeticArrays, Population
+from memetik.kernels.memetic.record import LaneScratch, MemeticArrays, Population, Shares, Stages
 from memetik.kernels.memetic.refine import STEPS
 from memetik.kernels.memetic.stages import refine_stage, relax_stage, search_stage
 from memetik.kernels.problem.function_pointers import ATTEMPT, STAGE
@@ -60,20 +59,12 @@ class MemeticPlan(Pool["MemeticScratch"]):
         return lasting_address(solve_pose if self.compiled.one_pose else search_stage, STAGE)
 
     @cached_property
-    def stages(self) -> NDArray[np.int64]:
-        """The addresses of the search and of the stages that may follow it, 0 for none; compiled when first asked for."""
+    def stages(self) -> Stages:
+        """The addresses of the search and of the stages that may follow it; compiled when first asked for."""
         c = self.compiled
         c.record  # noqa: B018 - the stages that follow call the terms
         relax = 0 if c.roomy is None else lasting_address(relax_stage, STAGE)
-        return np.array([self.search, lasting_address(refine_stage, STAGE), relax], dtype=np.int64)
-
-
-class Shares(NamedTuple):
-    """The evaluations that may be spent after the search, before tolerances yield, and in all (kernels/memetic/stages.py)."""
-
-    search: int
-    first: int
-    most: int
+        return Stages(self.search, lasting_address(refine_stage, STAGE), relax)
 
 
 def shares(c: Compiled, most: int) -> Shares:

@@ -22,7 +22,7 @@ def rows_of(problem, targets, starts, *, most=20_000, seed=0, pause=1e9, seconds
     q, numbers = np.array(starts), np.full((len(rows), own.outcome.size), np.nan)
     statuses, lasted = np.full(len(rows), -1, dtype=np.int8), np.full(len(rows), np.nan)
     rows = Rows(places, rows, q, statuses, numbers, lasted)
-    solved = solve_rows(rows, plan.stages, own.table, np.array(shares(c, most)), c.only_guides, seed, seconds, pause)
+    solved = solve_rows(rows, plan.stages, own.table, shares(c, most), c.only_guides, seed, seconds, pause)
     return solved, q, numbers, statuses, lasted
 
 
@@ -89,7 +89,8 @@ def test_yielding_bit_for_bit(rng):
     problem = mk.Problem(body, pose)
     statuses = hold_equal(problem, {pose: targets}, starts, most=400)
     assert {Status.REACHED, Status.CLOSEST} <= set(statuses)
-    memetic_plan(problem.compiled).stages[2] = 0
+    plan = memetic_plan(problem.compiled)
+    plan.stages = plan.stages._replace(relax=0)
     assert (
         rows_of(problem, {pose: targets}, starts, most=400)[3] > statuses
     ).any()  # it is the last stage that makes it

@@ -51,7 +51,7 @@ class Task:
             places, numbers, self.starts[order].copy(), np.full(count, -1, dtype=np.int8),
             np.full((count, own.outcome.size), np.nan), np.full(count, np.nan),
         )  # fmt: skip
-        limits = np.array(shares(c, most))
+        limits = shares(c, most)
         if in_lanes:
             return solve_in_lanes(rows, plan.stages, own.table, own.lane_table, limits, seed, pause), rows
         return solve_rows(rows, plan.stages, own.table, limits, c.only_guides, seed, 0.0, pause), rows

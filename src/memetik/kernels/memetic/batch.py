@@ -37,10 +37,10 @@ def solve_row(rows, k, stages, table, shares, only_guides, seed, seconds):
     clock, q, outcome = arrays.clock, rows.q[k], rows.outcomes[k]
     take_target(rows, k, arrays.source)
     begin = now(clock)
-    status = call_stage(stages[0], table, q, outcome, seed, shares[0], seconds)
+    status = call_stage(stages.search, table, q, outcome, seed, shares.search, seconds)
     if status == CLOSEST or (only_guides and status == REACHED):
         left = left_of(seconds, begin, clock)
-        status = run_stages(stages[1:], table, q, outcome, status, seed, shares[1], shares[2], left, clock)
+        status = run_stages(stages, table, q, outcome, status, seed, shares, left, clock)
     rows.statuses[k] = status
     after = now(clock)
     rows.seconds[k] = after - begin
@@ -51,8 +51,7 @@ def solve_row(rows, k, stages, table, shares, only_guides, seed, seconds):
 def solve_rows(rows, stages, table, shares, only_guides, seed, seconds, pause):
     """Solve one problem for every row, in place. Returns how many rows it came to within `pause` seconds, at least one.
 
-    `stages` are the addresses of the search and of the stages that may follow it (stages.py), `shares` the evaluations that
-    each row may have spent after the search, before the last stage, and in all. The table belongs to one thread.
+    The table belongs to one thread.
     """
     clock = solve_arrays(table).clock
     end = now(clock) + pause

@@ -118,7 +118,7 @@ def end_row(rows, stages, table, shares, seed, lane, satisfied, scratch):
         for k in range(problem.data.size):
             problem.data[k] = arrays.solve.source[k]
         status = run_stages(
-            stages[1:], table, q, outcome, status, seed, shares[1], shares[2], 0.0, arrays.solve.clock
+            stages, table, q, outcome, status, seed, shares, 0.0, arrays.solve.clock
         )  # fmt: skip
     rows.statuses[row] = status
 
@@ -130,7 +130,7 @@ def solve_in_lanes(rows, stages, table, own, shares, seed, pause):
     It begins no row after `pause` seconds and ends those that it has begun, so that the rows it came to are the first ones.
     """
     arrays, scratch = memetic_arrays(table), lane_scratch(own)
-    clock, problem, most, count = arrays.solve.clock, arrays.solve.problem, shares[0], rows.q.shape[0]
+    clock, problem, most, count = arrays.solve.clock, arrays.solve.problem, shares.search, rows.q.shape[0]
     # Typed, or what is given them would be compiled once more for a literal zero.
     begun = np.int64(0)  # rows
     busy = np.int64(0)  # lanes that have a row, as bits

@@ -33,6 +33,22 @@ class RelaxScratch(NamedTuple):
     q: Array = floats("dof")
 
 
+class Stages(NamedTuple):
+    """The addresses of the stages of a solve (stages.py)."""
+
+    search: int
+    refine: int
+    relax: int  # 0 where no tolerance is wide enough to yield
+
+
+class Shares(NamedTuple):
+    """The evaluations that may be spent when the search ends, before relaxation, and in all."""
+
+    search: int
+    first: int
+    most: int
+
+
 class MemeticArrays(NamedTuple):
     """All that the stages of a solve read and write."""
 

@@ -96,15 +96,11 @@ def left_of(seconds, begin, clock):
 
 
 @jit
-def run_stages(stages, table, q, outcome, status, seed, first, most, seconds, clock):
-    """The stages after the search, as far as they are called for; `stages` are their addresses, 0 for none.
-
-    `first` evaluations may be spent before the last stage begins, `most` in all. Returns the status of the answer.
-    """
+def run_stages(stages, table, q, outcome, status, seed, shares, seconds, clock):
+    """The stages after the search, as far as they are called for. Returns the status of the answer."""
     begin = now(clock) if seconds > 0.0 else 0.0
-    refine, yields = stages[0], stages[1]
-    if outcome[TIMED_OUT] == 0.0 and outcome[EVALUATIONS] < first:
-        status = call_stage(refine, table, q, outcome, seed, first, left_of(seconds, begin, clock))
-    if status == CLOSEST and yields != 0 and outcome[TIMED_OUT] == 0.0:
-        status = call_stage(yields, table, q, outcome, seed, most, left_of(seconds, begin, clock))
+    if outcome[TIMED_OUT] == 0.0 and outcome[EVALUATIONS] < shares.first:
+        status = call_stage(stages.refine, table, q, outcome, seed, shares.first, left_of(seconds, begin, clock))
+    if status == CLOSEST and stages.relax != 0 and outcome[TIMED_OUT] == 0.0:
+        status = call_stage(stages.relax, table, q, outcome, seed, shares.most, left_of(seconds, begin, clock))
     return status

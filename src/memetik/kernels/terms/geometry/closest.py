@@ -7,20 +7,11 @@ and stands about the origin of its own axes. Distances are signed: positive apar
 import math
 
 from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.math.vector import cross, dot
 
 POINT = 1e-24  # squared half length [m^2] below which a segment is a point
 PARALLEL = 1e-14  # squared sine of the angle below which segments are parallel
 TOUCHING = 1e-24  # squared distance [m^2] below which a segment touches a box
-
-
-@jit
-def dot(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@jit
-def cross(a, b):
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
 @jit

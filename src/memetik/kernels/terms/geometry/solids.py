@@ -8,11 +8,11 @@ import math
 
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import axis, turn
+from memetik.kernels.math.vector import dot
 from memetik.kernels.terms.geometry.closest import (
     along,
     closest_on_segments,
     direction_apart,
-    dot,
     overlap,
     segment_to_box,
 )
