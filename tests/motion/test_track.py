@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import memetik as mk
 from memetik.errors import ProblemError
 from memetik.geometry import axis_angle, transform
-from memetik.motion import track
+from memetik.motion.track import track
 from memetik.objectives import Custom, Direction, Displacement, LookAt, Orientation, Pose, Position
 from memetik.problem import Problem
 from memetik.solution import Status

@@ -1,0 +1,5 @@
+"""Everything over time."""
+
+from memetik.motion.track import Track, track
+
+__all__ = ["Track", "track"]
