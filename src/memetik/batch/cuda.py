@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import importlib
+import threading
 import warnings
-from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from memetik.batch.solution import Answers, Tell
-from memetik.batch.transfer import from_card, to_card
+from memetik.batch.transfer import Block, CardArray, CardMemory, Fields, copied, key_of
 from memetik.errors import MissingExtraError, ProblemError
-from memetik.kernels.compiler.record import fields
-from memetik.kernels.cuda.record import Results, Tasks, ThreadScratch
+from memetik.kernels.compiler.record import fields, words
+from memetik.kernels.cuda.record import LANES, SIMULATED, WORDS, Launch, Results, Tasks, Tree, WarpLaunch, WarpScratch
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME
+from memetik.kernels.problem.record import Problem as FlatProblem
 from memetik.kernels.problem.verify import REACHED
 from memetik.kernels.problem.workspace import workspace_size
 from memetik.problem import Problem
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
 Integers = NDArray[np.int32]
 
 CHUNK = 1 << 20  # rows on the card at once
-SIMULATED: bool = getattr(numba.config, "ENABLE_CUDASIM", False)  # device code as plain Python
+TABLE = 128  # words that a table may have
+SHARED = 48 << 10  # bytes of shared memory that every card gives a block
+SMALL = 1 << 20  # bytes of a block that is worth keeping, and whose answers are copied
+BLOCKS = 64  # that are kept for a problem
 
 
 def require_cuda() -> Any:
@@ -79,26 +83,31 @@ def solve_on_cuda(
         chunk = slice(first, min(first + CHUNK, len(rows)))
         launcher = (Poses if c.one_pose else General)(cuda, c, rows[chunk], places, starts[chunk], seed)
         parts.append(_solve(launcher, most))
+        launcher.close()
         tell(chunk.stop)
     return parts[0] if len(parts) == 1 else Answers(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def _solve(launcher: Launcher, most: int) -> Answers:
-    """Every problem on one thread for a few evaluations; those still missed on eight threads each, on 64, and so on.
+    """Every problem once for a few evaluations; those still missed eight times each, 64 times, and so on.
 
-    One thread after the other would keep the whole card waiting for the hardest problem of all. What a thread does depends
+    One attempt after the other would keep the whole card waiting for the hardest problem of all. What a task does depends
     on its number alone, so the answers are the same each time.
     """
     few = min(most, launcher.few)
-    done = launcher.launch(np.arange(launcher.count, dtype=np.int32), 1, 0, few)
+    none = np.zeros(0, dtype=np.int32)
+    done = launcher.launch(none, launcher.count, 1, 0, few)
     left, spread, stream = most - few, 1, 1
     while left > 0:
         hard = np.flatnonzero(done.status != REACHED).astype(np.int32)
-        spread = min(8 * spread, 512, left)
-        few = min(few, left // spread)
+        if not len(hard):
+            break
+        spread = min(launcher.wider * spread, 512, left)
+        few = min(launcher.later, left // spread)
         for begin in range(0, len(hard), CHUNK // spread):
             which = hard[begin : begin + CHUNK // spread]
-            _take_best(done, which, launcher.launch(which, spread, stream, few), launcher.c.terms.size)
+            tried = launcher.launch(which, len(which) * spread, spread, stream, few)
+            _take_best(done, which, tried, launcher.c.terms.size)
         left -= spread * few
         stream += spread
     return done
@@ -117,63 +126,94 @@ def _take_best(done: Answers, which: Integers, tried: Answers, terms: int) -> No
     done.numbers[best, errors] = tried.numbers[chosen, errors]
     for column in (EVALUATIONS, ATTEMPTS):
         done.numbers[which, column] += tried.numbers[:, column].reshape(reached.shape).sum(axis=1)
-    done.seconds[:] += tried.seconds.sum() / len(done.seconds)
+    done.seconds[which] += tried.seconds.reshape(reached.shape).sum(axis=1)
 
 
 class Launcher:
     """Rows of one problem on the card; a kind of problem says how many threads it takes and what its kernel is given."""
 
-    few: int  # evaluations that one thread spends on a problem
+    few: int  # evaluations that are spent on a problem at first ...
+    later: int  # ... by each task on one that is hard ...
+    wider: int  # ... which has so many times as many tasks each time
     threads: int  # in a block
-    blocks: int  # on a multiprocessor
+    per_block: int  # tasks that a block takes at once
+    blocks: int  # on a multiprocessor, at most
 
     def __init__(self, cuda: Any, c: Compiled, rows: Array, places: Any, starts: Array, seed: int) -> None:
-        self.cuda, self.c, self.count = cuda, c, len(rows)
-        self.plan = memetic_plan(c)
-        sent = c.plans.get(Launcher) or (self._sent(c.flat), self._sent(self.plan.population))
-        problem, self.population = c.plans.setdefault(Launcher, sent)  # stay on the card, all but the targets
-        self.problem = problem._replace(data=to_card(cuda, c.data))
-        columns, none = np.asarray(places, dtype=np.int64), np.zeros(0, dtype=np.int32)
-        self.tasks = self._sent(Tasks(0, 0, seed, 0, columns, rows, starts, none))
+        self.c, self.count, self.seed, self.plan = c, len(rows), seed, memetic_plan(c)
+        self.kept: Kept = c.plans.get(Kept) or c.plans.setdefault(Kept, Kept(cuda, c, self.plan))
+        if starts.strides[0] == 0:
+            starts = starts[:1]  # the same memory for all rows
+        self.inputs = self.kept.take({
+            "data": (c.data.shape, np.float64), "columns": ((rows.shape[1],), np.int64),
+            "targets": (rows.shape, np.float64), "starts": (starts.shape, np.float64),
+        })  # fmt: skip
+        self.stream, here = self.inputs.stream, self.inputs.host
+        here["data"][:], here["columns"][:] = c.data, places
+        copied(rows, here["targets"])
+        self.inputs.send("data", "starts", self.stream)
+        copied(starts, here["starts"])
+        self.inputs.send("starts", None, self.stream)
 
     def _kernel(self) -> Any:
         raise NotImplementedError
 
-    def _scratch(self, threads: int) -> list[Any]:
-        return []
+    def _given(self, launch: Launch, blocks: int) -> Any:
+        """What the kernel is given."""
+        return launch
 
-    def _sent(self, record: Any) -> Any:
-        """The record with its arrays in the memory of the card."""
-        return type(record)(
-            *(v if isinstance(v, int) else to_card(self.cuda, v) for v in record)
-        )  # fmt: skip
+    def _shared(self) -> int:
+        """Bytes of shared memory of a block."""
+        return 0
 
-    def _allocated(self, kind: Any, sizes: Mapping[str, int]) -> Any:
-        """A record of arrays on the card."""
-        shapes = (
-            (tuple(sizes.get(size, size) for size in field.shape), field.dtype) for field in fields(kind).values()
+    def launch(self, which: Integers, count: int, spread: int, stream: int, most: int) -> Answers:
+        """So many tasks for the rows in `which`, all if it is empty, `spread` for each, that draw from as many streams."""
+        dof, outcome = self.inputs.host["starts"].shape[1], self.c.outcome_size
+        work = self.kept.take({
+            "table": ((TABLE,), np.int64), "counter": ((1,), np.int32), "which": (which.shape, np.int32),
+            "q": ((count, dof), np.float64), "outcomes": ((count, outcome), np.float64), "statuses": ((count,), np.int8),
+        })  # fmt: skip
+        given, there, here = self.inputs.card, work.card, work.host
+        here["counter"][0] = 0
+        here["which"][:] = which
+        blocks = min(-(-count // self.per_block), self.blocks * self.kept.multiprocessors)
+        tasks = Tasks(
+            count, spread, stream, self.seed, most, given["columns"], given["targets"], given["starts"], there["which"]
         )
-        return kind(*(self.cuda.device_array(shape, dtype) for shape, dtype in shapes))
+        results = Results(there["q"], there["statuses"], there["outcomes"])
+        problem = self.kept.problem._replace(data=given["data"])
+        record = self._given(Launch(problem, self.kept.population, tasks, results, there["counter"]), blocks)
+        if not SIMULATED and work.filled != tasks:
+            table = np.fromiter(words(record), dtype=np.int64)
+            here["table"][: len(table)], work.filled = table, tasks
+        begin, end = work.events
+        work.send("table", "q", self.stream)
+        begin.record(self.stream)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*under-utilization")  # a small batch leaves most of the card idle
+            kernel = self._kernel()[blocks, self.threads, self.stream, self._shared()]
+            kernel(record if SIMULATED else there["table"].address)
+        end.record(self.stream)
+        work.fetch("q", None, self.stream)
+        self.stream.synchronize()
+        seconds = np.full(count, float(begin.elapsed_time(end)) * 1e-3 / count)
+        answers = Answers(here["q"], here["statuses"], here["outcomes"], seconds)
+        if self.kept.give_back(work):
+            return Answers(answers.q.copy(), answers.status.copy(), answers.numbers.copy(), seconds)
+        return answers
 
-    def launch(self, which: Integers, spread: int, stream: int, most: int) -> Answers:
-        """Tasks for the rows in `which`, `spread` for each, that draw from as many streams."""
-        cuda, c, count = self.cuda, self.c, len(which) * spread
-        blocks = min(-(-count // self.threads), self.blocks * _multiprocessors(cuda))
-        tasks = self.tasks._replace(spread=spread, stream=stream, most=most, which=to_card(cuda, which))
-        written = self._allocated(Results, {**c.sizes, "tasks": count})
-        scratch = self._scratch(blocks * self.threads)
-        counter = cuda.to_device(np.zeros(1, dtype=np.int32))  # the number of the next task
-        grid = blocks, self.threads
-        seconds = _timed(cuda, self._kernel(), grid, self.problem, self.population, tasks, written, *scratch, counter)
-        q, status, numbers = (from_card(cuda, array) for array in written)
-        return Answers(q, status, numbers, np.full(count, seconds / count))
+    def close(self) -> None:
+        """The memory of the rows is free for others."""
+        self.kept.give_back(self.inputs)
 
 
 class Poses(Launcher):
-    """Problems that are one full pose."""
+    """Problems that are one full pose, one a thread."""
 
-    few = 100  # one problem in two hundred needs more
-    threads, blocks = 128, 2  # as many as the registers hold
+    few = later = 100  # one problem in two hundred needs more
+    wider = 8
+    threads = per_block = 128
+    blocks = 2  # as many as the registers hold
 
     def _kernel(self) -> Any:
         from memetik.kernels.cuda.pose import pose_kernel
@@ -182,34 +222,106 @@ class Poses(Launcher):
 
 
 class General(Launcher):
-    """Problems of any other kind."""
+    """Problems of any other kind, one a warp."""
 
-    few = 700  # whole bodies recombine limbs over many attempts, which many short searches cannot do
-    threads, blocks = 32, 8  # threads of this kernel wait for memory, not for registers
+    few = later = 700  # whole bodies recombine limbs over many attempts, which many short searches cannot do
+    wider = 8
+    threads, per_block, blocks = 2 * LANES, 1, 8
 
     def _kernel(self) -> Any:
         from memetik.kernels.cuda.general import general_kernel, kinds_of
 
         return general_kernel(kinds_of(self.c.terms, self.c.kernels), self.plan.local_search)
 
-    def _scratch(self, threads: int) -> list[Any]:
+    @cached_property
+    def _buffer(self) -> int:
+        """Numbers that a warp works on."""
         c = self.c
-        size = int(workspace_size(c.nodes.size, c.frames.size, c.variables.size, c.residuals))
-        return [self._allocated(ThreadScratch, {**self.plan.sizes, "threads": threads, "workspace": size})]
+        size: int = workspace_size(c.nodes.size, c.frames.size, c.variables.size, c.residuals)
+        return size + int(c.data.size) + int(c.flat.limits.size) + c.outcome_size
+
+    @cached_property
+    def _fits(self) -> bool:
+        return self._shared_with(self._buffer) <= SHARED
+
+    def _shared_with(self, buffer: int) -> int:
+        return 8 * (WORDS + 2 * int(self.c.terms.size) + int(self.c.variables.size) + buffer)
+
+    def _shared(self) -> int:
+        return self._shared_with(self._buffer if self._fits else 0)
+
+    def _given(self, launch: Launch, blocks: int) -> Any:
+        c = self.c
+        lane = 7 * c.frames.size + max(c.residuals, 1)
+        sizes = {**self.plan.sizes, "warps": blocks, "buffer": 1 if self._fits else self._buffer, "lane": lane}
+        shapes = {
+            name: (tuple(sizes.get(size, size) for size in field.shape), field.dtype)
+            for name, field in fields(WarpScratch).items()
+        }
+        self._scratch = CardMemory(self.kept.cuda, shapes)  # until the next launch
+        return WarpLaunch(launch, WarpScratch(**self._scratch.card), self.kept.tree, int(self._fits))
 
 
-def _timed(cuda: Any, kernel: Any, grid: tuple[int, int], *arguments: Any) -> float:
-    """Launch and wait; the time that the card worked [s]."""
-    begin, end = cuda.event(), cuda.event()
-    begin.record()
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*under-utilization")  # a small batch leaves most of the card idle
-        kernel[grid](*arguments)
-    end.record()
-    end.synchronize()
-    return float(begin.elapsed_time(end)) * 1e-3
+class Kept:
+    """What stays on the card for the next batch of a problem: all but the targets, and the memory of small batches."""
+
+    def __init__(self, cuda: Any, c: Compiled, plan: Any) -> None:
+        self.cuda = cuda
+        self._alive: list[Any] = []
+        self.problem, self.population = self._sent(c.flat), self._sent(plan.population)
+        self.tree = self._sent(_tree(c.flat))
+        self.multiprocessors = 1 if SIMULATED else int(cuda.get_current_device().MULTIPROCESSOR_COUNT)
+        self._lock = threading.Lock()
+        self._free: dict[Any, list[Block]] = {}
+
+    def _sent(self, record: Any) -> Any:
+        """The record with its arrays in the memory of the card."""
+        if SIMULATED:
+            return record
+        return type(record)(*map(self._array, record))
+
+    def _array(self, array: NDArray[Any]) -> CardArray:
+        there = self.cuda.to_device(np.ascontiguousarray(array))
+        self._alive.append(there)
+        return CardArray(there.device_ctypes_pointer.value or 0, array.shape, array.dtype)
+
+    def take(self, fields: Fields) -> Block:
+        """Memory for these fields."""
+        with self._lock:
+            free = self._free.get(key_of(fields))
+            if free:
+                return free.pop()
+        return Block(self.cuda, fields)
+
+    def give_back(self, block: Block) -> bool:
+        """Keep a small block for the next batch."""
+        if block.size > SMALL:
+            return False
+        with self._lock:
+            if sum(map(len, self._free.values())) >= BLOCKS:
+                self._free.clear()
+            self._free.setdefault(block.key, []).append(block)
+        return True
 
 
-def _multiprocessors(cuda: Any) -> int:
-    """How many the card has; the simulator, which runs device code as plain Python, has one."""
-    return 1 if SIMULATED else int(cuda.get_current_device().MULTIPROCESSOR_COUNT)
+def _tree(problem: FlatProblem) -> Tree:
+    """The motions of a body as the lanes of a warp share them."""
+    nodes, terms = problem.nodes, problem.terms
+    depths = np.zeros(len(nodes), dtype=np.int64)
+    for k, parent in enumerate(nodes["parent"]):
+        depths[k] = depths[parent] + 1 if parent >= 0 else 0
+    levels = np.searchsorted(np.sort(depths), np.arange(depths.max(initial=-1) + 2))
+    stumps, own = nodes.copy(), np.arange(len(nodes))[:, None]
+    stumps["parent"] = -1
+    carried = np.broadcast_to(problem.frames, (len(nodes), len(problem.frames))).copy()
+    carries = (own <= carried["node"]) & (carried["node"] <= nodes["last"][:, None])
+    carried["node"] = np.where(carries, own, -1)
+    alone = len(np.unique(nodes["variable"])) == len(nodes)  # or two lanes would add to the same derivative
+    few = [int(t) for t in np.argsort(terms["kind"], kind="stable") if terms["rows"][t] > 0]
+    if alone and len(few) < LANES:
+        moves = problem.affects[:, nodes["variable"]] != 0
+        pairs = [(t, int(i)) for t in few for i in np.flatnonzero(moves[t])]
+    else:
+        pairs = [(t, -1) for t in few]
+    found = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return Tree(np.argsort(depths, kind="stable"), levels, found, stumps, carried)

@@ -16,7 +16,7 @@ from memetik.batch.threads import solve_on_threads
 from memetik.errors import MemetikError, ProblemError, shown
 from memetik.geometry.checks import real_array, whole_number
 from memetik.kernels.compiler.compile_time import split_time
-from memetik.kernels.terms.targets import first_not_finite
+from memetik.kernels.terms.targets import copy_rows, first_not_finite
 from memetik.objectives import Objective
 from memetik.parallel import in_parts
 from memetik.problem import Problem, require_problem
@@ -142,7 +142,11 @@ def _columns(problem: Problem, targets: Mapping[Objective, ArrayLike], starts: A
 
 def _first_not_finite(rows: Array) -> int:
     """The first row with an entry that is NaN or infinite, or -1."""
-    found = in_parts(lambda part: (part.start, int(first_not_finite(rows[part]))), len(rows))
+    return _first_bad(in_parts(lambda part: (part.start, int(first_not_finite(rows[part]))), len(rows)))
+
+
+def _first_bad(found: list[tuple[int, int]]) -> int:
+    """The first bad row of all, from the first of each part, which are counted from where it begins."""
     return next((begin + bad for begin, bad in found if bad >= 0), -1)
 
 
@@ -156,9 +160,8 @@ def _starts(problem: Problem, starts: ArrayLike | None, count: int) -> Array:
             f"batch: starts have shape {given.shape}, but there are {count} rows and body {body.name!r} has {body.dof} "
             f"free joints: give ({count}, {body.dof}), or one vector of {body.dof} for all."
         )
-    vectors = np.empty(given.shape)
-    in_parts(lambda part: np.copyto(vectors[part], given[part]), count)
-    if _first_not_finite(vectors) >= 0:
+    given, vectors = np.ascontiguousarray(given), np.empty(given.shape)
+    if _first_bad(in_parts(lambda part: (part.start, int(copy_rows(given[part], vectors[part]))), count)) >= 0:
         bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         more = f", and {bad.size - 1} more" if bad.size > 1 else ""
         raise ProblemError(f"batch: the start of row {bad[0]}{more} has an entry that is NaN or infinite.")

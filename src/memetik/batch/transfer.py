@@ -1,63 +1,163 @@
-"""Arrays to a graphics card and back.
+"""Memory on a graphics card, and pinned memory, from and to which the driver copies at full speed.
 
-The driver copies at full speed only from and to memory that stays where it is (pinned). To pin memory takes longer than to copy
-it, so some is kept, and what goes through it is copied by all cores.
+To pin memory takes longer than to copy it, and to ask the card for memory as long as a small batch; so both are kept for the next
+batch.
 """
 
 from __future__ import annotations
 
+import ctypes
+import math
 import threading
-from typing import Any
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memetik.kernels.cuda.record import SIMULATED
 from memetik.parallel import in_parts
 
-SMALL = 1 << 20  # bytes that the driver copies as fast by itself
-KEPT = 1 << 30  # bytes of pinned memory that are kept for the next batch
+KEPT = 1 << 30  # bytes of each kind of memory that are kept for the next batch
+LINE = 256  # bytes at which arrays begin
 
-_lock = threading.Lock()
-_free: list[NDArray[np.uint8]] = []  # pinned, for whoever takes it
-
-
-def to_card(cuda: Any, array: NDArray[Any]) -> Any:
-    """A copy in the memory of the card."""
-    array = np.ascontiguousarray(array)
-    if array.nbytes < SMALL:
-        return cuda.to_device(array)
-    there = cuda.device_array(array.shape, array.dtype)
-    pinned, view = _take(cuda, array.shape, array.dtype)
-    in_parts(lambda part: np.copyto(view[part], array[part]), len(array))
-    there.copy_to_device(view)
-    _give_back(pinned)
-    return there
+Fields = Mapping[str, tuple[tuple[int, ...], Any]]  # shape and dtype of each
 
 
-def from_card(cuda: Any, there: Any) -> NDArray[Any]:
-    """A copy in the memory of the processor."""
-    if there.nbytes < SMALL:
-        return there.copy_to_host()  # type: ignore[no-any-return]
-    array: NDArray[Any] = np.empty(there.shape, there.dtype)
-    pinned, view = _take(cuda, there.shape, there.dtype)
-    there.copy_to_host(view)
-    in_parts(lambda part: np.copyto(array[part], view[part]), len(array))
-    _give_back(pinned)
-    return array
+class Pool:
+    """Memory in sizes that are powers of two, for whoever takes it."""
+
+    def __init__(self, make: Callable[[Any, int], Any]) -> None:
+        self._make = make
+        self._lock = threading.Lock()
+        self._free: dict[int, list[Any]] = {}
+        self._kept = 0
+
+    def take(self, cuda: Any, size: int) -> Any:
+        """At least so many bytes."""
+        size = 1 << max(size - 1, LINE - 1).bit_length()
+        with self._lock:
+            if self._free.get(size):
+                self._kept -= size
+                return self._free[size].pop()
+        return self._make(cuda, size)
+
+    def give_back(self, memory: Any) -> None:
+        """It can be taken again; beyond what is kept it is let go."""
+        size = int(memory.size)
+        with self._lock:
+            if self._kept + size <= KEPT:
+                self._kept += size
+                self._free.setdefault(size, []).append(memory)
 
 
-def _take(cuda: Any, shape: tuple[int, ...], dtype: Any) -> tuple[NDArray[np.uint8], NDArray[Any]]:
-    """Pinned memory, and the part of it that holds an array."""
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    with _lock:
-        fits = [k for k, buffer in enumerate(_free) if buffer.size >= size]
-        pinned = _free.pop(min(fits, key=lambda k: _free[k].size)) if fits else None
-    if pinned is None:
-        pinned = cuda.pinned_array(1 << (size - 1).bit_length(), np.uint8)
-    return pinned, pinned[:size].view(dtype).reshape(shape)
+PINNED = Pool(lambda cuda, size: cuda.pinned_array(size, np.uint8))
+ON_CARD = Pool(lambda cuda, size: cuda.device_array(size, np.uint8))
 
 
-def _give_back(pinned: NDArray[np.uint8]) -> None:
-    with _lock:
-        if sum(buffer.size for buffer in _free) + pinned.size <= KEPT:
-            _free.append(pinned)
+def pinned_empty(cuda: Any, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """An array in pinned memory, which goes back to the pool with the last view of it."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    memory = PINNED.take(cuda, size)
+    holder = (ctypes.c_uint8 * size).from_address(memory.ctypes.data)
+    weakref.finalize(holder, PINNED.give_back, memory).atexit = False
+    return np.frombuffer(holder, dtype=dtype).reshape(shape)
+
+
+class CardArray(NamedTuple):
+    """An array on the card by its address."""
+
+    address: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def ndim(self) -> int:
+        """How many axes it has."""
+        return len(self.shape)
+
+    @property
+    def flags(self) -> dict[str, bool]:
+        """Its items follow one another."""
+        return {"C_CONTIGUOUS": True}
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {
+            "shape": self.shape, "typestr": self.dtype.str, "data": (self.address, False), "strides": None, "version": 3,
+        }  # fmt: skip
+
+
+class CardMemory:
+    """Arrays in one piece of memory on the card; in the simulator, which has one memory only, in that."""
+
+    def __init__(self, cuda: Any, fields: Fields) -> None:
+        self._begins, self.size = {}, LINE
+        for name, (shape, dtype) in fields.items():
+            self._begins[name] = self.size - LINE
+            self.size += -(-math.prod(shape) * np.dtype(dtype).itemsize // LINE) * LINE
+        self._there: Any
+        if SIMULATED:
+            self._there = np.zeros(self.size, dtype=np.uint8)
+            self.card: dict[str, Any] = self._cut(self._there, fields)
+        else:
+            self._there = ON_CARD.take(cuda, self.size)
+            weakref.finalize(self, ON_CARD.give_back, self._there).atexit = False
+            base = self._there.device_ctypes_pointer.value
+            self.card = {
+                name: CardArray(base + self._begins[name], shape, np.dtype(dtype))
+                for name, (shape, dtype) in fields.items()
+            }
+
+    def _cut(self, memory: NDArray[np.uint8], fields: Fields) -> dict[str, NDArray[Any]]:
+        """The fields as arrays in this memory."""
+        found = {}
+        for name, (shape, dtype) in fields.items():
+            begin = self._begins[name]
+            found[name] = memory[begin : begin + math.prod(shape) * np.dtype(dtype).itemsize].view(dtype).reshape(shape)
+        return found
+
+
+class Block(CardMemory):
+    """Arrays on the card, and the same arrays in pinned memory, `host`; in the simulator both are one."""
+
+    def __init__(self, cuda: Any, fields: Fields) -> None:
+        super().__init__(cuda, fields)
+        memory = self._there if SIMULATED else pinned_empty(cuda, (self.size,), np.uint8)
+        self.key = key_of(fields)
+        self.host = self._cut(memory, fields)
+        self.filled: Any = None  # what the host's part was last filled with, if its owner wants to know
+        self.stream, self.events = cuda.stream(), (cuda.event(), cuda.event())
+        self._memory = memory
+        self._driver: Any = None if SIMULATED else cuda.driver  # an array's own way to copy takes 90 us
+        self._parts: dict[tuple[int, int], tuple[Any, Any, int]] = {}
+
+    def send(self, first: str, last: str | None, stream: Any) -> None:
+        """Copy fields to the card, from one to before another one."""
+        if not SIMULATED:
+            here, there, size = self._part(first, last)
+            self._driver.host_to_device(there, here, size, stream)
+
+    def fetch(self, first: str, last: str | None, stream: Any) -> None:
+        """Copy fields from the card, from one to before another one."""
+        if not SIMULATED:
+            here, there, size = self._part(first, last)
+            self._driver.device_to_host(here, there, size, stream)
+
+    def _part(self, first: str, last: str | None) -> tuple[Any, Any, int]:
+        begin, end = self._begins[first], self.size - LINE if last is None else self._begins[last]
+        if (begin, end) not in self._parts:
+            self._parts[begin, end] = self._memory[begin:end], self._there.gpu_data.view(begin, end), end - begin
+        return self._parts[begin, end]
+
+
+def key_of(fields: Fields) -> tuple[Any, ...]:
+    """By what a block can be found again."""
+    return tuple((name, *kind) for name, kind in fields.items())
+
+
+def copied(array: NDArray[Any], to: NDArray[Any]) -> NDArray[Any]:
+    """Copy an array on all cores."""
+    in_parts(lambda part: np.copyto(to[part], array[part]), len(array))
+    return to

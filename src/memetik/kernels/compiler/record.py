@@ -15,7 +15,7 @@ makes a table keeps its arrays alive as long as it is used. A kernel may read th
 
 import functools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias, TypeVar, get_type_hints
 
 import numba
@@ -30,6 +30,19 @@ Array: TypeAlias = Any  # an array field; its type stands in its declaration
 R = TypeVar("R", bound=tuple[Any, ...])
 
 LINE = 64  # bytes of a cache line, at which arrays begin
+
+
+class Backend(NamedTuple):
+    """What a compiler of Numba builds records with. The one for graphics cards has its own (kernels/cuda/table.py)."""
+
+    types: Any
+    from_dtype: Callable[[Any], Any]
+    cgutils: Any
+    populate_array: Callable[..., Any]
+    intrinsic: Callable[..., Any]
+
+
+PROCESSOR = Backend(types, numba.from_dtype, cgutils, populate_array, intrinsic)
 
 
 class ArrayField(NamedTuple):
@@ -80,12 +93,13 @@ def fields(kind: Any) -> dict[str, Any]:
 
 
 @functools.cache
-def numba_type(kind: Any) -> Any:
+def numba_type(kind: Any, backend: Backend = PROCESSOR) -> Any:
     """The type that Numba gives a record."""
+    types = backend.types
     if isinstance(kind, ArrayField):
-        return types.Array(numba.from_dtype(kind.dtype), len(kind.shape), "C")
+        return types.Array(backend.from_dtype(kind.dtype), len(kind.shape), "C")
     numbers = {int: types.int64, float: types.float64, bool: types.boolean}
-    return numbers.get(kind) or types.NamedTuple([numba_type(field) for field in fields(kind).values()], kind)
+    return numbers.get(kind) or types.NamedTuple([numba_type(field, backend) for field in fields(kind).values()], kind)
 
 
 def allocate(kind: type[R], sizes: Mapping[str, int], /, **given: Any) -> R:
@@ -112,34 +126,36 @@ def allocate(kind: type[R], sizes: Mapping[str, int], /, **given: Any) -> R:
 
 def table_of(record: Any) -> Any:
     """The table of a record; without the compiler, the record itself."""
-    return np.fromiter(_words(record), dtype=np.int64) if COMPILED else record
+    return np.fromiter(words(record), dtype=np.int64) if COMPILED else record
 
 
-def _words(record: Any) -> Iterator[int]:
+def words(record: Any) -> Iterator[int]:
+    """The words of the table of a record, one after another."""
     kind: Any = type(record)
     for (name, field), value in zip(fields(kind).items(), record, strict=True):
         if isinstance(field, ArrayField):
-            if value.dtype != field.dtype or value.ndim != len(field.shape) or not value.flags.c_contiguous:
+            if value.dtype != field.dtype or value.ndim != len(field.shape) or not value.flags["C_CONTIGUOUS"]:
                 raise TypeError(f"{kind.__name__}.{name} is {value.dtype} {value.shape}, not {field}")
-            yield value.__array_interface__["data"][0]
+            interface = getattr(value, "__cuda_array_interface__", None) or value.__array_interface__
+            yield interface["data"][0] or 0
             yield from value.shape
         elif field is float:
             yield int(np.float64(value).view(np.int64))
         elif field in (int, bool):
             yield int(value)
         else:
-            yield from _words(value)
+            yield from words(value)
 
 
 def reader(kind: Any) -> Any:
     """A function for kernels, table -> record."""
     if not COMPILED:
-        return functools.partial(_first, kind)
+        return functools.partial(first_record, kind)
     result, table = numba_type(kind), types.Array(types.int64, 1, "C")
 
     def code(context, builder, signature, args):
         words = context.make_array(table)(context, builder, args[0]).data
-        return _load(context, builder, result, words, 0)[0]
+        return _load(context, builder, PROCESSOR, result, words, 0)[0]
 
     @intrinsic
     def read(typing, words):
@@ -148,14 +164,31 @@ def reader(kind: Any) -> Any:
     return read
 
 
-def _first(kind: Any, record: Any) -> Any:
+def reader_at(kind: Any, backend: Backend) -> Any:
+    """A function for kernels of a compiler, address of a table -> record."""
+    result = numba_type(kind, backend)
+
+    def code(context, builder, signature, args):
+        words = builder.inttoptr(args[0], context.get_data_type(backend.types.int64).as_pointer())
+        return _load(context, builder, backend, result, words, 0)[0]
+
+    @backend.intrinsic
+    def read(typing, address):
+        return result(backend.types.int64), code
+
+    return read
+
+
+def first_record(kind: Any, record: Any) -> Any:
+    """The record of a kind with which another one begins: what a reader gives where nothing is compiled."""
     while not isinstance(record, kind):
         record = record[0]
     return record
 
 
-def _load(context: Any, builder: Any, kind: Any, words: Any, at: int) -> tuple[Any, int]:
+def _load(context: Any, builder: Any, backend: Backend, kind: Any, words: Any, at: int) -> tuple[Any, int]:
     """Code for the value that begins at a word of the table, and where the next one begins."""
+    types, cgutils = backend.types, backend.cgutils
 
     def word(k):
         return builder.load(builder.gep(words, [context.get_constant(types.intp, k)]))
@@ -163,7 +196,7 @@ def _load(context: Any, builder: Any, kind: Any, words: Any, at: int) -> tuple[A
     if isinstance(kind, types.NamedTuple):
         values = []
         for field in kind.types:
-            value, at = _load(context, builder, field, words, at)
+            value, at = _load(context, builder, backend, field, words, at)
             values.append(value)
         return context.make_tuple(builder, kind, values), at
     if not isinstance(kind, types.Array):
@@ -177,7 +210,7 @@ def _load(context: Any, builder: Any, kind: Any, words: Any, at: int) -> tuple[A
     for size in shape[:0:-1]:
         strides.insert(0, builder.mul(size, strides[0]))
     array = context.make_array(kind)(context, builder)
-    populate_array(
+    backend.populate_array(
         array,
         data=builder.inttoptr(word(at), data_type.as_pointer()),
         shape=cgutils.pack_array(builder, shape),

@@ -1,6 +1,6 @@
-"""Any problem, many times: the whole flagship, kernels/memetic/search.py, as it is, one problem a thread.
+"""Any problem, many times: the whole flagship, kernels/memetic/search.py, as it is, one problem a warp.
 
-A thread that is done takes the next problem. On the card terms are not called by address: the kernel is compiled for the
+A warp that is done takes the next problem. On the card terms are not called by address: the kernel is compiled for the
 kinds of terms that the problem has, and chooses among them.
 """
 
@@ -12,7 +12,10 @@ import numba.cuda
 
 from memetik.kernels.compiler.cancel import cancelled
 from memetik.kernels.compiler.clock import now
+from memetik.kernels.cuda.record import LANES, SIMULATED, WarpLaunch
+from memetik.kernels.cuda.table import card_reader
 from memetik.kernels.cuda.translate import Translator
+from memetik.kernels.cuda.warp import BEGIN, DONE, END, FLOAT, INTEGER, ROW, TERMS, WORK, cooperate, order
 from memetik.kernels.memetic.record import SearchScratch
 from memetik.kernels.memetic.search import solve
 from memetik.kernels.problem.evaluate import count_residuals
@@ -22,6 +25,8 @@ from memetik.kernels.problem.workspace import carve_workspace
 from memetik.kernels.terms.function_pointers import call_jacobian, call_residual
 
 cuda: Any = numba.cuda  # it has no types
+read = card_reader(WarpLaunch)
+OPTIONS = {} if SIMULATED else {"max_registers": 128}  # so that eight problems fit on a multiprocessor
 
 Kinds = tuple[tuple[int, Any, Any], ...]  # kind, residual kernel, Jacobian kernel
 
@@ -67,6 +72,10 @@ def general_kernel(kinds: Kinds, attempt: Any) -> Any:
         call_residual: _by_kind((kind, terms_only(residual)) for kind, residual, _ in kinds),
         call_jacobian: _by_kind((kind, terms_only(jacobian)) for kind, _, jacobian in kinds),
     })  # fmt: skip
+    by_kind = translate(call_residual), translate(call_jacobian)
+    instead, serve = cooperate(translate, *by_kind)
+    for kernel, function in instead.items():
+        translate.replace(kernel, function)
     local_search, count = translate(attempt), translate(count_residuals)
 
     @cuda.jit(device=True)
@@ -76,33 +85,43 @@ def general_kernel(kinds: Kinds, attempt: Any) -> Any:
     translate.replace(call_attempt, direct_attempt)
     whole_search, cut = translate(solve), translate(carve_workspace)
 
-    @cuda.jit
-    def solve_all_rows(problem, population, tasks, results, rows, counter):
-        """Threads take tasks in turn, each with its row of the scratch `rows`; `counter` is the number of the next task."""
-        thread = cuda.grid(1)
+    @cuda.jit(**OPTIONS)
+    def solve_all_rows(table):
+        """Warps take tasks in turn."""
+        given = read(table)
+        launch, rows, tasks = given.launch, given.scratch, given.launch.tasks
+        thread, warp = cuda.threadIdx.x, cuda.blockIdx.x
+        words, numbers = cuda.shared.array(0, INTEGER), cuda.shared.array(0, FLOAT)
+        problem, n, dof = launch.problem, launch.problem.variables.size, launch.problem.limits.size
         nodes, frames, terms, variables = problem.nodes, problem.frames, problem.terms, problem.variables
-        data, outcome = rows.data[thread], rows.outcome[thread]
+        free = numbers[TERMS + 2 * terms.size + n :] if given.shared else rows.buffer[warp]
+        data, free = free[: problem.data.size], free[problem.data.size :]
+        q, free = free[:dof], free[dof:]
+        outcome, free = free[: launch.results.outcomes.shape[1]], free[launch.results.outcomes.shape[1] :]
+        work = cut(free, nodes.size, frames.size, n, count(terms))
         own = Problem(nodes, frames, terms, variables, problem.limits, data, problem.affects)
-        work = cut(rows.work[thread], nodes.size, frames.size, variables.size, count(terms))
-        arrays = SolveArrays(own, work, data, rows.clock[thread], rows.state[thread])
-        scratch = SearchScratch(rows.score[thread], rows.used[thread], rows.failed[thread], rows.chosen[thread])
-        for k in range(data.size):
-            data[k] = problem.data[k]
-        task = cuda.atomic.add(counter, 0, 1)
-        while task < tasks.which.size * tasks.spread:
-            row = tasks.which[task // tasks.spread]
-            for k in range(tasks.columns.size):
-                data[tasks.columns[k]] = tasks.targets[row, k]
-            q = results.q[task]
-            for k in range(q.size):
-                q[k] = tasks.starts[row, k]
+        arrays = SolveArrays(own, work, data, rows.clock[warp], rows.state[warp])
+        scratch = SearchScratch(rows.score[warp], rows.used[warp], rows.failed[warp], rows.chosen[warp])
+        if thread >= LANES:
+            lane = thread - LANES
+            serve(lane, launch, own, scratch, work, q, outcome, given.tree, rows.lanes[warp, lane])
+        if thread > 0:
+            return
+        task = cuda.atomic.add(launch.counter, 0, 1)
+        while task < tasks.number:
+            row = task // tasks.spread
+            if tasks.which.size > 0:
+                row = tasks.which[row]
+            words[ROW] = row
+            order(BEGIN, task, 0.0)
             stream = tasks.stream + task % tasks.spread
-            results.statuses[task] = whole_search(
-                arrays, population, scratch, 0, q, outcome, tasks.seed, stream, tasks.most, 0.0
+            launch.results.statuses[task] = whole_search(
+                arrays, launch.population, scratch, 0, q, outcome, tasks.seed, stream, tasks.most, 0.0
             )
-            for k in range(outcome.size):
-                results.outcomes[task, k] = outcome[k]
-            task = cuda.atomic.add(counter, 0, 1)
+            order(END, task, 0.0)
+            task = cuda.atomic.add(launch.counter, 0, 1)
+        words[WORK] = DONE
+        cuda.syncthreads()
 
     return solve_all_rows
 

@@ -18,6 +18,8 @@ import numpy as np
 from memetik.kernels.body.forward import forward, frame_pose
 from memetik.kernels.compiler.random import mix
 from memetik.kernels.compiler.record import Array, floats
+from memetik.kernels.cuda.record import SIMULATED, Launch
+from memetik.kernels.cuda.table import card_reader
 from memetik.kernels.cuda.translate import Translator
 from memetik.kernels.math.pose import load, turn
 from memetik.kernels.memetic.descent import DAMPING, LONGEST_STEP, STALL, STALLS, STEPS
@@ -29,12 +31,12 @@ from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED
 from memetik.kernels.terms.pose import rotation_vector
 
 cuda: Any = numba.cuda  # it has no types
+read = card_reader(Launch)
 
 LOOK = 8  # postures of the population that a restart looks at
 EXPLOITED = 12  # attempts before postures are drawn afresh
 STREAM = 1 << 20  # more attempts than any task makes, so that no two streams draw the same postures
 
-SIMULATED: bool = getattr(numba.config, "ENABLE_CUDASIM", False)  # device code as plain Python, a thread at a time
 WARP = 0xFFFFFFFF  # all 32 threads
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -92,8 +94,9 @@ def pose_kernel(motions: int, n: int) -> Any:
     load_pose, restart = translate(load), translate(choose_restart)
 
     @cuda.jit
-    def solve_poses(problem, population, tasks, results, counter):
-        """Threads take tasks in turn; `counter` is the number of the next one."""
+    def solve_poses(table):
+        """Threads take tasks in turn."""
+        problem, population, tasks, results, counter = read(table)
         nodes, frames, terms, variables = problem.nodes, problem.frames, problem.terms, problem.variables
         spread, stream, targets, starts = tasks.spread, tasks.stream, tasks.targets, tasks.starts
         x, start = cuda.local.array(n, np.float64), cuda.local.array(n, np.float64)
@@ -104,21 +107,24 @@ def pose_kernel(motions: int, n: int) -> Any:
         near = position.tolerance * position.tolerance
         narrow = orientation.tolerance * orientation.tolerance
         by_position, by_rotation = position.scale, orientation.scale
-        count = tasks.which.size * spread
+        count = tasks.number
         task = cuda.atomic.add(counter, 0, 1)
         begin, verifying = True, False
         target = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-        row = spent = attempt = taken = failures = 0
+        row = first = spent = attempt = taken = failures = 0
         least = last = math.inf
         while warp_any(task < count):
             if task >= count:
                 continue  # its neighbours are still at work
             if begin:
                 begin, verifying = False, False
-                row = tasks.which[task // spread]
+                row = task // spread
+                if tasks.which.size > 0:
+                    row = tasks.which[row]
+                first = row % starts.shape[0]
                 target = load_pose(targets, row, 0)
                 for k in range(n):
-                    x[k] = start[k] = best[k] = clamped(starts[row, variables[k].index], variables[k])
+                    x[k] = start[k] = best[k] = clamped(starts[first, variables[k].index], variables[k])
                 spent, attempt, taken, failures = 0, 1, 0, 0
                 least = last = math.inf
                 if stream > 0:
@@ -135,8 +141,8 @@ def pose_kernel(motions: int, n: int) -> Any:
                 q, outcome = results.q[task], results.outcomes[task]
                 outcome[MOVED] = 0.0
                 for k in range(q.size):  # joints that the pose does not hang on stay where they start
-                    q[k] = clamped(starts[row, k], problem.limits[k])
-                    if q[k] != starts[row, k]:
+                    q[k] = clamped(starts[first, k], problem.limits[k])
+                    if q[k] != starts[first, k]:
                         outcome[MOVED] = 1.0
                 for k in range(n):
                     q[variables[k].index] = x[k]

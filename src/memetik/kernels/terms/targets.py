@@ -68,6 +68,18 @@ def first_not_finite(rows):
 
 
 @jit_free
+def copy_rows(source, rows):
+    """Copy rows of numbers; the first with one that is NaN or infinite, or -1."""
+    bad = -1
+    for i in range(rows.shape[0]):
+        for k in range(rows.shape[1]):
+            rows[i, k] = source[i, k]
+            if bad < 0 and not math.isfinite(rows[i, k]):
+                bad = i
+    return bad
+
+
+@jit_free
 def write_pose_targets(matrices, rows):
     """Many 4x4 transforms as rows of seven numbers; the first that is none as row and complaint, or -1."""
     for i in range(matrices.shape[0]):

@@ -1,0 +1,466 @@
+"""Two warps for one problem: a thread of the first runs the search as the processor does, the second does its long kernels.
+
+The search of a whole body is one long chain of decisions, with much to do at each link: place 40 motions, measure and
+differentiate a dozen terms, factorise a system. One thread, the leader, runs the search from the same source as the
+processor. Where it comes to one of the kernels below, it leaves an order in shared memory and waits, and the 32 lanes of the
+other warp share the work: the same sums as on the processor, but for rounding.
+
+The leader is in a warp of its own because lanes that part ways need code of their own: with the leader among the lanes every
+kernel was there twice, and a step took half as long again.
+"""
+
+import math
+from typing import Any
+
+import numba.cuda
+import numpy as np
+
+from memetik.kernels.body.forward import frame_pose
+from memetik.kernels.body.motion import local
+from memetik.kernels.cuda.record import LANES, SIMULATED, WORDS
+from memetik.kernels.cuda.table import address_of, floats_at
+from memetik.kernels.math.pose import axis, compose, load, store
+from memetik.kernels.memetic.population_poses import load_poses, take_best
+from memetik.kernels.memetic.search import rank
+from memetik.kernels.problem.budget import ERROR, remember
+from memetik.kernels.problem.evaluate import measure, place, term_error
+from memetik.kernels.problem.least_squares import damped_step, linear_model, shorten, take_step
+from memetik.kernels.problem.limits import clamp
+from memetik.kernels.problem.quick_error import quick_error
+from memetik.kernels.terms.springs import springs_cost, springs_gradient
+
+cuda: Any = numba.cuda  # it has no types
+
+INTEGER, FLOAT = np.dtype(np.int64), np.dtype(np.float64)
+WHOLE_WARP = 0xFFFFFFFF
+ACROSS = min(LANES, 4)  # lanes along a row of a matrix ...
+DOWN = LANES // ACROSS  # ... and along a column
+
+# Indices of the hottest loops are unsigned: of a signed one it must be asked each time whether it counts from the end.
+_U: Any = np.uint64
+_LANES, _ZERO, _ONE, _TWO, _THREE = _U(LANES), _U(0), _U(1), _U(2), _U(3)
+_FOUR, _FIVE, _SIX, _SEVEN, _EIGHT = _U(4), _U(5), _U(6), _U(7), _U(8)
+
+# Shared memory begins with words: what is to be done, with which vector, number and row.
+WORK, VECTOR, NUMBER, ROW = range(4)
+SLOTS = 4  # then a number and an index for each lane
+TERMS = WORDS  # then a squared error and a verdict for each term, and a number for each variable
+
+DONE, BEGIN, PLACE, MEASURE, LINEAR_MODEL, STEP = 0, 1, 2, 3, 4, 5
+SHORTEN, TAKE_STEP, REMEMBER, RANK, TAKE_BEST, END = 6, 7, 8, 9, 10, 11
+
+
+@cuda.jit(device=True)
+def meet():
+    """All lanes meet, and see what the others wrote."""
+    if not SIMULATED:
+        cuda.syncwarp(WHOLE_WARP)
+
+
+@cuda.jit(device=True)
+def order(work, vector, number):
+    """Have the lanes do something, and wait until it is done."""
+    words, numbers = cuda.shared.array(0, INTEGER), cuda.shared.array(0, FLOAT)
+    words[WORK], words[VECTOR], numbers[NUMBER] = work, vector, number
+    cuda.syncthreads()
+    cuda.syncthreads()
+
+
+@cuda.jit(device=True)
+def begin_share(lane, launch, task, row, data, q):
+    """Numbers and start of a task."""
+    tasks = launch.tasks
+    for k in range(lane, data.size, LANES):
+        data[k] = launch.problem.data[k]
+    for k in range(lane, q.size, LANES):
+        q[k] = tasks.starts[row % tasks.starts.shape[0], k]
+    meet()
+    for k in range(lane, tasks.columns.size, LANES):
+        data[tasks.columns[k]] = tasks.targets[row, k]
+    meet()
+
+
+@cuda.jit(device=True)
+def end_share(lane, launch, task, q, outcome):
+    """What became of a task."""
+    for k in range(lane, q.size, LANES):
+        launch.results.q[task, k] = q[k]
+    for k in range(lane, outcome.size, LANES):
+        launch.results.outcomes[task, k] = outcome[k]
+    meet()
+
+
+@cuda.jit(device=True)
+def reciprocal_root(value):
+    """1 / sqrt(value)."""
+    if SIMULATED:
+        return 1.0 / math.sqrt(value)
+    return cuda.libdevice.rsqrt(value)
+
+
+def cooperate(translate, residual_of, jacobian_of):
+    """What takes the place of the long kernels in the leader's search, and what the lanes do, `serve`.
+
+    `residual_of` and `jacobian_of` are device functions that call the kernels of a term of any kind.
+    """
+    motion, tip, product, direction = translate(local), translate(frame_pose), translate(compose), translate(axis)
+    get, put, clamped, error_of = translate(load), translate(store), translate(clamp), translate(term_error)
+    cost, pull = translate(springs_cost), translate(springs_gradient)
+    poses_of, promise = translate(load_poses), translate(quick_error)
+
+    # ---- Place the body: all local poses at once, then level by level down the tree -------------------------------
+
+    @cuda.jit(device=True)
+    def place_share(lane, nodes, frames, x, tree, poses, world):
+        for i in range(lane, nodes.size, LANES):
+            node = nodes[i]
+            put(motion(node, node.ratio * x[node.variable] + node.offset), poses, i, 0)
+        meet()
+        for level in range(1, tree.levels.size - 1):
+            for j in range(tree.levels[level] + lane, tree.levels[level + 1], LANES):
+                i = tree.rows[j]
+                put(product(get(poses, nodes[i].parent, 0), get(poses, i, 0)), poses, i, 0)
+            meet()
+        for f in range(lane, frames.size, LANES):
+            put(tip(frames[f], poses), world, f, 0)
+        meet()
+
+    @cuda.jit(device=True)
+    def place_all(nodes, frames, x, poses, world):
+        order(PLACE, address_of(x), 0.0)
+
+    # ---- Measure: a term a lane -----------------------------------------------------------------------------------
+
+    @cuda.jit(device=True)
+    def measure_share(lane, terms, data, world, x, softness, residual):
+        numbers = cuda.shared.array(0, FLOAT)
+        for t in range(lane, terms.size, LANES):
+            term = terms[t]
+            if term.soft and softness == 0.0:
+                continue
+            if term.rows == 0:
+                square = cost(term, data, x)
+            else:
+                residual_of(term.residual, term, data, world, x, residual)
+                square = 0.0
+                for i in range(term.row, term.row + term.rows):
+                    square += residual[i] * residual[i]
+            numbers[TERMS + 2 * t] = square * (term.scale * term.scale)
+            good = True
+            if not term.soft:
+                good = error_of(term, data, x, residual)[1]
+            numbers[TERMS + 2 * t + 1] = 1.0 if good else 0.0
+        meet()
+
+    @cuda.jit(device=True)
+    def measure_all(terms, data, world, x, softness, residual):
+        order(MEASURE, address_of(x), softness)
+        numbers = cuda.shared.array(0, FLOAT)
+        soft, hard = 0.0, 0.0
+        satisfied = True
+        for t in range(terms.size):
+            if terms[t].soft:
+                if softness != 0.0:
+                    soft += numbers[TERMS + 2 * t]
+            else:
+                hard += numbers[TERMS + 2 * t]
+                satisfied = satisfied and numbers[TERMS + 2 * t + 1] != 0.0
+        return hard + softness * soft, hard, satisfied
+
+    # ---- Linearise: a motion of a term a lane, then which variables are free, a variable a lane ----------------------
+
+    @cuda.jit(device=True)
+    def linear_model_share(lane, problem, x, softness, tree, work):
+        nodes, terms, data, variables = problem.nodes, problem.terms, problem.data, problem.variables
+        residual, jacobian = work.residual, work.jacobian
+        n, m = jacobian.shape
+        for i in range(lane, m, LANES):
+            for k in range(n):
+                jacobian[k, i] = 0.0
+        for k in range(lane, n, LANES):
+            work.gradient[k] = 0.0
+            work.diagonal[k] = 0.0
+        for i in range(lane, nodes.size, LANES):
+            ux, uy, uz = direction(get(work.poses, i, 0))
+            ratio = nodes[i].ratio
+            work.axes[i, 0], work.axes[i, 1], work.axes[i, 2] = ratio * ux, ratio * uy, ratio * uz
+        root = math.sqrt(softness)
+        for t in range(lane, terms.size, LANES):
+            scale = terms[t].scale * root if terms[t].soft else terms[t].scale
+            for i in range(terms[t].row, terms[t].row + terms[t].rows):
+                residual[i] = residual[i] * scale if scale != 0.0 else 0.0
+        meet()
+        # A term alone would keep its lane busy with every motion that it hangs on, while the other lanes wait.
+        for pair in range(lane, tree.pairs.shape[0], LANES):
+            t, i = tree.pairs[pair, 0], tree.pairs[pair, 1]
+            term = terms[t]
+            scale = term.scale * root if term.soft else term.scale
+            if scale == 0.0:
+                continue
+            if i < 0:
+                jacobian_of(
+                    term.jacobian, term, data, work.world, x, nodes, problem.frames, work.poses, work.axes, scale,
+                    jacobian,
+                )  # fmt: skip
+            else:
+                jacobian_of(
+                    term.jacobian, term, data, work.world, x, tree.stumps, tree.stump_frames[i], work.poses, work.axes,
+                    scale, jacobian,
+                )  # fmt: skip
+        if lane == 0:  # springs of several terms may pull at one variable
+            for t in range(terms.size):
+                scale = terms[t].scale * root if terms[t].soft else terms[t].scale
+                if scale != 0.0 and terms[t].rows == 0:
+                    pull(terms[t], data, x, scale, work.gradient, work.diagonal)
+        meet()
+        for k in range(lane, n, LANES):
+            free = 1.0
+            if x[k] <= variables[k].lower or x[k] >= variables[k].upper:
+                uphill = work.gradient[k]
+                for i in range(variables[k].row_begin, variables[k].row_end):
+                    uphill += jacobian[k, i] * residual[i]
+                if (x[k] <= variables[k].lower and uphill >= 0.0) or (x[k] >= variables[k].upper and uphill <= 0.0):
+                    free = 0.0
+            work.free[k] = free
+        meet()
+
+    @cuda.jit(device=True)
+    def linear_model_all(problem, x, softness, work):
+        order(LINEAR_MODEL, address_of(x), softness)
+
+    # ---- The damped step: a few entries of the system a lane -----------------------------------------------------------
+
+    @cuda.jit(device=True)
+    def solve_share(thread, a, size, b):
+        """Cholesky in place, the diagonal with its reciprocals, and both substitutions; a column a lane."""
+        lane, n = np.uint64(thread), np.uint64(size)
+        for j in range(n):
+            pivot = reciprocal_root(max(a[j, j], 1e-30))
+            meet()
+            for i in range(j + _ONE + lane, n, _LANES):
+                a[i, j] *= pivot
+            if lane == 0:
+                a[j, j] = pivot
+            meet()
+            for k in range(j + _ONE + lane, n, _LANES):
+                factor = a[k, j]
+                for i in range(k, n):
+                    a[i, k] -= a[i, j] * factor
+            meet()
+        for j in range(n):
+            value = b[j] * a[j, j]
+            meet()
+            for i in range(j + _ONE + lane, n, _LANES):
+                b[i] -= a[i, j] * value
+            if lane == 0:
+                b[j] = value
+            meet()
+        for back in range(n):
+            j = n - _ONE - back
+            value = b[j] * a[j, j]
+            meet()
+            for i in range(lane, j, _LANES):
+                b[i] -= a[j, i] * value
+            if lane == 0:
+                b[j] = value
+            meet()
+
+    @cuda.jit(device=True)
+    def step_by_residuals_share(thread, variables, damping, ease, work):
+        lane, n, m = np.uint64(thread), np.uint64(work.jacobian.shape[0]), np.uint64(work.residual.size)
+        jacobian, system = work.jacobian, work.system
+        for k in range(lane, n, _LANES):
+            ease[k] = work.free[k] / (damping + work.diagonal[k])
+        meet()
+        for i in range(lane, m, _LANES):
+            s = work.residual[i]
+            for k in range(n):
+                s -= jacobian[k, i] * (work.gradient[k] * ease[k])
+            work.right[i] = s
+            # Eight entries of a row at a time, so that sums do not wait for one another. Those past the diagonal are of no use.
+            for first in range(_ZERO, i + _ONE, _EIGHT):
+                j = min(first, m - min(_EIGHT, m))
+                s0, s1, s2, s3, s4, s5, s6, s7 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+                for k in range(n):
+                    row = jacobian[k]
+                    e = ease[k] * row[i]
+                    s0 += row[j] * e
+                    s1 += row[min(j + _ONE, m - _ONE)] * e
+                    s2 += row[min(j + _TWO, m - _ONE)] * e
+                    s3 += row[min(j + _THREE, m - _ONE)] * e
+                    s4 += row[min(j + _FOUR, m - _ONE)] * e
+                    s5 += row[min(j + _FIVE, m - _ONE)] * e
+                    s6 += row[min(j + _SIX, m - _ONE)] * e
+                    s7 += row[min(j + _SEVEN, m - _ONE)] * e
+                entries = s0, s1, s2, s3, s4, s5, s6, s7
+                for entry in range(8):
+                    at = j + np.uint64(entry)
+                    if at <= i:
+                        system[i, at] = damping * entries[entry]
+            system[i, i] += damping
+        meet()
+        solve_share(thread, system, m, work.right)
+        for k in range(lane, n, _LANES):
+            s = 0.0
+            for i in range(np.uint64(variables[k].row_begin), np.uint64(variables[k].row_end)):
+                s += jacobian[k, i] * work.right[i]
+            work.step[k] = -(damping * s + work.gradient[k]) * ease[k]
+        meet()
+
+    @cuda.jit(device=True)
+    def step_by_variables_share(lane, variables, damping, work):
+        n, m = work.jacobian.shape
+        for k in range(lane, n, LANES):
+            g = work.gradient[k]
+            for i in range(m):
+                g += work.jacobian[k, i] * work.residual[i]
+            work.step[k] = -g * work.free[k]
+        for k in range(lane // ACROSS, n, DOWN):
+            for j in range(lane % ACROSS, k + 1, ACROSS):
+                s = 0.0
+                if work.free[k] * work.free[j] != 0.0:
+                    first = max(variables[k].row_begin, variables[j].row_begin)
+                    for i in range(first, min(variables[k].row_end, variables[j].row_end)):
+                        s += work.jacobian[k, i] * work.jacobian[j, i]
+                work.system[k, j] = s + work.diagonal[k] + damping if k == j else s
+        meet()
+        solve_share(lane, work.system, n, work.step)
+
+    @cuda.jit(device=True)
+    def step_share(lane, problem, damping, work):
+        variables = problem.variables
+        if work.residual.size <= work.step.size:
+            ease = cuda.shared.array(0, FLOAT)[TERMS + 2 * problem.terms.size :]
+            step_by_residuals_share(lane, variables, damping, ease, work)
+        else:
+            step_by_variables_share(lane, variables, damping, work)
+
+    @cuda.jit(device=True)
+    def step_all(problem, damping, work):
+        order(STEP, address_of(work.x), damping)
+
+    # ---- Move: a variable a lane -----------------------------------------------------------------------------------
+
+    @cuda.jit(device=True)
+    def shorten_share(lane, longest, work):
+        numbers = cuda.shared.array(0, FLOAT)
+        most = 0.0
+        for k in range(lane, work.step.size, LANES):
+            most = max(most, abs(work.step[k]))
+        numbers[SLOTS + lane] = most
+        meet()
+        for other in range(LANES):
+            most = max(most, numbers[SLOTS + other])
+        if most > longest:
+            for k in range(lane, work.step.size, LANES):
+                work.step[k] *= longest / most
+        meet()
+
+    @cuda.jit(device=True)
+    def shorten_all(longest, work):
+        order(SHORTEN, address_of(work.x), longest)
+
+    @cuda.jit(device=True)
+    def take_step_share(lane, x, variables, work):
+        for k in range(lane, x.size, LANES):
+            x[k] = clamped(x[k] + work.step[k], variables[k])
+        meet()
+
+    @cuda.jit(device=True)
+    def take_step_all(x, variables, work):
+        order(TAKE_STEP, address_of(x), 0.0)
+
+    @cuda.jit(device=True)
+    def remember_share(lane, x, work):
+        for k in range(lane, x.size, LANES):
+            work.best[k] = x[k]
+        meet()
+
+    @cuda.jit(device=True)
+    def remember_all(x, error, run, work):
+        if error < run.outcome[ERROR]:
+            run.outcome[ERROR] = error
+            order(REMEMBER, address_of(x), 0.0)
+
+    # ---- The population: a posture a lane ---------------------------------------------------------------------------
+
+    @cuda.jit(device=True)
+    def rank_share(lane, problem, population, scratch, own):
+        frames = problem.frames.size
+        world, right = own[: 7 * frames].reshape((frames, 7)), own[7 * frames :]
+        for c in range(lane, scratch.score.size, LANES):
+            poses_of(population.frame_poses, c, world)
+            total = 0.0
+            for t in range(problem.terms.size):
+                if scratch.failed[t]:
+                    term = problem.terms[t]
+                    total += term.scale * term.scale * promise(term, problem.data, world, population.genes[c], right)
+            scratch.score[c] = math.inf if scratch.used[c] else total
+        meet()
+
+    @cuda.jit(device=True)
+    def rank_all(problem, population, scratch, work):
+        order(RANK, address_of(work.x), 0.0)
+
+    @cuda.jit(device=True)
+    def take_best_share(lane, score):
+        words, numbers = cuda.shared.array(0, INTEGER), cuda.shared.array(0, FLOAT)
+        best = min(lane, score.size - 1)
+        for c in range(lane, score.size, LANES):
+            if score[c] < score[best]:
+                best = c
+        numbers[SLOTS + lane], words[SLOTS + LANES + lane] = score[best], best
+        meet()
+
+    @cuda.jit(device=True)
+    def take_best_all(score):
+        order(TAKE_BEST, address_of(score), 0.0)
+        words, numbers = cuda.shared.array(0, INTEGER), cuda.shared.array(0, FLOAT)
+        best, lowest = words[SLOTS + LANES], numbers[SLOTS]
+        for lane in range(1, LANES):
+            value, c = numbers[SLOTS + lane], words[SLOTS + LANES + lane]
+            if value < lowest or (value == lowest and c < best):
+                best, lowest = c, value
+        score[best] = math.inf
+        return best
+
+    # ---- What the lanes do -------------------------------------------------------------------------------------
+
+    @cuda.jit(device=True)
+    def serve(lane, launch, problem, scratch, work, q, outcome, tree, own):
+        words, numbers = cuda.shared.array(0, INTEGER), cuda.shared.array(0, FLOAT)
+        while True:
+            cuda.syncthreads()
+            todo, number = words[WORK], numbers[NUMBER]
+            x = floats_at(words[VECTOR], work.x.size)
+            if todo == DONE:
+                return
+            if todo == BEGIN:
+                begin_share(lane, launch, words[VECTOR], words[ROW], problem.data, q)
+            elif todo == END:
+                end_share(lane, launch, words[VECTOR], q, outcome)
+            elif todo == PLACE:
+                place_share(lane, problem.nodes, problem.frames, x, tree, work.poses, work.world)
+            elif todo == MEASURE:
+                measure_share(lane, problem.terms, problem.data, work.world, x, number, work.residual)
+            elif todo == LINEAR_MODEL:
+                linear_model_share(lane, problem, x, number, tree, work)
+            elif todo == STEP:
+                step_share(lane, problem, number, work)
+            elif todo == SHORTEN:
+                shorten_share(lane, number, work)
+            elif todo == TAKE_STEP:
+                take_step_share(lane, x, problem.variables, work)
+            elif todo == REMEMBER:
+                remember_share(lane, x, work)
+            elif todo == RANK:
+                rank_share(lane, problem, launch.population, scratch, own)
+            else:
+                take_best_share(lane, scratch.score)
+            cuda.syncthreads()
+
+    instead = {
+        place: place_all, measure: measure_all, linear_model: linear_model_all, damped_step: step_all,
+        shorten: shorten_all, take_step: take_step_all, remember: remember_all, rank: rank_all, take_best: take_best_all,
+    }  # fmt: skip
+    return instead, serve
