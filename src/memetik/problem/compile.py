@@ -15,6 +15,7 @@ from memetik.errors import ProblemError
 from memetik.kernels.body.records import SCREW, SLIDE
 from memetik.kernels.compiler.cancel import CLOCK
 from memetik.kernels.compiler.function_pointers import address
+from memetik.kernels.compiler.second_compiler import compile_ahead
 from memetik.kernels.problem.budget import OUTCOME
 from memetik.kernels.problem.record import LIMIT, VARIABLE
 from memetik.kernels.problem.record import Problem as FlatProblem
@@ -99,6 +100,8 @@ class Compiled:
     @cached_property
     def record(self) -> FlatProblem:
         """The same for all other kernels, which call the terms by address; they are compiled when it is first asked for."""
+        pairs = [pair for pair in self.kernels if pair[0] is not None]
+        compile_ahead(each for pair in pairs for each in zip(pair, (RESIDUAL, JACOBIAN), strict=True))
         for term, (residual, jacobian) in zip(self.terms, self.kernels, strict=True):
             if residual is not None:
                 term["residual"] = address(residual, RESIDUAL)

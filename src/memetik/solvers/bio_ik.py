@@ -21,7 +21,11 @@ from memetik.kernels.compiler.cancel import new_clock
 from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.compiler.jit import COMPILED
 from memetik.kernels.compiler.record import allocate, table_of
+from memetik.kernels.compiler.second_compiler import compile_ahead
 from memetik.kernels.lbfgsb.minimiser import ADVANCE, advance, new_minimiser
+from memetik.kernels.lbfgsb.minimum import FIND_MINIMUM, find_minimum
+from memetik.kernels.problem.function_pointers import SEARCH
+from memetik.kernels.problem.solve import SOLVE_BY, solve_by
 from memetik.kernels.terms.records import CONTACT
 from memetik.problem import Problem
 from memetik.problem.compile import Compiled
@@ -50,6 +54,7 @@ class BioIKScratch(Scratch):
     def __init__(self, solver: BioIK, problem: Problem, rows: int = 0) -> None:
         c = problem.compiled
         super().__init__(c)
+        compile_ahead(_roots(solver))
         psi, kappa = solver.sizes(c)
         workers = min(solver.threads, kappa) if COMPILED and not problem.has_functions else 1
         sizes = {**c.sizes, "population": psi, "elites": kappa, "workers": workers, "rows": rows}
@@ -157,16 +162,27 @@ class BioIK(Seeded):
             return run_in(scratch, problem, start, budget, "bioik", search, scratch.own, seed=self.seed, begin=begin)
 
 
+def _differentiate(solver: BioIK) -> Any:
+    return by_chain_rule if solver.gradient == "analytic" else by_differences
+
+
+def _roots(solver: BioIK) -> list[tuple[Any, Any]]:
+    """All machine code that a search needs, in this order."""
+    return [
+        (look, signatures.LOOK), (exploit, signatures.EXPLOIT), (_differentiate(solver), signatures.DIFFERENTIATE),
+        (advance, ADVANCE), (find_minimum, FIND_MINIMUM), (search, SEARCH), (solve_by, SOLVE_BY),
+    ]  # fmt: skip
+
+
 def _settings(solver: BioIK) -> Settings:
     """What the kernels are told of a solver."""
-    differentiate = by_chain_rule if solver.gradient == "analytic" else by_differences
     return record_of(
         solver, Settings, {},
         squared=solver.loss == "rmse",
         gradient=GRADIENTS.index(solver.gradient),
         look=lasting_address(look, signatures.LOOK),
         exploit=lasting_address(exploit, signatures.EXPLOIT),
-        differentiate=lasting_address(differentiate, signatures.DIFFERENTIATE),
+        differentiate=lasting_address(_differentiate(solver), signatures.DIFFERENTIATE),
         advance=lasting_address(advance, ADVANCE),
     )  # fmt: skip
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.compiler.record import allocate, table_of
+from memetik.kernels.compiler.second_compiler import compile_ahead
 from memetik.kernels.memetic.descent import attempt, attempt_softly
 from memetik.kernels.memetic.population_poses import place_population
 from memetik.kernels.memetic.pose_descent import attempt_pose
@@ -38,6 +39,8 @@ class MemeticPlan(Pool["MemeticScratch"]):
         rng = np.random.default_rng(POPULATION_SEED)
         genes = rng.uniform(c.variables["sample_lower"], c.variables["sample_upper"], (POPULATION, c.variables.size))
         self.population = allocate(Population, self.sizes, genes=genes)
+        if not c.one_pose:
+            compile_ahead([(search_stage, STAGE), (self.local_search, ATTEMPT)])
         place_population(c.nodes, c.frames, genes, np.empty((c.nodes.size, 7)), self.population.frame_poses)
 
     @property

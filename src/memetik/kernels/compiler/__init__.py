@@ -5,6 +5,7 @@ cache                  machine code on disk, verified before it is used
 cancel                 Ctrl-C and cancellation of a run
 clock                  the time inside kernels
 compile_time           what a thread has spent on compilation
+flags                  flags of a compilation that are compared quickly
 function_pointers      calls of kernels by address
 jit                    the ways kernels are compiled
 lanes                  several numbers at once in a vector register
@@ -13,6 +14,8 @@ prebuilt               kernels that were compiled when the package was built
 processor              the level of processors that they are for
 random                 counter-based random streams
 record                 named tuples of arrays and numbers, declared once, as one argument
+second_compiler        a second process that compiles at the same time
+second_process         what it does
 wakeup                 threads that sleep until they are woken
 yield_thread           let other threads run
 """

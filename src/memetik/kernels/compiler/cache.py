@@ -76,6 +76,11 @@ class KernelCache(FunctionCache):
                 LOADED.append((self, sig, self._index_key(sig, target_context.codegen())))
         return loaded
 
+    def holds(self, sig: Any, target_context: Any) -> bool:
+        """Whether there seems to be machine code for a signature."""
+        files: Any = self._cache_file
+        return bool(files.holds(self._index_key(sig, target_context.codegen())))
+
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the machine code for a signature, if the disk takes it."""
         try:
@@ -97,6 +102,11 @@ class CacheFiles(IndexDataCacheFile):
         name = index[key][0] if key in index else next(name for name in free if name not in taken)
         index[key] = name, self._write(name, self._dump(data))
         self._save_index(index)
+
+    def holds(self, key: Any) -> bool:
+        """Whether there is a file for the data of a signature."""
+        name, _ = self._load_index().get(key, (None, b""))
+        return name is not None and self._path(name).exists()
 
     def load(self, key: Any) -> Any:
         """The data of a signature; None if there is none, or it is damaged."""

@@ -5,10 +5,12 @@ All of it happens under Numba's lock for compilation, of which Numba tells whoev
 microseconds when it only looks up a kernel that is there already; this is not counted.
 """
 
+import contextlib
 import math
 import threading
 import time
 from collections import deque
+from collections.abc import Iterator
 from typing import Any
 
 from numba.core import event
@@ -40,6 +42,16 @@ class CompileTimes(event.Listener):
         while own.spans and own.spans[-1][0] >= begin:
             own.spans.pop()  # a kernel that this one calls
         own.spans.append((begin, end))
+
+    @contextlib.contextmanager
+    def waiting(self) -> Iterator[None]:
+        """This thread waits for another process that compiles."""
+        self.on_start(None)
+        try:
+            yield
+        finally:
+            self.note()
+            self.on_end(None)
 
     def since(self, begin: float) -> float:
         """How long this thread has spent on compilation since a time of time.perf_counter [s]."""

@@ -28,8 +28,9 @@ import numba
 from numba.core.registry import CPUDispatcher
 
 from memetik.kernels.compiler.cache import KernelCache
-from memetik.kernels.compiler.part import PartCache, PartCompiler
+from memetik.kernels.compiler.part import KernelCompiler, PartCache, PartCompiler
 from memetik.kernels.compiler.prebuilt import PrebuiltFirst, prebuilt
+from memetik.kernels.compiler.second_compiler import before_compiling
 
 # Numba runs everything as plain Python when told so, for debugging and coverage.
 COMPILED: bool = not getattr(numba.config, "DISABLE_JIT", False)
@@ -88,6 +89,7 @@ class _Kernel(CPUDispatcher):
 
         It would look through all that Numba makes, most of which stays, again and again.
         """
+        before_compiling(self, sig)
         if not gc.isenabled():
             return super().compile(sig)
         gc.disable()
@@ -114,7 +116,7 @@ class _InnerKernel(_Kernel):
 
 def _compile(function: Kernel, shared: bool = False, **options: Any) -> Any:
     options = {"error_model": "numpy", "_nrt": False, "fastmath": {"contract"}, "no_cfunc_wrapper": True, **options}
-    kernel = numba.njit(**options)(function)
+    kernel = numba.njit(**options, pipeline_class=KernelCompiler)(function)
     if COMPILED:
         kernel.__class__ = _Kernel
         kernel.options, kernel.shared = options, shared

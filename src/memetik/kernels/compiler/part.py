@@ -14,10 +14,20 @@ from numba.core.compiler import Compiler, compile_result
 from numba.core.runtime.nrt import rtsys
 
 from memetik.kernels.compiler.cache import CacheFiles, KernelCache
+from memetik.kernels.compiler.flags import KernelFlags
 
 
-class PartCompiler(Compiler):
-    """Numba's compiler, into a library for parts."""
+class KernelCompiler(Compiler):
+    """Numba's compiler, with flags that are compared quickly."""
+
+    def __init__(
+        self, typing: Any, target: Any, library: Any, arguments: Any, returns: Any, flags: Any, variables: Any
+    ) -> None:
+        super().__init__(typing, target, library, arguments, returns, KernelFlags(flags), variables)
+
+
+class PartCompiler(KernelCompiler):
+    """The same, into a library for parts."""
 
     def __init__(
         self, typing: Any, target: Any, _: Any, arguments: Any, returns: Any, flags: Any, variables: Any

@@ -27,7 +27,7 @@ from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
 from numba.core.serialize import dumps
 
-from memetik.kernels.compiler.cache import LOADED, CacheFiles, source_stamp, tell
+from memetik.kernels.compiler.cache import LOADED, CacheFiles, KernelCache, source_stamp, tell
 from memetik.kernels.compiler.compile_time import compile_times
 from memetik.kernels.compiler.processor import asked_for, lacking, level
 
@@ -154,6 +154,12 @@ class PrebuiltFirst(_Cache):
         """The machine code for a signature: prebuilt, or compiled here before; None if there is none."""
         loaded = self._load(sig, target_context)
         return self._own.load_overload(sig, target_context) if loaded is None else loaded
+
+    def holds(self, sig: Any, target_context: Any) -> bool:
+        """Whether there seems to be machine code for a signature."""
+        if self._files.holds(kernel_key(self._function, sig)):
+            return True
+        return isinstance(self._own, KernelCache) and self._own.holds(sig, target_context)
 
     def _load(self, sig: Any, target_context: Any) -> Any:
         small = self._files.load(kernel_key(self._function, sig))

@@ -2,9 +2,11 @@
 
 import math
 
+from numba.core import types
+
 from memetik.kernels.compiler.jit import jit, jit_free
 from memetik.kernels.problem.budget import ERROR, MOVED, OUTCOME, deadline_after
-from memetik.kernels.problem.function_pointers import call_search
+from memetik.kernels.problem.function_pointers import TABLE, VECTOR, call_search
 from memetik.kernels.problem.limits import move_inside
 from memetik.kernels.problem.record import Run, solve_arrays
 from memetik.kernels.problem.verify import verify
@@ -39,6 +41,10 @@ def end_solve(problem, q, x, outcome, work):
     for k in range(x.size):
         q[problem.variables[k].index] = x[k]
     return status
+
+
+# From Python, as below: (search, own, table, q, outcome, seed, most, seconds)
+SOLVE_BY = types.int64(types.int64, TABLE, TABLE, VECTOR, VECTOR, types.int64, types.int64, types.float64)
 
 
 @jit_free
