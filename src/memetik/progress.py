@@ -39,13 +39,14 @@ class Tally:
         self._due = self._begin + EVERY
         self._shown = False
 
-    def show(self, done: int) -> None:
-        """Say how much is done, unless that was said a moment ago."""
+    def show(self, done: int, total: int = 0) -> None:
+        """Say how much is done, and of how much if that is known, unless that was said a moment ago."""
         now = time.monotonic()
         if now < self._due or _is_quiet() or not sys.stderr.isatty():
             return
         self._shown, self._due = True, now + EVERY
-        print(f"\r{self.label}: {done} in {now - self._begin:.0f} s\033[K", end="", file=sys.stderr, flush=True)
+        count = f"{done} of {total}" if total else f"{done}"
+        print(f"\r{self.label}: {count} in {now - self._begin:.0f} s\033[K", end="", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Leave the terminal as it was."""

@@ -12,6 +12,7 @@ from typing import Any
 from numba.core import event
 
 from memetik.kernels.compiler.cache import TROUBLE
+from memetik.kernels.compiler.second_compiler import standing
 from memetik.progress import Tally, announce
 
 _ROOM = "memetik.kernels."
@@ -26,7 +27,7 @@ def announce_compilation() -> None:
 
 
 class _Notice(event.Listener):
-    """Says it once, and from then on, on a terminal, how many kernels are compiled: how many there will be nobody knows."""
+    """Says it once, and from then on, on a terminal, how many kernels are compiled, of as many as are known to be needed."""
 
     def __init__(self) -> None:
         self.tally: Tally | None = None
@@ -41,16 +42,22 @@ class _Notice(event.Listener):
         if self.tally is None:
             announce(f"compiling kernels, {_how_often(kernel)} ...")
             self.tally = Tally("kernels compiled")
-        self.tally.show(self.compiled)
+        self._show()
 
     def on_end(self, happening: Any) -> None:
         self.depth -= 1
         if self.tally is None:
             return
         self.compiled += 1
-        self.tally.show(self.compiled)
+        self._show()
         if self.depth <= 0:
             self.tally.close()
+
+    def _show(self) -> None:
+        """Kernels that a method has asked for, by this process and the second (second_compiler.py), or all so far by this."""
+        ready, needed = standing()
+        if self.tally is not None:
+            self.tally.show(*((ready, needed) if ready < needed else (self.compiled,)))
 
 
 class _CacheNotice(event.Listener):

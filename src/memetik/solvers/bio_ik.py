@@ -21,11 +21,8 @@ from memetik.kernels.compiler.cancel import new_clock
 from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.compiler.jit import COMPILED
 from memetik.kernels.compiler.record import allocate, table_of
-from memetik.kernels.compiler.second_compiler import compile_ahead
 from memetik.kernels.lbfgsb.minimiser import ADVANCE, advance, new_minimiser
 from memetik.kernels.lbfgsb.minimum import FIND_MINIMUM, find_minimum
-from memetik.kernels.problem.function_pointers import SEARCH
-from memetik.kernels.problem.solve import SOLVE_BY, solve_by
 from memetik.kernels.terms.records import CONTACT
 from memetik.problem import Problem
 from memetik.problem.compile import Compiled
@@ -35,7 +32,7 @@ from memetik.solvers.budget import DEFAULT, Budget, require_task
 from memetik.solvers.elite_threads import EliteThreads
 from memetik.solvers.family import record_of
 from memetik.solvers.history import History
-from memetik.solvers.method import run_in
+from memetik.solvers.method import ask_for, run_in
 from memetik.solvers.seeded import Seeded, parameter
 from memetik.types import Array
 
@@ -54,7 +51,7 @@ class BioIKScratch(Scratch):
     def __init__(self, solver: BioIK, problem: Problem, rows: int = 0) -> None:
         c = problem.compiled
         super().__init__(c)
-        compile_ahead(_roots(solver))
+        ask_for(search, *_callees(solver))
         psi, kappa = solver.sizes(c)
         workers = min(solver.threads, kappa) if COMPILED and not problem.has_functions else 1
         sizes = {**c.sizes, "population": psi, "elites": kappa, "workers": workers, "rows": rows}
@@ -166,11 +163,11 @@ def _differentiate(solver: BioIK) -> Any:
     return by_chain_rule if solver.gradient == "analytic" else by_differences
 
 
-def _roots(solver: BioIK) -> list[tuple[Any, Any]]:
-    """All machine code that a search needs, in this order."""
+def _callees(solver: BioIK) -> list[tuple[Any, Any]]:
+    """What the search calls by address, in the order of need."""
     return [
         (look, signatures.LOOK), (exploit, signatures.EXPLOIT), (_differentiate(solver), signatures.DIFFERENTIATE),
-        (advance, ADVANCE), (find_minimum, FIND_MINIMUM), (search, SEARCH), (solve_by, SOLVE_BY),
+        (advance, ADVANCE), (find_minimum, FIND_MINIMUM),
     ]  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from memetik.kernels.evolution.generations import DeRecord, GaRecord, PsoRecord,
 from memetik.kernels.evolution.hgsa import HgsaRecord, breed_hgsa
 from memetik.problem.compile import Compiled
 from memetik.solvers.family import Family, record_of
+from memetik.solvers.method import ask_for
 from memetik.solvers.seeded import above_zero, parameter, share
 
 
@@ -45,6 +46,7 @@ class Evolving(Family):
     def make_record(self, c: Compiled) -> Any:
         usual = self.usual[0] + self.usual[1] * c.variables.size
         sizes = {**c.sizes, "population": usual if self.population is None else self.population}
+        ask_for(type(self).search, (type(self).breed, BREED))
         breed = lasting_address(type(self).breed, BREED)
         evolution = record_of(self, EvolutionRecord, sizes, breed=breed, blocks=not c.only_guides)
         return record_of(self, self.own, sizes, evolution=evolution)

@@ -11,6 +11,7 @@ from memetik.kernels.stepping import normal_equations, singular_values
 from memetik.kernels.stepping.iterate import STEP, SteppingRecord, iterate
 from memetik.problem.compile import Compiled
 from memetik.solvers.family import Family, record_of
+from memetik.solvers.method import ask_for
 from memetik.solvers.seeded import above_zero, parameter
 
 ALONE = 5  # times the patience where no restart follows; on nine arms more of it solves next to nothing more
@@ -46,6 +47,7 @@ class Stepping(Family):
 
     def make_record(self, c: Compiled) -> Any:
         sizes = {**c.sizes, "height": c.sizes["residuals"] + c.sizes["variables"]}
+        ask_for(type(self).search, (type(self).step, STEP))
         step = lasting_address(type(self).step, STEP)
         stepping = record_of(self, SteppingRecord, sizes, step=step, patience=self.steps_to_stall())
         return record_of(self, self.own, sizes, stepping=stepping)

@@ -1,4 +1,4 @@
-"""Jobs for the worker: a longer search with its explanation, a comparison of methods, an evolution of Bio IK.
+"""Jobs for the worker: kernels for a scene, a longer search with its explanation, a comparison of methods, an evolution.
 
 Each takes the text of a scene, a joint vector to begin with and the folders that may be read, and raises nothing: what a
 page should say is part of the answer.
@@ -14,6 +14,7 @@ import numpy as np
 
 import memetik as mk
 from memetik import scenes
+from memetik.studio.session import Session
 from memetik.types import Array
 
 LONGEST = 1.0  # s for each method of a comparison
@@ -35,6 +36,19 @@ def search(text: str, q: list[float], roots: Sequence[str]) -> Answer:
         return Answer(solution.success, solution.q.tolist(), solution.explain())
     except mk.MemetikError as error:
         return Answer(False, q, str(error))
+
+
+def prepare(text: str, roots: Sequence[str]) -> str:
+    """Compile what it takes to solve a scene, in reach and out of it; why that cannot be, in words, if so."""
+    try:
+        scene = scenes.loads(text)
+        session = Session(scene, roots=roots)
+        if session.problem is not None:
+            # After one evaluation hardly anything is reached, so all that may follow a search does.
+            scenes.solver(scene.solving).solve(session.problem, session.start, mk.Budget(evaluations=1)).explain()
+        return ""
+    except mk.MemetikError as error:
+        return str(error)
 
 
 class Ghost(NamedTuple):

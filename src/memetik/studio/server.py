@@ -19,10 +19,12 @@ import numpy as np
 
 import memetik as mk
 from memetik import bodies, scenes
+from memetik.kernels.compiler.only_load import NotCompiledError, only_load
 
 try:
     import viser
 
+    from memetik.studio.compiling import CompileNotice, Preparation, WaitingPage
     from memetik.studio.guard import LOOPBACK, never_share, refuse_strangers
     from memetik.studio.page import Page
     from memetik.studio.session import Session
@@ -51,11 +53,18 @@ class Studio:
     ) -> None:
         """`port` 0 takes any that is free; `roots` are folders whose models and meshes may be read."""
         self._scene, self._roots = scene, tuple(str(Path(root).resolve()) for root in roots)
-        Session(scene, roots=self._roots)  # a scene that cannot be built is said here
+        self._preparation: Preparation | None = None
+        self._waiting: dict[int, WaitingPage] = {}
+        self._worker = Worker()
+        try:
+            with only_load():
+                Session(scene, roots=self._roots)  # a scene that cannot be built is said here
+            is_compiled = True
+        except NotCompiledError:
+            is_compiled = False
         loopback = _is_loopback(host)
         if not loopback:
             print(WARNING.format(host=host), file=sys.stderr, flush=True)
-        self._worker = Worker()
         self.pages: dict[int, Page] = {}
         free = _free_port(host, port)
         with contextlib.redirect_stdout(io.StringIO()):  # it announces itself in its own words
@@ -63,6 +72,9 @@ class Studio:
         never_share(self._server)
         refuse_strangers(self._server, loopback=loopback)
         _light(self._server.scene)
+        if not is_compiled:  # now, when nothing else is left to do
+            self._preparation = Preparation(self._worker, scene, self._roots)
+        self._notice = CompileNotice(self._those_with_pages)
         self._server.on_client_connect(self._enter)
         self._server.on_client_disconnect(self._leave)
 
@@ -75,8 +87,10 @@ class Studio:
 
     def stop(self) -> None:
         """End all pages, the worker and the server."""
-        for page in list(self.pages.values()):
+        pages: list[Page | WaitingPage] = [*self.pages.values(), *self._waiting.values()]
+        for page in pages:
             page.close()
+        self._notice.close()
         self._worker.close()
         with contextlib.redirect_stdout(io.StringIO()):
             self._server.stop()
@@ -88,12 +102,28 @@ class Studio:
         self.stop()
 
     def _enter(self, client: viser.ClientHandle) -> None:
+        ready = self._preparation
+        if ready is None or ready.finished.is_set():
+            self._open(client)
+        else:
+            page = self._waiting[client.client_id] = WaitingPage(client, ready, self._open)
+            page.show(self._scene, self._roots)
+
+    def _open(self, client: viser.ClientHandle) -> None:
+        """The page itself, or why there is none."""
+        self._waiting.pop(client.client_id, None)
+        if self._preparation is not None and self._preparation.trouble:
+            client.add_notification("That does not work", self._preparation.trouble, color="red")
+            return
         self.pages[client.client_id] = Page(client, self._scene, self._roots, self._worker)
 
+    def _those_with_pages(self) -> list[viser.ClientHandle]:
+        return [client for name, client in self._server.get_clients().items() if name not in self._waiting]
+
     def _leave(self, client: viser.ClientHandle) -> None:
-        page = self.pages.pop(client.client_id, None)
-        if page is not None:
-            page.close()
+        for page in (self._waiting.pop(client.client_id, None), self.pages.pop(client.client_id, None)):
+            if page is not None:
+                page.close()
 
 
 def scene_from(source: str | None) -> tuple[scenes.Scene, list[Path]]:

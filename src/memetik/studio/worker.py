@@ -16,6 +16,10 @@ from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from multiprocessing.connection import wait
 from typing import Any, TypeVar
 
+from numba.core import event
+
+from memetik.kernels.compiler.second_compiler import SWITCH, standing
+
 T = TypeVar("T")
 
 
@@ -24,6 +28,13 @@ class Worker:
 
     def __init__(self) -> None:
         self._pool: ProcessPoolExecutor | None = None
+        self._context = multiprocessing.get_context("spawn")
+        self._compiled = self._context.RawArray("q", 2)  # shared with the process
+
+    def compiled(self) -> tuple[int, int]:
+        """How many of the kernels that a job needs are compiled, and how many it needs, as far as is known."""
+        done, total = self._compiled
+        return done, total
 
     def ask(self, then: Callable[[T | None], None], job: Callable[..., T], *arguments: Any) -> Future[T]:
         """Do a job; `then` gets what comes of it in another thread, None if the process ended."""
@@ -42,8 +53,9 @@ class Worker:
 
     def _start(self) -> ProcessPoolExecutor:
         if self._pool is None:
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=_belong_to_the_server)
+            self._pool = ProcessPoolExecutor(
+                1, mp_context=self._context, initializer=_belong_to_the_server, initargs=(self._compiled,)
+            )
         return self._pool
 
     def close(self) -> None:
@@ -56,10 +68,27 @@ class Worker:
             self._pool = None
 
 
-def _belong_to_the_server() -> None:
-    """Leave interrupts to the server, and end when it ends."""
+def _belong_to_the_server(compiled: Any) -> None:
+    """Leave interrupts to the server, tell it how many kernels are compiled, and end when it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ.setdefault(SWITCH, "1")  # the server compiles nothing meanwhile
+    event.register("numba:compile", _Tell(compiled))
     threading.Thread(target=_end_with_the_server, daemon=True).start()
+
+
+class _Tell(event.Listener):
+    """Writes down how far the compiler is."""
+
+    def __init__(self, compiled: Any) -> None:
+        self._compiled = compiled
+
+    def on_start(self, happening: Any) -> None:
+        """Numba begins to compile a function."""
+        self._compiled[:] = standing()
+
+    def on_end(self, happening: Any) -> None:
+        """It has."""
+        self._compiled[:] = standing()
 
 
 def _end_with_the_server() -> None:

@@ -9,6 +9,7 @@ flags                  flags of a compilation that are compared quickly
 function_pointers      calls of kernels by address
 jit                    the ways kernels are compiled
 lanes                  several numbers at once in a vector register
+only_load              kernels from disk or not at all
 part                   kernels as other kernels see them, without machine code
 prebuilt               kernels that were compiled when the package was built
 processor              the level of processors that they are for

@@ -28,6 +28,7 @@ import numba
 from numba.core.registry import CPUDispatcher
 
 from memetik.kernels.compiler.cache import KernelCache
+from memetik.kernels.compiler.only_load import require_on_disk
 from memetik.kernels.compiler.part import KernelCompiler, PartCache, PartCompiler
 from memetik.kernels.compiler.prebuilt import PrebuiltFirst, prebuilt
 from memetik.kernels.compiler.second_compiler import before_compiling
@@ -89,6 +90,7 @@ class _Kernel(CPUDispatcher):
 
         It would look through all that Numba makes, most of which stays, again and again.
         """
+        require_on_disk(self, sig)
         before_compiling(self, sig)
         if not gc.isenabled():
             return super().compile(sig)

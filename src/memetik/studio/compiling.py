@@ -1,0 +1,133 @@
+"""While kernels are compiled: what a page says, and what it shows before anything can be solved.
+
+The first solve of a method on a machine waits for its kernels, which can take some ten seconds. Those of the first scene are
+compiled by the worker, so that the server answers meanwhile; those of a method that is chosen later, by the server.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import viser
+from numba.core import event
+
+from memetik.kernels.compiler.second_compiler import standing
+from memetik.scenes import Scene, dumps
+from memetik.studio.jobs import prepare
+from memetik.studio.session import Session
+from memetik.studio.stage import Stage
+from memetik.studio.worker import Worker
+
+TITLE = "Compiling kernels, first run only"
+PATIENCE = 0.4  # s that are not worth a word
+EVERY = 0.3  # s between two looks at how far it is
+
+
+def how_far(done: int, total: int, seconds: float) -> str:
+    """For people: `3 of 9, 12 s`. What is needed becomes known step by step."""
+    return f"{done} of {total}, {seconds:.0f} s" if total else f"{seconds:.0f} s"
+
+
+class Preparation:
+    """All that a scene needs to be solved, compiled by the worker. `trouble` says afterwards why it cannot be solved."""
+
+    def __init__(self, worker: Worker, scene: Scene, roots: tuple[str, ...]) -> None:
+        self.finished, self.trouble = threading.Event(), ""
+        self._worker, self._begin = worker, time.monotonic()
+        worker.ask(self._finish, prepare, dumps(scene), roots)
+
+    def text(self) -> str:
+        """How far it is."""
+        return how_far(*self._worker.compiled(), time.monotonic() - self._begin)
+
+    def _finish(self, trouble: str | None) -> None:
+        self.trouble = trouble or ""  # None if the worker has ended: the server compiles by itself then
+        self.finished.set()
+
+
+class WaitingPage:
+    """The body of a scene as it begins, and how far the preparation is; `then` is called when it is finished."""
+
+    def __init__(
+        self, client: viser.ClientHandle, preparation: Preparation, then: Callable[[viser.ClientHandle], None]
+    ) -> None:
+        self._client, self._preparation, self._then = client, preparation, then
+        self._closed = False
+        self.notice = _show(client, preparation.text())
+
+    def show(self, scene: Scene, roots: tuple[str, ...]) -> None:
+        """Show the body, and wait."""
+        # Without wishes there is nothing to solve. Forward kinematics alone is compiled within a second.
+        Stage(self._client, Session(replace(scene, wishes=()), roots=roots)).look()
+        threading.Thread(target=self._wait, name="studio compiling", daemon=True).start()
+
+    def close(self) -> None:
+        """The client has left."""
+        self._closed = True
+
+    def _wait(self) -> None:
+        while not self._preparation.finished.wait(EVERY):
+            if self._closed:
+                return
+            self.notice.body = self._preparation.text()
+        if not self._closed:
+            self.notice.remove()
+            self._client.scene.reset()
+            self._then(self._client)
+
+
+class CompileNotice(event.Listener):
+    """Tells clients while the server itself compiles, if that takes longer than a moment."""
+
+    def __init__(self, clients: Callable[[], Iterable[Any]]) -> None:
+        self._clients = clients
+        self._depth = 0  # Numba compiles the kernels that a kernel calls while it compiles that kernel
+        self._last = 0.0  # when it last ended, on the clock of time.monotonic [s]
+        self._wake, self._closed = threading.Event(), False
+        event.register("numba:compile", self)
+        threading.Thread(target=self._watch, name="studio notice", daemon=True).start()
+
+    def close(self) -> None:
+        """No more."""
+        event.unregister("numba:compile", self)
+        self._closed = True
+        self._wake.set()
+
+    def on_start(self, happening: Any) -> None:
+        """Numba begins to compile a function."""
+        self._depth += 1
+        self._wake.set()
+
+    def on_end(self, happening: Any) -> None:
+        """It has."""
+        self._depth -= 1
+        self._last = time.monotonic()
+
+    def _is_busy(self) -> bool:
+        """From one kernel to the next it is only a moment."""
+        return self._depth > 0 or time.monotonic() - self._last < PATIENCE
+
+    def _watch(self) -> None:
+        while not self._closed:
+            self._wake.wait()
+            self._wake.clear()
+            begin = time.monotonic()
+            time.sleep(PATIENCE)
+            notices: list[Any] = []
+            while self._depth > 0 or (notices and self._is_busy()):
+                text = how_far(*standing(), time.monotonic() - begin)
+                if not notices:
+                    notices = [_show(client, text) for client in self._clients()]
+                for notice in notices:
+                    notice.body = text
+                time.sleep(EVERY)
+            for notice in notices:
+                notice.remove()
+
+
+def _show(client: Any, text: str) -> Any:
+    return client.add_notification(TITLE, text, loading=True, with_close_button=False)
