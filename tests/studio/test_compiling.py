@@ -10,6 +10,7 @@ import urllib.request
 
 import pytest
 
+import memetik as mk
 from memetik import scenes
 from memetik.kernels.compiler.only_load import NotCompiledError
 from memetik.studio import compiling, server
@@ -35,6 +36,16 @@ def test_the_address_comes_before_the_compiler(tmp_path):
             studio.terminate()
         assert studio.wait(60.0) == 0
         assert studio.stderr.read() == ""
+
+
+def test_a_scene_that_cannot_be_made_is_told():
+    worker = types.SimpleNamespace(ask=lambda *_: None, compiled=lambda: (0, 0))
+
+    def make():
+        raise mk.FormatError("no such scene")
+
+    preparation = Preparation(worker, make, ())
+    assert preparation.finished.wait(30.0) and preparation.trouble == "no such scene"
 
 
 @contextlib.contextmanager

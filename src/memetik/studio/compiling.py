@@ -15,6 +15,7 @@ from typing import Any
 import viser
 from numba.core import event
 
+import memetik as mk
 from memetik.kernels.compiler.second_compiler import standing
 from memetik.scenes import Scene, dumps
 from memetik.studio.jobs import prepare
@@ -33,19 +34,35 @@ def how_far(done: int, total: int, seconds: float) -> str:
 
 
 class Preparation:
-    """All that a scene needs to be solved, compiled by the worker. `trouble` says afterwards why it cannot be solved."""
+    """A scene, once it is made, and all that it needs to be solved, compiled by the worker.
 
-    def __init__(self, worker: Worker, scene: Scene, roots: tuple[str, ...]) -> None:
-        self.finished, self.trouble = threading.Event(), ""
+    `trouble` says in the end why it cannot be made or solved, if so.
+    """
+
+    scene: Scene
+
+    def __init__(self, worker: Worker, make: Callable[[], Scene], roots: tuple[str, ...]) -> None:
+        self.made, self.finished, self.trouble = threading.Event(), threading.Event(), ""
         self._worker, self._begin = worker, time.monotonic()
-        worker.ask(self._finish, prepare, dumps(scene), roots)
+        worker.ask(lambda answer: None, time.sleep, 0.0)  # it takes a second to start
+        threading.Thread(target=self._prepare, args=(make, roots), name="studio preparation", daemon=True).start()
 
     def text(self) -> str:
         """How far it is."""
         return how_far(*self._worker.compiled(), time.monotonic() - self._begin)
 
+    def _prepare(self, make: Callable[[], Scene], roots: tuple[str, ...]) -> None:
+        try:
+            self.scene = make()
+        except mk.MemetikError as error:
+            self._finish(str(error))
+            return
+        self.made.set()
+        self._worker.ask(self._finish, prepare, dumps(self.scene), roots)
+
     def _finish(self, trouble: str | None) -> None:
         self.trouble = trouble or ""  # None if the worker has ended: the server compiles by itself then
+        self.made.set()
         self.finished.set()
 
 
@@ -59,25 +76,31 @@ class WaitingPage:
         self._closed = False
         self.notice = _show(client, preparation.text())
 
-    def show(self, scene: Scene, roots: tuple[str, ...]) -> None:
-        """Show the body, and wait."""
-        # Without wishes there is nothing to solve. Forward kinematics alone is compiled within a second.
-        Stage(self._client, Session(replace(scene, wishes=()), roots=roots)).look()
-        threading.Thread(target=self._wait, name="studio compiling", daemon=True).start()
+    def show(self, roots: tuple[str, ...]) -> None:
+        """Show the body as soon as there is one, and the page itself in the end."""
+        threading.Thread(target=self._wait, args=(roots,), name="studio waits", daemon=True).start()
 
     def close(self) -> None:
         """The client has left."""
         self._closed = True
 
-    def _wait(self) -> None:
-        while not self._preparation.finished.wait(EVERY):
-            if self._closed:
-                return
-            self.notice.body = self._preparation.text()
-        if not self._closed:
+    def _wait(self, roots: tuple[str, ...]) -> None:
+        if not self._tell_until(self._preparation.made):
+            return
+        if not self._preparation.trouble:
+            # Without wishes there is nothing to solve. Forward kinematics alone is compiled within a second.
+            scene = replace(self._preparation.scene, wishes=())
+            Stage(self._client, Session(scene, roots=roots)).look()
+        if self._tell_until(self._preparation.finished):
             self.notice.remove()
             self._client.scene.reset()
             self._then(self._client)
+
+    def _tell_until(self, happens: threading.Event) -> bool:
+        """Keep the message true until something happens; whether the client is still there."""
+        while not happens.wait(EVERY) and not self._closed:
+            self.notice.body = self._preparation.text()
+        return not self._closed
 
 
 class CompileNotice(event.Listener):

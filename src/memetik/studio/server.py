@@ -10,7 +10,7 @@ import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -45,20 +45,25 @@ class Studio:
 
     def __init__(
         self,
-        scene: scenes.Scene,
+        scene: scenes.Scene | Callable[[], scenes.Scene],
         *,
         host: str = "127.0.0.1",
         port: int = 8080,
         roots: Sequence[str | PathLike[str]] = (),
     ) -> None:
-        """`port` 0 takes any that is free; `roots` are folders whose models and meshes may be read."""
-        self._scene, self._roots = scene, tuple(str(Path(root).resolve()) for root in roots)
+        """`port` 0 takes any that is free; `roots` are folders whose models and meshes may be read.
+
+        A scene may be given as what makes it, if that needs kernels.
+        """
+        make = scene if callable(scene) else lambda: scene
+        self._roots = tuple(str(Path(root).resolve()) for root in roots)
         self._preparation: Preparation | None = None
         self._waiting: dict[int, WaitingPage] = {}
         self._worker = Worker()
         try:
             with only_load():
-                Session(scene, roots=self._roots)  # a scene that cannot be built is said here
+                self._scene = make()
+                Session(self._scene, roots=self._roots)  # a scene that cannot be built is said here
             is_compiled = True
         except NotCompiledError:
             is_compiled = False
@@ -73,7 +78,7 @@ class Studio:
         refuse_strangers(self._server, loopback=loopback)
         _light(self._server.scene)
         if not is_compiled:  # now, when nothing else is left to do
-            self._preparation = Preparation(self._worker, scene, self._roots)
+            self._preparation = Preparation(self._worker, make, self._roots)
         self._notice = CompileNotice(self._those_with_pages)
         self._server.on_client_connect(self._enter)
         self._server.on_client_disconnect(self._leave)
@@ -107,14 +112,16 @@ class Studio:
             self._open(client)
         else:
             page = self._waiting[client.client_id] = WaitingPage(client, ready, self._open)
-            page.show(self._scene, self._roots)
+            page.show(self._roots)
 
     def _open(self, client: viser.ClientHandle) -> None:
         """The page itself, or why there is none."""
         self._waiting.pop(client.client_id, None)
-        if self._preparation is not None and self._preparation.trouble:
-            client.add_notification("That does not work", self._preparation.trouble, color="red")
-            return
+        if self._preparation is not None:
+            if self._preparation.trouble:
+                client.add_notification("That does not work", self._preparation.trouble, color="red")
+                return
+            self._scene = self._preparation.scene
         self.pages[client.client_id] = Page(client, self._scene, self._roots, self._worker)
 
     def _those_with_pages(self) -> list[viser.ClientHandle]:
@@ -128,12 +135,12 @@ class Studio:
 
 def scene_from(source: str | None) -> tuple[scenes.Scene, list[Path]]:
     """The scene that is meant by a bundled name, snake:30, a model file, a scene file or nothing, and the folders it needs."""
+    folders = _folders(source)
     if source is None or source in scenes.READY:
-        return scenes.ready("humanoid" if source is None else source), []
+        return scenes.ready("humanoid" if source is None else source), folders
     path = Path(source).resolve()
-    folders = [path.parent]
     if source in bodies.names() or scenes.is_built(source):
-        made, folders = scenes.BodySource("built" if scenes.is_built(source) else "bundled", source), []
+        made = scenes.BodySource("built" if scenes.is_built(source) else "bundled", source)
     elif path.suffix.lower() == ".json":
         return scenes.read_scene(source), folders
     elif path.is_file():
@@ -143,6 +150,12 @@ def scene_from(source: str | None) -> tuple[scenes.Scene, list[Path]]:
     return scenes.blank(made, scenes.load_body(made, folders)), folders
 
 
+def _folders(source: str | None) -> list[Path]:
+    """Those that a file needs; what comes with the package needs none."""
+    comes_along = source is None or source in scenes.READY or source in bodies.names() or scenes.is_built(source)
+    return [] if comes_along else [Path(str(source)).resolve().parent]
+
+
 def serve(
     source: str | None = None, *, host: str = "127.0.0.1", port: int = 8080, browser: bool = True,
     roots: Sequence[str | PathLike[str]] = (),
@@ -150,8 +163,8 @@ def serve(
     """Run the studio until Ctrl-C, or until the process is told to end (SIGTERM)."""
     try:
         with _ended_by_signals():
-            scene, folders = scene_from(source)
-            with Studio(scene, host=host, port=port, roots=[*folders, *roots]) as studio:
+            folders = _folders(source)
+            with Studio(lambda: scene_from(source)[0], host=host, port=port, roots=[*folders, *roots]) as studio:
                 print(f"memetik studio: {studio.url} (Ctrl-C ends it)", flush=True)
                 if browser:
                     webbrowser.open(studio.url)
