@@ -16,7 +16,7 @@ import viser
 from numba.core import event
 
 import memetik as mk
-from memetik.kernels.compiler.second_compiler import standing
+from memetik.compiling import standing
 from memetik.scenes import Scene, dumps
 from memetik.studio.jobs import prepare
 from memetik.studio.session import Session

@@ -19,7 +19,7 @@ import numpy as np
 
 import memetik as mk
 from memetik import bodies, scenes
-from memetik.kernels.compiler.only_load import NotCompiledError, only_load
+from memetik.compiling import NotCompiledError, only_load
 
 try:
     import viser

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from numba.core import event
 
-from memetik.kernels.compiler.second_compiler import SWITCH, standing
+from memetik.compiling import SECOND_COMPILER, standing
 
 T = TypeVar("T")
 
@@ -71,7 +71,7 @@ class Worker:
 def _belong_to_the_server(compiled: Any) -> None:
     """Leave interrupts to the server, tell it how many kernels are compiled, and end when it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ.setdefault(SWITCH, "1")  # the server compiles nothing meanwhile
+    os.environ.setdefault(SECOND_COMPILER, "1")  # the server compiles nothing meanwhile
     event.register("numba:compile", _Tell(compiled))
     threading.Thread(target=_end_with_the_server, daemon=True).start()
 
