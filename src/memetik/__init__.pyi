@@ -57,6 +57,7 @@ from .objectives import HeightField as HeightField
 from .objectives import JointValue as JointValue
 from .objectives import Line as Line
 from .objectives import LookAt as LookAt
+from .objectives import Manipulability as Manipulability
 from .objectives import MaxDistance as MaxDistance
 from .objectives import MinDistance as MinDistance
 from .objectives import Objective as Objective

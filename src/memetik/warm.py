@@ -112,6 +112,10 @@ def _forward() -> None:
     body = mk.load("panda")
     body.forward(body.home)["panda_hand"]
     body.jacobian("panda_hand", body.home)
+    many = np.tile(body.home, (2, 1))
+    body.forward(many, "panda_hand")
+    body.jacobian("panda_hand", many)
+    body.manipulability("panda_hand", many)
 
 
 def _solve(pose: Callable[[], tuple[mk.Problem, mk.Objective]]) -> None:
@@ -184,6 +188,7 @@ def objectives() -> dict[str, Callable[[mk.Body, str], mk.Objective]]:
         "Projection on heights": lambda body, tip: mk.Projection(tip, mk.HeightField(np.eye(4), origin=(-1.5, -1.5))),
         "Projection on triangles": lambda body, tip: mk.Projection(tip, mesh),
         "Balance": lambda body, tip: mk.Balance(square),
+        "Manipulability": lambda body, tip: mk.Manipulability(tip),
         "JointValue": lambda body, tip: mk.JointValue(body.joint_names[0], 0.1),
         "Displacement": lambda body, tip: mk.Displacement(),
         "CenterJoints": lambda body, tip: mk.CenterJoints(),

@@ -124,7 +124,7 @@ QUESTIONS = {
     ("q", "message"),
     [
         ([0.0] * 3, r"body 'arm' has 4 free joints, but the joint vector has shape \(3,\)"),
-        ([[0.0] * 4], r"has shape \(1, 4\). Give one number for each of body.joint_names"),
+        ([[[0.0] * 4]], r"has shape \(1, 1, 4\). Give one number for each of body.joint_names"),
         (1.0, r"has shape \(\)"),
         ([0.0, np.nan, 0.0, np.nan], "the joint vector is not finite at wrist.rz, wrist.ry"),
         ([np.inf, 0.0, 0.0, 0.0], "not finite at shoulder"),

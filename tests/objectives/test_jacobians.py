@@ -141,6 +141,11 @@ EXAMPLES = {
         lambda o, body, tip, other, rng: o.LookAt(frame(body, tip, rng), point(rng)),
         lambda o, body, tip, other, rng: o.LookAt(tip, point(rng), relative_to=other, axis=(0, 1, 1)),
     ],
+    "Manipulability": [
+        lambda o, body, tip, other, rng: o.Manipulability(frame(body, tip, rng), 50.0, axes="position"),
+        lambda o, body, tip, other, rng: o.Manipulability(tip, 50.0, axes="rotation", weight=2.0),
+        lambda o, body, tip, other, rng: o.Manipulability(tip, 50.0),
+    ],
     "MaxDistance": [
         lambda o, body, tip, other, rng: o.MaxDistance(frame(body, tip, rng), 10.0 + point(rng), 0.1),
         lambda o, body, tip, other, rng: o.MaxDistance(tip, 10.0 + point(rng), 0.1, relative_to=other),

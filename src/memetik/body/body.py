@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from memetik.body import cut
 from memetik.body.flatten import Flat, flatten
 from memetik.body.joint import Joint
 from memetik.body.link import Frame, Link, all_of
+from memetik.body.rows import Axes, jacobians_of, poses_of, singular_of
 from memetik.body.table import table
 from memetik.body.tree import walk
 from memetik.body.variables import resolve
@@ -37,7 +38,8 @@ class Chain(NamedTuple):
 class Poses(Mapping[str, Array]):
     """Where every link is: `poses["hand"]` is world_from_hand as a 4x4 array; `poses.array` holds all of them.
 
-    A frame of the body may be asked for, too: `poses[body.frame("hand", offset=(0, 0, 0.1))]`.
+    A frame of the body may be asked for, too: `poses[body.frame("hand", offset=(0, 0, 0.1))]`. For many joint vectors,
+    `poses["hand"]` is (n, 4, 4) and `poses.array` (n, links, 4, 4).
     """
 
     __slots__ = ("_rows", "array")
@@ -48,7 +50,7 @@ class Poses(Mapping[str, Array]):
     def __getitem__(self, link: str | Frame) -> Array:
         if isinstance(link, Frame):
             return np.asarray(self[link.link] @ link.link_from_frame)
-        return np.asarray(self.array[self._rows[known(link, self._rows, "link")]])
+        return np.asarray(self.array[..., self._rows[known(link, self._rows, "link")], :, :])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)
@@ -143,35 +145,75 @@ class Body:
 
     # Kinematics
 
-    def forward(self, q: ArrayLike) -> Poses:
-        """The pose of every link in the frame of the root: `body.forward(q)["hand"]` is a 4x4 array."""
-        vector = self._vector(q)
-        poses = np.empty((self._flat.nodes.size, 7))
-        out = np.empty((self._link_frames.size, 4, 4))
-        frame_matrices(self._flat.nodes, self._link_frames, vector, poses, out)
-        return Poses(self._link_rows, out)
+    @overload
+    def forward(self, q: ArrayLike) -> Poses: ...
+
+    @overload
+    def forward(self, q: ArrayLike, frame: str | Frame) -> Array: ...
+
+    def forward(self, q: ArrayLike, frame: str | Frame | None = None) -> Poses | Array:
+        """The pose of every link in the frame of the root: `body.forward(q)["hand"]` is a 4x4 array.
+
+        frame: only this one, as the array itself; nothing else is computed.
+        q: one joint vector (dof,), or many (n, dof), computed on all cores; every pose is (n, 4, 4) then.
+        """
+        vectors = self._vectors(q)
+        if vectors.ndim == 2:
+            flat, frames = self.flatten(None if frame is None else [frame])
+            many = poses_of(flat.nodes, frames, vectors)
+            return Poses(self._link_rows, many) if frame is None else np.asarray(many[:, 0])
+        frames = self._link_frames if frame is None else self._packed(frame)
+        out = np.empty((frames.size, 4, 4))
+        frame_matrices(self._flat.nodes, frames, vectors, np.empty((self._flat.nodes.size, 7)), out)
+        return Poses(self._link_rows, out) if frame is None else np.asarray(out[0])
 
     def jacobian(self, frame: str | Frame, q: ArrayLike) -> Array:
         """Geometric Jacobian (6, dof) of a frame: rows 0-2 its origin's velocity, rows 3-5 its angular velocity, both in
-        root axes, for a unit velocity of each variable."""
-        vector = self._vector(q)
-        if isinstance(frame, str):
-            self._known_link(frame)
-            row = self._link_rows[frame]
-            packed = self._link_frames[row : row + 1]  # links are packed already
-        else:
-            packed = self._flat.frames([self.frame(frame)])
+        root axes, for a unit velocity of each variable. For many joint vectors q (n, dof) it is (n, 6, dof)."""
+        vectors = self._vectors(q)
+        if vectors.ndim == 2:
+            flat, frames = self.flatten([frame])
+            return jacobians_of(flat.nodes, frames, vectors)
         jacobian = np.empty((6, self.dof))
-        frame_jacobian(self._flat.nodes, packed, vector, np.empty((self._flat.nodes.size, 7)), jacobian)
+        frame_jacobian(self._flat.nodes, self._packed(frame), vectors, np.empty((self._flat.nodes.size, 7)), jacobian)
         return jacobian
 
+    def manipulability(self, frame: str | Frame, q: ArrayLike, *, axes: Axes = "all") -> Array | float:
+        """How well a frame can be moved in every direction (Yoshikawa 1985): w = sqrt(det(J J^T)), the product of the
+        singular values of its Jacobian. It is zero in singular postures.
+
+        axes: "all" six rows of the Jacobian, which mixes metres and radians, or those of the "position" (w in m^3 for
+        turning joints) or of the "rotation" alone. With fewer joints than rows, w is zero everywhere.
+        q: one joint vector, or many (n, dof) for an array (n,).
+        """
+        return self._singular(frame, q, axes, 0)
+
+    def condition_number(self, frame: str | Frame, q: ArrayLike, *, axes: Axes = "all") -> Array | float:
+        """The largest singular value of the Jacobian of a frame over its smallest: 1 where the frame moves equally well
+        in every direction, infinite in singular postures. Arguments as for `manipulability`."""
+        return self._singular(frame, q, axes, 1)
+
+    def _packed(self, frame: str | Frame) -> NDArray[np.void]:
+        """A frame as the kernels take it, on the nodes of the whole body; links are packed already."""
+        if not isinstance(frame, str):
+            return self._flat.frames([self.frame(frame)])
+        self._known_link(frame)
+        row = self._link_rows[frame]
+        return self._link_frames[row : row + 1]
+
+    def _singular(self, frame: str | Frame, q: ArrayLike, axes: Axes, column: int) -> Array | float:
+        vectors = self._vectors(q)
+        flat, frames = self.flatten([frame])
+        values = singular_of(flat.nodes, frames, np.atleast_2d(vectors), axes)[:, column]
+        return values if vectors.ndim == 2 else float(values[0])
+
     def center_of_mass(self, q: ArrayLike) -> Array:
-        """The common centre of mass of all links [m], in the frame of the root."""
+        """The common centre of mass of all links [m], in the frame of the root; (n, 3) for many joint vectors."""
         if self.mass == 0.0:
             raise BodyError(f"body {self.name!r} has no mass, so it has no centre of mass. Give its links masses.")
         poses = self.forward(q)
         moments = (link.mass * (poses[name] @ (*link.center_of_mass, 1.0)) for name, link in self.links.items())
-        return np.asarray(sum(moments)[:3] / self.mass)  # type: ignore[index]
+        return np.asarray(sum(moments)[..., :3] / self.mass)  # type: ignore[index]
 
     def sample(self, rng: np.random.Generator) -> Array:
         """A posture drawn uniformly within the limits; without limits within ±pi rad or ±1 m."""
@@ -225,6 +267,24 @@ class Body:
         return f"<Body {self.name!r}: {self.dof} degrees of freedom, {len(self.links)} links>"
 
     # Checks
+
+    def _vectors(self, q: ArrayLike) -> Array:
+        """One joint vector, or many, a row each."""
+        if type(q) is not np.ndarray:
+            q = real_array(q, BodyError, f"a joint vector of body {self.name!r} holds numbers")
+        if q.ndim != 2:
+            return self._vector(q)
+        rows = real_array(q, BodyError, f"joint vectors of body {self.name!r} hold numbers")
+        if rows.shape[1] != self.dof:
+            raise BodyError(
+                f"body {self.name!r} has {self.dof} free joints, but the joint vectors have shape {rows.shape}. "
+                "Give a row for each of them, with one number for each of body.joint_names."
+            )
+        rows = np.require(rows, requirements=["C", "W"])
+        if not math.isfinite(rows.ravel().dot(rows.ravel())):  # as in _vector
+            row, k = np.argwhere(~(np.abs(rows) < 1e150))[0]
+            raise BodyError(f"joint vector {row} is not finite at {self.joint_names[k]}, or too large.")
+        return rows
 
     def _vector(self, q: ArrayLike) -> Array:
         if type(q) is not np.ndarray or q.dtype is not _FLOAT:  # most are, and are quick to take

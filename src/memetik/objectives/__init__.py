@@ -5,6 +5,7 @@ from memetik.objectives.balance import Balance
 from memetik.objectives.custom import Custom, FunctionalRelation
 from memetik.objectives.distance import Distance, SelfDistance
 from memetik.objectives.framed import PoseError
+from memetik.objectives.manipulability import Manipulability
 from memetik.objectives.objective import Objective
 from memetik.objectives.pose import Orientation, Pose, Position
 from memetik.objectives.projection import Projection
@@ -14,7 +15,7 @@ from memetik.objectives.terrain import Ground, HeightField, Hit, Surface, Triang
 
 __all__ = [
     "AvoidLimits", "Balance", "CenterJoints", "Cone", "Custom", "Direction", "Displacement", "Distance",
-    "FunctionalRelation", "Ground", "HeightField", "Hit", "JointValue", "Line", "LookAt", "MaxDistance", "MinDistance",
-    "Objective", "Orientation", "Plane", "Pose", "PoseError", "Position", "Projection", "SelfDistance", "Side", "Surface",
-    "Touch", "TriangleMesh",
+    "FunctionalRelation", "Ground", "HeightField", "Hit", "JointValue", "Line", "LookAt", "Manipulability",
+    "MaxDistance", "MinDistance", "Objective", "Orientation", "Plane", "Pose", "PoseError", "Position", "Projection",
+    "SelfDistance", "Side", "Surface", "Touch", "TriangleMesh",
 ]  # fmt: skip

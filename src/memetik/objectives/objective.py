@@ -29,6 +29,9 @@ class Packer(Protocol):
     def frame(self, frame: FrameLike) -> int:
         """The row of a frame that a term reads."""
 
+    def motions(self, frame: FrameLike) -> tuple[int, int]:
+        """Append what moves a frame, for a term that reads it as kernels/terms/manipulability.py does; its place, how many."""
+
     def numbers(self, values: Array | list[float]) -> int:
         """Append constants to the data array; their place."""
 

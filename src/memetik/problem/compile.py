@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from memetik.body import Body, Frame
 from memetik.errors import ProblemError
-from memetik.kernels.body.records import SCREW, SLIDE
+from memetik.kernels.body.records import FRAME, SCREW, SLIDE
 from memetik.kernels.compiler.cancel import CLOCK
 from memetik.kernels.compiler.function_pointers import address
 from memetik.kernels.compiler.second_compiler import compile_ahead
@@ -20,6 +20,7 @@ from memetik.kernels.problem.budget import OUTCOME
 from memetik.kernels.problem.record import LIMIT, VARIABLE
 from memetik.kernels.problem.record import Problem as FlatProblem
 from memetik.kernels.terms.function_pointers import JACOBIAN, RESIDUAL
+from memetik.kernels.terms.manipulability import MOTION_DATA
 from memetik.kernels.terms.records import POINT, ROTATION, TERM, TermKind, kind_of
 from memetik.objectives.objective import Objective, Target
 from memetik.types import Array
@@ -128,6 +129,7 @@ class TermList:
         self.targets: list[tuple[Target, int]] = []
         self.reads: list[Reads] = []  # of each term
         self.places: list[int] = []  # where the numbers of variables stand
+        self.chains: list[tuple[int, int]] = []  # where the motions of a frame stand, and the row of the frame
         self.objective: Objective | None = None
         self._rows = 0
 
@@ -140,6 +142,12 @@ class TermList:
                 return row
         self.frames.append(wanted)
         return len(self.frames) - 1
+
+    def motions(self, frame: str | Frame) -> tuple[int, int]:
+        count = self.body.flatten([frame])[0].nodes.size
+        at = self.numbers([0.0] * (count * MOTION_DATA))
+        self.chains.append((at, self.frame(frame)))
+        return at, count
 
     def numbers(self, values: Array | list[float]) -> int:
         self.values.extend(float(value) for value in values)
@@ -232,6 +240,7 @@ def compile_problem(
     number = {variable: k for k, variable in enumerate(read)}
     nodes["variable"] = [number[v] for v in nodes["variable"]]
     data[packed.places] = [number[int(v)] for v in data[packed.places]]
+    frames = _write_motions(packed.chains, nodes, frames, data)
     terms = np.array(packed.terms, dtype=TERM)
     for target, at in packed.targets:
         target.bind(data, at)
@@ -262,6 +271,26 @@ def _pack(packed: TermList, objectives: Sequence[Objective]) -> tuple[slice, ...
     if not packed.terms:
         raise ProblemError("no objective asks for anything. Add one, for example mk.Position(frame, target).")
     return tuple(owners)
+
+
+def _write_motions(
+    chains: Sequence[tuple[int, int]], nodes: NDArray[np.void], frames: NDArray[np.void], data: Array
+) -> NDArray[np.void]:
+    """Write the motions that move a frame into the data, those of a variable in a row; the frames with one for each motion."""
+    rows: dict[int, int] = {}  # node -> row of the frame that it moves
+    for at, row in chains:
+        chain, node = [], int(frames[row]["node"])
+        while node >= 0:
+            chain.append(node)
+            node = int(nodes[node]["parent"])
+        for node in sorted(chain, key=lambda k: (nodes[k]["variable"], k)):
+            here = rows.setdefault(node, frames.size + len(rows))
+            fields = nodes[node]
+            data[at : at + MOTION_DATA] = here, fields["variable"], fields["ratio"], fields["motion"], fields["pitch"]
+            at += MOTION_DATA
+    moved = np.zeros(len(rows), dtype=FRAME)
+    moved["node"], moved["w"] = list(rows), 1.0
+    return np.concatenate([frames, moved])
 
 
 def _moving(body: Body, objectives: Sequence[Objective]) -> tuple[str, ...]:

@@ -179,6 +179,9 @@ def _kinds() -> tuple[Kind, ...]:
             Field("polygon", "points", ((-0.1, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.1, 0.1))),
             Field("margin", "number", 0.0),
         ),
+        _kind(
+            "Manipulability", "a frame stays away from singular postures", _FRAME, Field("least", "number", 0.05),
+        ),
         _kind("JointValue", "a joint takes a value", Field("joint", "joint"), Field("target", "number", 0.0)),
         _kind(
             "FunctionalRelation", "a joint follows another one, ratio * value + offset", Field("joint", "joint"),

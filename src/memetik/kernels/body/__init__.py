@@ -6,4 +6,5 @@ motion                 one motion: where it takes its frame, and what it does to
 ofkt                   the optimised forward kinematics tree: only what changed
 records                a row for each motion and each frame
 replay                 many queries in one loop, for measurements
+rows                   forward kinematics and Jacobians of many joint vectors
 """
