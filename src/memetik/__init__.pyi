@@ -43,7 +43,11 @@ from .learn import Elman as Elman
 from .learn import FeedForward as FeedForward
 from .learn import SupportVectors as SupportVectors
 from .motion import Track as Track
+from .motion import Trajectory as Trajectory
+from .motion import arc as arc
+from .motion import line as line
 from .motion import track as track
+from .motion import waypoints as waypoints
 from .objectives import AvoidLimits as AvoidLimits
 from .objectives import Balance as Balance
 from .objectives import CenterJoints as CenterJoints

@@ -18,6 +18,8 @@ from memetik.kernels.memetic.all_solutions import apart
 from memetik.kernels.memetic.tracking import JUMPED, Path, track_targets
 from memetik.kernels.problem.budget import EVALUATIONS
 from memetik.kernels.problem.verify import REACHED
+from memetik.motion.retime import Limits, retime
+from memetik.motion.trajectory import Trajectory
 from memetik.objectives import Objective
 from memetik.problem import Problem, require_problem
 from memetik.problem.columns import Columns, target_columns
@@ -47,6 +49,9 @@ class Track:
     evaluations: int
     seconds: float  # what it took to compute [s], without what kernels took to compile
     compile_seconds: float = 0.0  # what it took besides to compile kernels or load them from disk [s]
+    trajectory: Trajectory | None = (
+        None  # the steps in the least time, if limits of velocity or acceleration were asked for
+    )
 
     @property
     def reached(self) -> NDArray[np.bool_]:
@@ -63,13 +68,24 @@ class Track:
 
     @property
     def times(self) -> Array:
-        """When each step is due [s]."""
-        return np.arange(len(self.q)) / self.rate
+        """When each step is due [s]: by the rate, or within limits of velocity and acceleration if there is a trajectory."""
+        return np.arange(len(self.q)) / self.rate if self.trajectory is None else self.trajectory.times
 
     @property
     def largest_step(self) -> float:
         """The largest change of a joint from one step to the next [rad or m]."""
         return float(np.abs(np.diff(self.q, axis=0)).max(initial=0.0))
+
+    def retime(self, *, velocity: Limits = None, acceleration: Limits = None) -> Trajectory:
+        """The same postures in the least time within limits of velocity and acceleration, from rest to rest (TOPP-RA).
+
+        velocity [rad/s or m/s], acceleration [rad/s^2 or m/s^2]: one number for all joints, one for each, or some by name.
+        None is what the body says, and 1 where it says nothing: URDF has no accelerations.
+        Between steps the joints follow cubic splines, which pass through every step and stay within the limits of the joints.
+        The limits hold at every moment, so also for differences of samples at any rate; jerk has no limit. A step that jumped
+        becomes a movement, in which nothing but the limits is kept.
+        """
+        return retime(self.problem.body, self.q, velocity, acceleration)
 
     def __repr__(self) -> str:
         reached, jumps = int(self.reached.sum()), int(self.jumped.sum())
@@ -89,6 +105,8 @@ def track(
     seed: int = 0,
     rate: float = 100.0,
     jump: float = 0.5,
+    velocity: Limits = None,
+    acceleration: Limits = None,
 ) -> Track:
     """Follow targets over time, each step from the solution of the last one.
 
@@ -99,6 +117,8 @@ def track(
     rate: steps per second, for the times of the result.
     jump: a joint may change by this from step to step [rad or m]. A solution farther away is taken only if none nearer is
     found, and `jumped` says so.
+    velocity, acceleration: limits of the joints, as for `Track.retime`. If either is given, `trajectory` holds the steps in the
+    least time within both, and `times` are those.
     """
     require_problem(problem, "track")
     rate, jump = real_number(rate, ProblemError, "track: rate"), real_number(jump, ProblemError, "track: jump")
@@ -118,7 +138,12 @@ def track(
     errors = [steps.errors[:, owner] for owner in problem.compiled.owners]
     single = [each[:, 0] if each.shape[1] == 1 else each for each in errors]
     named = dict(zip(problem.objectives, single, strict=True))
-    return Track(problem, steps.path, steps.statuses, steps.jumped, named, rate, steps.evaluations, *split_time(begin))
+    timed = (
+        None if velocity is None and acceleration is None else retime(problem.body, steps.path, velocity, acceleration)
+    )
+    return Track(
+        problem, steps.path, steps.statuses, steps.jumped, named, rate, steps.evaluations, *split_time(begin), timed
+    )  # fmt: skip
 
 
 class _Steps(NamedTuple):
