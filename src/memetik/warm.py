@@ -158,6 +158,7 @@ def everything() -> list[Step]:
         Step("support vectors", _support_vectors),
         *(Step(f"all solutions of {pose.__name__}", partial(_all, pose)) for pose in (guided, one_pose)),
         *(Step(f"paths of {pose.__name__}", partial(_track, pose)) for pose in (guided, one_pose)),
+        Step("smooth paths", _smooth),
         Step("reachability", _reachability),
         Step("OFKT", _ofkt),
         *(Step(f"scene {name}", partial(_scene, name)) for name in scenes.READY),
@@ -283,6 +284,14 @@ def _track(pose: Callable[[], tuple[mk.Problem, mk.Objective]]) -> None:
     problem, target = pose()
     mk.track(problem, _targets(target), budget=FEW)
     mk.track(problem, _targets(target, 3), budget=FEW, method="dls")
+
+
+def _smooth() -> None:
+    """Past a ball on the way."""
+    body = mk.planar_chain((0.5, 0.5, 0.3))
+    reach = mk.Position("tip", (0.0, 0.0, 0.0))
+    problem = mk.Problem(body, [reach, mk.Distance(body.frame("tip"), [(0.8, 0.0, 0.0, 0.1)])])
+    mk.track(problem, {reach: np.linspace((0.8, -0.4, 0.0), (0.8, 0.4, 0.0), 20)}, budget=FEW, smooth=True)
 
 
 def _reachability() -> None:

@@ -25,6 +25,7 @@ _EXPERIMENTS = {
     "thesis.landscapes": "fitness landscapes and histories of evolutions, by elites (Fig. 5.26 to 5.32 of the thesis)",
     "thesis.snakes": "chains of 10 to 1000 joints (Fig. 5.7 of the thesis)",
     "thesis.workspace": "where an arm's poses are solved and where not (Fig. 5.8 of the thesis)",
+    "thesis.lifting": "a humanoid lifts and turns a box that it holds (Fig. 5.10 of the thesis)",
     "thesis.hand": "fingertips of the Shadow hand in grasps (Fig. 5.13 of the thesis)",
     "thesis.manipulation": "a cube and a capsule turned in the hand (Fig. 5.14 and 5.15 of the thesis)",
     "thesis.obstacles": "reaching around a ball and into a box (Fig. 5.16 and 5.17 of the thesis)",

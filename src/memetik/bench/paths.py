@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -21,6 +22,7 @@ class Path(NamedTuple):
     method: str
     q: Array  # (steps, joints)
     seconds: float  # a step
+    processor: float = math.nan  # s of processor time a step: what it takes where nothing else runs
 
     @property
     def changes(self) -> Array:
@@ -28,11 +30,15 @@ class Path(NamedTuple):
         return np.asarray(np.abs(np.diff(self.q, axis=0)).max(axis=1))
 
 
-def tracked(name: str, problem: mk.Problem, targets: Targets, start: Array, rate: float) -> Path:
+def tracked(
+    name: str, problem: mk.Problem, targets: Targets, start: Array, rate: float, *, smooth: bool = False
+) -> Path:
     """The whole path in one call."""
-    mk.track(problem, {wish: path[:2] for wish, path in targets.items()}, start=start)  # compiles
-    found = mk.track(problem, targets, start=start, rate=rate)
-    return Path(name, found.q, found.seconds / len(found.q))
+    few = targets if smooth else {wish: path[:2] for wish, path in targets.items()}  # smoothing needs a place to do so
+    mk.track(problem, few, start=start, smooth=smooth)  # compiles
+    begin = time.thread_time()
+    found = mk.track(problem, targets, start=start, rate=rate, smooth=smooth)
+    return Path(name, found.q, found.seconds / len(found.q), (time.thread_time() - begin) / len(found.q))
 
 
 def followed(
@@ -41,7 +47,7 @@ def followed(
     """Step by step."""
     solver.solve(problem, start, budget)  # compiles
     steps = len(next(iter(targets.values())))
-    path, q, spent = [], start, 0.0
+    path, q, spent, processor = [], start, 0.0, time.thread_time()
     for k in progress(range(steps), steps, f"{label}, {name}"):
         begin = time.perf_counter()
         for wish, many in targets.items():
@@ -49,4 +55,4 @@ def followed(
         q = solver.solve(problem, q, budget).q
         spent += time.perf_counter() - begin
         path.append(q)
-    return Path(name, np.array(path), spent / steps)
+    return Path(name, np.array(path), spent / steps, (time.thread_time() - processor) / steps)

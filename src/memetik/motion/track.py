@@ -12,15 +12,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError
-from memetik.geometry.checks import real_number
+from memetik.geometry.checks import flag, real_number
 from memetik.kernels.compiler.compile_time import split_time
 from memetik.kernels.memetic.all_solutions import apart
 from memetik.kernels.memetic.tracking import JUMPED, Path, track_targets
 from memetik.kernels.problem.budget import EVALUATIONS
 from memetik.kernels.problem.verify import REACHED
 from memetik.motion.retime import Limits, retime
+from memetik.motion.smooth import rough_steps, smoothed, step_lengths
 from memetik.motion.trajectory import Trajectory
 from memetik.objectives import Objective
+from memetik.objectives.framed import Framed
 from memetik.problem import Problem, require_problem
 from memetik.problem.columns import Columns, target_columns
 from memetik.problem.seed import checked_seed
@@ -107,6 +109,7 @@ def track(
     jump: float = 0.5,
     velocity: Limits = None,
     acceleration: Limits = None,
+    smooth: bool = False,
 ) -> Track:
     """Follow targets over time, each step from the solution of the last one.
 
@@ -119,12 +122,16 @@ def track(
     found, and `jumped` says so.
     velocity, acceleration: limits of the joints, as for `Track.retime`. If either is given, `trajectory` holds the steps in the
     least time within both, and `times` are those.
+    smooth: where targets cannot be met and the path would jump, as around an obstacle on the way, bend the steps before and
+    after it, too, so that the path passes evenly: no frame with moving targets takes a step of more than twice its mean. Steps
+    that leave their targets for it are CLOSEST. Objectives whose targets do not move, such as distances, hold at every step.
+    Where no such path is found, the jump stays and `jumped` says so.
     """
     require_problem(problem, "track")
     rate, jump = real_number(rate, ProblemError, "track: rate"), real_number(jump, ProblemError, "track: jump")
     if not (rate > 0.0 and jump > 0.0):
         raise ProblemError(f"track: rate ({rate}) and jump ({jump}) must be above zero.")
-    seed, budget = checked_seed(seed), checked_budget(budget)
+    seed, budget, smooth = checked_seed(seed), checked_budget(budget), flag(smooth, ProblemError, "track: smooth")
     begin = time.perf_counter()
     q = problem.start(start)
     solver = chosen(method, seed, "track")
@@ -135,6 +142,8 @@ def track(
         steps = _followed(problem, columns, q, solver, budget, jump)
     else:
         steps = _stepped(problem, columns, q, solver, budget, jump)
+    if smooth:
+        steps = _smoothed(problem, targets, columns, steps, jump)
     errors = [steps.errors[:, owner] for owner in problem.compiled.owners]
     single = [each[:, 0] if each.shape[1] == 1 else each for each in errors]
     named = dict(zip(problem.objectives, single, strict=True))
@@ -198,3 +207,27 @@ def _stepped(problem: Problem, columns: Columns, q: Array, solver: Solver, budge
         np.array(jumped),
         sum(solution.evaluations for solution in solutions),
     )
+
+
+def _smoothed(
+    problem: Problem, targets: Mapping[Objective, ArrayLike], columns: Columns, steps: _Steps, jump: float
+) -> _Steps:
+    """The steps with smooth stretches where they jumped around what could not be met."""
+    body = problem.body
+    frames = [objective.frame for objective in targets if isinstance(objective, Framed)]
+    bad = (steps.statuses != REACHED) | steps.jumped
+
+    def tips(path: Array) -> list[Array]:
+        return [body.forward(path, frame)[:, :3, 3] for frame in frames]
+
+    met = ~(bad[1:] | bad[:-1])  # where a frame moves as its targets do
+    usual = [float(step_lengths(tip)[met].max(initial=0.0)) for tip in tips(steps.path)]
+
+    def uneven(path: Array) -> NDArray[np.bool_]:
+        return rough_steps(tips(path), usual, path, jump)
+
+    found = smoothed(problem, targets, columns, steps.path, bad, uneven)
+    if not found.changed:
+        return steps
+    far = np.append(False, np.abs(np.diff(found.q, axis=0)).max(axis=1) > jump)
+    return _Steps(found.q, found.errors, found.statuses, far & (found.statuses == REACHED), steps.evaluations)

@@ -53,3 +53,38 @@ def _outside(beyond: Array) -> Array:
     """Distance from how far a point is beyond each pair of opposite faces: the way to a corner, or the nearest face."""
     outside = np.linalg.norm(np.maximum(beyond, 0.0), axis=1)
     return np.asarray(outside + np.minimum(beyond.max(axis=1), 0.0))
+
+
+def surface_points(shape: mk.Shape, count: int = 16) -> Array:
+    """Points (k, 3) on the surface of a shape, in its frame, `count` along its circumference or an edge."""
+    turns = np.linspace(0.0, 2.0 * math.pi, count, endpoint=False)
+    ring = np.stack([np.cos(turns), np.sin(turns), 0.0 * turns], axis=1)
+    match shape.kind:
+        case "sphere" | "capsule":
+            radius, length = shape.size[0], (shape.size[1] if shape.kind == "capsule" else 0.0)
+            tilts = np.linspace(-0.5 * math.pi, 0.5 * math.pi, count)
+            caps = [
+                radius * (math.cos(t) * ring + (0.0, 0.0, math.sin(t))) + (0.0, 0.0, math.copysign(0.5 * length, t))
+                for t in tilts
+            ]
+            sides = [radius * ring + (0.0, 0.0, z) for z in np.linspace(-0.5, 0.5, count) * length]
+            return np.concatenate([*caps, *sides])
+        case "cylinder":
+            radius, length = shape.size
+            lids = [
+                share * radius * ring + (0.0, 0.0, z)
+                for share in np.linspace(0.0, 1.0, count // 2)
+                for z in (-0.5 * length, 0.5 * length)
+            ]
+            sides = [radius * ring + (0.0, 0.0, z) for z in np.linspace(-0.5, 0.5, count) * length]
+            return np.concatenate([*lids, *sides])
+        case "box":
+            grid = np.linspace(-0.5, 0.5, count)
+            first, second = (each.ravel() for each in np.meshgrid(grid, grid))
+            faces = [
+                np.insert(np.stack([first, second], axis=1), axis, end, axis=1)
+                for axis in range(3)
+                for end in (-0.5, 0.5)
+            ]
+            return np.asarray(np.concatenate(faces) * np.array(shape.size))
+    raise ValueError(f"no points on a {shape.kind} are known here.")

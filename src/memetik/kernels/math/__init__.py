@@ -1,5 +1,6 @@
-"""Poses and small dense linear algebra.
+"""Poses and small linear algebra.
 
+banded                 Cholesky factorisation within a band
 line_search            the line search of Moré and Thuente
 linear                 Cholesky factorisation and one damped step
 pose                   unit quaternion and position
