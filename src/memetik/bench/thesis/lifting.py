@@ -33,7 +33,7 @@ BESIDE_BOX = ("torso", "pelvis", *(f"{side}{limb}" for side in SIDES for limb in
 BOX = (0.22, 0.30, 0.20)  # m: deep, wide, high
 CENTER = np.array([0.45, 0.0, -0.05])  # m, from where the pelvis stands at home
 BALL = 0.14  # m, radius of what the body keeps off in the middle of the box
-POSITION, ORIENTATION, GAZE = 1e-3, 1e-2, 0.02  # m, rad, rad
+POSITION, ORIENTATION, GAZE = 1e-4, 1e-3, 2e-3  # m, rad, rad: as in Table 5.4
 RATE, CALM = 100.0, 0.1
 PUBLISHED = 820.0  # us a posture
 TRACK, LOOSE, BIOIK = "memetik track", "memetik track, without distances", "bioik"
@@ -70,7 +70,8 @@ def run(folder: pathlib.Path, *, quick: bool = False, steps: int | None = None) 
         "Reached: forward kinematics finds all tips and feet in place, and limits are kept. Apart: the least distance of two "
         "segments in 50 of the postures, by points on their surfaces, without the library's distances.",
         remarks=[
-            "Published: 0.82 ms a posture, free of self-collisions (section 5.5); the motion here is our own, and so is the box."
+            "Published: 0.82 ms a posture, free of self-collisions (section 5.5); the motion here is our own, and so is the box.",
+            "Distances are computed at every posture, but nothing comes near enough in this motion to change it.",
         ],
     )
     paths = [
@@ -204,7 +205,7 @@ def _plot(scene: Scene, paths: Sequence[Path], report: Report) -> Any:
     left.plot(times, pelvis - pelvis[0], "--", label="pelvis: height [m]")
     left.set(xlabel="time [s]", title="the box, and the pelvis that nobody moved")
     left.legend(fontsize=8)
-    for path, color in zip(paths, ("C0", "C2", "C1"), strict=True):
+    for path, color in zip((paths[2], paths[0]), ("C1", "C0"), strict=True):
         worst = np.maximum(_judge(scene, path)[0].max(axis=1), 1e-7) * 1e3
         middle.plot(times, worst, lw=0.9, color=color, label=path.method)
     middle.axhline(POSITION * 1e3, color="C6", lw=0.8, ls="--", label="tolerance")
@@ -212,7 +213,7 @@ def _plot(scene: Scene, paths: Sequence[Path], report: Report) -> Any:
     middle.legend(fontsize=8)
     labels = ["Bio IK, published", *(path.method for path in paths)]
     values = [PUBLISHED, *(path.processor * 1e6 for path in paths)]
-    places = bars(right, labels, {"time": values}, 0.6, color=["C6", "C0", "C2", "C1"])
+    places = bars(right, labels, {"time": values}, 0.6, color=["C0"])
     beside(right, values, places[0], [f"{value:.0f} µs" for value in values])
     right.set(xscale="log", xlabel="mean processor time of a posture [µs]", title="time")
     right.set_xlim(right=6.0 * max(values))
