@@ -36,6 +36,7 @@ INDEXED = frozenset({"BatchSolution.__getitem__", "Poses.__getitem__", "Solution
 # Records that memetik alone fills: their constructors look at nothing.
 RECORDS = frozenset({
     "BatchSolution", "Chain", "FilesReport", "History", "Method", "Mimic", "PoseError", "Poses", "Solution", "Track",
+    "Trajectory",
 })  # fmt: skip
 
 FEW = mk.Budget(evaluations=20)
@@ -139,6 +140,7 @@ ARGUMENTS: dict[str, Any] = {
     "distance": lambda: 0.3,
     "domain": lambda: network().domain,
     "elite": lambda: np.zeros(2, dtype=bool),
+    "end": lambda: (0.3, 0.2, 0.1),
     "epochs": lambda: 2,
     "errors": lambda: {},
     "evaluations": lambda: 3,
@@ -189,10 +191,12 @@ ARGUMENTS: dict[str, Any] = {
     "place": lambda: "memetic.Memetic",
     "point": lambda: (0.0, 0.0, 0.0),
     "polygon": lambda: ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0)),
+    "poses": lambda: [np.eye(4), mk.translation(0.1, 0.0, 0.0)],
     "position": lambda: (0.0, 0.0, 0.0),
     "postures": lambda: [np.zeros(3)],
     "problem": problem,
     "q": lambda: np.zeros(3),
+    **dict.fromkeys(("qd", "qdd"), lambda: np.zeros((1, 3))),
     "rate": lambda: 100.0,
     "reach": reach,
     "reference": lambda: "x",
@@ -217,6 +221,8 @@ ARGUMENTS: dict[str, Any] = {
     "target": lambda: (0.5, 0.1, 0.2),
     "targets": moving,
     "threads": lambda: 1,
+    "times": lambda: 0.1,
+    "timing": lambda: sound("Trajectory").timing,
     "tip": lambda: "tip",
     "tips": lambda: ("tip",),
     "tolerance": lambda: 1e-3,
@@ -228,6 +234,7 @@ ARGUMENTS: dict[str, Any] = {
     "variable": lambda: "joint_1",
     "vectors": lambda: machines().vectors,
     "vertices": lambda: TRIANGLE[0],
+    "via": lambda: (0.2, 0.0, 0.0),
     "view": lambda: (35.0, 18.0),
     "voxel": lambda: 1.0,
     "weight": lambda: 1.0,
@@ -291,6 +298,7 @@ EXAMPLES: dict[str, Any] = {
     "Line": lambda: mk.Line("tip", (0.5, 0.0, 0.0), (0.0, 1.0, 0.0)),
     "Link": lambda: mk.Link("tip"),
     "LookAt": lambda: mk.LookAt("tip", (1.0, 1.0, 0.0)),
+    "Manipulability": lambda: mk.Manipulability("tip", 0.1),
     "MaxDistance": lambda: mk.MaxDistance("tip", (0.0, 0.0, 0.0), 0.5),
     "MinDistance": lambda: mk.MinDistance("tip", (0.0, 0.0, 0.0), 0.5),
     "OFKT": lambda: mk.OFKT(arm()),
@@ -310,6 +318,7 @@ EXAMPLES: dict[str, Any] = {
     "Touch": lambda: mk.Touch("link_3"),
     "Step": step,
     "Track": lambda: mk.track(problem(), moving(), budget=FEW),
+    "Trajectory": lambda: mk.track(problem(), moving(), budget=FEW).retime(),
     "TriangleMesh": lambda: mk.TriangleMesh(*TRIANGLE),
     **{row.solver.__name__: row.solver for row in mk.methods()},
     "Learned": lambda: mk.Learned(network=network()),

@@ -28,6 +28,7 @@ from memetik.objectives import (
     JointValue,
     Line,
     LookAt,
+    Manipulability,
     MaxDistance,
     MinDistance,
     Objective,
@@ -490,6 +491,32 @@ def balance(setting: Setting, rng) -> Wish | None:
     return Wish(objective, moved_by(setting, *heavy), parts)
 
 
+def manipulability(setting: Setting, rng) -> Wish:
+    frame, axes = some_frame(setting, rng), ("all", "position", "rotation")[rng.integers(3)]
+    least, tolerance = float(rng.uniform(0.05, 0.5)), some_tolerance(rng, 0.1, 0.5)
+    free = moved_by(setting, frame)
+
+    def parts(postures, _):
+        """The Jacobian by complex steps, in which nothing cancels, and its singular values."""
+        J = np.zeros((postures.count, 6, len(free)))
+        R = postures.frame(frame)[:, :3, :3]
+        for column, name in enumerate(sorted(free)):
+            q = postures.q.astype(complex)
+            q[setting.body.joint_names.index(name)] += 1e-30j
+            change = Postures(setting, q).frame(frame).imag / 1e-30
+            spin = change[:, :3, :3] @ R.transpose(0, 2, 1)
+            J[:, :3, column] = change[:, :3, 3]
+            J[:, 3:, column] = np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=1)
+        J = J[:, {"all": slice(0, 6), "position": slice(0, 3), "rotation": slice(3, 6)}[axes]]
+        w = np.sqrt(np.maximum(np.linalg.det(J @ J.transpose(0, 2, 1)), 0.0))
+        if J.shape[2] >= J.shape[1]:
+            w = np.linalg.svd(J, compute_uv=False).prod(axis=1)
+        slack = 1e-6 * np.prod(1.0 + np.linalg.norm(J, axis=2), axis=1) / least  # a root of a difference of products
+        return whole(np.maximum(0.0, 1.0 - w / least), tolerance, slack)
+
+    return Wish(Manipulability(frame, least, axes=axes, tolerance=tolerance), free, parts)
+
+
 def some_surface(rng):
     kind = rng.integers(3)
     if kind == 0:
@@ -604,6 +631,7 @@ FACTORIES: dict[type[Objective], Callable[[Setting, np.random.Generator], Wish |
     FunctionalRelation: functional_relation,
     JointValue: joint_value,
     Line: line,
+    Manipulability: manipulability,
     LookAt: functools.partial(aim, LookAt),
     MaxDistance: functools.partial(distance_range, MaxDistance),
     MinDistance: functools.partial(distance_range, MinDistance),

@@ -18,6 +18,7 @@ from memetik.geometry.transform import invert
 from memetik.types import Array
 
 FINE = 512  # points of a corner by which its length is measured
+MOST = 1_000_000  # poses of a path
 GRID = 2000  # points of the path at which its speed is planned
 
 
@@ -29,7 +30,8 @@ def line(start: TransformLike, end: TransformLike, *, steps: int = 100, screw: b
     thread moves.
     """
     first, last = as_transform(start, name="start"), as_transform(end, name="end")
-    shares = np.linspace(0.0, 1.0, whole_number(steps, GeometryError, "steps", least=2))
+    _near(first[:3, 3], last[:3, 3])
+    shares = np.linspace(0.0, 1.0, whole_number(steps, GeometryError, "steps", least=2, most=MOST))
     if flag(screw, GeometryError, "screw"):
         twist = log_transform(invert(first) @ last)
         return np.array([first @ exp_transform(share * twist) for share in shares])
@@ -45,6 +47,7 @@ def arc(start: TransformLike, via: TransformLike, end: TransformLike, *, steps: 
     """
     first, last = as_transform(start, name="start"), as_transform(end, name="end")
     middle = as_transform(via, name="via")[:3, 3]
+    _near(first[:3, 3], middle, last[:3, 3])
     a, b = middle - first[:3, 3], last[:3, 3] - first[:3, 3]
     normal = np.cross(a, b)
     square = float(normal @ normal)
@@ -57,7 +60,7 @@ def arc(start: TransformLike, via: TransformLike, end: TransformLike, *, steps: 
     radius = -center  # from the centre to the start
     far = b - center
     angle = math.atan2(float(np.cross(radius, far) @ axis), float(radius @ far)) % (2.0 * math.pi)
-    shares = np.linspace(0.0, 1.0, whole_number(steps, GeometryError, "steps", least=2))
+    shares = np.linspace(0.0, 1.0, whole_number(steps, GeometryError, "steps", least=2, most=MOST))
     poses = _matrices(_between(np.tile(_pose(first), (len(shares), 1)), np.tile(_pose(last), (len(shares), 1)), shares))
     turned = np.outer(np.cos(angle * shares), radius) + np.outer(np.sin(angle * shares), np.cross(axis, radius))
     poses[:, :3, 3] = first[:3, 3] + center + turned
@@ -84,6 +87,7 @@ def waypoints(
     """
     given = several(poses, GeometryError, "poses", "[pose, pose, ...]")
     places = [_pose(as_transform(pose, name=f"waypoint {k}")) for k, pose in enumerate(given)]
+    _near(*(place[4:] for place in places))
     if len(places) < 2:
         raise GeometryError(f"waypoints needs two poses or more, not {len(places)}.")
     lines = len(places) - 1
@@ -175,11 +179,21 @@ def _run(pieces: Sequence[_Piece], edges: Array, acceleration: float, rate: floa
             squared[k] = min(squared[k], squared[k + 1] + gain[k])
         first, last = np.sqrt(squared[:-1]), np.sqrt(squared[1:])
     times = np.append(0.0, np.cumsum(2.0 * np.diff(s) / (first + last)))
+    if not times[-1] * rate < MOST:
+        raise GeometryError(
+            f"the path takes {times[-1]:g} s, which at rate {rate:g} are more than {MOST} poses; lower the rate."
+        )
     due = np.append(np.arange(0.0, times[-1] - 1e-9, 1.0 / rate), times[-1])
     part = np.clip(np.searchsorted(times, due, side="right") - 1, 0, len(first) - 1)
     t = due - times[part]
     gained = t * (first[part] + 0.5 * t * (last - first)[part] / np.diff(times)[part])
     return np.asarray(np.minimum(s[part] + gained, edges[-1]))
+
+
+def _near(*points: Array) -> None:
+    """Complain of points that are too far away for lengths between them to be numbers."""
+    if max(float(np.abs(point).max()) for point in points) > 1e9:
+        raise GeometryError("a position is more than 1e9 m away; give it in metres.")
 
 
 def _each(value: float | Sequence[float], count: int, what: str) -> Array:

@@ -26,9 +26,10 @@ from memetik.types import Array
 Limits = float | Mapping[str, float] | ArrayLike | None  # of each joint: one for all, by name, an array, or the body's
 
 DEFAULT = 1.0  # rad/s, m/s and their like per second, where the body says nothing
+MOST = 1e6  # of a limit, beyond which there is none
 GRID = 400  # points at least, of which a path of few postures gets more between them
 STILL = 1e-6  # a step shorter than this share of the usual one is none,
-BRIEF = 1e-9  # and so is one that takes less than this at full speed [s]
+TINY = 1e-9  # and so is one that is shorter than this [rad or m]
 
 
 def limits_of(body: Body, given: Limits, what: str) -> Array:
@@ -47,9 +48,12 @@ def limits_of(body: Body, given: Limits, what: str) -> Array:
                 f"{what} has shape {array.shape}. Give one number, one for each of {body.dof} joints, or a dict."
             )
         limits[:] = array
-    if not (limits >= 0.0).all():
-        bad = body.joint_names[int(np.flatnonzero(~(limits >= 0.0))[0])]
-        raise ProblemError(f"{what} of joint {bad!r} must be zero or positive, not {shown(given)}.")
+    sound = (limits >= 0.0) & (limits <= MOST)
+    if not sound.all():
+        bad = body.joint_names[int(np.flatnonzero(~sound)[0])]
+        raise ProblemError(
+            f"{what} of joint {bad!r} must be zero or positive and at most {MOST:g}, not {shown(given)}."
+        )
     return limits
 
 
@@ -63,10 +67,10 @@ def retime(body: Body, path: Array, velocity: Limits, acceleration: Limits) -> T
             f"joint {body.joint_names[stuck[0]]!r} moves along the path, but its limit of velocity or acceleration is zero. "
             "Lock it in the problem, or give it limits."
         )
-    # The parameter is the time that each step takes at full speed; steps in which nothing moves have no part in it.
-    lengths = np.max(np.abs(np.diff(path[:, moving], axis=0)) / v[moving], axis=1, initial=0.0)
+    # The parameter is the largest change of a joint, summed up; steps in which nothing moves have no part in it.
+    lengths = np.max(np.abs(np.diff(path[:, moving], axis=0)), axis=1, initial=0.0)
     usual = float(np.median(lengths[lengths > 0.0])) if (lengths > 0.0).any() else 0.0
-    kept = lengths > max(STILL * usual, BRIEF)
+    kept = lengths > max(STILL * usual, TINY)
     if not kept.any():
         still = np.zeros(len(path))
         alone = Spline(np.array([0.0, 1.0]), path[[0, 0]], np.zeros((2, body.dof)))

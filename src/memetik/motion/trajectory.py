@@ -14,6 +14,8 @@ from memetik.geometry.checks import real_array, real_number
 from memetik.motion.spline import Spline
 from memetik.types import Array
 
+MOST = 10_000_000  # rows of a sampled trajectory
+
 
 class Timing(NamedTuple):
     """How a spline is run through: between two grid points its parameter s accelerates evenly."""
@@ -70,6 +72,8 @@ class Trajectory:
         rate = real_number(rate, ProblemError, "rate")
         if not 0.0 < rate < math.inf:
             raise ProblemError(f"rate is {rate}; it must be above zero, in rows per second.")
+        if self.duration * rate > MOST:
+            raise ProblemError(f"{self.duration:g} s at {rate:g} rows a second are too many; {MOST} rows are allowed.")
         times = np.arange(math.ceil(self.duration * rate - 1e-9) + 1) / rate
         return Trajectory(times, *self.timing.at(times), self.timing)
 

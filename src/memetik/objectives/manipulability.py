@@ -9,6 +9,7 @@ import numpy as np
 from memetik.body import Body
 from memetik.body.rows import Axes
 from memetik.errors import ProblemError, shown
+from memetik.geometry.checks import instance
 from memetik.kernels.terms.manipulability import MANIPULABILITY
 from memetik.objectives.framed import Framed
 from memetik.objectives.objective import FrameLike, Packer, Single, checked_number
@@ -55,6 +56,7 @@ class Manipulability(Framed, Single):
 
     def enough(self, body: Body) -> float:
         """`least`, or the median manipulability of random postures of a body."""
+        instance(body, Body, ProblemError, "a body. Give the one whose frame it is.")
         if self.least is not None:
             return self.least
         rng = np.random.default_rng(0)
