@@ -53,7 +53,9 @@ class CCD(Sweeping):
 
     seed: int = 0
     direction: Literal["tip_to_root", "root_to_tip"] = parameter(
-        DIRECTIONS[0], lambda value: value in DIRECTIONS, f"it must be {' or '.join(map(repr, DIRECTIONS))}"
+        DIRECTIONS[0],
+        lambda value: isinstance(value, str) and value in DIRECTIONS,
+        f"it must be {' or '.join(map(repr, DIRECTIONS))}",
     )
     longest_step: float = parameter(math.inf, lambda value: value > 0.0, "it must be above zero, or infinite")
     restarts: bool = True
