@@ -14,6 +14,8 @@ from memetik.kernels.problem.workspace import Workspace
 from memetik.problem import Problem
 from memetik.solvers import memetic_plan
 
+NO_BLOCKS = {"own": 0, "tall": 0, "own+tall": 0, "border": 0}  # sizes of a workspace without them
+
 
 def variables_of(lower, upper, whole_turn=0, row_begin=0, row_end=0):
     """Variables with these limits, to draw from as well where they are finite."""
@@ -30,7 +32,7 @@ class Flat:
     def __init__(self, problem: Problem) -> None:
         self.compiled = c = problem.compiled
         self.problem = c.record
-        self.nodes, self.frames, self.terms, self.variables, self.limits, self.data, self.affects = c.record
+        self.nodes, self.frames, self.terms, self.variables, self.limits, self.data, self.affects, *_ = c.record
         self.active = c.active
         self.work = allocate(Workspace, c.sizes)
         self.scratch = allocate(SearchScratch, {**c.sizes, "population": memetic_plan.POPULATION})

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.errors import GeometryError, ProblemError, shown
 from memetik.geometry import RotationLike, TransformLike, as_transform, rotation_matrix
-from memetik.geometry.checks import real_array
+from memetik.geometry.checks import CLEAN_TOLERANCE, real_array
 from memetik.kernels.terms.targets import (
     BAD_LAST_ROW,
     NOT_A_ROTATION,
@@ -52,11 +53,24 @@ def set_rotation(target: Target, value: RotationLike, name: str) -> None:
     """Write the rotation of a pose target and leave its position."""
     matrix = np.eye(4)
     try:
-        matrix[:3, :3] = rotation_matrix(value, name="target")
+        rotation: Any = value
+        matrix[:3, :3] = rotation if _is_clean_rotation(rotation) else rotation_matrix(rotation, name="target")
     except GeometryError as error:
         raise ProblemError(f"{name}: {error}") from error
     matrix[:3, 3] = target.numbers[4:7]
     set_pose(target, matrix, name)
+
+
+def _is_clean_rotation(value: Any) -> bool:
+    """Whether it is a float64 3x3 array that is a rotation, or a reflection, to the last digits; most targets are."""
+    if not (type(value) is _ARRAY and value.shape == (3, 3) and value.dtype == _FLOAT):
+        return False
+    (a, b, c), (d, e, f), (g, h, i) = value.tolist()
+    off = (
+        abs(a * d + b * e + c * f) + abs(a * g + b * h + c * i) + abs(d * g + e * h + f * i)
+    )  # NaN with an entry that is
+    off += abs(a * a + b * b + c * c - 1.0) + abs(d * d + e * e + f * f - 1.0) + abs(g * g + h * h + i * i - 1.0)
+    return bool(off <= 0.5 * CLEAN_TOLERANCE)
 
 
 def pose_rows(path: ArrayLike, name: str) -> Array:

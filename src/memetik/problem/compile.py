@@ -23,6 +23,7 @@ from memetik.kernels.terms.function_pointers import JACOBIAN, RESIDUAL
 from memetik.kernels.terms.manipulability import MOTION_DATA
 from memetik.kernels.terms.records import POINT, ROTATION, TERM, TermKind, kind_of
 from memetik.objectives.objective import Objective, Target
+from memetik.problem.blocks import Split, split_residuals
 from memetik.types import Array
 
 # A tolerance this wide, as a share of what counts as one in the search, leaves room that a solver can use.
@@ -45,6 +46,7 @@ class Compiled:
     limits: NDArray[np.void]  # of all free joints of the body, read or not
     data: Array
     affects: NDArray[np.uint8]  # (terms, variables)
+    split: Split
     kernels: Sequence[tuple[Any, Any]]  # residual and Jacobian of each term, nothing for springs
     owners: tuple[slice, ...]  # the terms of each objective
     one_pose: bool  # nothing but one full pose of one frame, which has methods of its own
@@ -88,14 +90,15 @@ class Compiled:
         return {
             "nodes": self.nodes.size, "frames": self.frames.size, "terms": self.terms.size, "variables": n, "residuals": m,
             "system": max(min(n, m), 1), "dof": self.limits.size, "numbers": self.data.size, "outcome": self.outcome_size,
-            "clock": CLOCK,
+            "clock": CLOCK, **self.split.sizes,
         }  # fmt: skip
 
     @cached_property
     def flat(self) -> FlatProblem:
         """What kernels read, without the addresses of the terms: enough for a single pose, which is solved without them."""
         return FlatProblem(
-            self.nodes, self.frames, self.terms, self.variables, self.limits, self.data, self.affects
+            self.nodes, self.frames, self.terms, self.variables, self.limits, self.data, self.affects, self.split.blocks,
+            self.split.order,
         )  # fmt: skip
 
     @cached_property
@@ -248,13 +251,15 @@ def compile_problem(
     variables = _variables(welded, lower, upper, read, nodes, direct)
     variables["index"] = keep[read] if read else []
     _require_influence(objectives, owners, affects[:, variables["lower"] < variables["upper"]])
+    split = split_residuals(terms, affects)
     for variable, moves in zip(variables, affects.T, strict=True):
         moved = terms[(moves != 0) & (terms["rows"] > 0)]
         if len(moved):
             variable["row_begin"], variable["row_end"] = moved["row"].min(), (moved["row"] + moved["rows"]).max()
     compiled = Compiled(
-        nodes, frames, terms, variables, limits, data, affects, packed.kernels, owners, _is_one_pose(terms, data, nodes)
-    )
+        nodes, frames, terms, variables, limits, data, affects, split, packed.kernels, owners,
+        _is_one_pose(terms, data, nodes),
+    )  # fmt: skip
     if not compiled.one_pose:
         compiled.record  # noqa: B018 - compile the terms now, before the clock of a solve runs
     return compiled

@@ -52,7 +52,8 @@ class Memetic(Seeded):
         status = search_from(
             plan.search, scratch.table, q, outcome, self.seed, scratch.search, scratch.seconds, usual
         )  # fmt: skip
-        if status == REACHED and c.one_pose and compile_times.latest < begin:  # most solves end here
+        settled = status == REACHED and not c.calls_python and not c.only_guides
+        if settled and compile_times.latest < begin:  # most solves end here
             plan.give_back(scratch)
             return Solution(problem, q, status, outcome, perf_counter() - begin, "memetic")
         status = later_stages(scratch, q, outcome, status, self.seed, begin)

@@ -41,7 +41,7 @@ class MemeticPlan(Pool["MemeticScratch"]):
         self.population = allocate(Population, self.sizes, genes=genes)
         if not c.one_pose:
             compile_ahead([(search_stage, STAGE), (self.local_search, ATTEMPT)])
-        place_population(c.nodes, c.frames, genes, np.empty((c.nodes.size, 7)), self.population.frame_poses)
+        place_population(c.nodes, c.frames, self.population, np.empty((c.nodes.size, 7)))
 
     @property
     def local_search(self) -> Any:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.lanes import LANES, bit, bits, fused, put, select, spread, take
+from memetik.kernels.compiler.lanes import LANES, bit, bits, fused, put, select, spread, sum_lanes, take
 from memetik.kernels.compiler.record import LINE
 
 pytestmark = pytest.mark.quick
@@ -125,3 +125,13 @@ def test_rows_are_counted_over_all_axes_but_the_last():
     copy_row(array, 7 * 2 + 5, to)
     assert_array_equal(to[2, 5], array[2, 5])
     assert np.count_nonzero(to) == LANES
+
+
+@jit
+def total(given):
+    return sum_lanes(take(given, 1))
+
+
+def test_the_sum_of_all_lanes(rng):
+    values = rng.normal(size=(2, LANES))
+    assert total(rows(*values)) == pytest.approx(values[1].sum(), rel=1e-12)

@@ -9,12 +9,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from memetik import Body, Joint, Link
 from memetik.geometry import random_rotation
 from memetik.kernels.compiler.random import seed_stream
-from memetik.kernels.memetic.search import FRESH, SHARE, blame, draw, rank, search
+from memetik.kernels.memetic.search import FRESH, SHARE, blame, choose_limbs, draw, rank, search
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
 from memetik.kernels.problem.evaluate import count_residuals
 from memetik.kernels.problem.limits import sample
 from memetik.kernels.problem.quick_error import quick_error
-from memetik.objectives import Direction, Displacement, Orientation, Position
+from memetik.objectives import Direction, Displacement, LookAt, Orientation, Position
 from memetik.problem import Problem
 from memetik.solvers.memetic_plan import memetic_plan
 from tests.kernels.flat import Flat
@@ -125,6 +125,8 @@ def test_rank_by_its_fast_paths_is_the_quick_error(body, tips, rng):
         Position(right, rng.normal(size=3), mask=(1, 0, 1)),
         Orientation(right, random_rotation(rng), relative_to=left),
         Direction(right, (0.0, 1.0, 0.5)),
+        LookAt(left, rng.normal(size=3)),
+        LookAt(left, rng.normal(size=3), relative_to=right),
     ]
     flat = Flat(Problem(body, wanted))
     plan = memetic_plan(flat.compiled)
@@ -135,6 +137,34 @@ def test_rank_by_its_fast_paths_is_the_quick_error(body, tips, rng):
         flat.place(genes[k])
         looks = [quick_error(t, flat.data, flat.work.world, genes[k], flat.work.right) for t in flat.terms]
         assert flat.scratch.score[k] == pytest.approx(flat.terms["scale"] ** 2 @ looks, rel=1e-9)
+
+
+def test_limbs_are_chosen_for_where_they_begin(body, tips):
+    """Of all postures the left arm that comes nearest with the torso as it is; what is not to blame stays."""
+    case = Search(body, tips, Q, off=(0.0, 0.0))
+    flat, genes = case.flat, memetic_plan(case.flat.compiled).population.genes
+    case.problem.objectives[0].target = at(body, tips[0], np.array([0.3, -2.0, 1.0, 0.0, 0.0]))
+    flat.measure(case.x)
+    case.blame()
+    assert_array_equal(case.chosen, [1, 1, 1, 0, 0])
+    choose_limbs(
+        flat.problem, memetic_plan(flat.compiled).population, flat.scratch, case.x, flat.run(), flat.work
+    )  # fmt: skip
+    target = case.problem.objectives[0].target
+    gaps = [np.linalg.norm(at(body, tips[0], np.r_[Q[0], arm, Q[3:]]) - target) for arm in genes[:, 1:3]]
+    assert_array_equal(case.x, np.r_[Q[0], genes[np.argmin(gaps), 1:3], Q[3:]])
+    assert flat.outcome[EVALUATIONS] == 1
+
+
+def test_a_limb_that_gains_little_stays(body, tips):
+    """The target is out of reach of every arm, and one is about as good as the other."""
+    case = Search(body, tips, Q, off=(9.0, 0.0))
+    case.blame()
+    choose_limbs(
+        case.flat.problem, memetic_plan(case.flat.compiled).population, case.flat.scratch, case.x, case.flat.run(),
+        case.flat.work,
+    )  # fmt: skip
+    assert_array_equal(case.x, Q)
 
 
 def test_the_population_lies_within_the_limits_and_its_poses_are_right(body, tips):

@@ -21,6 +21,7 @@ from memetik.kernels.problem.budget import (
 )
 from memetik.kernels.problem.record import Run
 from memetik.kernels.problem.workspace import Workspace
+from tests.kernels.flat import NO_BLOCKS
 
 pytestmark = pytest.mark.quick
 
@@ -72,7 +73,7 @@ def test_evaluations_count_before_time(clock):
 
 
 def test_remember_keeps_the_best(rng, clock):
-    sizes = {"nodes": 1, "frames": 1, "variables": 4, "residuals": 3, "system": 3}
+    sizes = {"nodes": 1, "frames": 1, "variables": 4, "residuals": 3, "system": 3, **NO_BLOCKS}
     work, outcome = allocate(Workspace, sizes), np.zeros(OUTCOME)
     run = run_of(outcome, clock)
     outcome[ERROR] = math.inf

@@ -8,10 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.record import allocate
-from memetik.kernels.problem.least_squares import step_by_residuals, step_by_variables
+from memetik.kernels.problem.least_squares import bounded_step, linear_model, step_by_residuals, step_by_variables
 from memetik.kernels.problem.workspace import Workspace
-from tests.kernels.flat import variables_of
+from memetik.objectives import JointValue, Position
+from memetik.problem import Problem
+from tests.kernels.flat import NO_BLOCKS, Flat, variables_of
+from tests.naive.bodies import random_body
 from tests.naive.steps import damped_step
 
 pytestmark = pytest.mark.quick
@@ -36,7 +40,7 @@ def system(rng, n, m, held=0.3, springs=0.5):
 def solved(step, jacobian, spans, residual, springs, diagonal, free, damping):
     """The step that a kernel writes; it may not read what it has not written."""
     n, m = jacobian.shape[0], len(residual)
-    sizes = {"nodes": 0, "frames": 0, "variables": n, "residuals": m, "system": max(n, m)}
+    sizes = {"nodes": 0, "frames": 0, "variables": n, "residuals": m, "system": max(n, m), **NO_BLOCKS}
     work = allocate(Workspace, sizes, jacobian=np.ascontiguousarray(jacobian), residual=residual, gradient=springs,
                     diagonal=diagonal, free=free)  # fmt: skip
     for scratch in (work.system, work.right, work.step):
@@ -110,3 +114,31 @@ def test_little_damping_gives_the_shortest_solution(rng):
     expected = -np.linalg.pinv(jacobian[:, :m].T) @ residual
     step = by_residuals(jacobian, spans, residual, none, none, every, 1e-12)
     assert_allclose(step, expected, rtol=0.0, atol=1e-9)
+
+
+@jit
+def bounded(problem, x, damping, longest, work):
+    linear_model(problem, x, 1.0, work)
+    bounded_step(problem, x, damping, longest, work)
+
+
+@given(seed=seeds, joints=st.integers(3, 7), longest=st.sampled_from([0.2, 1.5]))
+def test_a_bounded_step_makes_up_for_what_is_stopped(seed, joints, longest):
+    """Those that would pass a limit stop there, and the others solve for what is left."""
+    rng = np.random.default_rng(seed)
+    body = random_body(rng, joints, ["revolute", "prismatic"])
+    tip = Position(f"link{joints}", rng.normal(size=3))
+    flat = Flat(Problem(body, [tip, JointValue(body.joint_names[0], 0.3)]))
+    w, damping, x = flat.work, 0.05, flat.sample(rng)
+    lower, upper = flat.variables["lower"], flat.variables["upper"]
+    flat.linearise(x, 1.0)
+    model = [a.copy() for a in (w.jacobian, w.residual, w.gradient, w.diagonal)]
+    step = damped_step(*model, np.ones(x.size), damping)
+    to = x + step * min(1.0, longest / np.abs(step).max())
+    past = (to < lower) | (to > upper)
+    moves = np.where(past, np.clip(to, lower, upper) - x, 0.0)
+    model[1] = model[1] + moves @ model[0]
+    expected = moves + damped_step(*model, ~past, damping)
+    flat.measure(x, 1.0)
+    bounded(flat.problem, x, damping, longest, w)
+    assert_allclose(w.step, expected * min(1.0, longest / np.abs(expected).max()), rtol=0.0, atol=1e-9)

@@ -9,6 +9,7 @@ from numpy.testing import assert_array_equal
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.record import allocate
 from memetik.kernels.problem.workspace import Workspace, carve_workspace, workspace_size
+from tests.kernels.flat import NO_BLOCKS
 
 pytestmark = pytest.mark.quick
 
@@ -18,7 +19,7 @@ counts = st.integers(0, 9)
 def declared(nodes, frames, n, m):
     """A workspace as it is declared."""
     sizes = {"nodes": nodes, "frames": frames, "variables": n, "residuals": m, "system": max(min(n, m), 1)}
-    return allocate(Workspace, sizes)
+    return allocate(Workspace, {**sizes, **NO_BLOCKS})
 
 
 @jit

@@ -199,6 +199,20 @@ if COMPILED:
         return lanes(value), code
 
     @intrinsic
+    def sum_lanes(typing, value):
+        """The sum of all lanes, by halves."""
+
+        def code(context, builder, sig, args):
+            total, half = args[0], LANES // 2
+            while half:
+                places = [(k + half) % LANES for k in range(LANES)]
+                turned = builder.shuffle_vector(total, total, ir.Constant(ir.VectorType(ir.IntType(32), LANES), places))
+                total, half = builder.fadd(total, turned), half // 2
+            return builder.extract_element(total, ir.Constant(ir.IntType(32), 0))
+
+        return types.float64(value), code
+
+    @intrinsic
     def fused(typing, a, b, c):
         """a b + c, rounded once where the processor can."""
 
@@ -242,6 +256,10 @@ else:
 
     def spread(value):
         """The same number in all lanes."""
+        return value
+
+    def sum_lanes(value):
+        """The sum of all lanes, by halves."""
         return value
 
     def fused(a, b, c):

@@ -99,9 +99,13 @@ def general_kernel(kinds: Kinds, attempt: Any) -> Any:
         q, free = free[:dof], free[dof:]
         outcome, free = free[: launch.results.outcomes.shape[1]], free[launch.results.outcomes.shape[1] :]
         work = cut(free, nodes.size, frames.size, n, count(terms))
-        own = Problem(nodes, frames, terms, variables, problem.limits, data, problem.affects)
+        own = Problem(
+            nodes, frames, terms, variables, problem.limits, data, problem.affects, problem.blocks, problem.order
+        )
         arrays = SolveArrays(own, work, data, rows.clock[warp], rows.state[warp])
-        scratch = SearchScratch(rows.score[warp], rows.used[warp], rows.failed[warp], rows.chosen[warp])
+        scratch = SearchScratch(
+            rows.score[warp], rows.used[warp], rows.failed[warp], rows.chosen[warp], rows.limb_score[warp]
+        )
         if thread >= LANES:
             lane = thread - LANES
             serve(lane, launch, own, scratch, work, q, outcome, given.tree, rows.lanes[warp, lane])

@@ -12,7 +12,7 @@ from memetik.kernels.problem.record import Problem
 
 SIMULATED: bool = getattr(numba.config, "ENABLE_CUDASIM", False)  # device code as plain Python, a thread at a time
 LANES = 1 if SIMULATED else 32  # threads of a warp; in the simulator they cannot meet without all others
-WORDS = 4 + 2 * LANES  # with which the shared memory of a warp begins (warp.py)
+WORDS = 12 + 2 * LANES  # with which the shared memory of a warp begins (warp.py)
 
 
 class Tasks(NamedTuple):
@@ -62,6 +62,7 @@ class WarpScratch(NamedTuple):
     used: Array = flags("warps", "population")
     failed: Array = flags("warps", "terms")
     chosen: Array = flags("warps", "variables")
+    limb_score: Array = floats("warps", "population")
 
 
 class Tree(NamedTuple):

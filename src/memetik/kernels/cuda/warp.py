@@ -20,7 +20,7 @@ from memetik.kernels.body.motion import local
 from memetik.kernels.cuda.record import LANES, SIMULATED, WORDS
 from memetik.kernels.cuda.table import address_of, floats_at
 from memetik.kernels.math.pose import axis, compose, load, store
-from memetik.kernels.memetic.population_poses import load_poses, take_best
+from memetik.kernels.memetic.population_poses import add_angles, add_distances, best_of, load_poses
 from memetik.kernels.memetic.search import rank
 from memetik.kernels.problem.budget import ERROR, remember
 from memetik.kernels.problem.evaluate import measure, place, term_error
@@ -42,12 +42,14 @@ _LANES, _ZERO, _ONE, _TWO, _THREE = _U(LANES), _U(0), _U(1), _U(2), _U(3)
 _FOUR, _FIVE, _SIX, _SEVEN, _EIGHT = _U(4), _U(5), _U(6), _U(7), _U(8)
 
 # Shared memory begins with words: what is to be done, with which vector, number and row.
-WORK, VECTOR, NUMBER, ROW = range(4)
-SLOTS = 4  # then a number and an index for each lane
+WORK, VECTOR, NUMBER, ROW, PANEL = 0, 1, 2, 3, 4
+TARGET = 5  # then a pose
+SLOTS = 12  # then a number and an index for each lane
 TERMS = WORDS  # then a squared error and a verdict for each term, and a number for each variable
 
 DONE, BEGIN, PLACE, MEASURE, LINEAR_MODEL, STEP = 0, 1, 2, 3, 4, 5
-SHORTEN, TAKE_STEP, REMEMBER, RANK, TAKE_BEST, END = 6, 7, 8, 9, 10, 11
+SHORTEN, TAKE_STEP, REMEMBER, RANK, BEST, END = 6, 7, 8, 9, 10, 11
+DISTANCES, ANGLES = 12, 13
 
 
 @cuda.jit(device=True)
@@ -403,7 +405,7 @@ def cooperate(translate, residual_of, jacobian_of):
         order(RANK, address_of(work.x), 0.0)
 
     @cuda.jit(device=True)
-    def take_best_share(lane, score):
+    def best_share(lane, score):
         words, numbers = cuda.shared.array(0, INTEGER), cuda.shared.array(0, FLOAT)
         best = min(lane, score.size - 1)
         for c in range(lane, score.size, LANES):
@@ -413,16 +415,47 @@ def cooperate(translate, residual_of, jacobian_of):
         meet()
 
     @cuda.jit(device=True)
-    def take_best_all(score):
-        order(TAKE_BEST, address_of(score), 0.0)
+    def best_all(score):
+        order(BEST, address_of(score), 0.0)
         words, numbers = cuda.shared.array(0, INTEGER), cuda.shared.array(0, FLOAT)
         best, lowest = words[SLOTS + LANES], numbers[SLOTS]
         for lane in range(1, LANES):
             value, c = numbers[SLOTS + lane], words[SLOTS + LANES + lane]
             if value < lowest or (value == lowest and c < best):
                 best, lowest = c, value
-        score[best] = math.inf
         return best
+
+    @cuda.jit(device=True)
+    def add_share(lane, angles, poses, target, weight, score):
+        """Add to the score of every posture; `poses` are seven numbers for each, by number, `target` is a pose."""
+        count = score.size
+        for c in range(lane, count, LANES):
+            if angles:
+                dot = target[0] * poses[c] + target[1] * poses[count + c]
+                dot += target[2] * poses[2 * count + c] + target[3] * poses[3 * count + c]
+                score[c] += weight * 8.0 * (1.0 - min(abs(dot), 1.0))
+            else:
+                dx, dy = poses[4 * count + c] - target[4], poses[5 * count + c] - target[5]
+                dz = poses[6 * count + c] - target[6]
+                score[c] += weight * (dx * dx + dy * dy + dz * dz)
+        meet()
+
+    @cuda.jit(device=True)
+    def post_target(target, score):
+        words, numbers = cuda.shared.array(0, INTEGER), cuda.shared.array(0, FLOAT)
+        words[ROW], words[PANEL] = address_of(score), score.size
+        for k in range(7):
+            numbers[TARGET + k] = target[k]
+
+    @cuda.jit(device=True)
+    def add_distances_all(frame_poses, target, weight, score):
+        post_target(target, score)
+        order(DISTANCES, address_of(frame_poses), weight)
+
+    @cuda.jit(device=True)
+    def add_angles_all(frame_poses, target, weight, score):
+        post_target(target, score)
+        order(ANGLES, address_of(frame_poses), weight)
 
     # ---- What the lanes do -------------------------------------------------------------------------------------
 
@@ -455,12 +488,17 @@ def cooperate(translate, residual_of, jacobian_of):
                 remember_share(lane, x, work)
             elif todo == RANK:
                 rank_share(lane, problem, launch.population, scratch, own)
+            elif todo == BEST:
+                best_share(lane, floats_at(words[VECTOR], scratch.score.size))
             else:
-                take_best_share(lane, scratch.score)
+                score = floats_at(words[ROW], words[PANEL])
+                poses = floats_at(words[VECTOR], 7 * words[PANEL])
+                add_share(lane, todo == ANGLES, poses, numbers[TARGET : TARGET + 7], number, score)
             cuda.syncthreads()
 
     instead = {
         place: place_all, measure: measure_all, linear_model: linear_model_all, damped_step: step_all,
-        shorten: shorten_all, take_step: take_step_all, remember: remember_all, rank: rank_all, take_best: take_best_all,
+        shorten: shorten_all, take_step: take_step_all, remember: remember_all, rank: rank_all, best_of: best_all,
+        add_distances: add_distances_all, add_angles: add_angles_all,
     }  # fmt: skip
     return instead, serve

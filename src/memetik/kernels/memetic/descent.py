@@ -6,14 +6,23 @@ from memetik.kernels.compiler.jit import jit
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.problem.evaluate import measure, place
 from memetik.kernels.problem.guides import FADING, first_fading
-from memetik.kernels.problem.least_squares import LEAST_DAMPING, damped_step, linear_model, shorten, take_step
+from memetik.kernels.problem.least_squares import (
+    LEAST_DAMPING,
+    bounded_step,
+    damped_step,
+    linear_model,
+    shorten,
+    take_step,
+)
 
-# A step is damped by this share of half the squared error: bold near the solution, careful far from it.
+# A step is damped by this share of half the squared error, of one limb on average: bold near the solution, careful far from it.
 DAMPING = 0.1
 LONGEST_STEP = 1.5  # rad or m, for the joint that moves most
 STEPS = 12  # an attempt that takes longer rarely succeeds
 STALL = 0.5  # a step should at least halve the squared error ...
 STALLS = 2  # ... and may fail to do so once in a row
+# Where limbs can start afresh one by one, the next attempt is likely to succeed, and this one is given up sooner.
+LIMBS_STALL = 0.4
 
 # While soft terms pull, the balance is found when a step gains less than 2 %.
 BALANCE_STALL, BALANCE_STEPS = 0.98, 30
@@ -30,7 +39,7 @@ def newton_step(problem, x, damping, softness, work):
 @jit
 def descend(problem, x, softness, run, work):
     """Step downhill until satisfied (with softness 0), stalled or out of budget. Returns whether it is satisfied."""
-    stall, stalls, steps = STALL, STALLS, STEPS
+    stall, stalls, steps = LIMBS_STALL if problem.blocks.size > 1 else STALL, STALLS, STEPS
     if softness > 0.0:
         stall, stalls, steps = BALANCE_STALL, 1, BALANCE_STEPS
     last = math.inf
@@ -50,7 +59,9 @@ def descend(problem, x, softness, run, work):
         if not math.isfinite(error):  # some objective is not defined here; a step would lead nowhere
             return False
         last = error
-        newton_step(problem, x, DAMPING * 0.5 * error + LEAST_DAMPING, softness, work)
+        linear_model(problem, x, softness, work)
+        damping = DAMPING * 0.5 * error / max(problem.blocks.size, 1) + LEAST_DAMPING
+        bounded_step(problem, x, damping, LONGEST_STEP, work)
         take_step(x, problem.variables, work)
     return False
 

@@ -13,6 +13,7 @@ class Population(NamedTuple):
 
     genes: Array = floats("population", "variables")
     frame_poses: Array = floats("frames", 7, "population")  # of each posture (population_poses.py)
+    limb_poses: Array = floats("frames", 7, "population")  # the same, seen from where the limb of the frame begins
 
 
 class SearchScratch(NamedTuple):
@@ -22,6 +23,7 @@ class SearchScratch(NamedTuple):
     used: Array = flags("population")  # 1 for a posture that was exploited
     failed: Array = flags("terms")  # 1 for a term to be satisfied by other variables
     chosen: Array = flags("variables")  # 1 for a variable to be replaced
+    limb_score: Array = floats("population")  # how far the limbs of each posture look from their targets
 
 
 class RelaxScratch(NamedTuple):

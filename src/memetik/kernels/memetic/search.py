@@ -10,19 +10,31 @@ import math
 
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.random import seed_stream
-from memetik.kernels.memetic.population_poses import add_angles, add_distances, load_poses, take_best
+from memetik.kernels.memetic.population_poses import (
+    add_aims,
+    add_angles,
+    add_distances,
+    begins_limb,
+    best_of,
+    end_of_chain,
+    load_poses,
+    seen_from,
+    take_best,
+)
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, spent
 from memetik.kernels.problem.evaluate import place, term_error
 from memetik.kernels.problem.function_pointers import call_attempt
 from memetik.kernels.problem.limits import sample
 from memetik.kernels.problem.quick_error import quick_error, unmasked
 from memetik.kernels.problem.solve import begin_solve, end_solve
+from memetik.kernels.terms.aim import AIM_AXIS, AIM_FREE, AIM_IS_POINT
 from memetik.kernels.terms.function_pointers import call_residual
 from memetik.kernels.terms.pose import target_pose
-from memetik.kernels.terms.records import POINT, ROTATION
+from memetik.kernels.terms.records import DIRECTION, POINT, ROTATION
 
 FRESH = 8  # postures drawn for one start after the population is used up
 SHARE = 8  # one in this many of the population is exploited before that
+BETTER = 0.5  # a limb is replaced by one that leaves less than this share of its squared error
 
 
 @jit
@@ -58,7 +70,7 @@ def blame(problem, x, failed, chosen, work):
 def rank(problem, population, scratch, work):
     """Score every posture of the population by the marked terms; one that was exploited before is out.
 
-    Whole positions and orientations in the world have a fast path, over all postures at once (population_poses.py).
+    Whole positions, orientations and directions in the world have a fast path, over all postures at once (population_poses.py).
     """
     terms, data = problem.terms, problem.data
     score, frame_poses = scratch.score, population.frame_poses
@@ -73,10 +85,51 @@ def rank(problem, population, scratch, work):
             add_distances(frame_poses[term.frame], target_pose(term, data, work.world), weight, score)
         elif term.goal == ROTATION and term.other < 0 and unmasked(term, data):
             add_angles(frame_poses[term.frame], target_pose(term, data, work.world), weight, score)
+        elif term.goal == DIRECTION and term.other < 0 and data[term.numbers + AIM_FREE] == 0.0:
+            k, to = term.numbers + AIM_AXIS, term.target
+            axis, wanted = (data[k], data[k + 1], data[k + 2]), (data[to], data[to + 1], data[to + 2])
+            is_point = data[term.numbers + AIM_IS_POINT] != 0.0
+            add_aims(frame_poses[term.frame], axis, wanted, is_point, weight, score)
         else:
             for c in range(score.size):
                 load_poses(frame_poses, c, work.world)
                 score[c] += weight * quick_error(term, data, work.world, population.genes[c], work.right)
+
+
+@jit
+def choose_limbs(problem, population, scratch, x, run, work):
+    """Give every limb with a marked term the joint values that suit its targets best where x has put its beginning.
+
+    Whole postures of many limbs that all suit are rare; limbs that do are many. A limb that gains little keeps what it has: it
+    is too short for where it is, and would only be stretched or bent to its limits.
+    """
+    nodes, frames, terms, data = problem.nodes, problem.frames, problem.terms, problem.data
+    score = scratch.limb_score
+    place(nodes, frames, x, work.poses, work.world)
+    run.outcome[EVALUATIONS] += 1.0
+    for limb in range(nodes.size):
+        if not begins_limb(nodes, limb):
+            continue
+        for c in range(score.size):
+            score[c] = 0.0
+        now = 0.0
+        for t in range(terms.size):
+            term = terms[t]
+            if not scratch.failed[t] or term.frame < 0 or not limb <= frames[term.frame].node <= nodes[limb].last:
+                continue
+            if (term.goal == POINT or term.goal == ROTATION) and term.other < 0 and unmasked(term, data):
+                target = seen_from(nodes[limb].parent, target_pose(term, data, work.world), work.poses)
+                weight = term.scale * term.scale
+                if term.goal == POINT:
+                    add_distances(population.limb_poses[term.frame], target, weight, score)
+                else:
+                    add_angles(population.limb_poses[term.frame], target, weight, score)
+                now += weight * quick_error(term, data, work.world, x, work.right)
+        best = best_of(score)
+        if score[best] < BETTER * now:
+            for i in range(limb, nodes[limb].last + 1):
+                if scratch.chosen[nodes[i].variable]:
+                    x[nodes[i].variable] = population.genes[best, nodes[i].variable]
 
 
 @jit
@@ -135,6 +188,8 @@ def search(problem, population, scratch, attempt, run, work):
             for k in range(x.size):
                 if scratch.chosen[k]:
                     x[k] = population.genes[c, k]
+            if end_of_chain(problem.nodes, 0) + 1 < problem.nodes.size and run.outcome[EVALUATIONS] + 1.0 < run.most:
+                choose_limbs(problem, population, scratch, x, run, work)
         else:
             draw(problem, x, scratch, run, work)
     for k in range(x.size):

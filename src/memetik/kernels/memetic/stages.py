@@ -71,8 +71,9 @@ def relax_stage(table, q, outcome, seed, most, seconds):
     copy(problem.data, relax.data)
     copy(q, relax.q)
     relaxed = Problem(
-        problem.nodes, problem.frames, relax.terms, problem.variables, problem.limits, problem.data, problem.affects
-    )
+        problem.nodes, problem.frames, relax.terms, problem.variables, problem.limits, problem.data, problem.affects,
+        problem.blocks, problem.order,
+    )  # fmt: skip
     own = SolveArrays(relaxed, arrays.solve.work, relax.data, arrays.solve.clock, arrays.solve.state)
     solve(
         own, arrays.population, arrays.scratch, arrays.attempt_softly, relax.q, outcome, seed, 0, left, seconds

@@ -1,5 +1,6 @@
 """All terms of a problem at one posture, what a solve may spend, and how its answer is verified.
 
+blocks                 the damped step of a whole body, all limbs at once
 budget                 what a search may spend and has spent
 evaluate               residuals, Jacobians and errors of all terms
 function_pointers      the kernels that make a method, called by address

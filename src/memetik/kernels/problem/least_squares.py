@@ -12,6 +12,7 @@ import numpy as np
 
 from memetik.kernels.compiler.jit import jit, jit_fast, jit_part
 from memetik.kernels.math.linear import factorise, substitute
+from memetik.kernels.problem.blocks import gather_blocks, step_by_blocks
 from memetik.kernels.problem.evaluate import linearise
 from memetik.kernels.problem.limits import clamp
 
@@ -23,6 +24,8 @@ def linear_model(problem, x, softness, work):
     """The linear model at a posture that was just measured, in the workspace, and which variables are free to move."""
     variables = problem.variables
     linearise(problem, x, softness, work)
+    if problem.blocks.size > 1:
+        gather_blocks(problem, work)
     for k in range(x.size):
         work.free[k] = 1.0
         if x[k] <= variables[k].lower or x[k] >= variables[k].upper:
@@ -126,22 +129,67 @@ def step_by_variables(variables, damping, work):
 @jit
 def damped_step(problem, damping, work):
     """Write the solution of (J^T J + D + damping) s = -(J^T r + g) into work.step, through the smaller system."""
-    if work.residual.size <= work.step.size:
+    if problem.blocks.size > 1:
+        step_by_blocks(problem, damping, work)
+    elif work.residual.size <= work.step.size:
         step_by_residuals(problem.variables, damping, work)
     else:
         step_by_variables(problem.variables, damping, work)
 
 
+@jit_part
+def stop_at_limits(problem, x, longest, work):
+    """Stop the variables that work.step takes past a limit, and let the others make up for it.
+
+    How far each may go stands in work.trial, and the residuals are those after these moves: the next damped step is that of
+    the variables which are still free. Returns whether there are any that had to be stopped.
+    """
+    variables, share, stopped = problem.variables, shortening(longest, work), False
+    for k in range(x.size):
+        to = x[k] + share * work.step[k]
+        if work.free[k] == 0.0 or variables[k].lower <= to <= variables[k].upper:
+            continue
+        move = clamp(to, variables[k]) - x[k]
+        work.free[k], work.trial[k], stopped = 0.0, move, True
+        for i in range(variables[k].row_begin, variables[k].row_end):
+            work.residual[i] += work.jacobian[k, i] * move
+    return stopped
+
+
+@jit_part
+def bounded_step(problem, x, damping, longest, work):
+    """The damped step of a linear model within the limits, no variable further than `longest` [rad or m].
+
+    A step that is only cut off at the limits leaves the errors that the stopped variables were to take away. So the others
+    take a second one, from where these stop. The residuals in the workspace are spent.
+    """
+    for k in range(x.size):
+        work.trial[k] = 0.0
+    for _ in range(2):
+        damped_step(problem, damping, work)
+        for k in range(x.size):
+            work.step[k] += work.trial[k]
+        if not stop_at_limits(problem, x, longest, work):
+            break
+    shorten(longest, work)
+
+
 @jit
-def shorten(longest, work):
-    """Scale work.step so that no variable moves by more than `longest` [rad or m]; its direction stays."""
+def shortening(longest, work):
+    """The share of work.step by which no variable moves by more than `longest` [rad or m]."""
     most = 0.0
     for k in range(work.step.size):
         most = max(most, abs(work.step[k]))
-    if most > longest:
-        scale = longest / most
+    return longest / most if most > longest else 1.0
+
+
+@jit
+def shorten(longest, work):
+    """Scale work.step so that no variable moves by more than `longest` [rad or m]; its direction stays."""
+    share = shortening(longest, work)
+    if share < 1.0:
         for k in range(work.step.size):
-            work.step[k] *= scale
+            work.step[k] *= share
 
 
 @jit

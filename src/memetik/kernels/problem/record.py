@@ -19,6 +19,14 @@ VARIABLE = item(
     sample_upper=float,
 )
 
+# Residuals that only these variables move, besides those of the trunk, which move several blocks (problem/blocks.py).
+BLOCK = item(
+    row_begin=int,  # the residuals: the first, and past the last
+    row_end=int,
+    begin=int,  # the variables, as places in `order`
+    end=int,
+)
+
 # The limits of one entry of the joint vector, whether it is a variable or not.
 LIMIT = item(lower=float, upper=float)
 
@@ -33,6 +41,8 @@ class Problem(NamedTuple):
     limits: Array = records(LIMIT, "dof")  # of the whole joint vector
     data: Array = floats("numbers")  # targets and other numbers of the terms
     affects: Array = flags("terms", "variables")  # 1 where the variable moves the term
+    blocks: Array = records(BLOCK, "blocks")  # of all residuals, in their order
+    order: Array = integers("variables")  # those that move no residual, those of each block, those of the trunk
 
 
 class Run(NamedTuple):

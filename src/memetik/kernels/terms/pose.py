@@ -15,8 +15,10 @@ of the frame (v_o, w_o, p_o of the frame that the target rides on):
 import math
 
 from memetik.kernels.body.motion import twist
+from memetik.kernels.body.records import SLIDE
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.math.pose import compose, load, turn
+from memetik.kernels.math.pose import axis, compose, load, turn
+from memetik.kernels.math.vector import dot, plus, times
 from memetik.kernels.terms.records import POINT, POSITION_LOSS, ROTATION, TermKind, declare
 
 # Target: a pose. Data: mask of three axes (0 free, 1 full), tolerance of each axis; `count` is 1 if these are what is judged.
@@ -40,15 +42,21 @@ def turn_back(pose, x, y, z):
 
 
 @jit
-def rotation_vector(t, r):
-    """log(T^-1 R) for the rotations of two poses: angle up to pi, accurate near zero (2 atan2(|v|, |w|))."""
+def rotation_between(t, r):
+    """The quaternion of T^-1 R for the rotations of two poses, the short way round, as w, x, y, z, and the length of x, y, z."""
     w = t[0] * r[0] + t[1] * r[1] + t[2] * r[2] + t[3] * r[3]
     x = t[0] * r[1] - t[1] * r[0] - t[2] * r[3] + t[3] * r[2]
     y = t[0] * r[2] + t[1] * r[3] - t[2] * r[0] - t[3] * r[1]
     z = t[0] * r[3] - t[1] * r[2] + t[2] * r[1] - t[3] * r[0]
     if w < 0.0:  # q and -q are one rotation; take the short way
         w, x, y, z = -w, -x, -y, -z
-    s = math.sqrt(x * x + y * y + z * z)
+    return w, x, y, z, math.sqrt(x * x + y * y + z * z)
+
+
+@jit
+def rotation_vector(t, r):
+    """log(T^-1 R) for the rotations of two poses: angle up to pi, accurate near zero (2 atan2(|v|, |w|))."""
+    w, x, y, z, s = rotation_between(t, r)
     k = 2.0 * math.atan2(s, w) / s if s > 1e-9 else 2.0
     return k * x, k * y, k * z
 
@@ -91,57 +99,76 @@ def orientation_residual(term, data, world, x, out):
     put_three(out, term.row, data[m] * ex, data[m + 1] * ey, data[m + 2] * ez)
 
 
+@jit_part
+def axes_of(pose):
+    """The columns of the pose's rotation: its axes in the world."""
+    w, x, y, z = pose[0], pose[1], pose[2], pose[3]
+    return (
+        (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)),
+        (2.0 * (x * y - w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z + w * x)),
+        axis(pose),
+    )
+
+
 @jit
 def position_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jacobian):
     """Add to `jacobian` (variables, residuals); the frame and the target each hang on a node."""
-    t = target_pose(term, data, world)
+    tx, ty, tz = axes_of(target_pose(term, data, world))
     px, py, pz = world[term.frame, 4], world[term.frame, 5], world[term.frame, 6]
     m = term.numbers + MASK
-    a, b, c = scale * data[m], scale * data[m + 1], scale * data[m + 2]
-    upright = t[0] == 1.0  # most targets stand in world axes
-    sign = 1.0
+    a, b, c = times(scale * data[m], tx), times(scale * data[m + 1], ty), times(scale * data[m + 2], tz)
     i = frames[term.frame].node
     for _ in range(2):
         while i >= 0:
             # For the target's carrier, the point p itself is moved: v_o + w_o × (p - p_o).
-            vx, vy, vz, _, _, _ = twist(nodes, poses, axes, i, px, py, pz)
-            if not upright:
-                vx, vy, vz = turn_back(t, vx, vy, vz)
-            add_three(jacobian, nodes[i].variable, term.row, sign * a * vx, sign * b * vy, sign * c * vz)
+            v = twist(nodes, poses, axes, i, px, py, pz)
+            add_three(jacobian, nodes[i].variable, term.row, dot(a, v), dot(b, v), dot(c, v))
             i = nodes[i].parent
         if term.other < 0:
             break
         i = frames[term.other].node
-        sign = -1.0
+        a, b, c = times(-1.0, a), times(-1.0, b), times(-1.0, c)
+
+
+@jit_part
+def left_inverse(t, r):
+    """Columns of J_l^-1(e) = I - [e]/2 + c [e]^2 for e = log(T^-1 R), with c = (1 - (|e|/2) cot(|e|/2)) / |e|^2."""
+    w, x, y, z, s = rotation_between(t, r)
+    k, c = 2.0, 1.0 / 12.0
+    if s > 5e-4:
+        half = math.atan2(s, w)
+        k, c = 2.0 * half / s, (1.0 - half * w / s) / (4.0 * half * half)
+    x, y, z = k * x, k * y, k * z
+    xy, xz, yz = c * x * y, c * x * z, c * y * z
+    return (
+        (1.0 - c * (y * y + z * z), xy - 0.5 * z, xz + 0.5 * y),
+        (xy + 0.5 * z, 1.0 - c * (x * x + z * z), yz - 0.5 * x),
+        (xz - 0.5 * y, yz + 0.5 * x, 1.0 - c * (x * x + y * y)),
+    )
 
 
 @jit
 def orientation_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jacobian):
     t = target_pose(term, data, world)
-    ex, ey, ez = rotation_vector(t, load(world, term.frame, 0))
-    # J_l^-1(e) = I - [e]/2 + c [e]^2 with c = (1 - (|e|/2) cot(|e|/2)) / |e|^2
-    square = ex * ex + ey * ey + ez * ez
-    c = 1.0 / 12.0
-    if square > 1e-6:
-        half = 0.5 * math.sqrt(square)
-        c = (1.0 - half * math.cos(half) / math.sin(half)) / square
+    tx, ty, tz = axes_of(t)
+    ex, ey, ez = left_inverse(t, load(world, term.frame, 0))
     m = term.numbers + MASK
-    a, b, d = scale * data[m], scale * data[m + 1], scale * data[m + 2]
-    sign = 1.0
+    a, b, c = scale * data[m], scale * data[m + 1], scale * data[m + 2]
+    # The rows of J_l^-1 A^T, masked and scaled.
+    a = plus(plus(times(a * ex[0], tx), times(a * ey[0], ty)), times(a * ez[0], tz))
+    b = plus(plus(times(b * ex[1], tx), times(b * ey[1], ty)), times(b * ez[1], tz))
+    c = plus(plus(times(c * ex[2], tx), times(c * ey[2], ty)), times(c * ez[2], tz))
     i = frames[term.frame].node
     for _ in range(2):
         while i >= 0:
-            _, _, _, wx, wy, wz = twist(nodes, poses, axes, i, 0.0, 0.0, 0.0)
-            wx, wy, wz = turn_back(t, wx, wy, wz)
-            fx, fy, fz = ey * wz - ez * wy, ez * wx - ex * wz, ex * wy - ey * wx
-            gx, gy, gz = ey * fz - ez * fy, ez * fx - ex * fz, ex * fy - ey * fx
-            wx, wy, wz = wx - 0.5 * fx + c * gx, wy - 0.5 * fy + c * gy, wz - 0.5 * fz + c * gz
-            add_three(jacobian, nodes[i].variable, term.row, sign * a * wx, sign * b * wy, sign * d * wz)
+            if nodes[i].motion != SLIDE:
+                w = axes[i, 0], axes[i, 1], axes[i, 2]
+                add_three(jacobian, nodes[i].variable, term.row, dot(a, w), dot(b, w), dot(c, w))
             i = nodes[i].parent
         if term.other < 0:
             break
         i = frames[term.other].node
-        sign = -1.0
+        a, b, c = times(-1.0, a), times(-1.0, b), times(-1.0, c)
 
 
 @jit
