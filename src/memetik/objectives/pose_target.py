@@ -113,7 +113,9 @@ def three(value: ArrayLike, name: str, what: str) -> Array:
 
 def checked_point(value: ArrayLike, name: str, what: str) -> Array:
     """Three finite numbers."""
-    numbers = three(value, name, what)
+    given: Any = value
+    usual = type(given) is _ARRAY and given.shape == (3,) and given.dtype is _FLOAT
+    numbers: Array = given if usual else three(value, name, what)
     if not all(map(math.isfinite, numbers.tolist())):  # quicker than any array operation, because retargeting is hot
         raise ProblemError(f"{name}: {what} has an entry that is NaN or infinite: {shown(value)}.")
     return numbers

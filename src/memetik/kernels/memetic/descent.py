@@ -15,8 +15,9 @@ from memetik.kernels.problem.least_squares import (
     take_step,
 )
 
-# A step is damped by this share of half the squared error, of one limb on average: bold near the solution, careful far from it.
+# A step is damped by this share of half the squared error: bold near the solution, careful far from it.
 DAMPING = 0.1
+LIMBS_DAMPING = 0.05  # where the errors are those of several limbs
 LONGEST_STEP = 1.5  # rad or m, for the joint that moves most
 STEPS = 12  # an attempt that takes longer rarely succeeds
 STALL = 0.5  # a step should at least halve the squared error ...
@@ -39,7 +40,9 @@ def newton_step(problem, x, damping, softness, work):
 @jit
 def descend(problem, x, softness, run, work):
     """Step downhill until satisfied (with softness 0), stalled or out of budget. Returns whether it is satisfied."""
-    stall, stalls, steps = LIMBS_STALL if problem.blocks.size > 1 else STALL, STALLS, STEPS
+    share, stall, stalls, steps = DAMPING, STALL, STALLS, STEPS
+    if problem.blocks.size > 1:
+        share, stall = LIMBS_DAMPING, LIMBS_STALL
     if softness > 0.0:
         stall, stalls, steps = BALANCE_STALL, 1, BALANCE_STEPS
     last = math.inf
@@ -60,8 +63,7 @@ def descend(problem, x, softness, run, work):
             return False
         last = error
         linear_model(problem, x, softness, work)
-        damping = DAMPING * 0.5 * error / max(problem.blocks.size, 1) + LEAST_DAMPING
-        bounded_step(problem, x, damping, LONGEST_STEP, work)
+        bounded_step(problem, x, share * 0.5 * error + LEAST_DAMPING, LONGEST_STEP, work)
         take_step(x, problem.variables, work)
     return False
 
