@@ -62,7 +62,7 @@ def set_rotation(target: Target, value: RotationLike, name: str) -> None:
 
 
 def _is_clean_rotation(value: Any) -> bool:
-    """Whether it is a float64 3x3 array that is a rotation, or a reflection, to the last digits; most targets are."""
+    """Whether it is a float64 3x3 array that is a rotation to the last digits; most targets are."""
     if not (type(value) is _ARRAY and value.shape == (3, 3) and value.dtype == _FLOAT):
         return False
     (a, b, c), (d, e, f), (g, h, i) = value.tolist()
@@ -70,7 +70,8 @@ def _is_clean_rotation(value: Any) -> bool:
         abs(a * d + b * e + c * f) + abs(a * g + b * h + c * i) + abs(d * g + e * h + f * i)
     )  # NaN with an entry that is
     off += abs(a * a + b * b + c * c - 1.0) + abs(d * d + e * e + f * f - 1.0) + abs(g * g + h * h + i * i - 1.0)
-    return bool(off <= 0.5 * CLEAN_TOLERANCE)
+    handed = a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g)  # 1, or -1 for a reflection
+    return bool(off <= 0.5 * CLEAN_TOLERANCE and handed > 0.0)
 
 
 def pose_rows(path: ArrayLike, name: str) -> Array:
