@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 import memetik as mk
@@ -22,6 +24,21 @@ def build(axes, points, tip, name="arm"):
         at, parent = point, f"l{k}"
     builder.add(parent, "mount", "fixed", "tip", origin=(tip[:3, 3] - at, tip[:3, :3]))
     return builder.build()
+
+
+def rounded(body, rng, angle=4e-6, digits=6):
+    """The same arm as a file may give it: axes off by up to `angle` [rad], offsets [m] by half of their last digit."""
+    joints = []
+    for joint in body.joints.values():
+        origin = joint.origin.copy()
+        origin[:3, 3] += rng.uniform(-0.5, 0.5, 3) * 10.0**-digits
+        if joint.kind == "fixed":
+            joints.append(dataclasses.replace(joint, origin=origin))
+            continue
+        across = np.cross(joint.axis, unit(rng))
+        axis = joint.axis + rng.uniform(0.0, angle) * across / np.linalg.norm(across)
+        joints.append(dataclasses.replace(joint, origin=origin, axis=axis / np.linalg.norm(axis)))
+    return mk.Body(f"rounded {body.name}", body.links.values(), joints)
 
 
 def _drawn(rng):

@@ -35,9 +35,16 @@ def robot(body, tip, held=()):
 
 def solutions(made, body, tip, target, atol=1e-6):
     """Those of its answers that the naive forward kinematics confirms, a row each; the others are its least squares."""
-    offered = np.array(made.IK(target).Q, dtype=float).reshape(-1, body.dof)
-    off = np.abs(kinematics.pose(body, tip, offered.T) - target).max(axis=(1, 2), initial=0.0)
+    offered, off, _ = answers(made, body, tip, target)
     # It knows no limits, and its angles are within half a turn of zero.
     offered += 2.0 * np.pi * ((offered < body.lower).astype(float) - (offered > body.upper))
     within = ((offered >= body.lower) & (offered <= body.upper)).all(axis=1)
     return offered[(off < atol) & within]
+
+
+def answers(made, body, tip, target):
+    """All that it answers, a row each, how far each is off by the naive forward kinematics, and which it says are exact."""
+    answer = made.IK(target)
+    offered = np.array(answer.Q, dtype=float).reshape(-1, body.dof)
+    off = np.abs(kinematics.pose(body, tip, offered.T) - target).max(axis=(1, 2), initial=0.0)
+    return offered, off, ~np.array(answer.is_LS, dtype=bool)

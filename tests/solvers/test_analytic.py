@@ -218,8 +218,8 @@ def test_six_joints(name, most):
         assert min(same(solution.q, q) for solution in solutions) < 1e-4
         counts.append(len(solutions))
         nearest = ANALYTIC.solve(problem)
-        assert np.array_equal(nearest.q, solutions[0].q)
-        assert nearest.evaluations >= len(solutions)
+        assert_allclose(nearest.q, solutions[0].q, atol=1e-9)
+        assert nearest.evaluations <= 2  # the others are not computed to the end
     assert 1 < max(counts) <= most
 
 

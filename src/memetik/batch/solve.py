@@ -24,6 +24,7 @@ from memetik.problem.columns import Columns, target_columns
 from memetik.problem.seed import checked_seed
 from memetik.progress import Report, teller
 from memetik.solvers import Budget, Memetic, Solver
+from memetik.solvers.analytic import Analytic, analytic_plan
 from memetik.solvers.budget import DEFAULT, checked_budget
 from memetik.solvers.registry import answer_of, chosen
 from memetik.types import Array
@@ -52,7 +53,8 @@ def solve_batch(
     targets: for each objective that differs from row to row an array with one target a row, as its `target` takes them;
     the others keep theirs.
     starts: a joint vector for each row, or one for all; the body's home unless given.
-    method: as for `solve`. Only "memetic" runs on several threads and on a graphics card; any other one solves row by row.
+    method: as for `solve`. "memetic" and "analytic" run on several threads, "memetic" also on a graphics card; any other one
+    solves row by row.
     budget: for each row.
     device: "cpu", "cuda" for a graphics card, or "auto" for the card if there is one that can take the problem. A card finds
     other solutions than the processor where one thread is not enough, and keeps the best posture it saw where it fails.
@@ -68,21 +70,24 @@ def solve_batch(
     threads = threads_of(threads, "batch")
     require_report(progress, "batch")
     chosen_device = device_for(device, problem, budget)
-    if not isinstance(solver, Memetic):
-        if device == "cuda":
-            raise ProblemError("batch: only method 'memetic' runs on a graphics card. Leave out device, or the method.")
-        if threads is not None and threads > 1:
-            raise ProblemError(
-                "batch: only method 'memetic' runs on several threads. Leave out threads, or the method."
-            )
-    elif chosen_device == "cuda" and np.isfinite(budget.seconds):
+    in_kernels = isinstance(solver, (Memetic, Analytic))
+    if device == "cuda" and not isinstance(solver, Memetic):
+        raise ProblemError("batch: only method 'memetic' runs on a graphics card. Leave out device, or the method.")
+    if not in_kernels and threads is not None and threads > 1:
+        raise ProblemError(
+            "batch: only methods 'memetic' and 'analytic' run on several threads. Leave out threads, or the method."
+        )
+    if isinstance(solver, Memetic) and chosen_device == "cuda" and np.isfinite(budget.seconds):
         raise ProblemError(
             "batch: there is no clock on a graphics card. Give a budget of evaluations, or device='cpu'."
         )
     begin = time.perf_counter()
     who, found_by = "a graphics card", "memetic"
     with teller(progress, len(columns.rows), "solving", patience=_PATIENCE) as tell:
-        if not isinstance(solver, Memetic):
+        if isinstance(solver, Analytic):
+            plan, found_by = analytic_plan(problem), "analytic"
+            answers, who = solve_on_threads(problem, columns, vectors, solver.seed, budget, threads, tell, plan)
+        elif not isinstance(solver, Memetic):
             who, (answers, found_by) = "1 thread", _solve_one_by_one(solver, problem, columns, vectors, budget, tell)
         elif chosen_device == "cuda":
             most = budget.evaluations

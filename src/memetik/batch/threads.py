@@ -29,7 +29,7 @@ from memetik.problem import Problem
 from memetik.problem.columns import Columns
 from memetik.solution.words import count
 from memetik.solvers import Budget
-from memetik.solvers.memetic_plan import MemeticScratch, memetic_plan, shares
+from memetik.solvers.memetic_plan import MemeticPlan, memetic_plan, shares
 from memetik.types import Array
 
 HELPING = 0.02  # s that a thread works before it looks at what is left
@@ -38,12 +38,14 @@ FEW = 64  # rows, up to which poses are solved one after another
 
 
 def solve_on_threads(
-    problem: Problem, columns: Columns, starts: Array, seed: int, budget: Budget, threads: int | None, tell: Tell
-) -> tuple[Answers, str]:
-    """Solve all rows; also how many threads did, in words."""
+    problem: Problem, columns: Columns, starts: Array, seed: int, budget: Budget, threads: int | None, tell: Tell,
+    plan: MemeticPlan | None = None,
+) -> tuple[Answers, str]:  # fmt: skip
+    """Solve all rows; also how many threads did, in words. plan: of a method with the same stages, memetic's unless given."""
     answers = Answers.empty(problem, starts)
     workers = min(_workers(problem, threads), max(len(starts), 1))
-    work = _Work(problem, columns, answers, seed, budget, workers, tell)
+    plan = memetic_plan(problem.compiled) if plan is None else plan
+    work = _Work(problem, plan, columns, answers, seed, budget, workers, tell)
     if workers == 1:
         work.run()
     else:
@@ -63,15 +65,16 @@ class _Work:
     """The rows that are left, and how a thread takes some of them."""
 
     def __init__(
-        self, problem: Problem, columns: Columns, answers: Answers, seed: int, budget: Budget, workers: int, tell: Tell
-    ) -> None:
+        self, problem: Problem, plan: MemeticPlan, columns: Columns, answers: Answers, seed: int, budget: Budget,
+        workers: int, tell: Tell,
+    ) -> None:  # fmt: skip
         self.problem, self.rows, self.places, self.answers = problem, columns.rows, columns.places, answers
         self.seed, self.workers, self.tell = seed, workers, tell
         self.seconds = budget.seconds if budget.seconds < math.inf else 0.0
         self.shares = shares(problem.compiled, budget.evaluations)
-        self.plan = memetic_plan(problem.compiled)
+        self.plan = plan
         # Lanes look at no time. Few rows are not worth a kernel of their own, which takes seconds to compile.
-        self.in_lanes = problem.compiled.one_pose and self.seconds == 0.0 and len(answers.q) > FEW
+        self.in_lanes = plan.has_lanes and self.seconds == 0.0 and len(answers.q) > FEW
         self._least = LANES if self.in_lanes else 1  # rows that a thread takes, if there are so many
         self.plan.stages  # noqa: B018 - compile them once, before the threads need them
         self._change = threading.Condition()
@@ -83,7 +86,7 @@ class _Work:
     def run(self) -> None:
         """Take rows and solve them until none are left. An error, here or there, ends it for all threads."""
         plan = self.plan
-        own = MemeticScratch(plan, plan.compiled.data.copy())  # rows write their targets into a source of their own
+        own = plan.new_scratch(plan.compiled.data.copy())  # rows write their targets into a source of their own
         clock, only_guides = own.clock, plan.compiled.only_guides
         self._clocks.append(clock)
         wanted = FIRST

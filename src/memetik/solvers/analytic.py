@@ -9,8 +9,12 @@ question has a handful of answers. What comes out is every posture that puts the
     6 joints, three in a row are parallel (UR, ...)     full pose    up to 8
     7 joints, one of them held (iiwa, Panda, ...)       full pose    up to 8 for each value of the held joint
 
+An arm counts as what it is meant to be if its file has angles rounded to 1.5708 and offsets to micrometres, say: Newton steps
+bring what the formulas offer onto the body as given, to the last digit.
+
 The formulas know nothing of limits: whole turns are added to come near the start and within them, and what does not fit
-is no solution. Then each is verified by forward kinematics, as the answer of every method is.
+is no solution. Then each is verified by forward kinematics, as the answer of every method is. Without a solution, what comes
+nearest is brought to a least-squares minimum within the limits.
 
 Shines where all solutions are wanted, or the certainty that there is none. Fails, with an error, on every other body and
 every other wish; with seven joints a solution can exist between the values that were tried.
@@ -28,20 +32,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.errors import RefusedError
-from memetik.kernels.closed_form.candidates import solve_closed_form
-from memetik.kernels.closed_form.record import MOST, AnalyticArrays, Geometry
+from memetik.kernels.closed_form.record import ROWS, Geometry
 from memetik.kernels.compiler.compile_time import split_time
+from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.compiler.record import allocate, table_of
+from memetik.kernels.memetic.closed_form import AnalyticArrays, closed_form_stage
+from memetik.kernels.memetic.entry import search_from
 from memetik.kernels.problem.budget import OUTCOME
+from memetik.kernels.problem.function_pointers import STAGE
+from memetik.kernels.problem.record import Problem as FlatProblem
 from memetik.kernels.problem.verify import REACHED
 from memetik.kernels.terms.pose import MASK
 from memetik.kernels.terms.records import POINT
 from memetik.problem import Problem, require_problem
 from memetik.problem.compile import Compiled
-from memetik.problem.scratch import Pool, Scratch
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget, require_task
 from memetik.solvers.closed_forms import closed_form
+from memetik.solvers.memetic import later_stages
+from memetik.solvers.memetic_plan import MemeticPlan, MemeticScratch
 from memetik.solvers.seeded import Seeded
 from memetik.solvers.serial_arm import arm_of
 from memetik.types import Array
@@ -51,7 +60,7 @@ from memetik.types import Array
 class Analytic(Seeded):
     """Closed-form solutions of one tip of an arm: a Pose, or the Position of a planar arm of two links.
 
-    Draws nothing at random, so the seed changes nothing. One evaluation is one posture verified.
+    Draws nothing at random, so the seed changes nothing. One evaluation is one posture measured.
     """
 
     seed: int = 0
@@ -59,23 +68,48 @@ class Analytic(Seeded):
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
         """The solution nearest to `start` (the body's home unless given), by the joint that moves most.
 
-        Without one, the posture within the limits that comes nearest to the target of those that the formulas offer.
+        Without one, a minimum of the errors within the limits, next to what the formulas offer.
         """
-        scratch, q, status, begin = self._run(problem, start, budget, every=False)
-        outcome = scratch.outcome.copy()
-        _plan(problem).give_back(scratch)
+        begin = time.perf_counter()
+        require_task(problem, budget, "analytic")
+        plan = analytic_plan(problem)
+        q = problem.start(start)
+        scratch = plan.lease(budget.token)
+        scratch.take_budget(budget)
+        outcome = np.empty(scratch.outcome.size)
+        status = search_from(
+            plan.search, scratch.table, q, outcome, self.seed, scratch.search, scratch.seconds, math.inf
+        )  # fmt: skip
+        status = later_stages(scratch, q, outcome, status, self.seed, begin)
+        problem.raise_faults(scratch.clock)
+        plan.give_back(scratch)
         took, compiling = split_time(begin)
         return Solution(problem, q, status, outcome, took, "analytic", compiling)
 
     def solve_all(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> list[Solution]:
-        """All solutions, nearest to `start` first; an empty list if there is none."""
-        scratch, q, _, begin = self._run(problem, start, budget, every=True)
-        found, active = scratch.analytic.candidates, problem.compiled.active
+        """All solutions, nearest to `start` first; an empty list if there is none.
+
+        Of up to six joints these are all there are, whole turns apart, unless the budget ends it. Where the target leaves an
+        angle open there are endlessly many: those with the angle of the start, or next to it. Of seven joints these are all
+        for the values at which one joint was held.
+        """
+        begin = time.perf_counter()
+        require_task(problem, budget, "analytic")
+        plan = analytic_plan(problem)
+        q = problem.start(start)
+        scratch = plan.lease(budget.token)
+        seconds = budget.seconds if budget.seconds < math.inf else 0.0
+        table, found = scratch.table, scratch.analytic.candidates  # type: ignore[attr-defined]  # an AnalyticScratch
+        found.every[0] = 1
+        search_from(plan.search, table, q, scratch.outcome, self.seed, budget.evaluations, seconds, math.inf)
+        found.every[0] = 0
+        problem.raise_faults(scratch.clock)
+        active = problem.compiled.active
         rows = np.flatnonzero(found.statuses[: found.count[0]] == REACHED)
         rows = rows[np.argsort(found.costs[rows], kind="stable")]
         postures, verdicts, numbers = found.postures[rows], found.outcomes[rows, OUTCOME:], scratch.outcome[:OUTCOME]
         outcomes = np.hstack((np.tile(numbers, (rows.size, 1)), verdicts))
-        _plan(problem).give_back(scratch)
+        plan.give_back(scratch)
         took, compiling = split_time(begin)
         solutions = []
         for posture, outcome in zip(postures, outcomes, strict=True):
@@ -87,47 +121,50 @@ class Analytic(Seeded):
     def check(self, problem: Problem) -> None:
         """Raise what `solve` would if there is no closed form, without solving."""
         require_problem(problem, "analytic")
-        _plan(problem)
-
-    def _run(
-        self, problem: Problem, start: ArrayLike | None, budget: Budget, *, every: bool
-    ) -> tuple[AnalyticScratch, Array, int, float]:
-        """Solve in scratch that the caller gives back: it, the joint vector, the status, and when it began."""
-        begin = time.perf_counter()
-        require_task(problem, budget, "analytic")
-        plan = _plan(problem)
-        q = problem.start(start)
-        scratch = plan.lease(budget.token)
-        seconds = budget.seconds if budget.seconds < math.inf else 0.0
-        status = solve_closed_form(scratch.table, q, scratch.outcome, budget.evaluations, seconds, every)
-        problem.raise_faults(scratch.clock)
-        return scratch, q, status, begin
+        analytic_plan(problem)
 
 
-class AnalyticPlan(Pool["AnalyticScratch"]):
-    """The closed form of a compiled problem, and scratch for its calls."""
+class AnalyticPlan(MemeticPlan):
+    """The closed form of a compiled problem, and scratch for its calls: the stages of the flagship, but for the first."""
+
+    relaxes = has_lanes = False
+    attempt = 0
 
     def __init__(self, compiled: Compiled, arm: Geometry) -> None:
-        super().__init__(lambda: AnalyticScratch(self))
-        self.compiled, self.arm = compiled, arm
-        values = arm.values.size
-        self.sizes = {**compiled.sizes, "values": values, "candidates": MOST * (values + 1) + 1}
+        self._given = arm
+        super().__init__(compiled)
+        self.sizes["candidates"] = ROWS * (arm.values.size + 1) + 1
+
+    def _arm(self) -> Geometry:
+        return self._given
+
+    def new_scratch(self, source: Array | None = None) -> AnalyticScratch:
+        return AnalyticScratch(self, source)
+
+    @cached_property
+    def search(self) -> int:
+        """The address of the closed form, the first stage."""
+        return lasting_address(closed_form_stage, STAGE)
 
 
-class AnalyticScratch(Scratch):
+class AnalyticScratch(MemeticScratch):
     """Scratch for a solve in closed form."""
 
-    def __init__(self, plan: AnalyticPlan) -> None:
-        super().__init__(plan.compiled)
-        self.analytic = allocate(AnalyticArrays, plan.sizes, solve=self.arrays, arm=plan.arm)
+    @property
+    def problem(self) -> FlatProblem:
+        return self.compiled.record
+
+    @cached_property
+    def analytic(self) -> AnalyticArrays:
+        """All arrays of the solve, as a record."""
+        return allocate(AnalyticArrays, self.plan.sizes, memetic=self.memetic)
 
     @cached_property
     def table(self) -> Any:
-        """All arrays of the solve."""
         return table_of(self.analytic)
 
 
-def _plan(problem: Problem) -> AnalyticPlan:
+def analytic_plan(problem: Problem) -> AnalyticPlan:
     """The plan of a problem, made at the first need."""
     c = problem.compiled
     plan: AnalyticPlan | None = c.plans.get(AnalyticPlan)
@@ -147,8 +184,7 @@ def _closed_form(problem: Problem) -> Geometry:
             f"arm of two links, not {', '.join(map(repr, problem.objectives))}. Method 'memetic' takes every objective."
         )
     arm = arm_of(c)
-    bounds = np.array([c.variables["sample_lower"], c.variables["sample_upper"]])
-    form = None if arm is None else closed_form(arm, c.one_pose, bounds)
+    form = None if arm is None else closed_form(arm, c.variables, whole_pose=c.one_pose)
     if form is None:
         raise RefusedError(
             f"method 'analytic' has no closed form for {problem.objectives[0]!r} on body {problem.body.name!r}, whose tip "

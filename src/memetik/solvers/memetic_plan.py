@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from memetik.kernels.closed_form.record import MEETING, PARALLEL, Geometry
 from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.compiler.second_compiler import compile_ahead
+from memetik.kernels.memetic.closed_form import attempt_closed_form
 from memetik.kernels.memetic.descent import attempt, attempt_softly
 from memetik.kernels.memetic.population_poses import place_population
 from memetik.kernels.memetic.pose_descent import attempt_pose
@@ -23,6 +25,8 @@ from memetik.kernels.problem.record import Problem as FlatProblem
 from memetik.problem.compile import Compiled
 from memetik.problem.scratch import Pool, Scratch
 from memetik.solvers.budget import Budget
+from memetik.solvers.closed_forms import closed_form, no_form
+from memetik.solvers.serial_arm import arm_of
 from memetik.types import Array
 
 # How many postures the population of a problem has, and the seed that draws it: the same in every solve.
@@ -33,15 +37,41 @@ class MemeticPlan(Pool["MemeticScratch"]):
     """Made once for a compiled problem and shared by all threads."""
 
     def __init__(self, compiled: Compiled) -> None:
-        super().__init__(lambda: MemeticScratch(self))
+        super().__init__(self.new_scratch)
         c = self.compiled = compiled
-        self.sizes = {**c.sizes, "population": POPULATION}
+        self.arm = self._arm()
+        self.sizes = {**c.sizes, "population": POPULATION, "values": self.arm.values.size}
         rng = np.random.default_rng(POPULATION_SEED)
         genes = rng.uniform(c.variables["sample_lower"], c.variables["sample_upper"], (POPULATION, c.variables.size))
         self.population = allocate(Population, self.sizes, genes=genes)
         if not c.one_pose:
             compile_ahead([(search_stage, STAGE), (self.local_search, ATTEMPT)])
+        elif self.has_closed_form:
+            compile_ahead([(attempt_closed_form, STAGE), (solve_pose, STAGE)])
         place_population(c.nodes, c.frames, self.population, np.empty((c.nodes.size, 7)))
+
+    def new_scratch(self, source: Array | None = None) -> MemeticScratch:
+        """Scratch for one call, perhaps with targets of its own."""
+        return MemeticScratch(self, source)
+
+    def _arm(self) -> Geometry:
+        """The closed form that the search tries first: that of six joints.
+
+        With one joint of seven held there is one as well, but where that joint is to stay is for the search to find.
+        """
+        c = self.compiled
+        arm = arm_of(c) if c.one_pose and c.variables.size == 6 else None
+        return (None if arm is None else closed_form(arm, c.variables, whole_pose=True)) or no_form(c.variables)
+
+    @cached_property
+    def closed_form(self) -> int:
+        """The address of the attempt in closed form, 0 where there is none."""
+        return lasting_address(attempt_closed_form, STAGE) if self.has_closed_form else 0
+
+    @property
+    def has_closed_form(self) -> bool:
+        """Whether the search tries a closed form first."""
+        return self.arm.shape in (MEETING, PARALLEL) and self.arm.held < 0
 
     @property
     def local_search(self) -> Any:
@@ -49,6 +79,16 @@ class MemeticPlan(Pool["MemeticScratch"]):
         if self.compiled.one_pose:
             return attempt_pose
         return attempt_softly if self.compiled.terms["soft"].any() else attempt
+
+    @property
+    def has_lanes(self) -> bool:
+        """Whether many rows may be solved side by side in the lanes of registers, which know no closed form."""
+        return self.compiled.one_pose and self.closed_form == 0
+
+    @property
+    def relaxes(self) -> bool:
+        """Whether a tolerance is wide enough for the stage that lets it yield."""
+        return self.compiled.roomy is not None
 
     @cached_property
     def attempt(self) -> int:
@@ -66,7 +106,7 @@ class MemeticPlan(Pool["MemeticScratch"]):
         """The addresses of the search and of the stages that may follow it; compiled when first asked for."""
         c = self.compiled
         c.record  # noqa: B018 - the stages that follow call the terms
-        relax = 0 if c.roomy is None else lasting_address(relax_stage, STAGE)
+        relax = lasting_address(relax_stage, STAGE) if self.relaxes else 0
         return Stages(self.search, lasting_address(refine_stage, STAGE), relax)
 
 
@@ -100,15 +140,19 @@ class MemeticScratch(Scratch):
     @cached_property
     def table(self) -> Any:
         """All arrays of the stages."""
+        return table_of(self.memetic)
+
+    @cached_property
+    def memetic(self) -> MemeticArrays:
+        """All arrays of the stages, as a record."""
         c, plan = self.compiled, self.plan
-        relaxes = c.roomy is not None
-        self.memetic = allocate(
-            MemeticArrays, plan.sizes, solve=self.arrays, population=plan.population,
+        return allocate(
+            MemeticArrays, plan.sizes, solve=self.arrays, population=plan.population, arm=plan.arm,
+            closed_form=plan.closed_form,
             attempt=0 if c.one_pose else plan.attempt,
-            attempt_softly=lasting_address(attempt_softly, ATTEMPT) if relaxes else 0,
+            attempt_softly=lasting_address(attempt_softly, ATTEMPT) if plan.relaxes else 0,
             roomy=np.zeros(c.terms.size, dtype=np.uint8) if c.roomy is None else c.roomy.view(np.uint8),
         )  # fmt: skip
-        return table_of(self.memetic)
 
     @cached_property
     def lane_table(self) -> Any:

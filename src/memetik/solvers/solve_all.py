@@ -44,6 +44,9 @@ def solve_all(
 ) -> list[Solution]:
     """Up to `count` distinct solutions, nearest to the start first; an empty list if none was found.
 
+    By "analytic", where the arm has a closed form, these are all there are of up to six joints, by construction; an empty list
+    means that there is none.
+
     method: as for `solve`. "memetic" looks all over its population, one that has a `solve_all` of its own (such as
     "analytic") is asked for it, any other one solves again and again, from the start and then from random postures, each
     time with the next seed.

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from memetik.kernels.closed_form.trigonometric import linear_roots, quadratic_roots, square, sum_of
+from memetik.kernels.closed_form.trigonometric import TOUCHES, linear_roots, quadratic_roots, square, sum_of
 
 pytestmark = pytest.mark.quick
 
@@ -29,7 +29,7 @@ def by_polynomial(f):
 
 def found_roots(f):
     roots = np.zeros(4)
-    count = quadratic_roots(tuple(map(float, f)), roots)
+    count = quadratic_roots(tuple(map(float, f)), roots, TOUCHES)
     return roots[:count]
 
 

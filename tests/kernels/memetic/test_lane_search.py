@@ -85,7 +85,7 @@ def test_the_bits_of_one_row_after_another(rng):
 
 
 @SAME_BITS
-@pytest.mark.parametrize(("name", "tip"), [("panda", "panda_hand"), ("ur5", "tool0"), ("iiwa14", "tool0")])
+@pytest.mark.parametrize(("name", "tip"), [("panda", "panda_hand"), ("baxter", "left_gripper"), ("iiwa14", "tool0")])
 def test_the_bits_of_many_rows(name, tip, rng):
     task = Task(mk.load(name), tip, rng, 500)
     assert (task.hold_equal().statuses == Status.REACHED).mean() > 0.99

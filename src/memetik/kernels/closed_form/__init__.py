@@ -1,6 +1,6 @@
 """Closed forms of arms of turning joints: all postures for a target, and which of them are solutions.
 
-candidates             every posture for a target, and the solve
+candidates             every posture for a target, or the nearest
 record                 the arm, and room to work in
 
 arms                   a planar arm, and an arm of shoulder and elbow

@@ -1,18 +1,22 @@
-"""All postures that a closed form offers for a target, and the solutions among them."""
+"""All postures that a closed form offers for a target, or the one that is nearest to the start."""
 
+import math
+
+from memetik.kernels.body.forward import forward, frame_pose
 from memetik.kernels.closed_form.arms import shoulder_and_elbow, two_links
-from memetik.kernels.closed_form.filter_candidates import best_candidate, filter_candidates
-from memetik.kernels.closed_form.loop import close_loop, vector
-from memetik.kernels.closed_form.meeting_axes import meeting_axes
-from memetik.kernels.closed_form.parallel_axes import parallel_axes
-from memetik.kernels.closed_form.record import MEETING, SHOULDER_AND_ELBOW, TWO_LINKS, analytic_arrays
-from memetik.kernels.compiler.cancel import cancelled
-from memetik.kernels.compiler.clock import now
+from memetik.kernels.closed_form.loop import BLUR, close_loop, vector
+from memetik.kernels.closed_form.meeting_axes import meeting_axes, three_turns, turn_wrist
+from memetik.kernels.closed_form.parallel_axes import outer_turns, parallel_axes, turn_in_plane
+from memetik.kernels.closed_form.record import MEETING, SHOULDER_AND_ELBOW, TWO_LINKS
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import compose, inverse
 from memetik.kernels.math.vector import dot, minus
-from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT, deadline_after
-from memetik.kernels.problem.limits import move_inside
+from memetik.kernels.problem.limits import clamp
+from memetik.kernels.terms.pose import rotation_vector
+
+ROUNDING = 1e-9  # rad beyond a limit that rounding explains
+SPREAD = 30.0  # how much farther off an angle may be than the arm is, all joints taken together
+THERE = 1e-6  # rad, or of the arm's size, that a candidate may be off the target before it is polished
 
 
 @jit_part
@@ -47,58 +51,94 @@ def _two_links(arm, loop, target, rows):
 
 
 @jit
-def solve_closed_form(table, q, outcome, most, seconds, every):
-    """Find the solution nearest to the start q, and write it to q; without one, what comes nearest. Returns the status.
+def near_copy(angle, start, variable, slack):
+    """The angle, whole turns apart, that is nearest to the start within the limits; NaN if none is.
 
-    A held joint is held at its value in the start first, then ever farther from it, until there is a solution or, for `every`
-    solution, at all values. All that was offered stays in the candidates. Ends early after `most` evaluations or `seconds`.
+    slack [rad]: how far beyond a limit it may be, which puts it at the limit.
     """
-    own = analytic_arrays(table)
-    arrays, arm, loop, candidates = own.solve, own.arm, own.loop, own.candidates
-    problem, work, clock = arrays.problem, arrays.work, arrays.clock
-    deadline = deadline_after(seconds, clock)
-    for k in range(problem.data.size):
-        problem.data[k] = arrays.source[k]
-    outcome[EVALUATIONS], outcome[ATTEMPTS], outcome[TIMED_OUT] = 0.0, 1.0, 0.0
-    outcome[MOVED] = 1.0 if move_inside(q, problem.limits) else 0.0
-    for k in range(work.start.size):
-        work.start[k] = loop.posture[k] = q[problem.variables[k].index]
-    at = problem.terms[0].target
-    target = problem.data[at : at + 7]
-    candidates.count[0] = 0
-    solutions = 0
-    values = arm.values.size if arm.held >= 0 else 0
-    held = work.start[arm.held] if values > 0 else 0.0
-    above = 0  # the value to hold next of those above that of the start; below: of those below it
-    while above < values and arm.values[above] <= held:
-        above += 1
-    below = above - 1
-    for turn in range(values + 1):
-        if turn > 0:
-            if above == values or (below >= 0 and held - arm.values[below] <= arm.values[above] - held):
-                loop.posture[arm.held] = arm.values[below]
-                below -= 1
-            else:
-                loop.posture[arm.held] = arm.values[above]
-                above += 1
-        count = closed_form_candidates(arm, loop, target, loop.rows)
-        solutions += filter_candidates(arrays, candidates, loop.rows, count, outcome)
-        if solutions > 0 and not every:
+    near = angle
+    lower, upper = variable.lower - slack, variable.upper + slack
+    if variable.whole_turn:
+        near -= 2.0 * math.pi * round((angle - start) / (2.0 * math.pi))
+        if near < lower:
+            near += 2.0 * math.pi
+        elif near > upper:
+            near -= 2.0 * math.pi
+    return clamp(near, variable) if lower <= near <= upper else math.nan
+
+
+@jit
+def _far(loop, place, angle, variables, slack):
+    """How far the joint at a place of the loop must move to an angle [rad]; infinitely if it cannot."""
+    joint = loop.joints[place]
+    off = abs(near_copy(angle, loop.posture[joint], variables[joint], slack) - loop.posture[joint])
+    return off if off < math.inf else math.inf  # no comparison holds for NaN
+
+
+@jit_part
+def _is_there(arm, problem, target, x, poses):
+    """Whether a posture is on the target, but for what the body is off the arm."""
+    forward(problem.nodes, x, poses)
+    tip = frame_pose(problem.frames[problem.terms[0].frame], poses)
+    dx, dy, dz = tip[4] - target[4], tip[5] - target[5], tip[6] - target[6]
+    ex, ey, ez = rotation_vector(target, tip)
+    off = dx * dx + dy * dy + dz * dz + arm.size * arm.size * (ex * ex + ey * ey + ez * ez)
+    return off <= (arm.size * (THERE + BLUR * arm.off)) ** 2
+
+
+@jit_part
+def _take_nearer(arm, loop, target, problem, poses, least, careful):
+    """Write the nearer of the first two rows to loop.found, if it is nearer than `least`. Returns the least way [rad]."""
+    variables, slack = problem.variables, ROUNDING + SPREAD * arm.off
+    for r in range(2):
+        most, x = 0.0, loop.rows[r]
+        for k in range(6):
+            most = max(most, _far(loop, k, x[loop.joints[k]], variables, slack))
+        if most < least:
+            for k in range(x.size):
+                x[k] = near_copy(x[k], loop.posture[k], variables[k], slack)
+            if not careful or _is_there(arm, problem, target, x, poses):
+                least = most
+                for k in range(x.size):
+                    loop.found[k] = x[k]
+    return least
+
+
+@jit_part
+def nearest_candidate(arm, loop, target, problem, poses, careful):
+    """Of six joints, write the posture to loop.found that is within the limits and nearest to loop.posture.
+
+    Returns how far the joint moves that moves most [rad], infinitely if no posture is within the limits. The angles that are
+    found first tell at least how far it is, so most postures need not be computed to the end. Where no angles reach the
+    target, formulas give those that come near: `careful` says to look if they do, which is rarely worth its time.
+    """
+    variables, slack = problem.variables, ROUNDING + SPREAD * arm.off
+    motion = compose(target, inverse(arm.tip))
+    meets = arm.shape == MEETING
+    motion = close_loop(arm, loop, motion, (arm.first + (3 if meets else 5)) % 6)
+    count = three_turns(loop, arm.size, motion) if meets else outer_turns(loop, arm.size, motion)
+    bounds = loop.bounds
+    for r in range(count):
+        if meets:
+            far = max(
+                _far(loop, 0, loop.turns[r, 0], variables, slack), _far(loop, 1, loop.turns[r, 1], variables, slack)
+            )
+            bounds[r] = max(far, _far(loop, 2, loop.turns[r, 2], variables, slack))
+        else:
+            far = _far(loop, 0, loop.pairs[r, 0], variables, slack)
+            bounds[r] = max(far, _far(loop, 4, loop.pairs[r, 1], variables, slack))
+    least = math.inf
+    for _ in range(count):
+        best = 0
+        for r in range(1, count):
+            if bounds[r] < bounds[best]:
+                best = r
+        if not bounds[best] < least:
             break
-        if deadline > 0.0 and now(clock) >= deadline:
-            outcome[TIMED_OUT] = 1.0
-            break
-        if outcome[EVALUATIONS] >= most or cancelled(clock):
-            break
-    best = best_candidate(candidates)
-    if best < 0:  # nothing was offered that can be measured, but the start can
-        row = loop.rows[0]
-        for k in range(row.size):
-            row[k] = work.start[k]
-        filter_candidates(arrays, candidates, loop.rows, 1, outcome)
-        best = candidates.count[0] - 1
-    for k in range(work.start.size):
-        q[problem.variables[k].index] = candidates.postures[best, k]
-    for k in range(OUTCOME, outcome.size):
-        outcome[k] = candidates.outcomes[best, k]
-    return candidates.statuses[best]
+        bounds[best] = math.inf
+        if meets:
+            turn_wrist(loop, arm.size, motion, best, loop.rows, 0)
+        else:
+            turn_in_plane(loop, motion, best, loop.rows, 0)
+        least = _take_nearer(arm, loop, target, problem, poses, least, careful)
+    return least

@@ -27,6 +27,7 @@ def same(x, y, variables):
 class Candidates(NamedTuple):
     """Postures that a closed form offers, and what becomes of them."""
 
+    every: Array = integers(1)  # 1 to look for every solution, 0 for the nearest
     count: Array = integers(1)  # of rows that hold one
     postures: Array = floats("candidates", "variables")
     statuses: Array = integers("candidates")  # REPEATED for one that stands among the rows before it

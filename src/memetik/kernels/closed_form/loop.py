@@ -9,8 +9,11 @@ taken to stand where a closed form wants them, and an arm with a spherical shoul
 """
 
 from memetik.kernels.closed_form.subproblems import about_line
+from memetik.kernels.closed_form.trigonometric import TOUCHES
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.math.pose import compose, inverse, turn
+
+BLUR = 100.0  # how much farther off the coefficients of an equation may be than the arm is
 
 
 @jit
@@ -33,6 +36,7 @@ def close_loop(arm, loop, motion, begin):
     motion: takes the tip from where it is with all joints at zero to the target. With the joint h held, its turn moves all
     axes behind it, and its inverse goes to the right end of the product.
     """
+    loop.touches[0] = TOUCHES + BLUR * arm.off
     held = arm.held
     hold = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     if held >= 0:

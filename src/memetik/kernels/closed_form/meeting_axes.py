@@ -8,19 +8,27 @@ left belongs to the last three, which make it in two ways.
 import math
 
 from memetik.kernels.closed_form.loop import moved_point, vector
-from memetik.kernels.closed_form.subproblems import about, one_turn, turned, two_turns
+from memetik.kernels.closed_form.subproblems import (
+    of_length_one,
+    one_turn,
+    turned,
+    turned_by,
+    two_turns,
+    two_turns_directions,
+)
 from memetik.kernels.closed_form.trigonometric import linear_roots, quadratic_roots, square, sum_of
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.math.pose import compose, inverse, turn
+from memetik.kernels.math.arctan2 import arctan2
+from memetik.kernels.math.pose import turn
 from memetik.kernels.math.sincos import sincos
 from memetik.kernels.math.vector import cross, dot, length, minus, plus, times
 
 # Axes that are nearly parallel or nearly meet are taken to be and to do so: Newton steps make up for that, while equations
-# that nearly lose an angle lose its digits.
-PARALLEL_AXES = 1e-6  # sine of the angle between axes
-NO_OFFSET = 1e-7  # of the arm's size, between axes that meet
+# that nearly lose an angle lose its digits. Of an arm they are so from the start (solvers/closed_forms.py), of a pose by chance.
+PARALLEL_AXES = 1e-7  # sine of the angle between axes
+NO_OFFSET = 3e-8  # of the arm's size, between axes that meet
 SETTLES = 8  # looks at what is left of the way, with a Newton step between two of them
-SETTLED = 1e-28  # square of what may be left of it, by the arm's size
+SETTLED = 1e-27  # square of what may be left of it, by the arm's size
 
 
 @jit
@@ -48,8 +56,8 @@ def common_normal(a, p, b, q):
 
 
 @jit_part
-def three_turns(loop, size, center, goal):
-    """Subproblem 5: all angles of the first three joints that bring the center of the last three to the goal.
+def three_turns(loop, size, motion):
+    """Subproblem 5: all angles of the first three joints that bring the center of the last three to its goal.
 
     v is the way from the second axis to the center, a function of the third angle t alone:
 
@@ -64,6 +72,8 @@ def three_turns(loop, size, center, goal):
     meet or are parallel, a = 0 or sine = 0, one of the first two is an equation in t alone. Where the second and the third
     are parallel, h2 · v is constant and the third an equation in |v|^2 alone. Writes the angles to loop.turns, returns how many.
     """
+    center = vector(loop.points, 3)
+    goal = moved_point(motion, center)
     h1, h2, h3 = vector(loop.axes, 0), vector(loop.axes, 1), vector(loop.axes, 2)
     on_1, on_2, x, y, a, cosine, sine = common_normal(h1, vector(loop.points, 0), h2, vector(loop.points, 1))
     third = vector(loop.points, 2)
@@ -104,7 +114,7 @@ def three_turns(loop, size, center, goal):
         f = sum_of(f, 4.0 * a * a, square(u))
         k, c, s, c2, s2 = f
         b = 4.0 * a * a
-        ways = quadratic_roots((k - b * w[0], c - b * w[1], s - b * w[2], c2, s2), roots)
+        ways = quadratic_roots((k - b * w[0], c - b * w[1], s - b * w[2], c2, s2), roots, loop.touches[0])
     count = 0
     for k in range(ways):
         t = roots[k]
@@ -123,8 +133,11 @@ def three_turns(loop, size, center, goal):
                 X = (right_x[0] + c * right_x[1] + s * right_x[2]) / (2.0 * a)
                 Y = (right_y[0] + c * right_y[1] + s * right_y[2]) / sine
             up, out = vx * Y - vy * X, vx * X + vy * Y
-            second = math.atan2(up, out) if math.hypot(up, out) > 1e-14 * size * size else loop.start[1]
-            way = plus(times(a, x), turned(h2, second, v))
+            if not abs(up) + abs(out) > 1e-14 * size * size:
+                up, out = sincos(loop.start[1])
+            second = arctan2(up, out)
+            s, c = of_length_one(up, out)
+            way = plus(times(a, x), turned_by(h2, s, c, v))
             first = one_turn(h1, way, target, loop.start[0])
             turns[count, 0], turns[count, 1], turns[count, 2] = first, second, t
             count += 1
@@ -151,9 +164,11 @@ def _two_and_one(loop, size, v0, v1, v2, target):
 
 
 @jit
-def _settled(loop, size, center, goal, angles):
+def _settled(loop, size, motion, angles):
     """The same angles, by Newton steps while they help: the root of a quadratic has lost digits where another is near."""
     q1, q2, q3 = angles
+    center = vector(loop.points, 3)
+    goal = moved_point(motion, center)
     h1, p1 = vector(loop.axes, 0), vector(loop.points, 0)
     h2, p2 = vector(loop.axes, 1), vector(loop.points, 1)
     h3, p3 = vector(loop.axes, 2), vector(loop.points, 2)
@@ -186,26 +201,36 @@ def _settled(loop, size, center, goal, angles):
 
 @jit
 def meeting_axes(loop, size, motion, rows):
-    """All postures, in the order of the loop's joints. Returns how many rows were written, at most eight."""
-    center = vector(loop.points, 3)
-    goal = moved_point(motion, center)
-    count = three_turns(loop, size, center, goal)
+    """All postures, in the order of the arm's joints. Returns how many rows were written, at most eight."""
+    count = three_turns(loop, size, motion)
+    for r in range(count):
+        turn_wrist(loop, size, motion, r, rows, 2 * r)
+    return 2 * count
+
+
+@jit
+def turn_wrist(loop, size, motion, way, rows, r):
+    """Both postures with the first three angles of row `way` of loop.turns, as rows r and r + 1."""
     h1, h2, h3 = vector(loop.axes, 0), vector(loop.axes, 1), vector(loop.axes, 2)
     h4, h5, h6 = vector(loop.axes, 3), vector(loop.axes, 4), vector(loop.axes, 5)
     start = loop.start
-    written = 0
-    for r in range(count):
-        q1, q2, q3 = _settled(loop, size, center, goal, vector(loop.turns, r))
-        before = compose(compose(about(h1, q1), about(h2, q2)), about(h3, q3))
-        left = compose(inverse(before), motion)
-        wrist = two_turns(h4, h5, h6, turn(left, h6[0], h6[1], h6[2]), start[3], start[4])
-        for k in range(2):
-            q4, q5 = (wrist[0], wrist[1]) if k == 0 else (wrist[2], wrist[3])
-            rest = compose(inverse(compose(about(h4, q4), about(h5, q5))), left)
-            q6 = one_turn(h6, h5, turn(rest, h5[0], h5[1], h5[2]), start[5])
-            write_posture(loop, (q1, q2, q3, q4, q5, q6), rows, written)
-            written += 1
-    return written
+    q1, q2, q3 = _settled(loop, size, motion, vector(loop.turns, way))
+    s1, c1 = sincos(-q1)
+    s2, c2 = sincos(-q2)
+    s3, c3 = sincos(-q3)
+    # Where the target has axes 5 and 6, seen from before joint 4.
+    fifth = turned_by(h3, s3, c3, turned_by(h2, s2, c2, turned_by(h1, s1, c1, turn(motion, h5[0], h5[1], h5[2]))))
+    sixth = turned_by(h3, s3, c3, turned_by(h2, s2, c2, turned_by(h1, s1, c1, turn(motion, h6[0], h6[1], h6[2]))))
+    wrist = two_turns_directions(h4, h5, h6, sixth, start[3], start[4])
+    for k in range(2):
+        s4, c4, s5, c5 = (
+            (wrist[0], wrist[1], wrist[2], wrist[3]) if k == 0 else (wrist[4], wrist[5], wrist[6], wrist[7])
+        )
+        q4, q5 = arctan2(s4, c4), arctan2(s5, c5)
+        s4, c4 = of_length_one(s4, c4)
+        s5, c5 = of_length_one(s5, c5)
+        q6 = one_turn(h6, h5, turned_by(h5, -s5, c5, turned_by(h4, -s4, c4, fifth)), start[5])
+        write_posture(loop, (q1, q2, q3, q4, q5, q6), rows, r + k)
 
 
 @jit

@@ -14,27 +14,44 @@ import math
 from memetik.kernels.closed_form.loop import moved_point, vector
 from memetik.kernels.closed_form.meeting_axes import common_normal, write_posture
 from memetik.kernels.closed_form.subproblems import (
-    about,
     about_line,
+    of_length_one,
     one_turn,
+    one_turn_direction,
     plane_form,
     turn_to_distance,
+    turn_to_distance_directions,
     turned,
+    turned_by,
     turns_to_planes,
 )
 from memetik.kernels.compiler.jit import jit
+from memetik.kernels.math.arctan2 import arctan2
 from memetik.kernels.math.pose import compose, inverse, turn
+from memetik.kernels.math.sincos import sincos
 from memetik.kernels.math.vector import dot, length, minus, plus, times
 
 
 @jit
 def parallel_axes(loop, size, motion, rows):
     """All postures, in the order of the arm's joints. Returns how many rows were written, at most eight."""
-    h1, h, h3 = vector(loop.axes, 0), vector(loop.axes, 1), vector(loop.axes, 2)
-    h4, h5, h6 = vector(loop.axes, 3), vector(loop.axes, 4), vector(loop.axes, 5)
-    p1, p2, p3, p4 = vector(loop.points, 0), vector(loop.points, 1), vector(loop.points, 2), vector(loop.points, 3)
+    count = outer_turns(loop, size, motion)
+    for r in range(count):
+        turn_in_plane(loop, motion, r, rows, 2 * r)
+    return 2 * count
+
+
+@jit
+def outer_turns(loop, size, motion):
+    """Write all angles of joints 1 and 5 to loop.pairs, and return how many there are.
+
+    The points of axes 5 and 6 become those that are nearest to each other.
+    """
+    h1, h, h5, h6 = vector(loop.axes, 0), vector(loop.axes, 1), vector(loop.axes, 4), vector(loop.axes, 5)
+    p1 = vector(loop.points, 0)
     p5, p6, _, _, _, _, _ = common_normal(h5, vector(loop.points, 4), h6, vector(loop.points, 5))
-    start = loop.start
+    loop.points[4, 0], loop.points[4, 1], loop.points[4, 2] = p5
+    loop.points[5, 0], loop.points[5, 1], loop.points[5, 2] = p6
     scale = 1.0 / size
     # h · R1^-1 v = v · R1 h.
     direction = turn(motion, h6[0], h6[1], h6[2])
@@ -44,33 +61,51 @@ def parallel_axes(loop, size, motion, rows):
     kc, cc, sc = plane_form(h5, h6, h)
     kd, cd, sd = plane_form(h5, times(scale, minus(p6, p5)), h)
     depth = kc - ka, kd - kb + scale * dot(h, minus(p5, p1))
-    count = turns_to_planes((ca, sa, cb, sb), (cc, sc, cd, sd), depth, loop, (start[0], start[4]))
+    return turns_to_planes((ca, sa, cb, sb), (cc, sc, cd, sd), depth, loop, (loop.start[0], loop.start[4]))
+
+
+@jit
+def turn_in_plane(loop, motion, way, rows, r):
+    """Both postures with the angles of joints 1 and 5 of row `way` of loop.pairs, as rows r and r + 1."""
+    h1, h, h3 = vector(loop.axes, 0), vector(loop.axes, 1), vector(loop.axes, 2)
+    h4, h5, h6 = vector(loop.axes, 3), vector(loop.axes, 4), vector(loop.axes, 5)
+    p1, p2, p3, p4 = vector(loop.points, 0), vector(loop.points, 1), vector(loop.points, 2), vector(loop.points, 3)
+    p5, p6 = vector(loop.points, 4), vector(loop.points, 5)
+    start = loop.start
     # The three joints in the plane: what is along h does not matter.
     upper, lower = across(h, minus(p3, p2)), across(h, minus(p4, p3))
     side = upper if dot(upper, upper) > 0.0 else lower
-    written = 0
-    for r in range(count):
-        q1, q5 = loop.pairs[r, 0], loop.pairs[r, 1]
-        # h · R1^-1 R = h · R5 R6: turned back by joint 6, h before joint 5 is where the target has it.
-        seen = turned(h1, q1, h)
-        x, y, z = turn(inverse(motion), seen[0], seen[1], seen[2])
-        q6 = -one_turn(h6, turned(h5, -q5, h), (x, y, z), math.nan)
-        if math.isnan(q6):  # axis 6 is parallel to the three
-            q6 = _within_reach(loop, motion, (h, p2, p4, h5, p5, h6, p6), (q1, q5), (length(upper), length(lower)))
-        # A small angle between axes has lost half of its digits when it came from its cosine. Now it is seen from the side.
-        q5 = one_turn(h5, turned(h6, q6, (x, y, z)), h, q5)
-        after = compose(about_line(h5, p5, q5), about_line(h6, p6, q6))
-        left = compose(compose(about_line(h1, p1, -q1), motion), inverse(after))
-        goal = across(h, minus(moved_point(left, p4), p2))
-        elbow = turn_to_distance(h3, lower, times(-1.0, upper), length(goal), start[2])
-        for k in range(2):
-            q3 = elbow[k]
-            q2 = one_turn(h, plus(upper, turned(h3, q3, lower)), goal, start[1])
-            rest = compose(inverse(compose(about(h, q2), about(h3, q3))), left)
-            q4 = one_turn(h4, side, turn(rest, side[0], side[1], side[2]), start[3])
-            write_posture(loop, (q1, q2, q3, q4, q5, q6), rows, written)
-            written += 1
-    return written
+    q1, q5 = loop.pairs[way, 0], loop.pairs[way, 1]
+    # h · R1^-1 R = h · R5 R6: turned back by joint 6, h before joint 5 is where the target has it.
+    seen = turned(h1, q1, h)
+    x, y, z = turn(inverse(motion), seen[0], seen[1], seen[2])
+    s6, c6 = one_turn_direction(h6, turned(h5, -q5, h), (x, y, z), math.nan)
+    if math.isnan(s6):  # axis 6 is parallel to the three
+        q6 = _within_reach(loop, motion, (h, p2, p4, h5, p5, h6, p6), (q1, q5), (length(upper), length(lower)))
+        s6, c6 = sincos(-q6)
+    q6 = -arctan2(s6, c6)
+    s6, c6 = of_length_one(s6, c6)  # of -q6
+    # A small angle between axes has lost half of its digits when it came from its cosine. Now it is seen from the side.
+    s5, c5 = one_turn_direction(h5, turned_by(h6, -s6, c6, (x, y, z)), h, q5)
+    q5 = arctan2(s5, c5)
+    s5, c5 = of_length_one(-s5, c5)  # of -q5
+    s1, c1 = sincos(-q1)
+    # Where the target has the point of axis 4, and a direction in the plane, seen from between joints 1 and 5.
+    end = plus(p5, turned_by(h5, s5, c5, minus(p4, p5)))
+    end = plus(p6, turned_by(h6, s6, c6, minus(end, p6)))
+    end = plus(p1, turned_by(h1, s1, c1, minus(moved_point(motion, end), p1)))
+    goal = across(h, minus(end, p2))
+    x, y, z = turned_by(h6, s6, c6, turned_by(h5, s5, c5, side))
+    facing = one_turn(h, side, turned_by(h1, s1, c1, turn(motion, x, y, z)), 0.0)  # the sum of the three angles
+    third, fourth = math.copysign(1.0, dot(h, h3)), math.copysign(1.0, dot(h, h4))
+    elbow = turn_to_distance_directions(h3, lower, times(-1.0, upper), length(goal), start[2])
+    for k in range(2):
+        s3, c3 = (elbow[0], elbow[1]) if k == 0 else (elbow[2], elbow[3])
+        q3 = arctan2(s3, c3)
+        s3, c3 = of_length_one(s3, c3)
+        q2 = one_turn(h, plus(upper, turned_by(h3, s3, c3, lower)), goal, start[1])
+        q4 = fourth * short_angle(facing - q2 - third * q3)
+        write_posture(loop, (q1, q2, q3, q4, q5, q6), rows, r + k)
 
 
 @jit
@@ -92,8 +127,8 @@ def _within_reach(loop, motion, lines, angles, links):
     if nearest <= far <= farthest:
         return start
     one, other = turn_to_distance(h6, arm, times(-1.0, base), nearest if far < nearest else farthest, -start)
-    one_away = abs(_short(-one - start))
-    return -one if one_away <= abs(_short(-other - start)) else -other
+    one_away = abs(short_angle(-one - start))
+    return -one if one_away <= abs(short_angle(-other - start)) else -other
 
 
 @jit
@@ -103,6 +138,6 @@ def across(axis, v):
 
 
 @jit
-def _short(angle):
+def short_angle(angle):
     """The angle less whole turns."""
     return angle - 2.0 * math.pi * round(angle / (2.0 * math.pi))

@@ -14,8 +14,9 @@ angle to answer then.
 
 import math
 
-from memetik.kernels.closed_form.trigonometric import linear_roots, quadratic_roots, square, sum_of
+from memetik.kernels.closed_form.trigonometric import linear_directions, linear_roots, quadratic_roots, square, sum_of
 from memetik.kernels.compiler.jit import jit
+from memetik.kernels.math.arctan2 import arctan2
 from memetik.kernels.math.pose import turn
 from memetik.kernels.math.sincos import sincos
 from memetik.kernels.math.vector import cross, dot, length
@@ -42,9 +43,8 @@ def about_line(axis, point, angle):
 
 
 @jit
-def turned(axis, angle, v):
-    """The vector v, turned (Rodrigues)."""
-    s, c = sincos(angle)
+def turned_by(axis, s, c, v):
+    """The vector v, turned by an angle whose sine and cosine are given (Rodrigues)."""
     x, y, z = cross(axis, v)
     along = (1.0 - c) * dot(axis, v)
     return (
@@ -55,21 +55,50 @@ def turned(axis, angle, v):
 
 
 @jit
+def turned(axis, angle, v):
+    """The vector v, turned."""
+    s, c = sincos(angle)
+    return turned_by(axis, s, c, v)
+
+
+@jit
+def on_axis(axis, p):
+    """Whether a vector lies on an axis."""
+    across = cross(axis, p)
+    return dot(across, across) <= ON_AXIS * ON_AXIS * dot(p, p)
+
+
+@jit
+def one_turn_direction(axis, p, q, otherwise):
+    """Sine and cosine, not of length one, of the angle of `one_turn`."""
+    if on_axis(axis, p) or on_axis(axis, q):
+        return sincos(otherwise)
+    p_across, q_across = cross(axis, p), cross(axis, q)
+    return dot(axis, cross(p_across, q_across)), dot(p_across, q_across)
+
+
+@jit
 def one_turn(axis, p, q, otherwise):
     """The angle about `axis` that brings p nearest to q: atan2(axis · (p' × q'), p' · q') of what is across the axis.
 
     What is across is taken by products with the axis, which keep their digits however near to it p and q are.
     """
-    p_across, q_across = cross(axis, p), cross(axis, q)
-    least = ON_AXIS * ON_AXIS
-    if dot(p_across, p_across) <= least * dot(p, p) or dot(q_across, q_across) <= least * dot(q, q):
+    if on_axis(axis, p) or on_axis(axis, q):
         return otherwise
-    return math.atan2(dot(axis, cross(p_across, q_across)), dot(p_across, q_across))
+    s, c = one_turn_direction(axis, p, q, otherwise)
+    return arctan2(s, c)
 
 
 @jit
-def two_turns(a, b, p, q, otherwise_a, otherwise_b):
-    """Both pairs of angles with turn(a, alpha) turn(b, beta) p = q, for axes that are not parallel.
+def of_length_one(s, c):
+    """A sine and a cosine from a direction: quicker than by way of its angle."""
+    scale = 1.0 / math.sqrt(s * s + c * c)
+    return scale * s, scale * c
+
+
+@jit
+def two_turns_directions(a, b, p, q, otherwise_a, otherwise_b):
+    """Sines and cosines, not of length one, of the angles of `two_turns`.
 
     Between the turns the vector is z = u a + v b ± w a×b, with the a-part of q and the b-part of p, and as far from either
     axis as they are. Where that asks for w^2 < 0, no turns do it and those with w = 0 come near. The two pairs are then the
@@ -85,12 +114,18 @@ def two_turns(a, b, p, q, otherwise_a, otherwise_b):
     x, y, z = u * a[0] + v * b[0], u * a[1] + v * b[1], u * a[2] + v * b[2]
     up = (x + w * n[0], y + w * n[1], z + w * n[2])
     down = (x - w * n[0], y - w * n[1], z - w * n[2])
-    return (
-        one_turn(a, up, q, otherwise_a),
-        one_turn(b, p, up, otherwise_b),
-        one_turn(a, down, q, otherwise_a),
-        one_turn(b, p, down, otherwise_b),
-    )
+    s1, c1 = one_turn_direction(a, up, q, otherwise_a)
+    s2, c2 = one_turn_direction(b, p, up, otherwise_b)
+    s3, c3 = one_turn_direction(a, down, q, otherwise_a)
+    s4, c4 = one_turn_direction(b, p, down, otherwise_b)
+    return s1, c1, s2, c2, s3, c3, s4, c4
+
+
+@jit
+def two_turns(a, b, p, q, otherwise_a, otherwise_b):
+    """Both pairs of angles with turn(a, alpha) turn(b, beta) p = q, for axes that are not parallel."""
+    d = two_turns_directions(a, b, p, q, otherwise_a, otherwise_b)
+    return arctan2(d[0], d[1]), arctan2(d[2], d[3]), arctan2(d[4], d[5]), arctan2(d[6], d[7])
 
 
 @jit
@@ -109,9 +144,18 @@ def turn_to_plane(a, p, n, d, otherwise):
 
 
 @jit
+def turn_to_distance_directions(a, p, q, d, otherwise):
+    """Sines and cosines, not of length one, of the angles of `turn_to_distance`."""
+    k, c, s = plane_form(a, p, q)
+    reach = 0.5 * (dot(p, p) + dot(q, q) - d * d)
+    return linear_directions(c, s, reach - k, length(q) * length(p), otherwise)
+
+
+@jit
 def turn_to_distance(a, p, q, d, otherwise):
     """Both angles with |R(a, t) p - q| = d: the distance says how far R p reaches along q."""
-    return turn_to_plane(a, p, q, 0.5 * (dot(p, p) + dot(q, q) - d * d), otherwise)
+    s1, c1, s2, c2 = turn_to_distance_directions(a, p, q, d, otherwise)
+    return arctan2(s1, c1), arctan2(s2, c2)
 
 
 @jit
@@ -127,20 +171,19 @@ def turns_to_planes(one, other, depth, scratch, otherwise):
     c, e, f, g = one
     k, l, m, n = other  # noqa: E741
     determined, determining = c * g - e * f, k * n - l * m
-    if abs(determining) <= FLAT:
-        return _by_difference(one, other, depth, scratch, otherwise)
-    if abs(determined) <= FLAT:
-        count = _by_difference(other, one, (-depth[0], -depth[1]), scratch, (otherwise[1], otherwise[0]))
+    flat = abs(determining) <= FLAT
+    # The larger determinant: what is divided by it is as large for either side.
+    swap = not flat and (abs(determined) > abs(determining) or abs(determined) <= FLAT)
+    if swap:
+        one, other, depth, otherwise = other, one, (-depth[0], -depth[1]), (otherwise[1], otherwise[0])
+    if flat or abs(determined) <= FLAT:
+        count = _by_difference(one, other, depth, scratch, otherwise)
+    else:
+        count = _by_elimination(one, other, depth, scratch)
+    if swap:
         for r in range(count):
             scratch.pairs[r, 0], scratch.pairs[r, 1] = scratch.pairs[r, 1], scratch.pairs[r, 0]
-        return count
-    # How well each side can be solved for: the sine between its two equations.
-    if abs(determined) * math.hypot(k, l) * math.hypot(m, n) > abs(determining) * math.hypot(c, e) * math.hypot(f, g):
-        count = _by_elimination(other, one, (-depth[0], -depth[1]), scratch)
-        for r in range(count):
-            scratch.pairs[r, 0], scratch.pairs[r, 1] = scratch.pairs[r, 1], scratch.pairs[r, 0]
-        return count
-    return _by_elimination(one, other, depth, scratch)
+    return count
 
 
 @jit
@@ -152,11 +195,11 @@ def _by_elimination(one, other, depth, scratch):
     cosine = scale * (l * depth[1] - n * depth[0]), scale * (n * c - l * f), scale * (n * e - l * g)
     sine = scale * (m * depth[0] - k * depth[1]), scale * (k * f - m * c), scale * (k * g - m * e)
     a, b, p, q, r = sum_of(square(cosine), 1.0, square(sine))
-    count = quadratic_roots((a - 1.0, b, p, q, r), scratch.roots)
+    count = quadratic_roots((a - 1.0, b, p, q, r), scratch.roots, scratch.touches[0])
     for i in range(count):
         s = scratch.roots[i]
         up, out = sincos(s)
-        t = math.atan2(sine[0] + sine[1] * out + sine[2] * up, cosine[0] + cosine[1] * out + cosine[2] * up)
+        t = arctan2(sine[0] + sine[1] * out + sine[2] * up, cosine[0] + cosine[1] * out + cosine[2] * up)
         scratch.pairs[i, 0], scratch.pairs[i, 1] = _settled(one, other, depth, s, t)
     return count
 

@@ -12,22 +12,35 @@ whether there are two roots or none, so an extremum of f that is nearly zero cou
 import math
 
 from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.math.arctan2 import arctan2
 from memetik.kernels.math.sincos import sincos
 
 OPEN = 1e-13  # of the terms of an equation: coefficients below that are rounding, and any angle solves it
-TOUCHES = 1e-7  # of the largest coefficient: an extremum nearer to zero counts as a double root
+TOUCHES = 1e-7  # of the largest coefficient: an extremum nearer to zero counts as a double root, at the least
 POLISHES = 3  # Newton steps on each root of the quartic, which has lost digits where two roots are near each other
+
+
+@jit
+def linear_directions(a, b, d, size, otherwise):
+    """Sine and cosine of both angles with a cos t + b sin t = d, not of length one; see linear_roots.
+
+    (cos t, sin t) r^2 = d (a, b) ± sqrt(r^2 - d^2) (-b, a) with r^2 = a^2 + b^2.
+    """
+    r = math.sqrt(a * a + b * b)
+    if r <= OPEN * size:
+        s, c = sincos(otherwise)
+        return s, c, s, c
+    w = math.sqrt(max((r - d) * (r + d), 0.0))
+    return d * b + w * a, d * a - w * b, d * b - w * a, d * a + w * b
 
 
 @jit
 def linear_roots(a, b, d, size, otherwise):
     """Both angles with a cos t + b sin t = d; `otherwise` twice if a and b are nothing against `size`."""
-    r = math.hypot(a, b)
-    if r <= OPEN * size:
+    if a * a + b * b <= OPEN * OPEN * size * size:
         return otherwise, otherwise
-    middle = math.atan2(b, a)
-    off = math.atan2(math.sqrt(max((r - d) * (r + d), 0.0)), d)
-    return middle + off, middle - off
+    s1, c1, s2, c2 = linear_directions(a, b, d, 0.0, 0.0)
+    return arctan2(s1, c1), arctan2(s2, c2)
 
 
 @jit
@@ -55,8 +68,10 @@ def _values(f, t):
 
 
 @jit
-def quadratic_roots(f, roots):
+def quadratic_roots(f, roots, touches):
     """Write the roots of a quadratic and return how many there are; without any, the extrema nearest to a root.
+
+    touches: an extremum that is nearer to zero than that, in parts of the largest coefficient, counts as a double root.
 
     tan(t / 2) makes a quartic of it, which is well-behaved where half a turn is no root: the angle is counted from the one
     of five, evenly spaced, where f is largest. Five values of f cannot all be small: they determine it.
@@ -81,7 +96,7 @@ def quadratic_roots(f, roots):
     count = 0
     nearest, miss = 0.0, math.inf
     for k in range(4):
-        t = zero + 2.0 * math.atan(roots[k])
+        t = zero + 2.0 * arctan2(roots[k], 1.0)
         if k < real:
             t = _polished(f, t)
             roots[count] = t
@@ -89,7 +104,7 @@ def quadratic_roots(f, roots):
         elif (k - real) % 2 == 0:  # two complex ones, which stand for an extremum
             t = _extremum(f, t)
             value = abs(_values(f, t)[0])
-            if value <= TOUCHES * size:
+            if value <= touches * size:
                 roots[count] = t
                 count += 1
             elif value < miss:

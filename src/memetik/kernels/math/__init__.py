@@ -1,5 +1,6 @@
 """Poses and small linear algebra.
 
+arctan2                the angle of a direction
 banded                 Cholesky factorisation within a band
 line_search            the line search of Moré and Thuente
 linear                 Cholesky factorisation and one damped step

@@ -2,6 +2,7 @@
 
 all_solutions          distinct solutions of one problem
 batch                  many rows of targets in one call
+closed_form            closed forms of one pose, brought onto the body as it is
 descent                the local search: damped Gauss-Newton steps
 entry                  from Python into the search, in one crossing
 lane_search            many rows of one pose, in the lanes of vector registers
@@ -15,4 +16,5 @@ refine                 the best posture to a true minimum
 search                 attempts from the population until one satisfies all
 stages                 search, refinement, relaxation: the stages of a solve
 tracking               targets that move
+verify_pose            the judgement of one pose
 """

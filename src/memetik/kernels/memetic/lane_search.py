@@ -19,10 +19,11 @@ from memetik.kernels.math.sincos import FAR
 from memetik.kernels.memetic.batch import solve_row, take_target
 from memetik.kernels.memetic.lane_step import round_of_lanes
 from memetik.kernels.memetic.population_poses import add_angles, add_distances, take_best
-from memetik.kernels.memetic.pose_search import draw_pose, verify_pose
+from memetik.kernels.memetic.pose_search import draw_pose
 from memetik.kernels.memetic.record import lane_scratch, memetic_arrays
 from memetik.kernels.memetic.search import SHARE
 from memetik.kernels.memetic.stages import run_stages
+from memetik.kernels.memetic.verify_pose import verify_pose
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
 from memetik.kernels.problem.record import Run
 from memetik.kernels.problem.solve import begin_solve

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from memetik.kernels.closed_form.record import Geometry, Loop
 from memetik.kernels.compiler.lanes import LANES
 from memetik.kernels.compiler.record import Array, counters, flags, floats, integers, reader, records
 from memetik.kernels.problem.record import SolveArrays
@@ -60,6 +61,9 @@ class MemeticArrays(NamedTuple):
     relax: RelaxScratch
     attempt: int  # address of the local search that fits the problem
     attempt_softly: int  # address of the one for terms that guide, for relaxation
+    closed_form: int  # address of the attempt in closed form (closed_form.py), 0 for none
+    arm: Geometry  # of shape NO_FORM where there is no closed form
+    loop: Loop
     roomy: Array = flags("terms")  # 1 for a tolerance that is wide enough to use
 
 
