@@ -26,9 +26,7 @@ from memetik.types import Array
 
 VALUES = 64  # values that the held joint of an arm of seven takes, evenly spaced, besides that of the start
 PROBES = (0.31, -0.47, 0.83)  # rad; places without symmetry at which a held joint must leave an arm with a closed form
-SINGULAR = (
-    1e-4  # least singular value [of the arm's size or rad a radian] of six joints that move the tip in all six ways
-)
+SINGULAR = 1e-6  # least singular value [of the arm's size or rad a radian] of six joints that move the tip in all ways
 SHORTEST = 1e-9  # m; shorter links have no length
 NEARLY = 3e-7  # rad, or of the arm's size, between axes whose equations would lose half of their digits
 EXACT = 1e-12  # rad, or of the arm's size: nearer to the arm as meant is rounding of our own
