@@ -150,6 +150,7 @@ def everything() -> list[Step]:
     return [
         *first_solves(),
         Step("objectives that only guide", _only_guides),
+        Step("priorities", _priorities),
         *(Step(f"objective {name}", partial(_objective, make)) for name, make in objectives().items()),
         *(Step(f"method {row.name}", partial(_method, row.name)) for row in mk.methods() if row.name != "learned"),
         Step("variants of bioik", _bio_ik),
@@ -217,6 +218,13 @@ def problem_of(make: Callable[[mk.Body, str], mk.Objective]) -> mk.Problem:
 def _only_guides() -> None:
     body = mk.load("panda")
     problem = mk.Problem(body, [mk.Position("panda_hand", (0.5, 0.1, 0.4), tolerance=None), mk.Displacement()])
+    mk.solve(problem, budget=FEW)
+    mk.solve_batch(problem, {problem.objectives[0]: np.array([FAR])}, budget=FEW, progress=False)
+
+
+def _priorities() -> None:
+    body, tip = mk.load("panda"), "panda_hand"
+    problem = mk.Problem(body, [mk.Position(tip, FAR), mk.Distance(tip, [(0.5, 0.0, 0.4, 0.1)]), mk.Displacement()])
     mk.solve(problem, budget=FEW)
     mk.solve_batch(problem, {problem.objectives[0]: np.array([FAR])}, budget=FEW, progress=False)
 

@@ -204,3 +204,42 @@ def test_paths_that_are_none(panda):
     both = Problem(panda, [pose, other])
     with pytest.raises(ProblemError, match="same number of targets"):
         track(both, {pose: poses(circle(3)), other: circle(4)})
+
+
+# ---- Guides ----------------------------------------------------------------------------------------------------
+
+
+def test_guides_alone_settle_at_every_step_as_solve_does():
+    """A body that is led by guides only, a metre and more from step to step: each step ends where `solve` would."""
+    body = mk.load("mannequin", base="floating")
+    home = body.forward(body.home)
+    tips = ("left_hand_tip", "right_hand_tip", "left_foot", "right_foot")
+    moves = np.array([(0.0, 0.0, 0.0), (1.0, 0.5, 0.0), (0.0, 1.5, 0.1), (-1.0, 0.0, 0.0)])
+    wishes = {mk.Position(tip, home[tip][:3, 3], tolerance=None): home[tip][:3, 3] * (1.1, 1.3, 0.9) for tip in tips}
+    problem = mk.Problem(body, [*wishes, mk.Displacement(weight=1e-4)])
+    targets = {wish: place + moves for wish, place in wishes.items()}
+    found = mk.track(problem, targets, start=body.home)
+    assert "guides only" in repr(found)
+    q = body.home
+    for step in range(len(moves)):
+        for wish, path in targets.items():
+            wish.target = path[step]
+        q = mk.solve(problem, q).q
+        missed = max(found.errors[wish][step] for wish in wishes)
+        assert missed < 0.05 and missed < max(mk.solve(problem, q).errors[wish] for wish in wishes) + 1e-2
+    assert found.jumped.tolist() == [False, True, True, True]
+
+
+@pytest.mark.parametrize("method", ["memetic", "bioik"])
+def test_a_displacement_makes_no_step_larger(method):
+    body, tip = mk.load("pr2").chain("torso_lift_link", "r_gripper_tool_frame"), "r_gripper_tool_frame"
+    turns = np.linspace(0.0, 2.0 * np.pi, 100)
+    circle = np.tile(np.eye(4), (100, 1, 1))
+    circle[:, :3, 3] = np.array((0.6, -0.3, 0.0)) + 0.15 * np.stack([0 * turns, np.cos(turns), np.sin(turns)], axis=1)
+    pose = mk.Pose(tip, circle[0])
+    start = mk.solve(mk.Problem(body, pose)).q
+    alone = mk.track(mk.Problem(body, pose), {pose: circle}, start=start, method=method)
+    assert alone.success
+    for weight in (0.01, 0.3, 1.0):
+        calm = mk.track(mk.Problem(body, [pose, mk.Displacement(weight=weight)]), {pose: circle}, start, method=method)
+        assert calm.success and calm.largest_step <= 1.02 * alone.largest_step

@@ -44,6 +44,20 @@ def test_every_kind_builds_its_objective(everything, kind):
     objective = scenes.KINDS[kind].objective(wish, body)
     assert type(objective) is getattr(mk, kind) and objective.name == wish.name
     assert objective.weight == wish.values["weight"]
+    assert objective.priority == wish.values["priority"] == (1 if "Distance" in kind and kind[0] not in "M" else 0)
+
+
+def test_a_file_from_before_priorities_is_still_read(everything):
+    plain = json.loads(scenes.dumps(everything))
+    for wish in plain["objectives"]:
+        del wish["priority"]
+    assert scenes.loads(json.dumps(plain)) == everything
+    plain["objectives"][0]["priority"] = 3
+    again = scenes.loads(json.dumps(plain))
+    assert again.wishes[0].values["priority"] == 3
+    plain["objectives"][0]["priority"] = 1.5
+    with pytest.raises(mk.FormatError, match=r"priority is 1\.5; write a whole number"):
+        scenes.loads(json.dumps(plain))
 
 
 def test_code_of_every_kind_makes_the_same_objectives(everything):
@@ -56,7 +70,11 @@ def test_code_of_every_kind_makes_the_same_objectives(everything):
     for objective in made["objectives"]:
         twin = wanted[objective.name]
         assert type(objective) is type(twin)
-        assert (objective.weight, objective.tolerance) == (twin.weight, twin.tolerance)
+        assert (objective.weight, objective.tolerance, objective.priority) == (
+            twin.weight,
+            twin.tolerance,
+            twin.priority,
+        )
         for attribute in ("target", "point", "normal", "direction", "distance", "obstacles", "polygon", "margin"):
             if hasattr(twin, attribute):
                 np.testing.assert_allclose(getattr(objective, attribute), getattr(twin, attribute), atol=1e-8)

@@ -182,3 +182,11 @@ def test_a_wish_about_the_start_is_no_obstacle(arm):
     calm = Displacement(tolerance=1e-3)
     text = explain(arm, [Position("tip", (0.3, 0.5, 0.0)), calm])
     assert "Position of tip and Displacement conflict" in text
+
+
+def test_what_gave_way_to_what_is_named(arm):
+    wall = mk.Plane("tip", (0.6, 0.0, 0.0), (-1.0, 0.0, 0.0), side="above", priority=2, name="wall")
+    text = explain(arm, [Position("tip", (0.9, 0.2, 0.0)), wall])
+    assert "Position of tip (priority 0) gave way to wall (priority 2)." in text
+    wall.priority = 0
+    assert "gave way" not in explain(arm, [Position("tip", (0.9, 0.2, 0.0)), wall])

@@ -43,7 +43,7 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _methods(options: argparse.Namespace) -> int:
-    columns = ("name", "family", "takes", "tips", "limits", "deterministic", "reference")
+    columns = ("name", "family", "takes", "tips", "limits", "priorities", "deterministic", "reference")
     rows = [{column: getattr(method, column) for column in columns} for method in mk.methods()]
     for row in rows:
         row["deterministic"] = "yes" if row["deterministic"] else "no"

@@ -90,11 +90,10 @@ class Track:
         return retime(self.problem.body, self.q, velocity, acceleration)
 
     def __repr__(self) -> str:
-        reached, jumps = int(self.reached.sum()), int(self.jumped.sum())
-        return (
-            f"<Track: {reached} of {len(self.q)} steps reached, {jumps} jumps, "
-            f"{self.seconds / max(len(self.q), 1) * 1e6:.1f} us a step>"
-        )
+        reached, jumps = f"{self.reached.sum()} of {len(self.q)} steps reached", int(self.jumped.sum())
+        if self.problem.compiled.only_guides:
+            reached = f"{len(self.q)} steps, guides only: nothing could be missed"
+        return f"<Track: {reached}, {jumps} jumps, {self.seconds / max(len(self.q), 1) * 1e6:.1f} us a step>"
 
 
 def track(

@@ -22,9 +22,11 @@ class Aim(Framed, Single):
 
     def __init__(
         self, frame: FrameLike, target: ArrayLike, *, axis: ArrayLike = (0.0, 0.0, 1.0), tolerance: float | None = 1e-3,
-        weight: float = 1.0, relative_to: FrameLike | None = None, name: str | None = None,
+        weight: float = 1.0, relative_to: FrameLike | None = None, name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(frame, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name)
+        super().__init__(
+            frame, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name, priority=priority
+        )
         self.axis = unit(axis, self.name, "axis")
         self._aim = Target(3)
         self.target = target
@@ -60,10 +62,17 @@ class LookAt(Aim):
 
     def __init__(
         self, frame: FrameLike, target: ArrayLike, *, axis: ArrayLike = (1.0, 0.0, 0.0), tolerance: float | None = 1e-3,
-        weight: float = 1.0, relative_to: FrameLike | None = None, name: str | None = None,
+        weight: float = 1.0, relative_to: FrameLike | None = None, name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
         super().__init__(
-            frame, target, axis=axis, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name
+            frame,
+            target,
+            axis=axis,
+            tolerance=tolerance,
+            weight=weight,
+            relative_to=relative_to,
+            name=name,
+            priority=priority,
         )
 
 
@@ -73,9 +82,17 @@ class Cone(Aim):
     def __init__(
         self, frame: FrameLike, target: ArrayLike, half_angle: float, *, axis: ArrayLike = (0.0, 0.0, 1.0),
         tolerance: float | None = 1e-3, weight: float = 1.0, relative_to: FrameLike | None = None, name: str | None = None,
+        priority: int = 0,
     ) -> None:  # fmt: skip
         super().__init__(
-            frame, target, axis=axis, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name
+            frame,
+            target,
+            axis=axis,
+            tolerance=tolerance,
+            weight=weight,
+            relative_to=relative_to,
+            name=name,
+            priority=priority,
         )
         must = "it must be from 0 to below pi radians."
         self.half_angle = checked_number(half_angle, self.name, "half_angle", lambda x: 0.0 <= x < math.pi, must)
@@ -91,10 +108,19 @@ class Side(Aim):
 
     def __init__(
         self, frame: FrameLike, direction: ArrayLike, *, axis: ArrayLike = (0.0, 0.0, 1.0), tolerance: float | None = 1e-3,
-        weight: float = 1.0, relative_to: FrameLike | None = None, name: str | None = None,
+        weight: float = 1.0, relative_to: FrameLike | None = None, name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
         away = -unit(direction, checked_name(name) or type(self).__name__, "direction")
-        super().__init__(frame, away, axis=axis, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name)
+        super().__init__(
+            frame,
+            away,
+            axis=axis,
+            tolerance=tolerance,
+            weight=weight,
+            relative_to=relative_to,
+            name=name,
+            priority=priority,
+        )
 
     @property
     def direction(self) -> Array:

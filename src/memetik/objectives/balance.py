@@ -28,9 +28,9 @@ class Balance(Single):
 
     def __init__(
         self, polygon: ArrayLike, *, margin: float = 0.0, tolerance: float | None = 1e-4, weight: float = 1.0,
-        name: str | None = None,
+        name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(weight=weight, tolerance=tolerance, name=name)
+        super().__init__(weight=weight, tolerance=tolerance, name=name, priority=priority)
         self._support = Target(1 + 2 * MOST_CORNERS)
         self._margin = checked_length(margin, self.name, "margin")
         self.polygon = polygon

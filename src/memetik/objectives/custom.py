@@ -36,7 +36,7 @@ _POSE = 7 * ctypes.c_double
 
 def objective(
     *, reads: Sequence[FrameLike] = (), joints: Sequence[str] = (), tolerance: float | None = 1e-3, weight: float = 1.0,
-    name: str | None = None,
+    name: str | None = None, priority: int = 0,
 ) -> Callable[[Callable[..., Any]], Custom]:  # fmt: skip
     """Turn a function into an objective, ready for a Problem:
 
@@ -54,7 +54,9 @@ def objective(
     """
 
     def decorate(function: Callable[..., Any]) -> Custom:
-        return Custom(function, reads=reads, joints=joints, tolerance=tolerance, weight=weight, name=name)
+        return Custom(
+            function, reads=reads, joints=joints, tolerance=tolerance, weight=weight, name=name, priority=priority
+        )
 
     return decorate
 
@@ -78,9 +80,11 @@ class Custom(Single):
 
     def __init__(
         self, function: Callable[..., Any], *, reads: Sequence[FrameLike] = (), joints: Sequence[str] = (),
-        tolerance: float | None = 1e-3, weight: float = 1.0, name: str | None = None,
+        tolerance: float | None = 1e-3, weight: float = 1.0, name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(weight=weight, tolerance=tolerance, name=checked_name(name) or _name_of(function))
+        super().__init__(
+            weight=weight, tolerance=tolerance, name=checked_name(name) or _name_of(function), priority=priority
+        )
         self.function = function
         self._frames = _several(reads, (str, Frame), self.name, "reads", "frames")
         self._joints = _several(joints, (str,), self.name, "joints", "joint names")
@@ -246,12 +250,14 @@ class FunctionalRelation(Custom):
 
     def __init__(
         self, joint: str, function: Callable[..., float], *, of: Sequence[str], tolerance: float | None = 1e-3,
-        weight: float = 1.0, name: str | None = None,
+        weight: float = 1.0, name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
         name = checked_name(name) or type(self).__name__
         sources = _several(of, (str,), name, "of", "joint names")
         self.joint, self.of, self.relation = text(joint, ProblemError, f"{name}: joint"), sources, function
-        super().__init__(self._difference, joints=(joint, *sources), tolerance=tolerance, weight=weight, name=name)
+        super().__init__(
+            self._difference, joints=(joint, *sources), tolerance=tolerance, weight=weight, name=name, priority=priority
+        )
         self._require_arguments(function, len(sources))
 
     def _difference(self, value: float, *others: float) -> float:

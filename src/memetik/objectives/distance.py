@@ -32,8 +32,10 @@ ROWS = 32
 class Apart(Single):
     """Common to Distance and SelfDistance: pairs of groups of solids."""
 
-    def __init__(self, *, margin: float, tolerance: float | None, weight: float, name: str | None) -> None:
-        super().__init__(weight=weight, tolerance=tolerance, name=name)
+    def __init__(
+        self, *, margin: float, tolerance: float | None, weight: float, name: str | None, priority: int
+    ) -> None:
+        super().__init__(weight=weight, tolerance=tolerance, name=name, priority=priority)
         self.margin = margin
 
     @property
@@ -76,10 +78,13 @@ class Distance(Apart):
     def __init__(
         self, frame: FrameLike | Iterable[FrameLike], others: object, *, radius: float | None = None,
         margin: float = 0.005, tolerance: float | None = 0.0, weight: float = 1.0, name: str | None = None,
+        priority: int = 1,
     ) -> None:  # fmt: skip
         self.kept = _kept(frame)
         usual = f"Distance of {len(self.kept)} links" if len(self.kept) > 1 else None
-        super().__init__(margin=margin, tolerance=tolerance, weight=weight, name=checked_name(name) or usual)
+        super().__init__(
+            margin=margin, tolerance=tolerance, weight=weight, name=checked_name(name) or usual, priority=priority
+        )
         self.radius = None if radius is None else checked_length(radius, self.name, "radius")
         self.others, obstacles = _sort(others, self.name)
         if not self.kept:
@@ -144,11 +149,14 @@ class SelfDistance(Apart):
     def __init__(
         self, body: Body, links: Iterable[str] | None = None, *, ignore: Iterable[tuple[str, str]] = (),
         margin: float = 0.005, tolerance: float | None = 0.0, weight: float = 1.0, name: str | None = None,
+        priority: int = 1,
     ) -> None:  # fmt: skip
         if not isinstance(body, Body):
             raise ProblemError(f"SelfDistance: {shown(body)} is not a body. Give the one whose links keep apart.")
         usual = f"SelfDistance of {body.name}"
-        super().__init__(margin=margin, tolerance=tolerance, weight=weight, name=checked_name(name) or usual)
+        super().__init__(
+            margin=margin, tolerance=tolerance, weight=weight, name=checked_name(name) or usual, priority=priority
+        )
         names = [link.name for link in body.links.values() if link.shapes]
         if links is not None:
             given = several(links, ProblemError, f"{self.name}: links", "['hand', 'elbow']")

@@ -26,9 +26,9 @@ class Framed(Objective):
 
     def __init__(
         self, frame: FrameLike, *, tolerance: float | None, weight: float, relative_to: FrameLike | None = None,
-        name: str | None,
+        name: str | None, priority: int,
     ) -> None:  # fmt: skip
-        super().__init__(weight=weight, tolerance=tolerance, name=name)
+        super().__init__(weight=weight, tolerance=tolerance, name=name, priority=priority)
         self.frame = checked_frame(frame, self.name)
         self.relative_to = None if relative_to is None else checked_frame(relative_to, self.name, "relative_to")
 
@@ -77,9 +77,11 @@ class Posed(Framed):
 
     def __init__(
         self, frame: FrameLike, *, position_tolerance: float | None, orientation_tolerance: float | None, weight: float,
-        relative_to: FrameLike | None = None, name: str | None,
+        relative_to: FrameLike | None = None, name: str | None, priority: int,
     ) -> None:  # fmt: skip
-        super().__init__(frame, tolerance=position_tolerance, weight=weight, relative_to=relative_to, name=name)
+        super().__init__(
+            frame, tolerance=position_tolerance, weight=weight, relative_to=relative_to, name=name, priority=priority
+        )
         self.orientation_tolerance = orientation_tolerance
 
     @property

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 
 from memetik.body import Body, Frame
 from memetik.errors import ProblemError, shown
-from memetik.geometry.checks import real_number
+from memetik.geometry.checks import real_number, whole_number
 from memetik.kernels.terms.records import TermKind
 from memetik.types import Array
 
+MOST_PRIORITY = 1_000_000
 FrameLike = str | Frame  # a link by its name, or body.frame(...)
 
 
@@ -68,15 +69,20 @@ class Objective:
     weight: how hard the search pulls, relative to other objectives.
     tolerance: the error up to which the objective counts as satisfied [its own unit]. None makes it a guide: it shapes
     the solution and never decides success.
+    priority: the level it stands on, a whole number; a higher one matters more. Where not all tolerances can be met, a higher
+    level is never traded for a lower one: the lower comes as near as it can while the higher holds. Within a level weights
+    balance. While everything is within tolerance, priorities change nothing. What a method makes of it, mk.methods() says.
     """
 
     _stays: tuple[str, ...] = ("_problems",)  # what holds for this process only
+    _priority = 0  # of those that were written to a file before there were priorities
 
-    def __init__(self, *, weight: float, tolerance: float | None, name: str | None = None) -> None:
+    def __init__(self, *, weight: float, tolerance: float | None, name: str | None = None, priority: int = 0) -> None:
         self._problems: weakref.WeakSet[Recompilable] = weakref.WeakSet()
         self.name = checked_name(name) or type(self).__name__
         self.weight = weight
         self.tolerance = tolerance
+        self.priority = priority
 
     @property
     def weight(self) -> float:
@@ -95,6 +101,16 @@ class Objective:
     @tolerance.setter
     def tolerance(self, value: float | None) -> None:
         self._tolerance = checked_tolerance(value, self.name)
+        self._changed()
+
+    @property
+    def priority(self) -> int:
+        return self._priority
+
+    @priority.setter
+    def priority(self, value: int) -> None:
+        what = f"{self.name}: priority"
+        self._priority = whole_number(value, ProblemError, what, least=-MOST_PRIORITY, most=MOST_PRIORITY)
         self._changed()
 
     def frames(self) -> tuple[FrameLike, ...]:

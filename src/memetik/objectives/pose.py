@@ -26,9 +26,16 @@ class PerAxis(Framed, Single):
 
     def __init__(
         self, frame: FrameLike, *, tolerance: float | Sequence[float] | None, weight: float, mask: Sequence[object],
-        relative_to: FrameLike | None, name: str | None,
+        relative_to: FrameLike | None, name: str | None, priority: int,
     ) -> None:  # fmt: skip
-        super().__init__(frame, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name)  # type: ignore[arg-type]
+        super().__init__(
+            frame,
+            tolerance=tolerance,  # type: ignore[arg-type]
+            weight=weight,
+            relative_to=relative_to,
+            name=name,
+            priority=priority,
+        )
         self.mask = _mask(mask, self.name)
         self._numbers = Target(7)
 
@@ -69,9 +76,11 @@ class Position(PerAxis, Pointed):
     def __init__(
         self, frame: FrameLike, target: ArrayLike, *, tolerance: float | Sequence[float] | None = 1e-4,
         weight: float = 1.0, mask: Sequence[object] = (1, 1, 1), axes: RotationLike | None = None,
-        relative_to: FrameLike | None = None, name: str | None = None,
+        relative_to: FrameLike | None = None, name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(frame, tolerance=tolerance, weight=weight, mask=mask, relative_to=relative_to, name=name)
+        super().__init__(
+            frame, tolerance=tolerance, weight=weight, mask=mask, relative_to=relative_to, name=name, priority=priority
+        )
         set_rotation(self._numbers, np.eye(3) if axes is None else axes, self.name)
         self.target = target
 
@@ -100,9 +109,11 @@ class Orientation(PerAxis):
     def __init__(
         self, frame: FrameLike, target: RotationLike, *, tolerance: float | Sequence[float] | None = 1e-3,
         weight: float = 1.0, mask: Sequence[object] = (1, 1, 1), relative_to: FrameLike | None = None,
-        name: str | None = None,
+        name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(frame, tolerance=tolerance, weight=weight, mask=mask, relative_to=relative_to, name=name)
+        super().__init__(
+            frame, tolerance=tolerance, weight=weight, mask=mask, relative_to=relative_to, name=name, priority=priority
+        )
         self.target = target
 
     @property
@@ -140,11 +151,11 @@ class Pose(Posed):
     def __init__(
         self, frame: FrameLike, target: TransformLike, *, position_tolerance: float | None = 1e-4,
         orientation_tolerance: float | None = 1e-3, weight: float = 1.0, relative_to: FrameLike | None = None,
-        name: str | None = None,
+        name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
         super().__init__(
             frame, position_tolerance=position_tolerance, orientation_tolerance=orientation_tolerance, weight=weight,
-            relative_to=relative_to, name=name,
+            relative_to=relative_to, name=name, priority=priority,
         )  # fmt: skip
         self._pose = Target(7)
         self.target = target

@@ -38,11 +38,11 @@ class Projection(Posed):
     def __init__(
         self, frame: FrameLike, surface: Surface, *, direction: ArrayLike = (0.0, 0.0, -1.0), lift: float = 0.5,
         align: bool = True, position_tolerance: float | None = 1e-4, orientation_tolerance: float | None = 1e-3,
-        weight: float = 1.0, name: str | None = None,
+        weight: float = 1.0, name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
         super().__init__(
             frame, position_tolerance=position_tolerance, orientation_tolerance=orientation_tolerance, weight=weight,
-            name=name,
+            name=name, priority=priority,
         )  # fmt: skip
         must = "it must be above zero, or rays from the surface miss it."
         self.lift = checked_number(lift, self.name, "lift", lambda x: 0.0 < x < math.inf, must)

@@ -27,9 +27,11 @@ class Range(Pointed):
 
     def __init__(
         self, frame: FrameLike, target: ArrayLike, distance: float, *, tolerance: float | None = 1e-4, weight: float = 1.0,
-        relative_to: FrameLike | None = None, name: str | None = None,
+        relative_to: FrameLike | None = None, name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(frame, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name)
+        super().__init__(
+            frame, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name, priority=priority
+        )
         self._numbers = Target(RANGE_TARGET)
         self.target = target
         self.distance = distance
@@ -97,9 +99,11 @@ class Line(Through):
 
     def __init__(
         self, frame: FrameLike, point: ArrayLike, direction: ArrayLike, *, tolerance: float | None = 1e-4,
-        weight: float = 1.0, relative_to: FrameLike | None = None, name: str | None = None,
+        weight: float = 1.0, relative_to: FrameLike | None = None, name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(frame, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name)
+        super().__init__(
+            frame, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name, priority=priority
+        )
         self._numbers = Target(7)  # a pose: its z axis is the line, and positions along it do not count
         self.point, self.direction = point, direction
 
@@ -125,9 +129,11 @@ class Plane(Through):
 
     def __init__(
         self, frame: FrameLike, point: ArrayLike, normal: ArrayLike, *, side: str = "on", tolerance: float | None = 1e-4,
-        weight: float = 1.0, relative_to: FrameLike | None = None, name: str | None = None,
+        weight: float = 1.0, relative_to: FrameLike | None = None, name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(frame, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name)
+        super().__init__(
+            frame, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name, priority=priority
+        )
         if not isinstance(side, str) or side not in ("on", "above"):
             raise ProblemError(
                 f"{self.name}: side is {shown(side)}; say 'on' or 'above'. To stay below, turn the normal."
@@ -165,9 +171,18 @@ class Touch(Plane):
     def __init__(
         self, link: str, point: ArrayLike = (0.0, 0.0, 0.0), normal: ArrayLike = (0.0, 0.0, 1.0), *, side: str = "on",
         tolerance: float | None = 1e-4, weight: float = 1.0, relative_to: FrameLike | None = None, name: str | None = None,
+        priority: int = 0,
     ) -> None:  # fmt: skip
         super().__init__(
-            link, point, normal, side=side, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name
+            link,
+            point,
+            normal,
+            side=side,
+            tolerance=tolerance,
+            weight=weight,
+            relative_to=relative_to,
+            name=name,
+            priority=priority,
         )
         self.link = text(link, ProblemError, f"{self.name}: link")
 

@@ -21,9 +21,16 @@ class JointValue(Single):
     """A joint takes a value: |x_i - target| <= tolerance [rad or m], eq. 4.9 of the thesis."""
 
     def __init__(
-        self, joint: str, target: float, *, tolerance: float | None = 1e-3, weight: float = 1.0, name: str | None = None
+        self,
+        joint: str,
+        target: float,
+        *,
+        tolerance: float | None = 1e-3,
+        weight: float = 1.0,
+        name: str | None = None,
+        priority: int = 0,
     ) -> None:
-        super().__init__(weight=weight, tolerance=tolerance, name=name)
+        super().__init__(weight=weight, tolerance=tolerance, name=name, priority=priority)
         self.joint = text(joint, ProblemError, f"{self.name}: joint")
         self._rest = Target(2)  # lower and upper end of the rest interval, the same
         self.target = target
@@ -53,9 +60,9 @@ class Posture(Single):
 
     def __init__(
         self, *, joints: Mapping[str, float] | None = None, weight: float = 0.01, tolerance: float | None = None,
-        name: str | None = None,
+        name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(weight=weight, tolerance=tolerance, name=name)
+        super().__init__(weight=weight, tolerance=tolerance, name=name, priority=priority)
         given = mapping(joints, ProblemError, f"{self.name}: joints", "{'joint_1': 0.5}")
         must = "it must be zero or positive."
         self.stiffness: dict[str, float] = {
@@ -97,9 +104,9 @@ class Displacement(Posture):
 
     def __init__(
         self, *, reference: ArrayLike | None = None, joints: Mapping[str, float] | None = None, weight: float = 0.01,
-        tolerance: float | None = None, name: str | None = None,
+        tolerance: float | None = None, name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(joints=joints, weight=weight, tolerance=tolerance, name=name)
+        super().__init__(joints=joints, weight=weight, tolerance=tolerance, name=name, priority=priority)
         self.reference: Array | None = None
         if reference is not None:
             self.reference = np.array(real_array(reference, ProblemError, f"{self.name}: reference is no joint vector"))
@@ -133,9 +140,9 @@ class AvoidLimits(Posture):
 
     def __init__(
         self, *, margin: float = 0.1, joints: Mapping[str, float] | None = None, weight: float = 0.1,
-        tolerance: float | None = None, name: str | None = None,
+        tolerance: float | None = None, name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(joints=joints, weight=weight, tolerance=tolerance, name=name)
+        super().__init__(joints=joints, weight=weight, tolerance=tolerance, name=name, priority=priority)
         must = "it is a share of the range, between 0 and 0.5."
         self.margin = checked_number(margin, self.name, "margin", lambda x: 0.0 < x < 0.5, must)
 

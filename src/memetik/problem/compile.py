@@ -21,7 +21,8 @@ from memetik.kernels.problem.record import LIMIT, VARIABLE
 from memetik.kernels.problem.record import Problem as FlatProblem
 from memetik.kernels.terms.function_pointers import JACOBIAN, RESIDUAL
 from memetik.kernels.terms.manipulability import MOTION_DATA
-from memetik.kernels.terms.records import POINT, ROTATION, TERM, TermKind, kind_of
+from memetik.kernels.terms.records import FOLLOWS_START, POINT, ROTATION, TERM, TermKind, kind_of
+from memetik.kernels.terms.springs import SPRING_DATA, SPRING_STIFFNESS
 from memetik.objectives.objective import Objective, Target
 from memetik.problem.blocks import Split, split_residuals
 from memetik.types import Array
@@ -49,6 +50,7 @@ class Compiled:
     split: Split
     kernels: Sequence[tuple[Any, Any]]  # residual and Jacobian of each term, nothing for springs
     owners: tuple[slice, ...]  # the terms of each objective
+    priorities: NDArray[np.int64]  # (terms)
     one_pose: bool  # nothing but one full pose of one frame, which has methods of its own
     plans: dict[Any, Any] = field(init=False, default_factory=dict)
 
@@ -76,6 +78,32 @@ class Compiled:
     def only_guides(self) -> bool:
         """Whether nothing can be missed, so that the balance of all terms is what counts."""
         return bool(self.terms["soft"].all())
+
+    @cached_property
+    def only_calm(self) -> bool:
+        """Whether all guides want small changes from the start, of all variables alike, and something else can be missed."""
+        guides = self.terms[self.terms["soft"] != 0]
+        if len(guides) in (0, self.terms.size) or not (guides["other"] == FOLLOWS_START).all():
+            return False
+        return all(np.ptp(self.data[_stiffness(term)]) == 0.0 for term in guides)
+
+    @cached_property
+    def has_levels(self) -> bool:
+        """Whether there are objectives of different priorities."""
+        return bool((self.priorities != self.priorities[0]).any())
+
+    @cached_property
+    def ranks(self) -> NDArray[np.int64]:
+        """In which order terms count where not all can be satisfied, from 0: by priority, and on a level guides last."""
+        order = np.stack([-self.priorities, self.terms["soft"]], axis=1)
+        return np.asarray(np.unique(order, axis=0, return_inverse=True)[1].ravel(), dtype=np.int64)
+
+    @cached_property
+    def rank_scales(self) -> Array:
+        """The scale of each term where only its own rank counts, of which the heaviest has the weight one."""
+        heaviest = np.zeros(int(self.ranks.max()) + 1)
+        np.maximum.at(heaviest, self.ranks, self.terms["weight"])
+        return np.asarray(self.terms["scale"] / np.sqrt(heaviest[self.ranks]))
 
     @cached_property
     def roomy(self) -> NDArray[np.bool_] | None:
@@ -131,6 +159,7 @@ class TermList:
         self.values: list[float] = []
         self.targets: list[tuple[Target, int]] = []
         self.reads: list[Reads] = []  # of each term
+        self.priorities: list[int] = []  # of each term
         self.places: list[int] = []  # where the numbers of variables stand
         self.chains: list[tuple[int, int]] = []  # where the motions of a frame stand, and the row of the frame
         self.objective: Objective | None = None
@@ -208,6 +237,7 @@ class TermList:
         limit = np.inf if tolerance is None else tolerance
         rows = rows if kind.rows is None else kind.rows
         self.kernels.append((kind.residual, kind.jacobian))
+        self.priorities.append(self.objective.priority)
         self.terms.append((
             0, 0, kind.number, frame, other, self._rows, rows, target, data, count, soft, kind.goal, kind.loss, kind.paired,
             scale, limit, reach, self.objective.weight,
@@ -258,7 +288,7 @@ def compile_problem(
             variable["row_begin"], variable["row_end"] = moved["row"].min(), (moved["row"] + moved["rows"]).max()
     compiled = Compiled(
         nodes, frames, terms, variables, limits, data, affects, split, packed.kernels, owners,
-        _is_one_pose(terms, data, nodes),
+        np.array(packed.priorities, dtype=np.int64), _is_one_pose(terms, data, nodes),
     )  # fmt: skip
     if not compiled.one_pose:
         compiled.record  # noqa: B018 - compile the terms now, before the clock of a solve runs
@@ -296,6 +326,12 @@ def _write_motions(
     moved = np.zeros(len(rows), dtype=FRAME)
     moved["node"], moved["w"] = list(rows), 1.0
     return np.concatenate([frames, moved])
+
+
+def _stiffness(term: np.void) -> slice:
+    """Where the stiffness of each spring of a term stands in the data."""
+    first = int(term["numbers"])
+    return slice(first + SPRING_STIFFNESS, first + int(term["count"]) * SPRING_DATA, SPRING_DATA)
 
 
 def _moving(body: Body, objectives: Sequence[Objective]) -> tuple[str, ...]:

@@ -59,6 +59,14 @@ def number(value: Any, where: str) -> float:
     return float(value)
 
 
+def whole(value: Any, where: str) -> int:
+    """One whole number of a sensible size; pages send 2.0 for 2."""
+    given = number(value, where)
+    if given != round(given):
+        raise FormatError(f"{where} is {shown(value)}; write a whole number.")
+    return int(given)
+
+
 def numbers(value: Any, where: str, count: int | None = None) -> list[float]:
     """A list of numbers, `count` of them if given."""
     if not isinstance(value, (list, tuple)) or (count is not None and len(value) != count):
@@ -199,6 +207,7 @@ TYPES: dict[str, tuple[Callable[[Any, str], Any], Callable[[Any, mk.Body], Any] 
     "direction": (_direction, None),
     "rotation": (quaternion, lambda value, _: np.array(value)),
     "number": (number, None),
+    "whole": (whole, None),
     "text": (text, None),
     "joint": (text, None),
     "links": (texts, None),

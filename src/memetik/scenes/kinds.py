@@ -112,10 +112,12 @@ _TOLERANCES = ("position_tolerance", "orientation_tolerance")
 
 
 def _kind(name: str, about: str, *fields: Field, tolerances: tuple[str, ...] = ("tolerance",), **gizmo: Any) -> Kind:
-    """A kind whose weight and tolerances are by default those of its objective."""
+    """A kind whose weight, tolerances and priority are by default those of its objective."""
     usual = inspect.signature(getattr(mk, name)).parameters
     common = [Field(each, "number", usual[each].default, optional=True) for each in tolerances]
-    return Kind(name, about, (*fields, Field("weight", "number", usual["weight"].default), *common), **gizmo)
+    weight = Field("weight", "number", usual["weight"].default)
+    priority = Field("priority", "whole", usual["priority"].default)
+    return Kind(name, about, (*fields, weight, *common, priority), **gizmo)
 
 
 def _kinds() -> tuple[Kind, ...]:

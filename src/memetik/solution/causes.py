@@ -70,7 +70,7 @@ def causes(inquiry: Inquiry, missed: Sequence[Objective], beyond: dict[Objective
             sentences += [_alone(inquiry, objective, nearest), *_halves(inquiry, objective)]
     if hopeless:
         return sentences + _others(inquiry, missed, hopeless)
-    return [_conflict(inquiry, inquiry.hard)]
+    return _conflict(inquiry, inquiry.hard, missed)
 
 
 def binding_limits(solution: Solution) -> list[str]:
@@ -139,19 +139,38 @@ def _others(inquiry: Inquiry, missed: Sequence[Objective], hopeless: Sequence[Ob
     named = listed([title(objective) for objective in hopeless])
     if inquiry.reaches(others):
         return [f"All others can be reached together without {named}."]
-    return [_conflict(inquiry, others)] if len(others) > 1 else []
+    return _conflict(inquiry, others, missed) if len(others) > 1 else []
 
 
-def _conflict(inquiry: Inquiry, objectives: Sequence[Objective]) -> str:
+def _conflict(inquiry: Inquiry, objectives: Sequence[Objective], missed: Sequence[Objective]) -> list[str]:
     """Name as few objectives as cannot be reached together: leave out each in turn, and for good if the rest still
-    fails."""
+    fails. Say what gave way to what."""
     core = list(objectives)
     for objective in objectives:
         rest = [other for other in core if other is not objective]
         if len(rest) > 1 and not inquiry.reaches(rest):
             core = rest
     together = "both" if len(core) == 2 else f"all {len(core)}"
-    return (
+    conflict = (
         f"{listed([title(objective) for objective in core])} conflict: each can be reached alone, but no posture was "
         f"found that reaches {together}."
     )
+    return [conflict, *_gave_way(inquiry, core, missed)]
+
+
+def _gave_way(inquiry: Inquiry, core: Sequence[Objective], missed: Sequence[Objective]) -> list[str]:
+    """What was missed for the sake of higher priorities, where the method keeps them."""
+    if not inquiry.problem.compiled.has_levels or inquiry.solution.method != "memetic":
+        return []
+    lower = [objective for objective in core if objective in missed]
+    sentences = []
+    for level in sorted({objective.priority for objective in lower}):
+        gave_way = [objective for objective in lower if objective.priority == level]
+        higher = [objective for objective in core if objective.priority > level]
+        if higher:
+            sentences.append(f"{listed(_with_priority(gave_way))} gave way to {listed(_with_priority(higher))}.")
+    return sentences
+
+
+def _with_priority(objectives: Sequence[Objective]) -> list[str]:
+    return [f"{title(objective)} (priority {objective.priority})" for objective in objectives]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,12 +20,16 @@ from memetik.kernels.bio_ik.record import Record, Settings, Shared, Worker
 from memetik.kernels.bio_ik.record import Scratch as WorkerScratch
 from memetik.kernels.bio_ik.search import search
 from memetik.kernels.compiler.cancel import new_clock
+from memetik.kernels.compiler.compile_time import split_time
 from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.compiler.jit import COMPILED
 from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.lbfgsb.minimiser import ADVANCE, advance, new_minimiser
 from memetik.kernels.lbfgsb.minimum import FIND_MINIMUM, find_minimum
-from memetik.kernels.terms.records import CONTACT
+from memetik.kernels.memetic.all_solutions import apart
+from memetik.kernels.memetic.tracking import SAVED
+from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS
+from memetik.kernels.terms.records import CONTACT, FOLLOWS_START
 from memetik.problem import Problem
 from memetik.problem.compile import Compiled
 from memetik.problem.scratch import Pool, Scratch
@@ -97,7 +103,8 @@ class BioIK(Seeded):
 
     Takes every objective, any number of tips, any joint. The same seed gives the same answer, bit for bit. An evaluation is
     one placement of the body: an individual, an iteration of L-BFGS-B, or one gene changed for a gradient by differences.
-    `solution.attempts` is the number of generations.
+    `solution.attempts` is the number of generations. Where a Displacement is all that guides, it searches without it, too, and
+    what that gives counts, unless it is much farther away.
     """
 
     population: int | None = _at_least(2, None)
@@ -147,7 +154,8 @@ class BioIK(Seeded):
 
     def sizes(self, c: Compiled) -> tuple[int, int]:
         """How many individuals and elites a problem gets."""
-        objectives = c.terms.size - int(c.terms["paired"].sum())
+        calm = int((c.terms["other"] == FOLLOWS_START).sum()) if c.only_calm else 0  # searched without, too
+        objectives = c.terms.size - int(c.terms["paired"].sum()) - calm
         psi = self.population or min(max(round(INDIVIDUALS + INDIVIDUALS_PER_JOINT * c.active.size), FEWEST), MOST)
         kappa = min(max(round(ELITES + ELITES_PER_OBJECTIVE * objectives), FEWEST_ELITES), MOST_ELITES, psi)
         return max(psi, self.elites or 0), self.elites or kappa
@@ -156,7 +164,33 @@ class BioIK(Seeded):
         self, problem: Problem, start: ArrayLike | None, budget: Budget, scratch: BioIKScratch, begin: float
     ) -> Solution:
         with scratch.threads or nullcontext():
+            if problem.compiled.only_calm:
+                return self._nearer(problem, start, budget, scratch, begin)
             return run_in(scratch, problem, start, budget, "bioik", search, scratch.own, seed=self.seed, begin=begin)
+
+    def _nearer(
+        self, problem: Problem, start: ArrayLike | None, budget: Budget, scratch: BioIKScratch, begin: float
+    ) -> Solution:
+        """Of what is found with and without guides that want small changes, the solution that is nearer to the start.
+
+        They make farther postures unfit, but also those on the way from the start to the nearest solution: a heavy one made
+        jumps along a path larger, not smaller. So they count only where they save a good part of the way.
+        """
+        solve = partial(run_in, scratch, problem, start, method="bioik", search=search, own=scratch.own, seed=self.seed)
+        guided = solve(budget, begin=begin)
+        left, seconds = budget.evaluations - guided.evaluations, budget.seconds - split_time(begin)[0]
+        if not guided.success or left < 1 or seconds <= 0.0:
+            return guided
+        scratch.shared.task[0]["bare"] = 1
+        bare = solve(dataclasses.replace(budget, evaluations=left, seconds=seconds), begin=begin)
+        scratch.shared.task[0]["bare"] = 0
+        c, origin = problem.compiled, problem.start(start)
+        ways = [apart(each.q[c.active], origin[c.active], c.variables) for each in (guided, bare)]
+        best = bare if bare.success and SAVED * ways[1] <= ways[0] else guided
+        for number in (EVALUATIONS, ATTEMPTS):
+            best.numbers[number] = guided.numbers[number] + bare.numbers[number]
+        best.seconds, best.compile_seconds = split_time(begin)
+        return best
 
 
 def _differentiate(solver: BioIK) -> Any:

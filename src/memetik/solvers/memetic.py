@@ -52,7 +52,7 @@ class Memetic(Seeded):
             scratch.take_budget(budget)
         outcome = empty(scratch.outcome.size)
         status = search_from(
-            plan.search, scratch.table, q, outcome, self.seed, scratch.search, scratch.seconds, usual
+            plan.search, scratch.table, q, outcome, self.seed, scratch.search, scratch.search_seconds, usual
         )  # fmt: skip
         settled = status == REACHED and not c.calls_python and not c.only_guides
         if settled and compile_times.latest < begin:  # most solves end here

@@ -17,6 +17,7 @@ from memetik.kernels.memetic.descent import attempt, attempt_softly
 from memetik.kernels.memetic.population_poses import place_population
 from memetik.kernels.memetic.pose_descent import attempt_pose
 from memetik.kernels.memetic.pose_search import solve_pose
+from memetik.kernels.memetic.priorities import priority_stage
 from memetik.kernels.memetic.record import LaneScratch, MemeticArrays, Population, Shares, Stages
 from memetik.kernels.memetic.refine import STEPS
 from memetik.kernels.memetic.stages import refine_stage, relax_stage, search_stage
@@ -33,6 +34,10 @@ from memetik.types import Array
 POPULATION, POPULATION_SEED = 256, 20170601
 
 
+# The share of the time that the search may take where something may have to give way afterwards.
+SEARCHING = 0.5
+
+
 class MemeticPlan(Pool["MemeticScratch"]):
     """Made once for a compiled problem and shared by all threads."""
 
@@ -40,7 +45,9 @@ class MemeticPlan(Pool["MemeticScratch"]):
         super().__init__(self.new_scratch)
         c = self.compiled = compiled
         self.arm = self._arm()
-        self.sizes = {**c.sizes, "population": POPULATION, "values": self.arm.values.size}
+        self.sizes = {
+            **c.sizes, "population": POPULATION, "values": self.arm.values.size, "ranks": int(c.ranks.max()) + 1,
+        }  # fmt: skip
         rng = np.random.default_rng(POPULATION_SEED)
         genes = rng.uniform(c.variables["sample_lower"], c.variables["sample_upper"], (POPULATION, c.variables.size))
         self.population = allocate(Population, self.sizes, genes=genes)
@@ -107,13 +114,16 @@ class MemeticPlan(Pool["MemeticScratch"]):
         c = self.compiled
         c.record  # noqa: B018 - the stages that follow call the terms
         relax = lasting_address(relax_stage, STAGE) if self.relaxes else 0
-        return Stages(self.search, lasting_address(refine_stage, STAGE), relax)
+        priorities = lasting_address(priority_stage, STAGE) if c.has_levels else 0
+        return Stages(self.search, lasting_address(refine_stage, STAGE), relax, priorities)
 
 
 def shares(c: Compiled, most: int) -> Shares:
-    """Keep back a quarter where tolerances are wide enough to yield, and what it takes to settle what was missed."""
-    first = most if c.roomy is None else most - most // 4
-    return Shares(first - min(STEPS, first // 2), first, most)
+    """Keep back a quarter where tolerances are wide enough to yield, one for priorities where there are several, and what it
+    takes to settle what was missed."""
+    relaxed = most - most // 4 if c.has_levels else most
+    first = relaxed if c.roomy is None else relaxed - most // 4
+    return Shares(first - min(STEPS, first // 2), first, relaxed, most, SEARCHING if c.has_levels else 1.0)
 
 
 class MemeticScratch(Scratch):
@@ -123,6 +133,7 @@ class MemeticScratch(Scratch):
     shares: Shares
     search: int  # shares.search
     seconds: float  # of the budget, 0 for no limit
+    search_seconds: float  # of these, the share of the search
 
     def __init__(self, plan: MemeticPlan, source: Array | None = None) -> None:
         self.plan = plan
@@ -132,6 +143,7 @@ class MemeticScratch(Scratch):
         """Work out what the stages may spend; most solves have the budget of the one before."""
         self.budget, self.shares = budget, shares(self.compiled, budget.evaluations)
         self.search, self.seconds = self.shares.search, budget.seconds if budget.seconds < math.inf else 0.0
+        self.search_seconds = self.shares.seconds * self.seconds
 
     @property
     def problem(self) -> FlatProblem:
@@ -149,6 +161,8 @@ class MemeticScratch(Scratch):
         return allocate(
             MemeticArrays, plan.sizes, solve=self.arrays, population=plan.population, arm=plan.arm,
             closed_form=plan.closed_form,
+            ranks=c.ranks, scale=c.rank_scales, unit_scale=c.terms["scale"] / np.sqrt(c.terms["weight"]),
+            only_guides=int(c.only_guides), only_calm=int(c.only_calm), has_levels=int(c.has_levels),
             attempt=0 if c.one_pose else plan.attempt,
             attempt_softly=lasting_address(attempt_softly, ATTEMPT) if plan.relaxes else 0,
             roomy=np.zeros(c.terms.size, dtype=np.uint8) if c.roomy is None else c.roomy.view(np.uint8),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
 
 from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError, UnknownNameError, shown
+from memetik.objectives import Objective
 from memetik.problem import Problem, require_problem
 from memetik.problem.seed import checked_seed
 from memetik.solution import Solution
@@ -34,6 +36,7 @@ class Method(NamedTuple):
     takes: str = "every objective"
     tips: str = "any number"
     limits: str = "in every step"  # how they are kept
+    priorities: str = "ignored"  # what becomes of objectives' priorities
     deterministic: bool = True  # the same seed and budget of evaluations give the same answer, bit for bit
 
     @property
@@ -50,7 +53,7 @@ _READ = "with a position or rotation"
 _EACH = "in every individual"
 
 _METHODS = (
-    Method("memetic", "memetic", "memetic.Memetic", "this library, after Bio IK"),
+    Method("memetic", "memetic", "memetic.Memetic", "this library, after Bio IK", priorities="kept"),
     Method("bioik", "memetic", "bio_ik.BioIK", "Starke 2018", limits=_EACH),
     Method("dls", "Jacobian", "stepping.DampedLeastSquares", "Wampler 1986, Nakamura and Hanafusa 1986"),
     Method("sdls", "Jacobian", "stepping.SelectivelyDampedLeastSquares", "Buss and Kim 2005"),
@@ -134,14 +137,22 @@ def solve(
     method: str | Solver = "memetic",
     budget: Budget = DEFAULT,
     seed: int = 0,
+    prefer: bool | Objective | Iterable[Objective] = False,
 ) -> Solution:
     """Find a posture that satisfies the objectives, from `start` (the body's home unless given).
 
     method: a name from mk.methods(), or a solver with parameters of your own, such as mk.BioIK(elites=3).
+    prefer: take the best of several solutions, found within the budget, instead of the nearest: by the guides of the problem
+    (True), or by objectives given here, which need not be in the problem. A guide alone shapes the solution that the start leads
+    to; this lets it choose between distinct ones, such as an elbow that is up or down.
     The same call gives the same answer, unless the budget's seconds ended it, which the solution says.
     """
     if budget is not DEFAULT and budget.__class__ is not Budget:
         checked_budget(budget)
+    if prefer is not False:
+        from memetik.solvers.prefer import preferred  # which asks for solutions by this file
+
+        return preferred(problem, start, method, checked_budget(budget), seed, prefer)
     if seed is _ZERO and type(method) is str and method == "memetic":  # other seeds are checked where a solver is made
         return _FLAGSHIP.solve(problem, start, budget)
     require_problem(problem, "solve")

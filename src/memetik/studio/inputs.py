@@ -36,6 +36,8 @@ class Input:
             return gui.add_dropdown(name, options=self._options, initial_value=seen)
         if self.field.type == "number" and not self.field.optional:
             return gui.add_number(name, seen, step=0.01)
+        if self.field.type == "whole":
+            return gui.add_number(name, seen, step=1)
         if self.field.type in ("point", "direction"):
             return gui.add_vector3(name, seen, step=0.001)
         return gui.add_checkbox(name, seen) if self.field.type == "flag" else gui.add_text(name, seen)
@@ -44,7 +46,7 @@ class Input:
         """A value as the control shows it."""
         if self.field.type in ("point", "direction"):
             return _rounded(value)
-        if self.field.type == "flag" or self._options:
+        if self.field.type in ("flag", "whole") or self._options:
             return value
         if self.field.type == "number" and not self.field.optional:
             return float(value)

@@ -14,6 +14,7 @@ TASK = item(
     deadline=float,  # ... and until when
     seed=int,  # where the random numbers of the elites come from
     stream=int,
+    bare=int,  # 1 if guides are left out
     living=int,  # 0 if the first of the two populations lives, 1 if the second does
     trials=int,  # how often there was a choice of ways to exploit elites
 )

@@ -100,10 +100,11 @@ def update_solution(terms, squared, given, population, count, best, run, work):
 def begin(terms, shared, record, scratch):
     """Nothing has yielded, spent or been recorded yet. Returns if some term can be missed, and if some may yield to it."""
     shared.task[0].living = 0
-    record.count[0] = 0
+    if shared.task[0].bare == 0:
+        record.count[0] = 0
     blocks, yields = False, False
     for t in range(terms.size):
-        shared.ease[t] = 1.0
+        shared.ease[t] = 0.0 if terms[t].soft and shared.task[0].bare else 1.0
         blocks = blocks or not terms[t].soft
         yields = yields or shared.yields[t] != 0
     given_weights(terms, shared.ease, shared.given)
@@ -158,7 +159,8 @@ def search(problem, run, own, work):
         task.living = 1 - task.living  # eq. 4.15: elites and offspring are the next generation
         population, offspring = offspring, population
         outcome[EVALUATIONS] = tally.spent
-        add_generation(terms, squared, shared, population, generation, count, elites, worker.record)
+        if task.bare == 0:
+            add_generation(terms, squared, shared, population, generation, count, elites, worker.record)
         if tally.satisfied != 0:
             remember(population.genes[count - 1], -1.0, run, work)
             return

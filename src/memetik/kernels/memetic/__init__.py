@@ -7,14 +7,16 @@ descent                the local search: damped Gauss-Newton steps
 entry                  from Python into the search, in one crossing
 lane_search            many rows of one pose, in the lanes of vector registers
 lane_step              one step in every lane
+levels                 one posture, rank by rank
 population_poses       scores of the whole population at once
 pose_descent           the local search for one pose
 pose_search            the whole search for one pose
 pose_step              the damped step for one pose, in registers
+priorities             what could not be had gives way, level by level
 record                 the population, and the scratch of a solve
 refine                 the best posture to a true minimum
 search                 attempts from the population until one satisfies all
-stages                 search, refinement, relaxation: the stages of a solve
+stages                 search, refinement, relaxation, priorities: the stages of a solve
 tracking               targets that move
 verify_pose            the judgement of one pose
 """

@@ -37,7 +37,7 @@ def solve_row(rows, k, stages, table, shares, only_guides, seed, seconds):
     clock, q, outcome = arrays.clock, rows.q[k], rows.outcomes[k]
     take_target(rows, k, arrays.source)
     begin = now(clock)
-    status = call_stage(stages.search, table, q, outcome, seed, shares.search, seconds)
+    status = call_stage(stages.search, table, q, outcome, seed, shares.search, shares.seconds * seconds)
     if status == CLOSEST or (only_guides and status == REACHED):
         left = left_of(seconds, begin, clock)
         status = run_stages(stages, table, q, outcome, status, seed, shares, left, clock)

@@ -36,20 +36,45 @@ class RelaxScratch(NamedTuple):
     q: Array = floats("dof")
 
 
+class LevelScratch(NamedTuple):
+    """What levels of priorities need (levels.py)."""
+
+    ranks: Array = integers("terms")  # of each term, from 0, the highest priority
+    scale: Array = floats("terms")  # of each term in its own rank, whose heaviest has weight one
+    unit_scale: Array = floats("terms")  # the same without weights
+    modes: Array = integers("terms")  # what became of each term: FREE, WITHIN or HELD
+    bound: Array = floats("terms")  # up to where the error of each may go
+    held: Array = floats("residuals")  # where residuals shall stay
+    residual: Array = floats("residuals")  # of the posture that a step starts from
+    depth: Array = floats(
+        "residuals"
+    )  # of pairs that are close, negative before contact, with the scale of the residuals
+    ahead: Array = floats("residuals")  # of those that do not touch where a step starts
+    jacobian: Array = floats("variables", "residuals")  # of their depths
+    cost: Array = floats("ranks")  # squared error of each rank at the posture at hand
+    least: Array = floats("ranks")  # the least known
+    answer: Array = floats("variables")  # the best posture so far
+    found: Array = floats("variables")  # the answer of the stages before
+    start: Array = floats("variables")  # of the whole solve
+
+
 class Stages(NamedTuple):
     """The addresses of the stages of a solve (stages.py)."""
 
     search: int
     refine: int
     relax: int  # 0 where no tolerance is wide enough to yield
+    priorities: int  # 0 where all objectives have the same
 
 
 class Shares(NamedTuple):
-    """The evaluations that may be spent when the search ends, before relaxation, and in all."""
+    """The evaluations that may be spent when the search ends, before relaxation, before priorities count, and in all."""
 
     search: int
     first: int
+    relaxed: int
     most: int
+    seconds: float  # the share of the time that the search may take
 
 
 class MemeticArrays(NamedTuple):
@@ -59,7 +84,11 @@ class MemeticArrays(NamedTuple):
     population: Population
     scratch: SearchScratch
     relax: RelaxScratch
+    levels: LevelScratch
     attempt: int  # address of the local search that fits the problem
+    only_guides: int  # 1 if nothing can be missed
+    only_calm: int  # 1 if all guides want small changes, of all variables alike, and something else can be missed
+    has_levels: int  # 1 if there are several priorities
     attempt_softly: int  # address of the one for terms that guide, for relaxation
     closed_form: int  # address of the attempt in closed form (closed_form.py), 0 for none
     arm: Geometry  # of shape NO_FORM where there is no closed form

@@ -1,4 +1,5 @@
-"""The stages of one solve: search; refinement of the best posture where something was missed; relaxation of wide tolerances.
+"""The stages of one solve: search; refinement of the best posture where something was missed; relaxation of wide tolerances;
+priorities.
 
 A stage is a kernel (table, q, outcome, seed, most, seconds) that takes all arrays as one table (MemeticArrays in record.py),
 goes on from the joint vector q in place, and returns the status of what it leaves there. `most` counts the evaluations of
@@ -8,6 +9,7 @@ address, and so gets the same bits.
 
 from memetik.kernels.compiler.clock import now
 from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.memetic.priorities import keep_start
 from memetik.kernels.memetic.record import memetic_arrays
 from memetik.kernels.memetic.refine import refine_vector
 from memetik.kernels.memetic.search import solve
@@ -100,8 +102,14 @@ def left_of(seconds, begin, clock):
 def run_stages(stages, table, q, outcome, status, seed, shares, seconds, clock):
     """The stages after the search, as far as they are called for. Returns the status of the answer."""
     begin = now(clock) if seconds > 0.0 else 0.0
+    only_guides = status == REACHED
+    if stages.priorities != 0:
+        keep_start(table)
     if outcome[TIMED_OUT] == 0.0 and outcome[EVALUATIONS] < shares.first:
         status = call_stage(stages.refine, table, q, outcome, seed, shares.first, left_of(seconds, begin, clock))
     if status == CLOSEST and stages.relax != 0 and outcome[TIMED_OUT] == 0.0:
-        status = call_stage(stages.relax, table, q, outcome, seed, shares.most, left_of(seconds, begin, clock))
+        status = call_stage(stages.relax, table, q, outcome, seed, shares.relaxed, left_of(seconds, begin, clock))
+    if stages.priorities != 0 and (status == CLOSEST or only_guides):
+        # Also if the search ran out of time: of its time a share was kept for this.
+        status = call_stage(stages.priorities, table, q, outcome, seed, shares.most, left_of(seconds, begin, clock))
     return status

@@ -1,7 +1,11 @@
 """Targets that move: each step starts from the last solution, and a far one is taken only if none is near.
 
 Where nothing is within tolerance, being calm is worth more than coming closer elsewhere: the step goes to the bottom of the
-valley that it is in, and stays there until something is.
+valley that it is in, level by level where objectives have priorities, and stays there until something is. Guides alone can
+not be missed, so nothing else is looked for: the step goes to their balance.
+
+Guides that only ask for small changes can lead a descent astray, to a farther solution than it finds without them. So both are
+looked at, and they count only where they save a good part of the way.
 """
 
 import math
@@ -12,17 +16,21 @@ from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.random import seed_stream, uniform
 from memetik.kernels.compiler.record import Array, floats, integers
 from memetik.kernels.memetic.all_solutions import apart
+from memetik.kernels.memetic.descent import attempt as attempt_bare
+from memetik.kernels.memetic.priorities import settle_levels
+from memetik.kernels.memetic.record import memetic_arrays
 from memetik.kernels.memetic.refine import refine
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, OUTCOME, deadline_after, spent
 from memetik.kernels.problem.function_pointers import call_attempt
 from memetik.kernels.problem.guides import FAINT
 from memetik.kernels.problem.limits import clamp
-from memetik.kernels.problem.record import Run, solve_arrays
+from memetik.kernels.problem.record import Run
 from memetik.kernels.problem.solve import begin_solve
 from memetik.kernels.problem.verify import CLOSEST, REACHED, verify
 from memetik.kernels.terms.springs import rest_at_start
 
 NEARBY = 24  # postures tried around the last one, farther and farther away, before a jump is accepted
+SAVED = 0.7  # where guides want small changes: the share of the way without them that is worth to follow them
 JUMPED = 3  # beside the statuses of a solution: within tolerance, but farther than allowed from the step before
 
 
@@ -42,7 +50,9 @@ def track_targets(table, path, attempt, q, outcome, seed, most, seconds, jump):
 
     A step that cannot be reached ends at the bottom of its valley, and its status says so. The budget is for one step.
     """
-    arrays = solve_arrays(table)
+    whole = memetic_arrays(table)
+    arrays, only_guides, calm = whole.solve, whole.only_guides != 0, whole.only_calm
+    softness = 1.0 if only_guides else FAINT
     problem, work, data, variables = arrays.problem, arrays.work, arrays.problem.data, arrays.problem.variables
     x, last, n = work.x, work.start, work.x.size
     begin_solve(arrays, q, outcome, seed, most, seconds)
@@ -59,33 +69,44 @@ def track_targets(table, path, attempt, q, outcome, seed, most, seconds, jump):
             outcome[k] = 0.0
         run = Run(seed, most, deadline_after(seconds, arrays.clock), arrays.clock, arrays.state, outcome)
         status, nearest = -1, math.inf
-        for trial in range(NEARBY + 1):
+        for trial in range(NEARBY + 1 + calm):
+            bare = calm != 0 and trial == 1
             for k in range(n):
                 # First from where it is: going on as before would be quicker and less smooth. Then from around there.
                 x[k] = last[k]
-                if trial > 0:
-                    reach = 0.05 * trial * (variables[k].sample_upper - variables[k].sample_lower)
+                if trial > calm:
+                    reach = 0.05 * (trial - calm) * (variables[k].sample_upper - variables[k].sample_lower)
                     x[k] = clamp(last[k] + reach * (uniform(run.state) - 0.5), variables[k])
             outcome[ERROR] = math.inf
             outcome[ATTEMPTS] += 1.0
-            call_attempt(attempt, problem, x, run, work)
+            if bare:
+                attempt_bare(problem, x, run, work)
+            else:
+                call_attempt(attempt, problem, x, run, work)
             judged = verify(problem, x, outcome, work)
-            if trial == 0 and judged == CLOSEST and not spent(run):
-                for k in range(n):
-                    work.best[k] = last[k]
-                refine(problem, FAINT, run, work)
-                for k in range(n):
-                    x[k] = work.best[k]
-                    last[k] = path.q[step - 1, variables[k].index] if step > 0 else q[variables[k].index]  # was scratch
+            if trial == 0 and (judged == CLOSEST or only_guides):
+                if not spent(run):
+                    for k in range(n):
+                        work.best[k] = x[k] if only_guides else last[k]
+                    refine(problem, softness, run, work)
+                    for k in range(n):
+                        x[k] = work.best[k]
+                        last[k] = (
+                            path.q[step - 1, variables[k].index] if step > 0 else q[variables[k].index]
+                        )  # was scratch
+                if whole.has_levels:
+                    settle_levels(problem, whole.levels, x, last, run, work)
                 judged = verify(problem, x, outcome, work)
             distance = apart(x, last, variables)
-            if status < 0 or judged < status or (judged == status == REACHED and distance < nearest):
+            way = SAVED * distance if bare else distance
+            if status < 0 or judged < status or (judged == status == REACHED and way < nearest):
                 status, nearest = judged, distance
                 for k in range(n):
                     path.q[step, variables[k].index] = x[k]
                 for t in range(problem.terms.size):
                     path.errors[step, t] = outcome[OUTCOME + t]
-            if (status == REACHED and (nearest <= jump or step == 0)) or spent(run):
+            near_enough = (nearest <= jump or step == 0) and not (calm != 0 and trial == 0)
+            if (status == REACHED and near_enough) or only_guides or spent(run):
                 break
         if status == REACHED and nearest > jump and step > 0:
             status = JUMPED
