@@ -35,7 +35,7 @@ POPULATION, POPULATION_SEED = 256, 20170601
 
 
 # The share of the time that the search may take where something may have to give way afterwards.
-SEARCHING = 0.5
+SEARCHING = 0.4
 
 
 class MemeticPlan(Pool["MemeticScratch"]):

@@ -24,6 +24,7 @@ from memetik.kernels.problem.budget import EVALUATIONS, OUTCOME, spent
 from memetik.kernels.problem.evaluate import place, term_error
 from memetik.kernels.problem.least_squares import LEAST_DAMPING, damped_step, shorten
 from memetik.kernels.problem.limits import clamp
+from memetik.kernels.problem.record import Run
 from memetik.kernels.problem.verify import verify
 from memetik.kernels.terms.distance import DISTANCE_MARGIN
 from memetik.kernels.terms.function_pointers import call_jacobian, call_residual
@@ -41,6 +42,7 @@ STALLS = 3  # steps in a row that gain too little end it
 FIRST_DAMPING, BOLDER, WARIER, TRIES = 0.02, 0.25, 10.0, 8  # regions, unlike contacts, are not seen from inside
 FORESIGHTS = 4  # how often a step is taken back for contacts that it would make
 NOWHERE = -math.inf  # the depth of a pair that is too far apart to be seen
+GRACE = 12  # evaluations to bring back what is above, after the time has ended a descent; some 50 microseconds
 NOTHING = -1  # a rank that no term has: what is above all ranks is brought back
 
 
@@ -304,6 +306,15 @@ def is_hopeless(levels, rank, error):
 
 
 @jit
+def bring_back(problem, levels, stall, run, work):
+    """After the time has ended a descent: what is above comes back within tolerance, by a few more evaluations."""
+    most = min(run.most, int(run.outcome[EVALUATIONS]) + GRACE)
+    grace = Run(run.seed, most, 0.0, run.clock, run.state, run.outcome)
+    if not spent(grace):
+        minimise_rank(problem, levels, NOTHING, 1.0, stall, grace, work)
+
+
+@jit
 def descend_ranks(problem, levels, stall, run, work):
     """From work.best, in place, rank by rank, and keep what comes of it if it is the best so far. Returns whether it is."""
     count, best = levels.cost.size, work.best
@@ -317,13 +328,13 @@ def descend_ranks(problem, levels, stall, run, work):
                 break
             if k == 0 and level and is_hopeless(levels, rank, error):
                 return False
-        if (
-            rank > 0 and not done and not spent(run)
-        ):  # with nothing else to do, what is above comes back within tolerance
+        if spent(run):
+            if rank > 0:
+                bring_back(problem, levels, stall, run, work)
+            break
+        if rank > 0 and not done:  # with nothing else to do, what is above comes back within tolerance
             minimise_rank(problem, levels, NOTHING, 1.0, stall, run, work)
         settle_rank(problem, levels, rank, work)
         cost = 0.0 if done else error
         level = level and math.sqrt(cost) >= (1.0 - SLACK) * math.sqrt(levels.least[rank]) - TINY
-        if spent(run):
-            break
     return consider(problem, levels, best, run.outcome, work)
