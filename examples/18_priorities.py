@@ -14,7 +14,9 @@ keep_off = mk.Distance(hand, [wall], radius=0.05)
 problem = mk.Problem(body, [reach, keep_off])
 
 solution = mk.solve(problem, budget=mk.Budget(evaluations=4_000))
-print(f"{solution.errors[reach] * 1e3:.0f} mm from its target, {solution.errors[keep_off] * 1e3:.0f} mm deep in the wall")
+print(
+    f"{solution.errors[reach] * 1e3:.0f} mm from its target, {solution.errors[keep_off] * 1e3:.0f} mm deep in the wall"
+)
 assert solution.errors[keep_off] == 0.0 and abs(solution.errors[reach] - 0.15) < 2e-3
 
 keep_off.priority = 0
