@@ -80,10 +80,11 @@ def test_obstacles_are_kept_clear_of(tmp_path, monkeypatch):
     report = obstacles.run(tmp_path, quick=True, count=4)
     rows = json.loads((tmp_path / "obstacles.json").read_text())["rows"]
     found = {(row["scene"], row["method"]): row for row in rows}
-    assert len(found) == 3 + 3 + 5
+    assert len(found) == 3 + 3 + 4
     assert found[obstacles.BALL, "memetic"]["solved [%]"] == 100.0
     assert found[obstacles.BALL, "memetic, obstacle unknown"]["free [%]"] == 0.0
-    assert found[obstacles.SOLID, "memetic, distance weight 1000"]["free [%]"] == 100.0
+    assert found[obstacles.SOLID, "memetic"]["free [%]"] == 100.0
+    assert found[obstacles.SOLID, "memetic, all of one priority"]["free [%]"] == 0.0
     assert found[obstacles.SOLID, "bioik"]["median left [mm]"] > 1e3 * obstacles.RADIUS
     assert "mm clear (without: " in report.remarks[-1]
     assert (tmp_path / "obstacles.svg").exists()

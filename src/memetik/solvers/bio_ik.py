@@ -29,7 +29,7 @@ from memetik.kernels.lbfgsb.minimum import FIND_MINIMUM, find_minimum
 from memetik.kernels.memetic.all_solutions import apart
 from memetik.kernels.memetic.tracking import SAVED
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS
-from memetik.kernels.terms.records import CONTACT, FOLLOWS_START
+from memetik.kernels.terms.records import CONTACT
 from memetik.problem import Problem
 from memetik.problem.compile import Compiled
 from memetik.problem.scratch import Pool, Scratch
@@ -154,8 +154,7 @@ class BioIK(Seeded):
 
     def sizes(self, c: Compiled) -> tuple[int, int]:
         """How many individuals and elites a problem gets."""
-        calm = int((c.terms["other"] == FOLLOWS_START).sum()) if c.only_calm else 0  # searched without, too
-        objectives = c.terms.size - int(c.terms["paired"].sum()) - calm
+        objectives = c.terms.size - int(c.terms["paired"].sum())
         psi = self.population or min(max(round(INDIVIDUALS + INDIVIDUALS_PER_JOINT * c.active.size), FEWEST), MOST)
         kappa = min(max(round(ELITES + ELITES_PER_OBJECTIVE * objectives), FEWEST_ELITES), MOST_ELITES, psi)
         return max(psi, self.elites or 0), self.elites or kappa
