@@ -33,9 +33,9 @@ class Manipulability(Framed, Single):
 
     def __init__(
         self, frame: FrameLike, least: float | None = None, *, axes: Axes = "all", tolerance: float | None = None,
-        weight: float = 1.0, name: str | None = None,
+        weight: float = 1.0, priority: int = 0, name: str | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(frame, tolerance=tolerance, weight=weight, name=name)
+        super().__init__(frame, tolerance=tolerance, weight=weight, priority=priority, name=name)
         if not isinstance(axes, str) or axes not in COUNTS:
             raise ProblemError(f"{self.name}: axes is {shown(axes)}. Give 'all', 'position' or 'rotation'.")
         self.axes = axes

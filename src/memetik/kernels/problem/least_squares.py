@@ -20,12 +20,18 @@ LEAST_DAMPING = 1e-12  # leaves a system that can be solved
 
 
 @jit_part
+def prepare_step(problem, work):
+    """What a damped step needs of a new Jacobian."""
+    if problem.blocks.size > 1:
+        gather_blocks(problem, work)
+
+
+@jit_part
 def linear_model(problem, x, softness, work):
     """The linear model at a posture that was just measured, in the workspace, and which variables are free to move."""
     variables = problem.variables
     linearise(problem, x, softness, work)
-    if problem.blocks.size > 1:
-        gather_blocks(problem, work)
+    prepare_step(problem, work)
     for k in range(x.size):
         work.free[k] = 1.0
         if x[k] <= variables[k].lower or x[k] >= variables[k].upper:
