@@ -42,10 +42,13 @@ from .geometry import translation as translation
 from .learn import Elman as Elman
 from .learn import FeedForward as FeedForward
 from .learn import SupportVectors as SupportVectors
+from .motion import Follower as Follower
+from .motion import Servo as Servo
 from .motion import Track as Track
 from .motion import Trajectory as Trajectory
 from .motion import arc as arc
 from .motion import line as line
+from .motion import smooth_poses as smooth_poses
 from .motion import track as track
 from .motion import waypoints as waypoints
 from .objectives import AvoidLimits as AvoidLimits

@@ -160,6 +160,8 @@ def everything() -> list[Step]:
         *(Step(f"all solutions of {pose.__name__}", partial(_all, pose)) for pose in (guided, one_pose)),
         *(Step(f"paths of {pose.__name__}", partial(_track, pose)) for pose in (guided, one_pose)),
         Step("smooth paths", _smooth),
+        *(Step(f"servo of {pose.__name__}", partial(_servo, pose)) for pose in (guided, one_pose)),
+        Step("follower", _follow),
         Step("reachability", _reachability),
         Step("OFKT", _ofkt),
         *(Step(f"scene {name}", partial(_scene, name)) for name in scenes.READY),
@@ -286,6 +288,18 @@ def _all(pose: Callable[[], tuple[mk.Problem, mk.Objective]]) -> None:
     problem, _ = pose()
     mk.solve_all(problem, count=2, budget=mk.Budget(evaluations=500))
     mk.solve_all(problem, count=2, budget=mk.Budget(evaluations=500), method="dls")
+
+
+def _servo(pose: Callable[[], tuple[mk.Problem, mk.Objective]]) -> None:
+    problem, target = pose()
+    servo = mk.Servo(problem)
+    for wanted in _targets(target)[target]:
+        servo.step({target: wanted})
+
+
+def _follow() -> None:
+    body = mk.load("panda")
+    mk.Follower(body).step(body.home)
 
 
 def _track(pose: Callable[[], tuple[mk.Problem, mk.Objective]]) -> None:

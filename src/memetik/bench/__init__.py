@@ -31,6 +31,7 @@ _EXPERIMENTS = {
     "thesis.obstacles": "reaching around a ball and into a box (Fig. 5.16 and 5.17 of the thesis)",
     "thesis.trajectories": "smooth motion of whole bodies, also around a ball (Fig. 5.20 and 5.21 of the thesis)",
     "claims.tracking": "paths of poses: cost and largest change of a step, against the least possible",
+    "claims.servo": "a servo at 1 kHz beside pink and mink: the cost of a tick, and the edge of the workspace",
     "claims.cuda": "batches on a graphics card, by their size",
     "nao_paper.nao": "FABRIK, Jacobian methods and networks on the arm of the NAO (Poddighe 2013)",
     "nao_paper.chains": "FABRIK, CCD, DLS and SDLS on chains of 2 to 100 joints (open in Poddighe 2013)",

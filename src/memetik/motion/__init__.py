@@ -1,14 +1,24 @@
 """Everything over time.
 
 cartesian              paths of a frame: lines, arcs, waypoints
+follower               joints that follow a goal within their limits
+rate_limits            the velocity, acceleration and jerk of each joint
 retime                 the fastest way along a joint path within limits
+servo                  a control loop that keeps every limit
+smooth                 paths that an obstacle forces off their targets
+smooth_poses           poses between those of two frames
 spline                 joint vectors as smooth functions of one parameter
 track                  joint paths that follow targets
 trajectory             joint paths in time
 """
 
 from memetik.motion.cartesian import arc, line, waypoints
+from memetik.motion.follower import Follower
+from memetik.motion.servo import Servo
+from memetik.motion.smooth_poses import smooth_poses
 from memetik.motion.track import Track, track
 from memetik.motion.trajectory import Trajectory
 
-__all__ = ["Track", "Trajectory", "arc", "line", "track", "waypoints"]
+__all__ = [
+    "Follower", "Servo", "Track", "Trajectory", "arc", "line", "smooth_poses", "track", "waypoints",
+]  # fmt: skip

@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike
 
 import memetik as mk
 from memetik import scenes
-from memetik.studio.motion import Follower
 from memetik.studio.record import Recording
 from memetik.studio.wishes import Mark, dragged, gizmo_pose, largest_error, marks, plain, values_about
 from memetik.types import Array
 
 PLOTTED = 200  # solves
 MOST_UNDONE = 200  # edits
+TICKS = 240.0  # of the posture on show, a second
 
 
 class Session:
@@ -98,8 +98,9 @@ class Session:
         self._solver, self._budget = solver, budget
         if anew:
             self.start, self.goal = start.copy(), start.copy()
-            self.follower = Follower(body, start)
+            self.follower = mk.Follower(body, start, rate=TICKS)
             self.recording = None
+        self._set_pace()
         self.solve()
         if anew:  # the first solve of a body also loads machine code
             self.effort.clear()
@@ -128,19 +129,28 @@ class Session:
     def follow(self, seconds: float) -> bool:
         """Move the posture on show towards the solution; False when it is there."""
         with self.lock:
-            if seconds > 0.0 or not (self.scene.motion.realistic or self.scene.motion.smoothing > 0.0):
-                moving = self.follower.step(self.goal, self.scene.motion, max(seconds, 1e-3))
+            if self.scene.motion.realistic or self.scene.motion.smoothing > 0.0:
+                self.follower.advance(self.goal, seconds)
             else:
-                moving = bool(np.any(self.goal != self.follower.q))
+                self.follower.step(self.goal)
             if self.recording is not None:
                 self.recording.add(self.q, self.scene)
-            return moving
+            return self.follower.moving
+
+    def _set_pace(self) -> None:
+        """Let the follower move as the scene says; where the body has limits of its own, by the lower of both."""
+        motion, own = self.scene.motion, self.body.variables
+        self.follower.limit(
+            velocity=np.minimum(np.where(own.velocity > 0.0, own.velocity, np.inf), motion.velocity),
+            acceleration=np.minimum(np.where(own.acceleration > 0.0, own.acceleration, np.inf), motion.acceleration),
+        )
+        self.follower.move(realistic=motion.realistic, smoothing=motion.smoothing)
 
     def restart(self) -> None:
         """From the start of the scene again."""
         with self.lock:
             self.goal = self.start.copy()
-            self.follower.jump(self.goal)
+            self.follower.reset(self.goal)
             self.solve()
 
     def answer(self, scene: scenes.Scene, success: bool, q: Sequence[float], explanation: str) -> bool:

@@ -1,0 +1,54 @@
+"""Ticks of a follower: the motion within velocity and acceleration, then two filters.
+
+The first is the mean of the last m ticks, which limits the jerk to 2 a / (m h). The second leaves a share of the way
+for the next tick. Both are averages of earlier positions with weights that are positive and sum to one. So velocity and
+acceleration after them are averages, too, and neither those limits, nor those of the position, nor the goal can be
+passed.
+"""
+
+from memetik.kernels.compiler.jit import jit
+from memetik.kernels.servo.pace import move
+from memetik.kernels.servo.record import follower_arrays
+
+THERE = 1e-9  # rad or m; what smoothing leaves of the way in the end is gone at once
+TICKS, RESTED = 0, 1  # the entries of `counts`
+
+
+@jit
+def filter_aim(own):
+    """One tick of both filters. Returns whether every joint stands exactly at its goal."""
+    pace, history, dof = own.pace[0], own.history, own.q.size
+    tick, longest = own.counts[TICKS], history.shape[0]
+    arrived = True
+    for k in range(dof):
+        mover, before = own.movers[k], own.q[k]
+        if mover.window == 1 or own.counts[RESTED] >= mover.window or not mover.realistic:
+            own.mean[k] = own.aim[k]  # without the rounding of all the sums
+        else:
+            mean = own.mean[k] + (own.aim[k] - history[(tick - mover.window) % longest, k]) / mover.window
+            own.mean[k] = min(max(mean, mover.lower), mover.upper) if mover.lower <= before <= mover.upper else mean
+        after = own.mean[k] + pace.left * (before - own.mean[k])
+        if pace.left > 0.0 and own.counts[RESTED] > 0 and abs(after - own.mean[k]) <= THERE:
+            after = own.mean[k]
+        after = min(max(after, min(before, own.mean[k])), max(before, own.mean[k]))
+        own.q[k], own.velocity[k] = after, (after - before) / pace.tick
+        arrived = arrived and after == own.goal[k] and own.aim[k] == own.goal[k]
+    for k in range(dof):
+        history[tick % longest, k] = own.aim[k]
+    own.counts[TICKS] = tick + 1
+    return arrived
+
+
+@jit
+def follow(table, ticks):
+    """So many ticks towards the goal. Returns whether it is reached and all joints rest."""
+    own = follower_arrays(table)
+    arrived = True
+    for _ in range(ticks):
+        move(own.movers, own.pace[0], own.aim, own.aim_velocity, own.goal, own.lead)
+        rests = True
+        for k in range(own.q.size):
+            rests = rests and own.aim[k] == own.goal[k] and own.aim_velocity[k] == 0.0
+        own.counts[RESTED] = own.counts[RESTED] + 1 if rests else 0
+        arrived = filter_aim(own) and rests
+    return arrived

@@ -1,0 +1,73 @@
+"""The velocity of every joint in the next tick, on the way to a goal that may move.
+
+With the goal g, its velocity f and the tick h, what is left beside the motion of the goal itself is e = g - q - f h. A
+joint approaches by v = f + s e, with |s e| no more than braking (braking.py) and the response allow, and v within its
+range. Moving together, all joints have the same s, the largest that suits all of them: relative to the goal the posture
+moves on a straight line, and all arrive in the same tick. s e / e falls with e / (a h^2), which all joints keep in
+proportion, so the joint that is the tightest at first is so until the end, and no other needs more than its
+acceleration.
+"""
+
+import math
+
+from memetik.kernels.compiler.jit import jit
+from memetik.kernels.servo.braking import PLANNED, fastest_to_stop, velocity_range
+
+# A goal that moves faster than this share of what a joint can is followed at this share: the rest is to catch up.
+KEPT_BACK = 0.9
+
+
+@jit
+def approach(rest, mover, pace):
+    """How fast to approach, of what is left, before the range of the joint counts; never negative."""
+    distance = abs(rest)
+    quickest = fastest_to_stop(distance, PLANNED * mover.acceleration, pace.tick)
+    return min(quickest, distance / max(pace.response, pace.tick))
+
+
+@jit
+def common_share(movers, pace, q, velocity, goal, lead):
+    """The largest s that suits all joints which can move towards their goals at once [1/s]."""
+    share = math.inf
+    for k in range(q.size):
+        rest = goal[k] - q[k] - lead[k] * pace.tick
+        if not movers[k].realistic or rest == 0.0:
+            continue
+        low, high = velocity_range(movers[k], q[k], velocity[k], pace.tick)
+        room = min(approach(rest, movers[k], pace), high - lead[k] if rest > 0.0 else lead[k] - low)
+        if room > 0.0:
+            share = min(share, room / abs(rest))
+    return share
+
+
+@jit
+def slow_down_lead(movers, lead):
+    """Scale the velocity of the goal so that joints can catch up with it."""
+    share = 1.0
+    for k in range(lead.size):
+        if abs(lead[k]) * share > KEPT_BACK * movers[k].velocity:
+            share = KEPT_BACK * movers[k].velocity / abs(lead[k])
+    for k in range(lead.size):
+        lead[k] *= share
+
+
+@jit
+def move(movers, pace, q, velocity, goal, lead):
+    """One tick: q and velocity, in place. Joints that arrive stand exactly at the goal."""
+    share = common_share(movers, pace, q, velocity, goal, lead) if pace.together else math.inf
+    for k in range(q.size):
+        mover, way = movers[k], goal[k] - q[k]
+        if not mover.realistic:
+            q[k], velocity[k] = min(max(goal[k], mover.lower), mover.upper), 0.0
+            continue
+        rest = way - lead[k] * pace.tick
+        speed = min(approach(rest, mover, pace), share * abs(rest)) if rest != 0.0 else 0.0
+        low, high = velocity_range(mover, q[k], velocity[k], pace.tick)
+        wanted = min(max(lead[k] + math.copysign(speed, rest), low), high)
+        # What rounding does to the position is in the velocity that the next tick starts from.
+        before, after = q[k], q[k] + wanted * pace.tick
+        if abs(after - goal[k]) <= 1e-15 * (1.0 + abs(goal[k])):
+            after = goal[k]
+        if mover.lower <= before <= mover.upper:
+            after = min(max(after, mover.lower), mover.upper)
+        q[k], velocity[k] = after, (after - before) / pace.tick

@@ -1,0 +1,175 @@
+"""The search for a better goal, a few evaluations in every tick in which the goal misses something.
+
+A rival is the best posture that attempts from elsewhere have found. Every other attempt starts near the goal: a
+stretched elbow does not bend by any gradient, but it does from a posture beside it. The others start as those of
+memetic do (memetic/search.py): from the posture of the population that suits the missed terms best, with the limbs that
+are satisfied left as they are. The rival goes on from where it was in every tick, since targets move. It becomes the
+goal at once if it satisfies all terms and is near, and else when it has been better for as long as the way to it would
+take: it satisfies all terms, or misses them by far less. So no valley holds the goal for ever, and a target that is out
+of reach for a moment makes no limb swing round.
+"""
+
+from memetik.kernels.compiler.jit import jit
+from memetik.kernels.compiler.random import uniform
+from memetik.kernels.memetic.all_solutions import apart
+from memetik.kernels.memetic.population_poses import take_best
+from memetik.kernels.memetic.search import SHARE, blame, draw, rank
+from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, spent
+from memetik.kernels.problem.evaluate import measure, place
+from memetik.kernels.problem.function_pointers import call_attempt
+from memetik.kernels.problem.limits import clamp, wrap_towards
+from memetik.kernels.problem.record import Problem
+from memetik.kernels.problem.verify import REACHED, verify
+
+NEAR = 0.5  # rad or m; a rival that satisfies all and is nearer to the goal than this need not wait
+PATIENCE = 0.05  # s that any other has to be better, besides the time that the slowest joint takes to get there
+MISSING = 4.0  # times as long for one that misses something, too
+CLEARLY = 0.5  # times the squared error of the goal: what a rival that misses something has to come below
+NEARER = 0.9  # times the way to the rival, or its error: what a newcomer has to come below
+# Share of a joint's range around the goal that attempts start within, and how many times it is doubled.
+AROUND, WIDER = 0.01, 6
+ROUNDS = 2  # of the share of the population that is exploited; the second draws fresh postures
+
+
+@jit
+def as_users_see_it(own):
+    """The problem with the user's tolerances."""
+    p = own.memetic.solve.problem
+    return Problem(p.nodes, p.frames, own.terms, p.variables, p.limits, p.data, p.affects)
+
+
+@jit
+def descend_from(own, run):
+    """The local search from work.x, in place. Returns its status for the user; the outcome has the error."""
+    problem, work = own.memetic.solve.problem, own.memetic.solve.work
+    run.outcome[ERROR] = 1e300
+    for k in range(work.x.size):
+        work.best[k] = work.x[k]
+    if call_attempt(own.attempt, problem, work.x, run, work):
+        return REACHED
+    for k in range(work.x.size):
+        work.x[k] = work.best[k]
+    return verify(as_users_see_it(own), work.x, run.outcome, work)
+
+
+@jit
+def way_to(own, x):
+    """How long the slowest joint takes from where it is to a posture at full speed [s]."""
+    variables, longest = own.memetic.solve.problem.variables, 0.0
+    for k in range(x.size):
+        j = variables[k].index
+        longest = max(longest, abs(x[k] - own.q[j]) / own.movers[j].velocity)
+    return longest
+
+
+@jit
+def start_at_body(own):
+    """Whole turns are taken off towards where the joints are."""
+    problem, work = own.memetic.solve.problem, own.memetic.solve.work
+    for k in range(work.start.size):
+        work.start[k] = own.q[problem.variables[k].index]
+
+
+@jit
+def pursue_rival(own, run):
+    """The rival goes on from where it was."""
+    state, problem, work = own.state[0], own.memetic.solve.problem, own.memetic.solve.work
+    start_at_body(own)
+    for k in range(work.x.size):
+        work.x[k] = own.rival[k]
+    state.rival_status = descend_from(own, run)
+    state.rival_error = run.outcome[ERROR]
+    wrap_towards(work.x, work.start, problem.variables)
+    for k in range(work.x.size):
+        own.rival[k] = work.x[k]
+
+
+@jit
+def draw_near(own, run):
+    """A posture around the goal in work.x, to start from."""
+    state, variables, work = own.state[0], own.memetic.solve.problem.variables, own.memetic.solve.work
+    share = AROUND * 2.0 ** (state.attempts // 2 % WIDER)
+    for k in range(work.x.size):
+        reach = share * (variables[k].sample_upper - variables[k].sample_lower)
+        work.x[k] = clamp(own.x[k] + reach * (2.0 * uniform(run.state) - 1.0), variables[k])
+
+
+@jit
+def draw_far(own, run):
+    """A posture to start from in work.x: the goal, with the limbs that miss something from elsewhere."""
+    state, memetic, work = own.state[0], own.memetic, own.memetic.solve.work
+    problem, scratch = as_users_see_it(own), own.memetic.scratch
+    blame(problem, work.x, scratch.failed, scratch.chosen, work)
+    share = scratch.used.size // SHARE
+    if state.exploited >= ROUNDS * share:
+        state.exploited = 0
+        for c in range(scratch.used.size):
+            scratch.used[c] = 0
+    state.exploited += 1
+    if state.exploited <= share:
+        rank(problem, memetic.population, scratch, work)
+        c = take_best(scratch.score)
+        scratch.used[c] = 1
+        for k in range(work.x.size):
+            if scratch.chosen[k]:
+                work.x[k] = memetic.population.genes[c, k]
+    else:
+        draw(problem, work.x, scratch, run, work)
+
+
+@jit
+def measure_goal(own, run):
+    """Write its squared error, and leave it in work.x, placed."""
+    problem, work = own.memetic.solve.problem, own.memetic.solve.work
+    for k in range(work.x.size):
+        work.x[k] = own.x[k]
+    place(problem.nodes, problem.frames, work.x, work.poses, work.world)
+    run.outcome[EVALUATIONS] += 1.0
+    own.state[0].goal_error = measure(problem.terms, problem.data, work.world, work.x, 0.0, work.residual)[1]
+
+
+@jit
+def beats_rival(own, status, error):
+    """Whether the newcomer in work.x is better than the rival."""
+    state, work = own.state[0], own.memetic.solve.work
+    if not state.has_rival or status != state.rival_status:
+        return not state.has_rival or status < state.rival_status
+    if status == REACHED:
+        return way_to(own, work.x) < NEARER * way_to(own, own.rival)
+    return error < NEARER * state.rival_error
+
+
+@jit
+def challenge(own, run):
+    """One tick of the search. Returns whether the rival is to become the goal."""
+    state, problem, work = own.state[0], own.memetic.solve.problem, own.memetic.solve.work
+    if state.has_rival:
+        pursue_rival(own, run)
+    run.outcome[ATTEMPTS] += 1.0
+    measure_goal(own, run)
+    state.attempts += 1
+    if state.attempts % 2:
+        draw_near(own, run)
+    else:
+        draw_far(own, run)
+    if not spent(run):
+        start_at_body(own)
+        status = descend_from(own, run)
+        wrap_towards(work.x, work.start, problem.variables)
+        if beats_rival(own, status, run.outcome[ERROR]):
+            state.has_rival, state.rival_status, state.rival_error = 1, status, run.outcome[ERROR]
+            for k in range(work.x.size):
+                own.rival[k] = work.x[k]
+    if not state.has_rival:
+        return False
+    satisfies = state.rival_status == REACHED
+    if satisfies != (state.rival_satisfied != 0):
+        state.rival_satisfied, state.waited = int(satisfies), 0.0
+    if not (satisfies or state.rival_error < CLEARLY * state.goal_error):
+        state.waited = 0.0
+        return False
+    if satisfies and apart(own.rival, own.x, problem.variables) <= NEAR:
+        return True
+    state.waited += own.pace[0].tick
+    patience = PATIENCE + way_to(own, own.rival)
+    return state.waited >= (patience if satisfies else MISSING * patience)

@@ -1,0 +1,146 @@
+"""One tick of a servo: the goal posture for the targets as they are now, and a step towards it that keeps every limit.
+
+The goal is refined from the goal before by the local search of memetic, so it stays on its branch while there is one.
+The joints go after it (pace.py) and never wait for it: whatever the search does, what is returned obeys velocity,
+acceleration and position. Where targets are out of reach the goal is the bottom of its valley, to which it moves a few
+evaluations in each tick.
+"""
+
+from memetik.kernels.compiler.cancel import CAUGHT
+from memetik.kernels.compiler.jit import jit
+from memetik.kernels.memetic.refine import refine
+from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME, deadline_after, spent
+from memetik.kernels.problem.guides import FAINT
+from memetik.kernels.problem.record import Run
+from memetik.kernels.problem.verify import CLOSEST, ENDED, INVALID, REACHED, verify
+from memetik.kernels.servo.pace import move, slow_down_lead
+from memetik.kernels.servo.record import servo_arrays
+from memetik.kernels.servo.rival import as_users_see_it, challenge, descend_from, way_to
+from memetik.kernels.terms.function_pointers import call_write_pose
+from memetik.kernels.terms.springs import rest_at_start
+
+JUMP = 0.5  # rad or m; a goal that moves farther in one tick is looked for from where the joints are, too
+REFINING = 12  # evaluations that a goal which misses something is refined by in each tick
+
+
+@jit
+def search_goal(own, run):
+    """The local search from the goal, and from where the joints are if that leads far. Leaves a posture in work.x."""
+    problem, work, x = own.memetic.solve.problem, own.memetic.solve.work, own.x
+    for k in range(x.size):
+        x[k] = work.x[k] = work.start[k] = own.goal[problem.variables[k].index]
+    status = descend_from(own, run)
+    farthest = 0.0
+    for k in range(x.size):
+        farthest = max(farthest, abs(work.x[k] - x[k]))
+    if farthest <= JUMP or spent(run):
+        return status
+    for k in range(x.size):
+        x[k] = work.x[k]
+        work.x[k] = work.start[k] = own.q[problem.variables[k].index]
+    other = descend_from(own, run)
+    if other > status or (other == status and way_to(own, x) <= way_to(own, work.x)):
+        for k in range(x.size):
+            work.x[k] = x[k]
+        return status
+    return other
+
+
+@jit
+def renew_goal(own, run):
+    """The goal for the targets as they are now, in `goal` and `x`. Returns its status by the user's tolerances."""
+    solve = own.memetic.solve
+    problem, work, x = solve.problem, solve.work, own.x
+    for k in range(problem.data.size):
+        problem.data[k] = solve.source[k]
+    for k in range(x.size):
+        x[k] = own.goal[problem.variables[k].index]
+    rest_at_start(problem.terms, problem.data, x)
+    status = search_goal(own, run)
+    if status == CLOSEST and not spent(run):
+        for k in range(x.size):
+            work.best[k] = work.x[k]
+        most = min(run.most, int(run.outcome[EVALUATIONS]) + REFINING)
+        refine(problem, FAINT, Run(run.seed, most, run.deadline, run.clock, run.state, run.outcome), work)
+        for k in range(x.size):
+            work.x[k] = work.start[k] = work.best[k]
+        status = verify(as_users_see_it(own), work.x, run.outcome, work)
+    for k in range(x.size):
+        if status != INVALID:
+            x[k] = work.x[k]
+            own.goal[problem.variables[k].index] = x[k]
+    return status
+
+
+@jit
+def take_rival(own):
+    """The rival becomes the goal; nothing is led by the leap."""
+    state, variables = own.state[0], own.memetic.solve.problem.variables
+    for k in range(own.x.size):
+        own.x[k] = own.rival[k]
+        own.goal[variables[k].index] = own.rival[k]
+    for j in range(own.goal.size):
+        own.goal_before[j], own.step_before[j] = own.goal[j], 0.0
+    state.goal_status, state.has_rival, state.waited = state.rival_status, 0, 0.0
+    state.switches += 1
+
+
+@jit
+def lead_by_goal(own):
+    """The velocity of the goal: the smaller of its last two steps, none where they differ in direction.
+
+    A goal that leaps now and then, as with targets that come less often than ticks, leads nobody.
+    """
+    tick = own.pace[0].tick
+    for j in range(own.goal.size):
+        step = own.goal[j] - own.goal_before[j]
+        before = own.step_before[j]
+        alike = step * before > 0.0
+        own.lead[j] = (step if abs(step) < abs(before) else before) / tick if alike else 0.0
+        own.goal_before[j], own.step_before[j] = own.goal[j], step
+    slow_down_lead(own.movers, own.lead)
+
+
+@jit
+def come_to_rest(own):
+    """Nothing is wanted: the goal is where the joints are, and they brake."""
+    for j in range(own.q.size):
+        own.goal[j] = own.goal_before[j] = own.q[j]
+        own.step_before[j] = own.lead[j] = 0.0
+
+
+@jit
+def tick_servo(table):
+    """One tick. Returns the status of the posture that is then in `q`."""
+    own = servo_arrays(table)
+    solve, state, outcome = own.memetic.solve, own.state[0], own.search_outcome
+    for k in range(OUTCOME):
+        outcome[k] = 0.0
+    outcome[ATTEMPTS] = 1.0
+    if state.released:
+        come_to_rest(own)
+    else:
+        end = deadline_after(own.seconds, solve.clock)
+        half = Run(0, own.most // 2, end, solve.clock, solve.state, outcome)
+        state.goal_status = renew_goal(own, half)
+        if state.goal_status == REACHED or not own.reconfigures:
+            state.has_rival, state.waited = 0, 0.0
+        elif challenge(own, Run(0, own.most, end, solve.clock, solve.state, outcome)):
+            take_rival(own)
+        lead_by_goal(own)
+    move(own.movers, own.pace[0], own.q, own.velocity, own.goal, own.lead)
+    for k in range(own.x.size):
+        own.x[k] = solve.work.start[k] = own.q[solve.problem.variables[k].index]
+    status = verify(as_users_see_it(own), own.x, own.outcome, solve.work)
+    return status if solve.clock[CAUGHT] == 0 else ENDED
+
+
+@jit
+def tick_pose_servo(table, target):
+    """The same after setting the target of the one pose that is wanted, a 4x4 matrix. Returns what is wrong with the
+    matrix
+    below zero; the target before it counts then."""
+    own = servo_arrays(table)
+    complaint = call_write_pose(own.write, target, own.memetic.solve.source, own.place)
+    status = tick_servo(table)
+    return status if complaint == 0 else -8 * complaint - status

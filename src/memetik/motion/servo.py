@@ -1,0 +1,354 @@
+"""A control loop that keeps every limit: targets in, a joint vector out, once a tick."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from memetik.errors import ProblemError, shown
+from memetik.geometry.checks import flag, real_number
+from memetik.kernels.compiler.function_pointers import lasting_address
+from memetik.kernels.compiler.record import allocate, table_of
+from memetik.kernels.problem.budget import EVALUATIONS, TIMED_OUT
+from memetik.kernels.problem.verify import ENDED
+from memetik.kernels.servo.record import MOVER, PACE, ServoArrays
+from memetik.kernels.servo.tick import tick_pose_servo, tick_servo
+from memetik.kernels.terms.function_pointers import WRITE_POSE
+from memetik.kernels.terms.targets import write_pose_target
+from memetik.motion.follower import checked_rate
+from memetik.motion.rate_limits import Limits, rate_limits
+from memetik.objectives import Objective, Pose
+from memetik.problem import Problem, require_problem
+from memetik.problem.columns import copy_problem
+from memetik.problem.compile import WIDE
+from memetik.solution import Solution, Status
+from memetik.solution.solution import Errors
+from memetik.solvers.budget import Budget, checked_budget
+from memetik.solvers.memetic_plan import memetic_plan
+from memetik.types import Array
+
+_ARRAY, _FLOAT, _SHAPE = np.ndarray, np.dtype(np.float64), (4, 4)
+
+TIGHT = 1e-3  # of a tolerance: what the goal is brought within, so that it does not wait until the target has left it
+EVALUATIONS_A_TICK = 50
+SHARE_OF_TICK = 0.5  # the time that the search may take, where the budget says nothing
+
+
+class Servo:
+    """Follows moving targets within velocity, acceleration and position limits, one call a tick.
+
+        servo = mk.Servo(problem, start=q, rate=1000)
+        q = servo.step({pose: target})  # a thousand times a second
+
+    For the vectors that are returned, whatever the targets do,
+
+        v_k = (q_k - q_k-1) rate        |v_k| <= velocity
+        a_k = (v_k - v_k-1) rate        |a_k| <= acceleration
+
+    and a joint is never so fast that it could not stop before its limits. Each tick refines a goal posture for the
+    targets, from the goal before, and the joints go after it. A goal that moves smoothly and no faster than the joints
+    can is followed without lag. Where targets are out of reach, the goal is the closest posture around. Where it misses
+    what another posture satisfies, a search in the background finds that, and the joints move there within their
+    limits.
+
+    Targets may jump. One that is NaN, infinite or not a rotation does not count: the last good one does, and `held`
+    names the objective. An objective that a call leaves out keeps its last target, and None releases it until it has a
+    target again; with all released, the joints brake and rest. The targets are the servo's own, `objective.target` is
+    only the first of each.
+
+    start: where the joints are, at rest (the body's home unless given).
+    rate: ticks a second [1/s].
+    velocity, acceleration: one number for all joints, some by name, or an array; what is not given is the body's own,
+    or a default (see mk.Follower).
+    response: the rest of the way shrinks by 1/e in this time at the quickest [s]. 0 brakes as late as can be; more is
+    smoother where targets are noisy or come less often than ticks. A goal that moves smoothly is followed without lag
+    all the same.
+    synchronise: joints move in proportion and arrive together, so that a tip goes a sensible way to a far target.
+    reconfigure: whether the search in the background runs; without it the joints stay on their branch, even where it
+    ends.
+    budget: of the search in each tick; 50 evaluations and half the time of a tick unless given. As ever, evaluations
+    are deterministic and time is not.
+
+    A servo is for one thread.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        start: ArrayLike | None = None,
+        *,
+        rate: float = 1000.0,
+        velocity: Limits = None,
+        acceleration: Limits = None,
+        response: float = 0.01,
+        synchronise: bool = True,
+        reconfigure: bool = True,
+        budget: Budget | None = None,
+    ) -> None:
+        require_problem(problem, "Servo")
+        self.problem, self.rate = problem, checked_rate(rate, "Servo")
+        limits = rate_limits(problem.body, velocity, acceleration, None, "Servo")
+        self.velocity_limit, self.acceleration_limit = limits.velocity, limits.acceleration
+        self.response = real_number(response, ProblemError, "Servo: response")
+        if not 0.0 <= self.response < math.inf:
+            raise ProblemError(f"Servo: response is {self.response}. Give seconds, zero or more.")
+        self.synchronise = flag(synchronise, ProblemError, "Servo: synchronise")
+        self.reconfigure = flag(reconfigure, ProblemError, "Servo: reconfigure")
+        usual = Budget(evaluations=EVALUATIONS_A_TICK, seconds=SHARE_OF_TICK / self.rate)
+        self.budget = usual if budget is None else checked_budget(budget, "Servo")
+        self._held: dict[Objective, None] = {}
+        self._make(problem.start(start))
+        self._idle = [self]  # empty while a step is taken; to take from a list is a single step to all threads
+
+    def step(self, targets: Mapping[Objective, Any] | None = None) -> Array:
+        """One tick: where the joints are to be at its end, for a target of each objective as its `target` takes it."""
+        try:
+            self._idle.pop()
+        except IndexError:
+            raise ProblemError(
+                f"{self!r} takes a step already, in another thread. Let each thread have its own."
+            ) from None
+        try:
+            if self._compiled is not self.problem.compiled:
+                self._make_again()
+            # Most loops have one pose and say its target as an array: all in one crossing.
+            if self._pose is not None and type(targets) is dict and len(targets) == 1:
+                ((objective, target),) = targets.items()
+                if (
+                    objective is self._pose and not self._released and type(target) is _ARRAY
+                    and target.dtype is _FLOAT and target.shape == _SHAPE and target.flags.carray
+                ):  # fmt: skip
+                    status = tick_pose_servo(self._table, target)
+                    if status >= 0:
+                        self._status = status
+                        if self._held:
+                            self._held.clear()
+                    else:
+                        self._status = -status % 8
+                        self._held[objective] = None
+                    return self._answer()
+            if targets:
+                self._retarget(targets)
+            return self._tick()
+        finally:
+            self._idle.append(self)
+
+    def reset(self, q: ArrayLike | None = None) -> None:
+        """Be there at once, at rest (at the body's home unless given); targets stay."""
+        self._place(self.problem.start(q))
+
+    @property
+    def q(self) -> Array:
+        """Where the joints are."""
+        return np.array(self._own.q)
+
+    @property
+    def velocity(self) -> Array:
+        """How fast they were in the last tick [rad/s or m/s]."""
+        return np.array(self._own.velocity)
+
+    @property
+    def goal(self) -> Array:
+        """The posture that the joints go after."""
+        return np.array(self._own.goal)
+
+    @property
+    def status(self) -> Status:
+        """What the posture that was returned is worth, for the targets of its tick."""
+        return self._solution.status
+
+    @property
+    def success(self) -> bool:
+        """Whether every objective with a tolerance is within it."""
+        return self.status == Status.REACHED
+
+    @property
+    def goal_status(self) -> Status:
+        """What the goal is worth; CLOSEST where the targets seem out of reach."""
+        return Status(int(self._own.state[0]["goal_status"]))
+
+    @property
+    def errors(self) -> Errors:
+        """The error of every objective at the posture that was returned, in its own unit (m, rad), as in a Solution."""
+        return Errors(zip(self.problem.objectives, self._solution.errors.values(), strict=True))
+
+    @property
+    def held(self) -> tuple[Objective, ...]:
+        """Objectives whose latest target was NaN, infinite or no rotation, so that an earlier one counts."""
+        return tuple(self._held)
+
+    @property
+    def released(self) -> tuple[Objective, ...]:
+        """Objectives that want nothing at present."""
+        return tuple(self._released)
+
+    @property
+    def evaluations(self) -> int:
+        """How often the last tick placed the body in its search."""
+        return int(self._own.search_outcome[EVALUATIONS])
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether time ended the search of the last tick."""
+        return bool(self._own.search_outcome[TIMED_OUT])
+
+    @property
+    def switches(self) -> int:
+        """How often the search in the background has found a better goal elsewhere."""
+        return int(self._own.state[0]["switches"])
+
+    def __repr__(self) -> str:
+        held = f", {len(self._held)} targets held" if self._held else ""
+        return f"<Servo of {self.problem.body.name}: {self.status.name}, {self.rate:g} ticks a second{held}>"
+
+    # ---- The targets -----------------------------------------------------------------------------------------
+
+    def _retarget(self, targets: Mapping[Objective, Any]) -> None:
+        """Take targets of any kind; those that are no target at all are refused before any is taken."""
+        if not isinstance(targets, Mapping):
+            raise ProblemError(f"Servo: targets are {shown(targets)}. Give {{objective: target}}.")
+        for objective, target in targets.items():
+            twin = self._twins.get(objective) if isinstance(objective, Objective) else None
+            if twin is None:
+                known = ", ".join(map(repr, self._twins))
+                raise ProblemError(
+                    f"Servo: {shown(objective)} is not an objective with a target here; these are: {known}."
+                )
+            if target is None:
+                self._held.pop(objective, None)
+                self._release(objective, True)
+            elif self._takes(objective, twin, target):
+                self._held.pop(objective, None)
+                self._release(objective, False)
+            else:
+                self._held[objective] = None
+
+    def _takes(self, objective: Objective, twin: Objective, target: Any) -> bool:
+        """Set a target if it is a good one; false if its numbers are bad, an error if it is nothing of the kind."""
+        if type(twin) is Pose and type(target) is _ARRAY and target.dtype is _FLOAT and target.shape == _SHAPE:
+            return bool(write_pose_target(np.ascontiguousarray(target), self._data, self._places[objective]) == 0)
+        try:
+            twin.target = target  # type: ignore[attr-defined]
+        except ProblemError:
+            try:
+                bad = not np.isfinite(np.asarray(target, dtype=np.float64)).all()
+            except (TypeError, ValueError):
+                bad = False
+            if not bad:
+                raise
+            return False
+        return True
+
+    def _release(self, objective: Objective, released: bool) -> None:
+        """Let an objective want nothing, or something again."""
+        if (objective in self._released) == released:
+            return
+        owner = self._owners[objective]
+        for terms, before in ((self._own.terms, self._users_terms), (self._search_terms, self._tight_terms)):
+            terms[owner] = before[owner]
+            if released:
+                terms["soft"][owner], terms["scale"][owner] = 1, 0.0
+        if released:
+            self._released[objective] = None
+        else:
+            del self._released[objective]
+        state = self._own.state[0]
+        state["released"] = int(all(each in self._released for each in self.problem.objectives if each in self._twins))
+        state["has_rival"], state["waited"] = 0, 0.0
+
+    # ---- The arrays ------------------------------------------------------------------------------------------
+
+    def _make(self, q: Array) -> None:
+        """All that a tick reads and writes, for the problem as it is now."""
+        self._compiled = self.problem.compiled
+        own, _ = copy_problem(self.problem, [])
+        c = self._copy = own.compiled
+        plan = memetic_plan(c)
+        attempt = plan.attempt  # with the addresses of the terms
+        self._users_terms = c.terms.copy()
+        narrow = (c.terms["soft"] == 0) & ~(c.terms["tolerance"] * c.terms["scale"] > WIDE)
+        c.terms["tolerance"][narrow] *= TIGHT
+        self._search_terms, self._tight_terms = c.terms, c.terms.copy()
+        scratch = self._scratch = plan.lease()  # for good
+        scratch.table  # noqa: B018 - makes the arrays
+        self._data = scratch.arrays.source
+        pairs = list(zip(self.problem.objectives, own.objectives, strict=True))
+        self._own_problem = own
+        self._owners = dict(zip(self.problem.objectives, c.owners, strict=True))
+        self._twins = {given: twin for given, twin in pairs if _has_target(twin)}
+        self._places = {
+            o: int(c.terms[self._owners[o]][0]["target"]) for o, twin in self._twins.items() if type(twin) is Pose
+        }
+        alone = c.one_pose and len(pairs) == 1 and type(pairs[0][1]) is Pose
+        self._pose: Objective | None = pairs[0][0] if alone else None
+        movers, pace = np.zeros(own.body.dof, dtype=MOVER), np.zeros(1, dtype=PACE)
+        movers["lower"], movers["upper"], movers["realistic"], movers["window"] = own.lower, own.upper, 1, 1
+        movers["velocity"], movers["acceleration"] = self.velocity_limit, self.acceleration_limit
+        pace["tick"], pace["response"], pace["together"] = 1.0 / self.rate, self.response, self.synchronise
+        self._own = allocate(
+            ServoArrays, plan.sizes, memetic=scratch.memetic, attempt=attempt,
+            write=lasting_address(write_pose_target, WRITE_POSE), place=self._places.get(pairs[0][0], 0),
+            most=self.budget.evaluations, reconfigures=self.reconfigure,
+            seconds=self.budget.seconds if self.budget.seconds < math.inf else 0.0,
+            movers=movers, pace=pace, terms=self._users_terms.copy(),
+        )  # fmt: skip
+        self._table = table_of(self._own)
+        self._released: dict[Objective, None] = {}
+        self._place(q)
+        self._tick()  # compiled now, and taken back
+        if alone:
+            tick_pose_servo(self._table, np.full(_SHAPE, np.nan))
+        self._place(q)
+
+    def _make_again(self) -> None:
+        """The same after a weight or a tolerance has changed; the joints go on as they were."""
+        before, twins, released = self._own, self._twins, self._released
+        targets = {o: twin.target for o, twin in twins.items()}  # type: ignore[attr-defined]
+        self._make(before.q.copy())
+        for name in ("q", "velocity", "goal", "goal_before", "step_before"):
+            getattr(self._own, name)[:] = getattr(before, name)
+        self._retarget(targets)
+        self._retarget(dict.fromkeys(released))
+
+    def _place(self, q: Array) -> None:
+        own = self._own
+        for each in (own.q, own.goal, own.goal_before):
+            each[:] = q
+        own.velocity[:] = own.step_before[:] = own.lead[:] = 0.0
+        released = int(own.state[0]["released"])
+        own.state[:] = np.zeros(1, dtype=own.state.dtype)
+        own.state[0]["released"] = released
+        own.memetic.scratch.used[:] = 0
+        own.memetic.solve.state[:] = 0  # of the random numbers: the same steps from the same start
+        self._status = int(Status.CLOSEST)
+        self._measured = False
+
+    def _tick(self) -> Array:
+        """One tick for the targets as they are."""
+        if self._scratch.calls_python:
+            self._scratch.begin(None)
+        self._status = tick_servo(self._table)
+        return self._answer()
+
+    def _answer(self) -> Array:
+        """What a step returns, after raising what a signal handler or a function of the user's raised."""
+        self._measured = True
+        if self._status == ENDED or self.problem.has_functions:
+            self._own_problem.raise_faults(self._scratch.clock)
+            self._status = int(Status.CLOSEST) if self._status == ENDED else self._status
+        return np.array(self._own.q)
+
+    @property
+    def _solution(self) -> Solution:
+        own = self._own
+        if not self._measured:  # before the first step: measured for the first targets
+            return Solution.of(self._own_problem, own.q)
+        return Solution(self._own_problem, own.q.copy(), self._status, own.outcome.copy(), 0.0, "servo")
+
+
+def _has_target(objective: Objective) -> bool:
+    return getattr(getattr(type(objective), "target", None), "fset", None) is not None
