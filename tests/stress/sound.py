@@ -10,6 +10,7 @@ import numpy as np
 
 import memetik as mk
 from memetik.batch.shards import Tally
+from memetik.motion import Sample
 from memetik.read import parse_srdf
 
 # What is no call: unions of types, the record of a reader.
@@ -65,6 +66,18 @@ def step() -> mk.Step:
 
 
 @functools.cache
+def servo() -> mk.Servo:
+    made = mk.Servo(problem(), budget=FEW)
+    made.step()
+    return made
+
+
+@functools.cache
+def calibration() -> mk.Calibration:
+    return mk.Calibration.of({"left": np.eye(4), "right": np.eye(4) + UP}, {"left": np.eye(4), "right": np.eye(4) + UP})
+
+
+@functools.cache
 def network() -> mk.FeedForward:
     return mk.FeedForward.train(problem(), hidden=3, samples=8, epochs=2)
 
@@ -101,6 +114,8 @@ def relation(value: float) -> float:
     return 0.5 * value
 
 
+UP = np.zeros((4, 4))
+UP[2, 3] = 1.0
 HEIGHTS = np.zeros((3, 3))
 TRIANGLE = (((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), ((0, 1, 2),))
 
@@ -123,6 +138,7 @@ ARGUMENTS: dict[str, Any] = {
     "srdf": lambda: parse_srdf(SRDF),
     "parse_srdf.text": lambda: SRDF,
     "resolve_mesh.name": lambda: "package://robot/hand.stl",
+    "acceleration": lambda: 10.0,
     "active": lambda: np.arange(3),
     "anew": lambda: True,
     "angle": lambda: 0.5,
@@ -240,6 +256,33 @@ ARGUMENTS: dict[str, Any] = {
     "weight": lambda: 1.0,
     "yaw": lambda: 0.1,
     **{letter: (lambda letter=letter: float(letter == "w")) for letter in "wxyz"},
+    "current": lambda: arm().forward(np.zeros(3)),
+    "last": lambda: arm().forward(np.zeros(3)),
+    "devices": lambda: {"hand": problem().objectives[0]},
+    "goal": lambda: np.zeros(3),
+    "jerk": lambda: 100.0,
+    "measured": lambda: {"left": np.eye(4), "right": mk.translation(0.0, -1.0, 0.0)},
+    "wanted": lambda: {"left": np.eye(4), "right": mk.translation(0.0, -2.0, 0.0)},
+    "poses": lambda: {"hand": np.eye(4)},
+    "realistic": lambda: True,
+    "reconfigure": lambda: True,
+    "response": lambda: 0.01,
+    "scale": lambda: 1.0,
+    "servo": servo,
+    "smoothing": lambda: 0.5,
+    "synchronise": lambda: True,
+    "time": lambda: 0.0,
+    "turns": lambda: {"left": np.eye(3)},
+    "velocity": lambda: 1.0,
+    "offset": lambda: np.zeros(3),
+    "calibration": calibration,
+    "write_stream.samples": lambda: [(0.0, {"hand": np.eye(4)})],
+    "Teleoperator.replay.samples": lambda: [Sample(0.0, {"hand": np.eye(4)})],
+    "read_stream.path": lambda: str(mk.write_stream("stream.jsonl", [(0.0, {"hand": np.eye(4)})])),
+    "write_stream.path": lambda: "stream.jsonl",
+    "Calibration.apply.name": lambda: "left",
+    "Teleoperator.calibration": lambda: None,
+    "Calibration.yaw": lambda: 0.0,
     "JointValue.target": lambda: 0.5,
     "Orientation.target": lambda: np.eye(3),
     "Pose.target": lambda: np.eye(4),
@@ -281,6 +324,7 @@ EXAMPLES: dict[str, Any] = {
     "Body": arm,
     "BodyBuilder": lambda: mk.BodyBuilder("arm"),
     "CenterJoints": mk.CenterJoints,
+    "Calibration": calibration,
     "Cone": lambda: mk.Cone("tip", (1.0, 0.0, 0.0), 0.3),
     "Direction": lambda: mk.Direction("tip", (1.0, 0.0, 0.0)),
     "Displacement": mk.Displacement,
@@ -288,6 +332,7 @@ EXAMPLES: dict[str, Any] = {
     "Elman": recurrent,
     "FeedForward": network,
     "FilesReport": lambda: mk.solve_files(problem(), target_file(), "answers", budget=FEW, anew=True, threads=1),
+    "Follower": lambda: mk.Follower(arm()),
     "Frame": lambda: mk.Frame("tip"),
     "FunctionalRelation": lambda: mk.FunctionalRelation("joint_1", relation, of=["joint_2"]),
     "Ground": mk.Ground,
@@ -311,10 +356,12 @@ EXAMPLES: dict[str, Any] = {
     "Projection": lambda: mk.Projection("tip", mk.Ground()),
     "Reachability": reach,
     "SelfDistance": lambda: mk.SelfDistance(mk.snake(6)),
+    "Servo": servo,
     "Shape": lambda: mk.Shape("capsule", (0.1, 0.2)),
     "Side": lambda: mk.Side("tip", (1.0, 0.0, 0.0)),
     "Solution": lambda: mk.solve(problem(), budget=FEW),
     "SupportVectors": machines,
+    "Teleoperator": lambda: mk.Teleoperator(servo(), {"hand": problem().objectives[0]}),
     "Touch": lambda: mk.Touch("link_3"),
     "Step": step,
     "Track": lambda: mk.track(problem(), moving(), budget=FEW),

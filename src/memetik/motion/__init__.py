@@ -8,6 +8,8 @@ servo                  a control loop that keeps every limit
 smooth                 paths that an obstacle forces off their targets
 smooth_poses           poses between those of two frames
 spline                 joint vectors as smooth functions of one parameter
+stream                 poses over time as a file
+teleoperate            a servo that follows a stream of poses
 track                  joint paths that follow targets
 trajectory             joint paths in time
 """
@@ -16,9 +18,12 @@ from memetik.motion.cartesian import arc, line, waypoints
 from memetik.motion.follower import Follower
 from memetik.motion.servo import Servo
 from memetik.motion.smooth_poses import smooth_poses
+from memetik.motion.stream import Sample, read_stream, write_stream
+from memetik.motion.teleoperate import Calibration, Teleoperator
 from memetik.motion.track import Track, track
 from memetik.motion.trajectory import Trajectory
 
 __all__ = [
-    "Follower", "Servo", "Track", "Trajectory", "arc", "line", "smooth_poses", "track", "waypoints",
+    "Calibration", "Follower", "Sample", "Servo", "Teleoperator", "Track", "Trajectory", "arc", "line", "read_stream",
+    "smooth_poses", "track", "waypoints", "write_stream",
 ]  # fmt: skip

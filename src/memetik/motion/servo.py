@@ -235,10 +235,10 @@ class Servo:
             twin.target = target  # type: ignore[attr-defined]
         except ProblemError:
             try:
-                bad = not np.isfinite(np.asarray(target, dtype=np.float64)).all()
-            except (TypeError, ValueError):
-                bad = False
-            if not bad:
+                alike = np.asarray(target, dtype=np.float64).shape == np.shape(twin.target)  # type: ignore[attr-defined]
+            except Exception:  # whatever the conversion of a stranger's object raises
+                alike = False
+            if not alike:
                 raise
             return False
         return True

@@ -3,9 +3,12 @@
 With the goal g, its velocity f and the tick h, what is left beside the motion of the goal itself is e = g - q - f h. A
 joint approaches by v = f + s e, with |s e| no more than braking (braking.py) and the response allow, and v within its
 range. Moving together, all joints have the same s, the largest that suits all of them: relative to the goal the posture
-moves on a straight line, and all arrive in the same tick. s e / e falls with e / (a h^2), which all joints keep in
-proportion, so the joint that is the tightest at first is so until the end, and no other needs more than its
+moves on a straight line, and all arrive in the same tick. What braking allows, over e, falls with e / (a h^2), which all
+joints keep in proportion, so the joint that is the tightest at first is so until the end, and no other needs more than its
 acceleration.
+
+How fast s may grow goes by what it is now, of all joints together by least squares, and not by the room that each joint
+has: where the goal trembles, some joint of many has none in almost every tick, and all would wait for it.
 """
 
 import math
@@ -27,17 +30,21 @@ def approach(rest, mover, pace):
 
 @jit
 def common_share(movers, pace, q, velocity, goal, lead):
-    """The largest s that suits all joints which can move towards their goals at once [1/s]."""
-    share = math.inf
+    """The largest s that suits all joints [1/s]."""
+    share, growth = math.inf, math.inf
+    along, square = 0.0, 0.0
     for k in range(q.size):
         rest = goal[k] - q[k] - lead[k] * pace.tick
         if not movers[k].realistic or rest == 0.0:
             continue
-        low, high = velocity_range(movers[k], q[k], velocity[k], pace.tick)
-        room = min(approach(rest, movers[k], pace), high - lead[k] if rest > 0.0 else lead[k] - low)
-        if room > 0.0:
-            share = min(share, room / abs(rest))
-    return share
+        room = min(approach(rest, movers[k], pace), movers[k].velocity - abs(lead[k]))
+        share = min(share, room / abs(rest))
+        growth = min(growth, movers[k].acceleration * pace.tick / abs(rest))
+        weight = 1.0 / (movers[k].velocity * movers[k].velocity)
+        along += weight * rest * (velocity[k] - lead[k])
+        square += weight * rest * rest
+    now = max(along / square, 0.0) if square > 0.0 else 0.0
+    return min(share, now + growth)
 
 
 @jit
