@@ -12,7 +12,7 @@ import pytest
 
 from memetik import bench
 from memetik.bench import harness, peers
-from memetik.bench.claims import batch, smoothest, solutions, tracking
+from memetik.bench.claims import batch, servo, smoothest, solutions, tracking
 from memetik.bench.contest import contest
 from memetik.bench.harness import BLOCK
 from memetik.bench.judge import Judge
@@ -80,6 +80,18 @@ def test_growth_of_a_power_law_is_found():
     report = harness.Report("snakes", "", [{"joints": n, "median [us]": 3.0 * n**0.8} for n in (10, 20, 40, 500)])
     assert snakes._growth(report, 120) == pytest.approx((0.8, 3.0))
     assert snakes._growth(report, 10) is None
+
+
+def test_a_servo_keeps_limits_over_the_edge(tmp_path, monkeypatch):
+    monkeypatch.setattr(servo, "OUT_AND_BACK", 1.0)
+    monkeypatch.setattr(servo, "HOLD", 0.1)
+    report = servo.run(tmp_path, count=150, peers=())
+    rows = saved(tmp_path, "servo")
+    assert [row["servo"] for row in rows] == ["memetik", "memetik"]
+    assert all(0.0 < row["median [us]"] <= row["p99.9 [us]"] for row in rows)
+    own = [remark for remark in report.remarks if "edge, memetik" in remark]
+    assert len(own) == 2 and all("largest speed 1 and acceleration 1 of" in remark for remark in own)
+    assert (tmp_path / "servo.svg").exists()
 
 
 def test_tracking_compares_with_the_smoothest_path(tmp_path, monkeypatch):

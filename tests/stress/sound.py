@@ -36,8 +36,8 @@ INDEXED = frozenset({"BatchSolution.__getitem__", "Poses.__getitem__", "Solution
 
 # Records that memetik alone fills: their constructors look at nothing.
 RECORDS = frozenset({
-    "BatchSolution", "Chain", "FilesReport", "History", "Method", "Mimic", "PoseError", "Poses", "Solution", "Track",
-    "Trajectory",
+    "BatchSolution", "Calibration", "Chain", "FilesReport", "History", "Method", "Mimic", "PoseError", "Poses", "Solution",
+    "Track", "Trajectory",
 })  # fmt: skip
 
 FEW = mk.Budget(evaluations=20)

@@ -54,9 +54,9 @@ def per_joint(body: Body, given: object, missing: Array, what: str) -> Array:
             known(name, body.joint_names, "joint", f"body {body.name!r}")
             values[body.index(name)] = real_number(value, ProblemError, f"{what} of joint {name!r}")
         return values
-    if np.ndim(given) == 0:  # type: ignore[arg-type]
-        return np.full(body.dof, real_number(given, ProblemError, what))
     numbers = real_array(given, ProblemError, f"{what} is one number, numbers by joint, or an array")
+    if numbers.ndim == 0:
+        return np.full(body.dof, real_number(given, ProblemError, what))
     if numbers.shape != (body.dof,):
         raise ProblemError(
             f"{what} has shape {numbers.shape}, but body {body.name!r} has {body.dof} free joints. Give one number for "

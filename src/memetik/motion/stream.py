@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from memetik.errors import FormatError, GeometryError, MemetikError, ProblemError, said, shown
 from memetik.geometry import TransformLike, as_transform, quaternion, to_quaternion, transform
-from memetik.geometry.checks import instance, mapping, real_number
+from memetik.geometry.checks import instance, mapping, real_number, several
 from memetik.types import Array
 
 NUMBERS = 7  # of a pose
@@ -34,7 +34,8 @@ def write_stream(
 ) -> Path:
     """Write a stream of (time [s], {device: pose}) as lines of JSON; `read_stream` reads it."""
     lines, last = [], -math.inf
-    for number, sample in enumerate(samples):
+    rows = several(samples, ProblemError, "write_stream: a stream", '[(0.0, {"left": 4x4 transform})]')
+    for number, sample in enumerate(rows):
         where = f"write_stream: sample {number}"
         try:
             time, poses = sample
@@ -49,7 +50,7 @@ def write_stream(
     file = Path(instance(path, (str, PathLike), ProblemError, "a path"))  # type: ignore[arg-type]
     try:
         file.write_text("".join(f"{line}\n" for line in lines))
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise ProblemError(f"write_stream: {file} cannot be written: {said(error)}.") from error
     return file
 
@@ -59,7 +60,7 @@ def read_stream(path: str | PathLike[str]) -> list[Sample]:
     file = Path(instance(path, (str, PathLike), ProblemError, "a path"))  # type: ignore[arg-type]
     try:
         text = file.read_text()
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise FormatError(f"{file} cannot be read: {said(error)}.") from error
     samples: list[Sample] = []
     for number, line in enumerate(text.splitlines(), 1):

@@ -16,7 +16,7 @@ import numpy as np
 
 from memetik.errors import GeometryError, ProblemError, known, shown
 from memetik.geometry import TransformLike, as_transform, axis_angle
-from memetik.geometry.checks import instance, mapping, real_number
+from memetik.geometry.checks import instance, mapping, real_number, several
 from memetik.motion.servo import Servo
 from memetik.motion.stream import Sample
 from memetik.objectives import Objective, Orientation, Pose, Position
@@ -149,7 +149,11 @@ class Teleoperator:
         """
         rows: list[Array] = []
         begin = None
-        for sample in samples:
+        for sample in several(samples, ProblemError, "Teleoperator: a stream", "mk.read_stream(path)"):
+            if not isinstance(sample, Sample) or not math.isfinite(
+                real_number(sample.time, ProblemError, "replay: time")
+            ):
+                raise ProblemError(f"Teleoperator: {shown(sample)} is not a sample. Give mk.read_stream(path).")
             begin = sample.time if begin is None else begin
             while len(rows) < math.floor((sample.time - begin) * self.servo.rate + 1e-9):
                 rows.append(self.step())

@@ -15,7 +15,7 @@ servo = mk.Servo(mk.Problem(body, pose), rate=RATE)
 home = pose.target.copy()
 
 path, spent = [servo.q], []
-for tick in range(6 * RATE):
+for tick in range(9 * RATE):
     t = tick / RATE
     target = home.copy()
     target[1, 3] += 0.15 * math.sin(t)
