@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.transform import Rotation
 
 import memetik as mk
 from memetik.errors import ProblemError
@@ -243,3 +244,92 @@ def test_a_displacement_makes_no_step_larger(method):
     for weight in (0.01, 0.3, 1.0):
         calm = mk.track(mk.Problem(body, [pose, mk.Displacement(weight=weight)]), {pose: circle}, start, method=method)
         assert calm.success and calm.largest_step <= 1.02 * alone.largest_step
+
+
+# ---- Bodies that turn without end -----------------------------------------------------------------------------
+
+
+def floating_box(order="zxy"):
+    return mk.Body(
+        "box", [mk.Link("world"), mk.Link("box")], [mk.Joint("base", "floating", "world", "box", order=order)]
+    )
+
+
+def turning(body, link, start, axis, turns, per_turn):
+    """A link that turns about an axis in the world from where it is at the start, in place."""
+    here = body.forward(start)[link]
+    path = np.repeat(here[np.newaxis], turns * per_turn, axis=0)
+    for k, pose in enumerate(path):
+        pose[:3, :3] = mk.axis_angle(axis, 2.0 * np.pi * (k + 1) / per_turn) @ here[:3, :3]
+    return path
+
+
+def angles(body, link, rows):
+    """By how much a link turns from row to row [rad]."""
+    turns = Rotation.from_matrix(np.array([body.forward(q)[link][:3, :3] for q in rows]))
+    return (turns[:-1].inv() * turns[1:]).magnitude()
+
+
+@pytest.mark.parametrize("order", ["zxy", "xyz", "yxz"])
+@pytest.mark.parametrize("guided", [False, True])
+@pytest.mark.parametrize("middle", [0.0, np.pi / 2, -np.pi / 2, 1.1])
+def test_ten_turns_about_any_axis_take_even_steps(order, guided, middle, rng):
+    """Whether or not they begin in the gimbal lock of the angles or pass through it."""
+    body = floating_box(order)
+    start = np.array([0.1, 0.2, 0.3, rng.uniform(-3, 3), middle, rng.uniform(-3, 3)])
+    joint = body.joints["base"]
+    first = mk.axis_angle(joint.motions()[3].axis, start[3])
+    lost = first @ np.cross(
+        joint.motions()[3].axis, joint.motions()[4].axis
+    )  # the axis that no angle turns about there
+    for axis in (lost, *np.eye(3), rng.normal(size=3)):
+        pose = mk.Pose("box", np.eye(4))
+        problem = mk.Problem(body, [pose, mk.Displacement(weight=0.01)] if guided else pose)
+        path = turning(body, "box", start, axis / np.linalg.norm(axis), 10, 60)
+        walk = mk.track(problem, {pose: path}, start)
+        assert walk.success
+        step = 2.0 * np.pi / 60
+        assert_allclose(angles(body, "box", walk.q), step, atol=4e-3)  # to the tolerance
+        assert walk.largest_step == pytest.approx(step, abs=4e-3)
+        assert walk.evaluations <= (6 if guided else 2) * len(path)
+        for k in (0, 7, 100, 333):  # no step is harder than the others
+            pose.target = path[k + 1]
+            assert mk.solve(problem, walk.q[k]).evaluations <= (6 if guided else 2)
+
+
+def test_values_go_on_where_they_were(rng):
+    """About an axis of the joint one angle grows without end, as that of a continuous joint does, also the middle one."""
+    body = floating_box()
+    pose = mk.Pose("box", np.eye(4))
+    problem = mk.Problem(body, pose)
+    for k, axis in ((3, (0, 0, 1)), (4, (1, 0, 0)), (5, (0, 1, 0))):
+        walk = mk.track(problem, {pose: turning(body, "box", body.home, axis, 3, 50)})
+        assert walk.success
+        assert walk.q[-1, k] == pytest.approx(3 * 2.0 * np.pi, abs=2e-3)
+        assert np.abs(np.delete(walk.q, k, axis=1)).max() < 2e-3
+
+
+def test_a_jump_of_a_ball_is_one_of_its_rotation():
+    body = floating_box()
+    pose = mk.Pose("box", np.eye(4))
+    problem = mk.Problem(body, pose)
+    start = np.array([0.0, 0.0, 0.0, 0.0, np.pi / 2 - 1e-3, 0.0])
+    near = start + np.array([0.0, 0.0, 0.0, 0.9, 0.0, -0.9])  # the last turns back what the first turns
+    far = start + np.array([0.0, 0.0, 0.0, 0.9, 0.0, 0.0])
+    for end, turned, jumped in ((near, 2e-3, False), (far, 0.9, True)):
+        path = np.array([body.forward(q)["box"] for q in (start, end)])
+        walk = mk.track(problem, {pose: path}, start)
+        assert walk.reached.all() and walk.jumped.tolist() == [False, jumped]
+        assert walk.largest_step == pytest.approx(turned, abs=3e-3)
+
+
+@pytest.mark.parametrize("method", ["dls", "levenberg_marquardt", "bioik"])
+def test_other_methods_follow_a_roll(method):
+    body = floating_box()
+    pose = mk.Pose("box", np.eye(4))
+    start = np.array([0.0, 0.0, 0.0, 0.3, np.pi / 2, 0.0])
+    path = turning(body, "box", start, (np.cos(0.3), np.sin(0.3), 0.0), 1, 40)
+    walk = mk.track(mk.Problem(body, pose), {pose: path}, start, method=method)
+    assert walk.reached.all()
+    if method != "bioik":
+        assert walk.success

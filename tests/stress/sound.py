@@ -263,7 +263,7 @@ ARGUMENTS: dict[str, Any] = {
     "jerk": lambda: 100.0,
     "measured": lambda: {"left": np.eye(4), "right": mk.translation(0.0, -1.0, 0.0)},
     "wanted": lambda: {"left": np.eye(4), "right": mk.translation(0.0, -2.0, 0.0)},
-    "poses": lambda: {"hand": np.eye(4)},
+    "Teleoperator.post.poses": lambda: {"hand": np.eye(4)},
     "realistic": lambda: True,
     "reconfigure": lambda: True,
     "response": lambda: 0.01,

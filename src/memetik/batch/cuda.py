@@ -16,6 +16,7 @@ from memetik.batch.transfer import Block, CardArray, CardMemory, Fields, copied,
 from memetik.errors import MissingExtraError, ProblemError
 from memetik.kernels.compiler.record import fields, words
 from memetik.kernels.cuda.record import LANES, SIMULATED, WORDS, Launch, Results, Tasks, Tree, WarpLaunch, WarpScratch
+from memetik.kernels.memetic.population_poses import place_population
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME
 from memetik.kernels.problem.record import Problem as FlatProblem
 from memetik.kernels.problem.verify import REACHED
@@ -141,7 +142,10 @@ class Launcher:
 
     def __init__(self, cuda: Any, c: Compiled, rows: Array, places: Any, starts: Array, seed: int) -> None:
         self.c, self.count, self.seed, self.plan = c, len(rows), seed, memetic_plan(c)
-        self.kept: Kept = c.plans.get(Kept) or c.plans.setdefault(Kept, Kept(cuda, c, self.plan))
+        if c.mounts.size:  # the root may be elsewhere than last time
+            self.kept = Kept(cuda, c, self.plan)
+        else:
+            self.kept = c.plans.get(Kept) or c.plans.setdefault(Kept, Kept(cuda, c, self.plan))
         if starts.strides[0] == 0:
             starts = starts[:1]  # the same memory for all rows
         self.inputs = self.kept.take({
@@ -268,8 +272,14 @@ class Kept:
     def __init__(self, cuda: Any, c: Compiled, plan: Any) -> None:
         self.cuda = cuda
         self._alive: list[Any] = []
-        self.problem, self.population = self._sent(c.flat), self._sent(plan.population)
-        self.tree = self._sent(_tree(c.flat))
+        problem, population = c.flat, plan.population
+        if c.mounts.size:
+            problem = c.placed(problem)._replace(mounts=c.mounts[:0])
+            frame_poses, limb_poses = np.empty_like(population.frame_poses), np.empty_like(population.limb_poses)
+            population = population._replace(frame_poses=frame_poses, limb_poses=limb_poses)
+            place_population(problem.nodes, problem.frames, population, np.empty((c.nodes.size, 7)))
+        self.problem, self.population = self._sent(problem), self._sent(population)
+        self.tree = self._sent(_tree(problem))
         self.multiprocessors = 1 if SIMULATED else int(cuda.get_current_device().MULTIPROCESSOR_COUNT)
         self._lock = threading.Lock()
         self._free: dict[Any, list[Block]] = {}

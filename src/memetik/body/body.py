@@ -9,7 +9,8 @@ from typing import NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memetik.body import cut
+from memetik.body import conversion, cut
+from memetik.body.conversion import MUJOCO, PINOCCHIO
 from memetik.body.flatten import Flat, flatten
 from memetik.body.joint import Joint
 from memetik.body.link import Frame, Link, all_of
@@ -20,11 +21,16 @@ from memetik.body.variables import resolve
 from memetik.errors import BodyError, known, shown
 from memetik.geometry import TransformLike, as_transform
 from memetik.geometry.checks import frozen, mapping, real_array, real_number, several, text
+from memetik.geometry.transform import frozen_transform
 from memetik.kernels.body.forward import frame_matrices
 from memetik.kernels.body.jacobian import frame_jacobian
 from memetik.types import Array
 
 _FLOAT = np.dtype(np.float64)
+
+
+def _checked_root(root: TransformLike) -> Array:
+    return frozen_transform(root, BodyError, "bad root", name="root")
 
 
 class Chain(NamedTuple):
@@ -146,36 +152,50 @@ class Body:
     # Kinematics
 
     @overload
-    def forward(self, q: ArrayLike) -> Poses: ...
+    def forward(self, q: ArrayLike, *, root: TransformLike | None = None) -> Poses: ...
 
     @overload
-    def forward(self, q: ArrayLike, frame: str | Frame) -> Array: ...
+    def forward(self, q: ArrayLike, frame: str | Frame, *, root: TransformLike | None = None) -> Array: ...
 
-    def forward(self, q: ArrayLike, frame: str | Frame | None = None) -> Poses | Array:
+    def forward(
+        self, q: ArrayLike, frame: str | Frame | None = None, *, root: TransformLike | None = None
+    ) -> Poses | Array:
         """The pose of every link in the frame of the root: `body.forward(q)["hand"]` is a 4x4 array.
 
         frame: only this one, as the array itself; nothing else is computed.
         q: one joint vector (dof,), or many (n, dof), computed on all cores; every pose is (n, 4, 4) then.
+        root: world_from_root, the pose of the root link in the world; with it the poses are those in the world.
         """
         vectors = self._vectors(q)
         if vectors.ndim == 2:
             flat, frames = self.flatten(None if frame is None else [frame])
             many = poses_of(flat.nodes, frames, vectors)
+            if root is not None:
+                many = _checked_root(root) @ many
             return Poses(self._link_rows, many) if frame is None else np.asarray(many[:, 0])
         frames = self._link_frames if frame is None else self._packed(frame)
         out = np.empty((frames.size, 4, 4))
         frame_matrices(self._flat.nodes, frames, vectors, np.empty((self._flat.nodes.size, 7)), out)
+        if root is not None:
+            out = _checked_root(root) @ out
         return Poses(self._link_rows, out) if frame is None else np.asarray(out[0])
 
-    def jacobian(self, frame: str | Frame, q: ArrayLike) -> Array:
+    def jacobian(self, frame: str | Frame, q: ArrayLike, *, root: TransformLike | None = None) -> Array:
         """Geometric Jacobian (6, dof) of a frame: rows 0-2 its origin's velocity, rows 3-5 its angular velocity, both in
-        root axes, for a unit velocity of each variable. For many joint vectors q (n, dof) it is (n, 6, dof)."""
+        root axes, for a unit velocity of each variable; in world axes with `root`, world_from_root. For many joint vectors q
+        (n, dof) it is (n, 6, dof)."""
         vectors = self._vectors(q)
         if vectors.ndim == 2:
             flat, frames = self.flatten([frame])
-            return jacobians_of(flat.nodes, frames, vectors)
-        jacobian = np.empty((6, self.dof))
-        frame_jacobian(self._flat.nodes, self._packed(frame), vectors, np.empty((self._flat.nodes.size, 7)), jacobian)
+            jacobian = jacobians_of(flat.nodes, frames, vectors)
+        else:
+            jacobian = np.empty((6, self.dof))
+            frame_jacobian(
+                self._flat.nodes, self._packed(frame), vectors, np.empty((self._flat.nodes.size, 7)), jacobian
+            )
+        if root is not None:
+            turn = _checked_root(root)[:3, :3]
+            jacobian = np.concatenate([turn @ jacobian[..., :3, :], turn @ jacobian[..., 3:, :]], axis=-2)
         return jacobian
 
     def manipulability(self, frame: str | Frame, q: ArrayLike, *, axes: Axes = "all") -> Array | float:
@@ -206,6 +226,31 @@ class Body:
         flat, frames = self.flatten([frame])
         values = singular_of(flat.nodes, frames, np.atleast_2d(vectors), axes)[:, column]
         return values if vectors.ndim == 2 else float(values[0])
+
+    # The joint vectors of other libraries
+
+    def to_qpos(self, q: ArrayLike) -> Array:
+        """The joint vector, or each row of many, as MuJoCo's qpos: for every joint that moves, in the order of `joints`, a
+        floating one as x, y, z [m] and the unit quaternion w, x, y, z, a spherical one as its quaternion, and all other
+        variables, also those of mimic joints, as they are."""
+        return conversion.to_other(self, q, MUJOCO)
+
+    def from_qpos(self, qpos: ArrayLike) -> Array:
+        """The joint vector, or each row of many, of MuJoCo's qpos (see `to_qpos`); mimic joints have no say in it.
+
+        Of the angles that make the rotation of a floating or spherical joint, those with the middle one within ±90°.
+        """
+        return conversion.from_other(self, qpos, MUJOCO)
+
+    def to_pinocchio(self, q: ArrayLike) -> Array:
+        """The joint vector, or each row of many, as Pinocchio's configuration: as `to_qpos`, but joints in Pinocchio's
+        order, children of a link by name, quaternions as x, y, z, w, and continuous joints as cosine and sine."""
+        return conversion.to_other(self, q, PINOCCHIO)
+
+    def from_pinocchio(self, q: ArrayLike) -> Array:
+        """The joint vector, or each row of many, of Pinocchio's configuration (see `to_pinocchio` and `from_qpos`); the
+        angles of continuous joints are from -pi to pi."""
+        return conversion.from_other(self, q, PINOCCHIO)
 
     def center_of_mass(self, q: ArrayLike) -> Array:
         """The common centre of mass of all links [m], in the frame of the root; (n, 3) for many joint vectors."""

@@ -95,6 +95,9 @@ class Joint:
     - xyz: three slides along the axes of the joint frame
     - floating: xyz, then spherical
 
+    Solvers turn spherical and floating joints without limits through any rotation; their three angles are only how it is
+    written, of all that make the same rotation those nearest to the start (docs/solving.md).
+
     Limits, velocities [rad/s, m/s] and accelerations are one number, or one for each degree of freedom in the order
     above. A joint with `mimic` has no variable of its own.
     """

@@ -104,8 +104,12 @@ def _scene(options: argparse.Namespace) -> _Asked:
     scene = scenes.read_scene(options.scene)
     body = scenes.load_body(scene.body, [options.scene.resolve().parent])
     method = scenes.solver(scene.solving)
-    problem = scenes.problem_for(method, body, scenes.objectives(scene, body).values(), scene.lock)
-    return _Asked(problem, scenes.start(scene, body), scenes.marked(scene), method)
+    problem = scenes.problem_for(method, body, scenes.objectives(scene, body).values(), scene.lock, scenes.root(scene))
+    marks = scenes.marked(scene)
+    if problem.root is not None:  # pictures are seen from the root
+        back = np.linalg.inv(problem.root)
+        marks = [back @ mark if mark.shape == (4, 4) else (back @ (*mark, 1.0))[:3] for mark in marks]
+    return _Asked(problem, scenes.start(scene, body), marks, method)
 
 
 def _start(body: mk.Body, text: str, seed: int) -> Array:

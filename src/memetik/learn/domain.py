@@ -80,6 +80,11 @@ _NAMES = [each.name for each in fields(Domain)]
 def require_targets(problem: Problem) -> None:
     """Raise if there is nothing that a learned solver could read, or a target that stands for many."""
     require_problem(problem, "a learned solver")
+    if problem.root is not None:
+        raise ProblemError(
+            "a learned solver knows targets as the root sees them, so it cannot take a problem with a root. Give targets in "
+            "the frame of the root, or use method 'memetic'."
+        )
     c = problem.compiled
     for objective, owner in zip(problem.objectives, c.owners, strict=True):
         if objective.follows_start:

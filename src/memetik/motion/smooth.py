@@ -23,7 +23,7 @@ from memetik.motion.spline import Spline, spline_through
 from memetik.objectives import Objective
 from memetik.problem import Problem
 from memetik.problem.columns import Columns
-from memetik.problem.scratch import Scratch, scratch_pool
+from memetik.problem.scratch import Scratch
 from memetik.types import Array
 
 NODES = 40  # postures of a first, coarse path
@@ -63,7 +63,7 @@ def smoothed(
     uneven: which steps of a path (steps - 1,) are too long.
     """
     c = problem.compiled
-    scratch = scratch_pool(c).lease()
+    scratch = Scratch(c, by_values=True)  # the price on bends is one on values
     path = q.copy()
     changed = False
     for first, last in _stretches(bad):
@@ -76,7 +76,6 @@ def smoothed(
     errors, statuses = np.zeros((len(path), c.terms.size)), np.zeros(len(path), dtype=np.int64)
     judge_path(scratch.table, columns.places, columns.rows, path, errors, statuses, scratch.outcome)
     problem.raise_faults(scratch.clock)
-    scratch_pool(c).give_back(scratch)
     return Smoothed(path, errors, statuses, changed)
 
 

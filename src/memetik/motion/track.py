@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError
 from memetik.geometry.checks import flag, real_number
+from memetik.kernels.body.balls import angle_between
 from memetik.kernels.compiler.compile_time import split_time
 from memetik.kernels.memetic.all_solutions import apart
 from memetik.kernels.memetic.tracking import JUMPED, Path, track_targets
@@ -75,8 +77,20 @@ class Track:
 
     @property
     def largest_step(self) -> float:
-        """The largest change of a joint from one step to the next [rad or m]."""
-        return float(np.abs(np.diff(self.q, axis=0)).max(initial=0.0))
+        """The largest change of a joint from one step to the next [rad or m]; of a ball the angle by which it turns.
+
+        A ball is a spherical or floating joint whose angles nothing holds apart (docs/solving.md): its angles may change by
+        half a turn where its rotation hardly changes at all.
+        """
+        c = self.problem.compiled
+        single = np.ones(self.q.shape[1], dtype=bool)
+        single[c.active[c.variables["ball"] != 0]] = False
+        largest = float(np.abs(np.diff(self.q[:, single], axis=0)).max(initial=0.0))
+        rows = np.ascontiguousarray(self.q[:, c.active])
+        for ball in c.balls:
+            for before, after in pairwise(rows):
+                largest = max(largest, float(angle_between(ball, before, after)))
+        return largest
 
     def retime(self, *, velocity: Limits = None, acceleration: Limits = None) -> Trajectory:
         """The same postures in the least time within limits of velocity and acceleration, from rest to rest (TOPP-RA).
@@ -117,8 +131,8 @@ def track(
     its word, one solve a step.
     budget: for each step.
     rate: steps per second, for the times of the result.
-    jump: a joint may change by this from step to step [rad or m]. A solution farther away is taken only if none nearer is
-    found, and `jumped` says so.
+    jump: a joint may change by this from step to step [rad or m], a ball by this angle, whatever its three values do. A
+    solution farther away is taken only if none nearer is found, and `jumped` says so.
     velocity, acceleration: limits of the joints, as for `Track.retime`. If either is given, `trajectory` holds the steps in the
     least time within both, and `times` are those.
     smooth: where targets cannot be met and the path would jump, as around an obstacle on the way, bend the steps before and
@@ -195,7 +209,7 @@ def _stepped(problem: Problem, columns: Columns, q: Array, solver: Solver, budge
     jumped: list[bool] = []
     for step in columns.problems(problem):
         solution = answer_of(solver, step, q, budget)
-        far = apart(solution.q[c.active], q[c.active], c.variables) > jump
+        far = apart(solution.q[c.active], q[c.active], c.variables, c.balls) > jump
         jumped.append(bool(solutions) and solution.success and far)
         solutions.append(solution)
         q = solution.q if solution.status != Status.INVALID else q

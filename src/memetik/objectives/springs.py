@@ -52,6 +52,7 @@ class JointValue(Single):
         place = packer.variable(self.joint)
         packer.numbers([1.0])
         packer.target(self._rest)
+        packer.numbers([0.0])
         packer.add(SPRINGS, data=place, count=1, tolerance=self.tolerance, variables=[place])
 
 
@@ -84,7 +85,7 @@ class Posture(Single):
             stiffness, low, high = self.rest(packer, joint)
             if stiffness > 0.0 and packer.drive(joint)[0] is not None:
                 places.append(packer.variable(joint))
-                packer.numbers([stiffness, low, high])
+                packer.numbers([stiffness, low, high, 0.0])
         if places:
             other = FOLLOWS_START if self.follows_start else -1
             packer.add(
@@ -100,6 +101,9 @@ class Displacement(Posture):
 
     reference: the posture to stay close to; the start of each solve unless given.
     joints: the weight of single joints, 1 for those not named; 0 lets a joint move freely.
+
+    A spherical or floating joint without limits, with one weight for its three angles, counts the angle by which its rotation
+    differs from that of the reference [rad], once, in place of the three differences.
     """
 
     def __init__(

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from memetik.body import Body, Frame
 from memetik.errors import ProblemError
-from memetik.kernels.body.records import FRAME, SCREW, SLIDE
+from memetik.kernels.body.records import BALL, FRAME, MOUNT, SCREW, SLIDE
 from memetik.kernels.compiler.cancel import CLOCK
 from memetik.kernels.compiler.function_pointers import address
 from memetik.kernels.compiler.second_compiler import compile_ahead
 from memetik.kernels.problem.budget import OUTCOME
+from memetik.kernels.problem.mounts import place_root
 from memetik.kernels.problem.record import LIMIT, VARIABLE
 from memetik.kernels.problem.record import Problem as FlatProblem
 from memetik.kernels.terms.function_pointers import JACOBIAN, RESIDUAL
@@ -24,6 +25,7 @@ from memetik.kernels.terms.manipulability import MOTION_DATA
 from memetik.kernels.terms.records import FOLLOWS_START, POINT, ROTATION, TERM, TermKind, kind_of
 from memetik.kernels.terms.springs import SPRING_DATA, SPRING_STIFFNESS
 from memetik.objectives.objective import Objective, Target
+from memetik.problem.balls import find_balls, mark_springs
 from memetik.problem.blocks import Split, split_residuals
 from memetik.types import Array
 
@@ -48,6 +50,8 @@ class Compiled:
     data: Array
     affects: NDArray[np.uint8]  # (terms, variables)
     split: Split
+    balls: NDArray[np.void]  # joints that step by rotations
+    mounts: NDArray[np.void]  # what hangs on the root, if the problem has one
     kernels: Sequence[tuple[Any, Any]]  # residual and Jacobian of each term, nothing for springs
     owners: tuple[slice, ...]  # the terms of each objective
     priorities: NDArray[np.int64]  # (terms)
@@ -117,6 +121,7 @@ class Compiled:
         n, m = self.variables.size, self.residuals
         return {
             "nodes": self.nodes.size, "frames": self.frames.size, "terms": self.terms.size, "variables": n, "residuals": m,
+            "balls": self.balls.size, "mounts": self.mounts.size,
             "system": max(min(n, m), 1), "dof": self.limits.size, "numbers": self.data.size, "outcome": self.outcome_size,
             "clock": CLOCK, **self.split.sizes,
         }  # fmt: skip
@@ -126,7 +131,7 @@ class Compiled:
         """What kernels read, without the addresses of the terms: enough for a single pose, which is solved without them."""
         return FlatProblem(
             self.nodes, self.frames, self.terms, self.variables, self.limits, self.data, self.affects, self.split.blocks,
-            self.split.order,
+            self.split.order, self.balls, self.mounts,
         )  # fmt: skip
 
     @cached_property
@@ -139,6 +144,14 @@ class Compiled:
                 term["residual"] = address(residual, RESIDUAL)
                 term["jacobian"] = address(jacobian, JACOBIAN)
         return self.flat
+
+    def placed(self, record: FlatProblem | None = None) -> FlatProblem:
+        """The record (`record` of this unless given) with the root where it is now: with a root, nodes and frames are copies."""
+        record = self.record if record is None else record
+        if self.mounts.size:
+            record = record._replace(nodes=self.nodes.copy(), frames=self.frames.copy())
+            place_root(record)
+        return record
 
 
 Reads = tuple[Sequence[int], Sequence[int]]  # rows of frames, places in the data where numbers of variables stand
@@ -247,9 +260,10 @@ class TermList:
 
 
 def compile_problem(
-    body: Body, objectives: Sequence[Objective], lower: Array, upper: Array, locked: Mapping[str, float]
-) -> Compiled:
-    """Pack a problem. `lower` and `upper` are the limits in force.
+    body: Body, objectives: Sequence[Objective], lower: Array, upper: Array, locked: Mapping[str, float],
+    root: Target | None = None,
+) -> Compiled:  # fmt: skip
+    """Pack a problem. `lower` and `upper` are the limits in force, `root` the seven numbers of world_from_root.
 
     Locked joints are welded into the tree. Where only some variables of a joint are locked, their limits meet.
     """
@@ -265,6 +279,7 @@ def compile_problem(
         lower[welded.index(name)] = upper[welded.index(name)] = locked[name]
     packed = TermList(body, locked, welded, lower, upper, _moving(welded, objectives))
     owners = _pack(packed, objectives)
+    place = None if root is None else packed.target(root)
     flat, frames = welded.flatten(packed.frames)
     nodes = flat.nodes.copy()
     data = np.array(packed.values, dtype=np.float64)
@@ -273,6 +288,7 @@ def compile_problem(
     number = {variable: k for k, variable in enumerate(read)}
     nodes["variable"] = [number[v] for v in nodes["variable"]]
     data[packed.places] = [number[int(v)] for v in data[packed.places]]
+    asked = len(frames)
     frames = _write_motions(packed.chains, nodes, frames, data)
     terms = np.array(packed.terms, dtype=TERM)
     for target, at in packed.targets:
@@ -280,6 +296,14 @@ def compile_problem(
     affects = _affects(nodes, frames, packed.reads, data, len(read))
     variables = _variables(welded, lower, upper, read, nodes, direct)
     variables["index"] = keep[read] if read else []
+    numbers = {welded.joint_names[v]: k for v, k in number.items()}
+    springs = [places if term["rows"] == 0 else () for term, (_, places) in zip(terms, packed.reads, strict=True)]
+    others = {
+        int(data[p]) for spring, (_, places) in zip(springs, packed.reads, strict=True) if not spring for p in places
+    }
+    others.update(nodes["variable"][frames["node"][asked:]].tolist())
+    balls = np.array(find_balls(welded, numbers, nodes, variables, data, springs, others), dtype=BALL)
+    mark_springs(balls, variables, data, springs)
     _require_influence(objectives, owners, affects[:, variables["lower"] < variables["upper"]])
     split = split_residuals(terms, affects)
     for variable, moves in zip(variables, affects.T, strict=True):
@@ -287,8 +311,8 @@ def compile_problem(
         if len(moved):
             variable["row_begin"], variable["row_end"] = moved["row"].min(), (moved["row"] + moved["rows"]).max()
     compiled = Compiled(
-        nodes, frames, terms, variables, limits, data, affects, split, packed.kernels, owners,
-        np.array(packed.priorities, dtype=np.int64), _is_one_pose(terms, data, nodes),
+        nodes, frames, terms, variables, limits, data, affects, split, balls, _mounts(nodes, frames, place), packed.kernels,
+        owners, np.array(packed.priorities, dtype=np.int64), _is_one_pose(terms, data, nodes),
     )  # fmt: skip
     if not compiled.one_pose:
         compiled.record  # noqa: B018 - compile the terms now, before the clock of a solve runs
@@ -375,6 +399,18 @@ def _affects(
                 node = nodes[node]["parent"]
         moved[data[list(places)].astype(int)] = 1
     return affects
+
+
+def _mounts(nodes: NDArray[np.void], frames: NDArray[np.void], place: int | None) -> NDArray[np.void]:
+    """What hangs on the root itself, for a root whose pose stands at this place in the data."""
+    pose = ["w", "x", "y", "z", "px", "py", "pz"]
+    rows = [] if place is None else [
+        (row, is_frame, place, *record[pose].tolist())
+        for is_frame, records in ((0, nodes), (1, frames))
+        for row, record in enumerate(records)
+        if record["node" if is_frame else "parent"] < 0
+    ]  # fmt: skip
+    return np.array(rows, dtype=MOUNT)
 
 
 def _require_influence(objectives: Sequence[Objective], owners: Sequence[slice], affects: NDArray[np.uint8]) -> None:

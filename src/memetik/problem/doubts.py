@@ -96,7 +96,7 @@ def _doubt_millimetres(objective: Objective, compiled: Compiled, owner: slice) -
             continue
         mask = compiled.data[term["numbers"] : term["numbers"] + 3]
         point = compiled.data[term["target"] + 4 : term["target"] + 7]
-        distance = float(np.linalg.norm(point))
+        distance = float(np.linalg.norm(point - _root_place(compiled)))
         far = distance / float(term["reach"])
         if mask.all() and distance > NEAR and FAR < far < TOO_FAR and not _slides_freely(compiled, int(term["frame"])):
             x, y, z = point
@@ -104,6 +104,14 @@ def _doubt_millimetres(objective: Objective, compiled: Compiled, owner: slice) -
                 f"{objective!r}: the target ({x:g}, {y:g}, {z:g}) is {far:.0f} times as far as the chain is long, which "
                 f"is {term['reach']:.3g} m. Lengths are in metres: divide millimetres by 1000."
             )
+
+
+def _root_place(compiled: Compiled) -> Array:
+    """Where the root stands in the world [m]."""
+    if not compiled.mounts.size:
+        return np.zeros(3)
+    at = int(compiled.mounts[0]["root"])
+    return compiled.data[at + 4 : at + 7]
 
 
 def _slides_freely(compiled: Compiled, frame: int) -> bool:

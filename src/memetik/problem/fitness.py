@@ -17,5 +17,5 @@ def fitness(problem: Problem, postures: ArrayLike) -> Array:
     c = problem.compiled
     genes = np.ascontiguousarray(np.atleast_2d(np.asarray(postures, dtype=np.float64))[:, c.active])
     found, losses, weights = np.empty(len(genes)), np.empty(c.terms.size), c.terms["weight"].copy()
-    write_fitness(c.record, genes, weights, losses, allocate(Workspace, c.sizes), found)
+    write_fitness(c.placed(), genes, weights, losses, allocate(Workspace, c.sizes), found)
     return found

@@ -12,9 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.body import Body
 from memetik.errors import ProblemError, shown
+from memetik.geometry import TransformLike, transform
 from memetik.geometry.checks import real_array, real_number, several
+from memetik.geometry.rotation import quaternion_of_matrix
+from memetik.geometry.transform import frozen_transform
 from memetik.kernels.compiler.cancel import end_run, raise_caught
 from memetik.objectives import Objective
+from memetik.objectives.objective import Target
 from memetik.problem.compile import Compiled, compile_problem
 from memetik.problem.doubts import degrees_hint, doubt_problem, doubt_start, usual_size
 from memetik.types import Array
@@ -23,10 +27,13 @@ _ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 
 
 class Problem:
-    """A body, objectives, joints that are locked at a value, and limits narrower than the body's.
+    """A body, objectives, joints that are locked at a value, limits narrower than the body's, and where its root stands.
 
     Compiled once; assigning a new target to an objective changes it in place. Everything that can be wrong is said here,
     before anything is solved.
+
+    root: world_from_root, the pose of the body's root link in the world in which targets are given; the world's own pose
+    unless given. `problem.root = T` moves it in place, as a target is.
     """
 
     def __init__(
@@ -36,6 +43,7 @@ class Problem:
         *,
         lock: Mapping[str, float] | None = None,
         limits: Mapping[str, tuple[float, float]] | None = None,
+        root: TransformLike | None = None,
     ) -> None:
         if not isinstance(body, Body):
             raise ProblemError(f"a problem needs a body, not {shown(body)}. Give mk.load(...) and the like.")
@@ -59,6 +67,7 @@ class Problem:
                     f"joint {joint!r} is locked at {value:g}, outside its limits {self.lower[k]:g} to {self.upper[k]:g}."
                     f"{degrees_hint(body, k, value)}"
                 )
+        self._root = None if root is None else _new_root(root)
         self._fallible = [o for o in self.objectives if type(o).raise_fault is not Objective.raise_fault]
         self._shape = (body.dof,)
         self._locked = [(body.index(joint), value) for joint, value in self.lock.items()]
@@ -71,7 +80,24 @@ class Problem:
     @cached_property
     def compiled(self) -> Compiled:
         """The flat arrays, compiled at need."""
-        return compile_problem(self.body, self.objectives, self.lower, self.upper, self.lock)
+        return compile_problem(self.body, self.objectives, self.lower, self.upper, self.lock, self._root)
+
+    @property
+    def root(self) -> Array | None:
+        """world_from_root as a 4x4 array; None where the root stands in the origin of the world.
+
+        Assign a pose to move the root: nothing is compiled again if the problem was given one before (the identity will do),
+        and a solve that runs in another thread keeps the one it began with.
+        """
+        return None if self._root is None else transform(self._root.numbers[4:], self._root.numbers[:4])
+
+    @root.setter
+    def root(self, pose: TransformLike | None) -> None:
+        if pose is not None and self._root is not None:
+            self._root.assign(0, _seven(pose))
+        else:
+            self._root = None if pose is None else _new_root(pose)
+            self.recompile()
 
     def recompile(self) -> None:
         """Forget the compiled arrays; the next solve builds them anew. Weights and tolerances do this by themselves."""
@@ -118,7 +144,7 @@ class Problem:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """To another process goes what it was made of; it is compiled anew there."""
-        return _made_of, (self.body, self.objectives, self.lock, self.limits)
+        return _made_of, (self.body, self.objectives, self.lock, self.limits, self.root)
 
     @property
     def limits(self) -> dict[str, tuple[float, float]]:
@@ -140,8 +166,21 @@ def _made_of(
     objectives: tuple[Objective, ...],
     lock: Mapping[str, float],
     limits: Mapping[str, tuple[float, float]],
+    root: Array | None,
 ) -> Problem:
-    return Problem(body, objectives, lock=lock, limits=limits)
+    return Problem(body, objectives, lock=lock, limits=limits, root=root)
+
+
+def _new_root(pose: TransformLike) -> Target:
+    root = Target(7)
+    root.assign(0, _seven(pose))
+    return root
+
+
+def _seven(pose: TransformLike) -> Array:
+    """Quaternion and position of the root."""
+    world_from_root = frozen_transform(pose, ProblemError, "bad root of a problem", name="root")
+    return np.concatenate([quaternion_of_matrix(world_from_root), world_from_root[:3, 3]])
 
 
 def _several(objectives: Objective | Iterable[Objective]) -> tuple[Objective, ...]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from memetik.kernels.compiler.cancel import begin_run, new_clock
 from memetik.kernels.compiler.record import allocate, table_of
+from memetik.kernels.problem.mounts import place_root
 from memetik.kernels.problem.record import Problem as FlatProblem
 from memetik.kernels.problem.record import SolveArrays
 from memetik.problem.cancel import CancelToken
@@ -53,15 +54,19 @@ class Scratch:
     """What every solving kernel writes, and the table by which kernels find it.
 
     source: where each solve takes its targets from, the problem unless given; a thread of a batch has an array of its own.
+    by_values: for a method that changes the three angles of balls, instead of turning them.
     """
 
-    def __init__(self, compiled: Compiled, source: Array | None = None) -> None:
+    def __init__(self, compiled: Compiled, source: Array | None = None, *, by_values: bool = False) -> None:
         c = self.compiled = compiled
         self.token: CancelToken | None = None
         self.calls_python = c.calls_python
+        record = c.placed(self.problem)
+        if by_values:
+            record = record._replace(balls=c.balls[:0])
         self.clock, self.outcome = new_clock(), np.zeros(c.outcome_size)
         self.arrays = allocate(
-            SolveArrays, c.sizes, problem=self.problem._replace(data=c.data.copy()),
+            SolveArrays, c.sizes, problem=record._replace(data=c.data.copy()),
             source=c.data if source is None else source, clock=self.clock,
         )  # fmt: skip
 
@@ -76,8 +81,9 @@ class Scratch:
         return table_of(self.arrays)
 
     def take_targets(self) -> None:
-        """Copy the targets as they are now; solving kernels do so themselves."""
+        """Copy the targets as they are now, and place the root; solving kernels do so themselves."""
         np.copyto(self.arrays.problem.data, self.arrays.source)
+        place_root(self.arrays.problem)
 
     def begin(self, token: CancelToken | None) -> None:
         """A run begins that the token, or a function of the user's that fails, can end."""

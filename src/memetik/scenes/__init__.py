@@ -1,6 +1,17 @@
 """Scenes: a body, what is wanted of it and how it is solved, as plain data that a small JSON file keeps."""
 
-from memetik.scenes.build import CHAINS, is_built, load_body, marked, objectives, problem, problem_for, solver, start
+from memetik.scenes.build import (
+    CHAINS,
+    is_built,
+    load_body,
+    marked,
+    objectives,
+    problem,
+    problem_for,
+    root,
+    solver,
+    start,
+)
 from memetik.scenes.code import python_code
 from memetik.scenes.fields import Field, frame_of, surface_of
 from memetik.scenes.file import MOST_BYTES, dumps, loads, read_scene
@@ -11,5 +22,5 @@ from memetik.scenes.scene import BodySource, Motion, Scene, Solving, Wish
 __all__ = [
     "CHAINS", "KINDS", "MOST_BYTES", "READY", "BodySource", "Field", "Kind", "Motion", "Scene", "Solving", "Wish",
     "blank", "dumps", "frame_of", "is_built", "load_body", "loads", "marked", "objectives", "problem", "problem_for",
-    "python_code", "read_scene", "ready", "solver", "start", "surface_of",
+    "python_code", "read_scene", "ready", "root", "solver", "start", "surface_of",
 ]  # fmt: skip

@@ -55,17 +55,26 @@ def problem(scene: Scene, body: mk.Body) -> mk.Problem:
     wanted = list(objectives(scene, body).values())
     if not wanted:
         raise ProblemError(f"scene {scene.title!r} asks for nothing. Add or enable an objective.")
-    return mk.Problem(body, wanted, lock=scene.lock)
+    return mk.Problem(body, wanted, lock=scene.lock, root=root(scene))
+
+
+def root(scene: Scene) -> Array | None:
+    """world_from_root of a scene, if it has one."""
+    return None if scene.root is None else mk.transform(scene.root[:3], scene.root[3:])
 
 
 def problem_for(
-    method: mk.Solver, body: mk.Body, wanted: Iterable[mk.Objective], lock: Mapping[str, float]
+    method: mk.Solver,
+    body: mk.Body,
+    wanted: Iterable[mk.Objective],
+    lock: Mapping[str, float],
+    root: Array | None = None,
 ) -> mk.Problem:
     """The problem as far as a method can take it: one that refuses guides, which never block, gets it without them.
 
     Raises ProblemError where the rest is too much for it as well.
     """
-    whole = mk.Problem(body, list(wanted), lock=lock)
+    whole = mk.Problem(body, list(wanted), lock=lock, root=root)
     try:
         method.solve(whole, None, mk.Budget(evaluations=1))
     except ProblemError:
@@ -74,7 +83,7 @@ def problem_for(
         needed = [objective for objective, own in owners if not compiled.terms["soft"][own].all()]
         if not needed or len(needed) == len(whole.objectives):
             raise
-        part = mk.Problem(body, needed, lock=lock)
+        part = mk.Problem(body, needed, lock=lock, root=root)
         method.solve(part, None, mk.Budget(evaluations=1))
         return part
     return whole

@@ -21,7 +21,8 @@ def python_code(scene: Scene) -> str:
     lines += [f"    {_objective(wish)}," for wish in scene.wishes if wish.enabled]
     lines += ["]"]
     lock = f", lock={_literal(scene.lock)}" if scene.lock else ""
-    lines += [f"problem = mk.Problem(body, objectives{lock})"]
+    root = "" if scene.root is None else f", root=mk.transform({scene.root[:3]}, {scene.root[3:]})"
+    lines += [f"problem = mk.Problem(body, objectives{lock}{root})"]
     lines += [f"start = body.vector({_literal(scene.start)})"]
     lines += [f"solution = {_solve(scene)}", "print(solution)"]
     return "\n".join(lines) + "\n"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 from memetik.errors import FormatError, shown
-from memetik.scenes.fields import by_name, flag, keys, number, text
+from memetik.scenes.fields import by_name, flag, keys, number, numbers, text
 from memetik.scenes.kinds import KINDS
 from memetik.scenes.scene import BodySource, Motion, Scene, Solving, Wish
 
@@ -35,6 +36,7 @@ def dumps(scene: Scene) -> str:
         "start": dict(scene.start),
         "solving": _unusual(scene.solving, Solving()),
         "motion": _unusual(scene.motion, Motion()),
+        "root": None if scene.root is None else list(scene.root),
     }
     return _lines({key: value for key, value in plain.items() if value or key in ("title", "objectives")})
 
@@ -70,7 +72,9 @@ def read_scene(path: str | Path) -> Scene:
 
 
 def _scene(plain: Any) -> Scene:
-    given = keys(plain, "a scene", ("format", "title", "body", "objectives", "lock", "start", "solving", "motion"))
+    given = keys(
+        plain, "a scene", ("format", "title", "body", "objectives", "lock", "start", "solving", "motion", "root")
+    )
     if given.get("format") != FORMAT:
         raise FormatError(f'"format" is {shown(given.get("format"))}; this version reads {FORMAT!r}.')
     wishes = given.get("objectives", [])
@@ -89,7 +93,18 @@ def _scene(plain: Any) -> Scene:
         start=by_name(given.get("start", {}), "start"),
         solving=_solving(_settings(given.get("solving", {}), "solving", Solving)),
         motion=_motion(_settings(given.get("motion", {}), "motion", Motion)),
+        root=_root(given.get("root")),
     )
+
+
+def _root(plain: Any) -> tuple[float, ...] | None:
+    """Place [m] and unit quaternion (w, x, y, z) of the root in the world."""
+    if plain is None:
+        return None
+    found = numbers(plain, "root", 7)
+    if abs(math.hypot(*found[3:]) - 1.0) > 1e-6:
+        raise FormatError(f"root is {shown(plain)}; its last four numbers are a quaternion w, x, y, z of length 1.")
+    return tuple(found)
 
 
 def _body(plain: Any) -> BodySource:

@@ -74,6 +74,7 @@ class Scene:
     start: Mapping[str, float] = field(default_factory=dict)
     solving: Solving = Solving()
     motion: Motion = Motion()
+    root: tuple[float, ...] | None = None  # world_from_root: place [m] and quaternion (w, x, y, z)
 
     def wish(self, name: str) -> Wish:
         """A wish by its name."""

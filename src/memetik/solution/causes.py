@@ -39,7 +39,8 @@ class Inquiry:
         """The same body, locks and limits with these objectives only; None if they ask for nothing."""
         whole = self.problem
         try:
-            part = Problem(whole.body, objectives, lock=whole.lock if locked else None, limits=whole.limits)
+            lock = whole.lock if locked else None
+            part = Problem(whole.body, objectives, lock=lock, limits=whole.limits, root=whole.root)
         except ProblemError:  # a wish about the start alone, say, has nothing to move
             return None
         return self._look(part, self.solution.q, evaluations)

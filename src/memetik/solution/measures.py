@@ -57,7 +57,7 @@ def term_errors(compiled: Compiled, q: Array) -> Array:
     """The errors of all terms at a posture."""
     x, outcome, work = q[compiled.active], np.zeros(compiled.outcome_size), allocate(Workspace, compiled.sizes)
     work.start[:] = x
-    verify(compiled.record, x, outcome, work)
+    verify(compiled.placed(), x, outcome, work)
     return outcome[OUTCOME : OUTCOME + compiled.terms.size]
 
 
@@ -66,7 +66,7 @@ def cost(compiled: Compiled, x: Array) -> float:
 
     Objectives about the start of a solve are left out: nothing says where that was.
     """
-    record, work = compiled.record, allocate(Workspace, compiled.sizes)
+    record, work = compiled.placed(), allocate(Workspace, compiled.sizes)
     terms = record.terms.copy()
     terms["soft"] |= terms["other"] == FOLLOWS_START
     place(record.nodes, record.frames, x, work.poses, work.world)

@@ -57,7 +57,8 @@ def reach(problem: Problem, frame: Frame, q: Array) -> Reach | None:
     inequality. None if nothing moves the frame; infinite if it hangs on a slide without limits."""
     first: Joint | None = None
     center, length = np.zeros(3), 0.0
-    rigid = np.eye(4)  # from the moving joint before, or from the root
+    root = problem.root
+    rigid = np.eye(4) if root is None else root  # from the moving joint before, or from the world
     for joint in _path(problem, frame.link):
         if not _moves(problem, joint):
             rigid = rigid @ joint.transform(_values(problem, joint, q))

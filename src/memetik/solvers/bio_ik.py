@@ -184,7 +184,7 @@ class BioIK(Seeded):
         bare = solve(dataclasses.replace(budget, evaluations=left, seconds=seconds), begin=begin)
         scratch.shared.task[0]["bare"] = 0
         c, origin = problem.compiled, problem.start(start)
-        ways = [apart(each.q[c.active], origin[c.active], c.variables) for each in (guided, bare)]
+        ways = [apart(each.q[c.active], origin[c.active], c.variables, c.balls) for each in (guided, bare)]
         best = bare if bare.success and SAVED * ways[1] <= ways[0] else guided
         for number in (EVALUATIONS, ATTEMPTS):
             best.numbers[number] = guided.numbers[number] + bare.numbers[number]

@@ -25,6 +25,7 @@ class Family(Seeded):
 
     name: ClassVar[str]
     own: ClassVar[Any]  # the record of the method, if it begins with that of the family
+    by_values: ClassVar[bool] = False  # whether it changes the three angles of balls instead of turning them
     search: ClassVar[Any]  # the kernel that the family shares (SEARCH in kernels/problem/function_pointers.py)
 
     def make_record(self, c: Compiled) -> Any:
@@ -36,7 +37,9 @@ class Family(Seeded):
         require_task(problem, budget, self.name)
         begin = time.perf_counter()
         c, kind = problem.compiled, type(self)
-        pool: Pool[OwnScratch] = c.plans.get(kind) or c.plans.setdefault(kind, Pool(lambda: OwnScratch(c)))
+        pool: Pool[OwnScratch] = c.plans.get(kind) or c.plans.setdefault(
+            kind, Pool(lambda: OwnScratch(c, by_values=kind.by_values))
+        )
         scratch = pool.lease(budget.token)
         table = scratch.table_for(self)
         solution = run_in(scratch, problem, start, budget, self.name, kind.search, table, seed=self.seed, begin=begin)

@@ -37,7 +37,7 @@ class LBFGSB(Family):
     memory: int = parameter(7, lambda value: 1 <= value <= 10, "it must be from 1 to 10")
     restarts: bool = True
 
-    name, search = "lbfgsb", kernel.search
+    name, search, by_values = "lbfgsb", kernel.search, True
 
     def make_record(self, c: Compiled) -> kernel.Descents:
         """What the search needs."""

@@ -163,7 +163,7 @@ def _unlike(solutions: list[Solution], distinct: float) -> list[Solution]:
 
 def _is_new(solution: Solution, known: list[Solution], distinct: float) -> bool:
     c = solution.problem.compiled
-    return all(apart(solution.q[c.active], other.q[c.active], c.variables) > distinct for other in known)
+    return all(apart(solution.q[c.active], other.q[c.active], c.variables, c.balls) > distinct for other in known)
 
 
 def _distance(solution: Solution, origin: Array) -> float:

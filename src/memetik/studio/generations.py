@@ -108,8 +108,8 @@ class Generation(NamedTuple):
 class Crowd:
     """The generations of a run on a body."""
 
-    def __init__(self, body: mk.Body, history: mk.History) -> None:
-        self._body, self._history = body, history
+    def __init__(self, body: mk.Body, history: mk.History, root: Array | None = None) -> None:
+        self._body, self._history, self._root = body, history, root
         self._lines = Lines(body, 1.0)
         share = quality(history.fitness)
         strength = 0.6 + 0.4 * share[:, None]
@@ -126,7 +126,7 @@ class Crowd:
         return Generation(others, other_colours, elites, elite_colours, history.postures(rows[:1])[0])
 
     def _skeletons(self, rows: NDArray[np.int64]) -> tuple[Array, Pixels]:
-        drawn = [self._lines.bones(self._body.forward(q).array) for q in self._history.postures(rows)]
+        drawn = [self._lines.bones(self._body.forward(q, root=self._root).array) for q in self._history.postures(rows)]
         if not drawn:
             return np.zeros((0, 2, 3)), np.zeros((0, 2, 3), dtype=np.uint8)
         painted = np.repeat(self._colours[rows], len(drawn[0]), axis=0)

@@ -105,4 +105,8 @@ def _posed(text: str, roots: Sequence[str], **other: Any) -> tuple[scenes.Solvin
     body = scenes.load_body(scene.body, roots)
     solving = replace(scene.solving, **other)
     solver = scenes.solver(solving)
-    return solving, solver, scenes.problem_for(solver, body, scenes.objectives(scene, body).values(), scene.lock)
+    return (
+        solving,
+        solver,
+        scenes.problem_for(solver, body, scenes.objectives(scene, body).values(), scene.lock, scenes.root(scene)),
+    )

@@ -92,7 +92,9 @@ class Session:
         start = scenes.start(scene, body) if anew else self.goal
         asks = any(not objective.follows_start for objective in objectives.values())  # staying put alone asks nothing
         solver = scenes.solver(scene.solving)
-        problem = scenes.problem_for(solver, body, objectives.values(), scene.lock) if asks else None
+        problem = (
+            scenes.problem_for(solver, body, objectives.values(), scene.lock, scenes.root(scene)) if asks else None
+        )
         budget = mk.Budget(scene.solving.evaluations, scene.solving.seconds)
         self.scene, self.body, self.problem, self._objectives = scene, body, problem, objectives
         self._solver, self._budget = solver, budget
@@ -169,6 +171,10 @@ class Session:
         """Whether nothing is missing."""
         return self.solution is None or self.solution.success
 
+    def poses(self, q: ArrayLike) -> mk.Poses:
+        """Where every link is in the world."""
+        return self.body.forward(q, root=scenes.root(self.scene))
+
     def marks(self) -> dict[str, Mark]:
         """For every wish how far it is off."""
         with self.lock:
@@ -186,7 +192,9 @@ class Session:
         """A new wish of a kind, about where the body is now; its name."""
         with self.lock:
             name = self.scene.new_name(kind)
-            wish = scenes.KINDS[kind].new(name, **{**values_about(kind, self.body, self.q), **values})
+            wish = scenes.KINDS[kind].new(
+                name, **{**values_about(kind, self.body, self.q, self.poses(self.q)), **values}
+            )
             self.change(replace(self.scene, wishes=(*self.scene.wishes, wish)))
             return name
 
@@ -246,7 +254,7 @@ class Session:
 
     def gizmo(self, name: str) -> tuple[Array, Array] | None:
         """Where the gizmo of a wish stands (position, wxyz); None for one without."""
-        return gizmo_pose(self.scene.wish(name), self.body, self.q)
+        return gizmo_pose(self.scene.wish(name), self.body, self.poses(self.q))
 
     # ---- Joints --------------------------------------------------------------------------------------------
 

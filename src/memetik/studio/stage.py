@@ -37,7 +37,7 @@ class Figure:
         self, api: Any, name: str, session: Session, *, color: Any = None, opacity: float | None = None
     ) -> None:
         self._copies = copies(session.body, session.roots)
-        poses = session.body.forward(session.q).array
+        poses = session.poses(session.q).array
         self._handles = {}
         for unit, solids in self._copies.items():
             positions, wxyzs = solids.place(poses)
@@ -89,11 +89,11 @@ class Stage:
         self._trails.clear()
         session, api = self._session, self._api
         self.size = extent(session.body)
-        poses = session.body.forward(session.q).array
+        poses = session.poses(session.q).array
         self._lines = Lines(session.body, self.size)
         self._figure = Figure(api, "/body", session)
         self._start = Figure(api, "/start", session, color=START_COLOR, opacity=0.25)
-        self._start.pose(session.body.forward(session.start).array)
+        self._start.pose(session.poses(session.start).array)
         self._skeleton = self._line("/skeleton", self._lines.skeleton(poses), (20, 120, 120), 0.006)
         self._axes = self._line("/axes", self._lines.axes(poses), (200, 60, 160), 0.006)
         self._arcs = self._line("/arcs", self._lines.arcs(poses), (200, 60, 160), 0.002)
@@ -110,7 +110,7 @@ class Stage:
         """Bring the whole body and its targets into view, and what stands up to so far [m] beside it."""
         session, camera = self._session, self._client.camera
         places = [found[0] for wish in session.scene.wishes if (found := session.gizmo(wish.name)) is not None]
-        points = np.concatenate([session.body.forward(session.q).array[:, :3, 3], np.reshape(places, (-1, 3))])
+        points = np.concatenate([session.poses(session.q).array[:, :3, 3], np.reshape(places, (-1, 3))])
         points = np.concatenate([points, points + beside * np.array(BESIDE)])
         middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
         flat = np.ptp(points[:, 2]) < 0.15 * self.size  # is seen from above
@@ -126,7 +126,7 @@ class Stage:
 
     def pose(self) -> None:
         """Show the session's posture; the one thing that happens in every frame."""
-        poses = self._session.body.forward(self._session.q).array
+        poses = self._session.poses(self._session.q).array
         with self._client.atomic():
             if self.seen["body"]:
                 self._figure.pose(poses)
@@ -139,9 +139,8 @@ class Stage:
     def compare(self, ghosts: Sequence[tuple[Array, str]], apart: bool = False) -> None:
         """Show postures with labels as ghosts, each in its colour, side by side if `apart`; none takes the old ones away."""
         _remove(self._ghosts)
-        body = self._session.body
         for k, (q, text) in enumerate(ghosts):
-            poses = body.forward(q).array.copy()
+            poses = self._session.poses(q).array.copy()
             poses[:, :3, 3] += (k + 1) * APART * self.size * np.array(BESIDE) if apart else 0.0
             color = GHOST_COLORS[k % len(GHOST_COLORS)]
             figure = Figure(self._api, f"/ghost {k}", self._session, color=color, opacity=0.45)
@@ -159,7 +158,7 @@ class Stage:
             self._uncrowd()
             if generation is not None:
                 self._best = Figure(self._api, "/generation/best", self._session, color=BEST_COLOR, opacity=0.35)
-                self._best.pose(self._session.body.forward(generation.best).array)
+                self._best.pose(self._session.poses(generation.best).array)
                 for name, points, colours, width in (
                     ("others", generation.others, generation.other_colours, 0.0018),
                     ("elites", generation.elites, generation.elite_colours, 0.007),
@@ -181,7 +180,7 @@ class Stage:
         for wish in session.scene.wishes:
             if "frame" not in wish.values:
                 continue
-            point = tip(wish, session.body, session.q)
+            point = tip(wish, session.body, session.poses(session.q))
             points, handle = self._trails.get(wish.name, (deque([point], maxlen=TRAIL), None))
             if np.linalg.norm(points[-1] - point) > 2e-3 * self.size:
                 points.append(point)

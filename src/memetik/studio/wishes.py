@@ -15,7 +15,7 @@ from memetik.solution import GUIDE, MISSED, measures
 from memetik.types import Array
 
 
-def values_about(kind: str, body: mk.Body, q: Array) -> dict[str, Any]:
+def values_about(kind: str, body: mk.Body, q: Array, poses: mk.Poses | None = None) -> dict[str, Any]:
     """Values for the fields of a kind that have none, or none that suits this body in this posture.
 
     They ask for the body as it is, so that adding a wish moves nothing.
@@ -23,7 +23,7 @@ def values_about(kind: str, body: mk.Body, q: Array) -> dict[str, Any]:
     known = {field.name: field.type for field in KINDS[kind].fields}
     moving = [joint.child for joint in body.joints.values()]
     link = moving[-1] if moving else body.root
-    pose = body.forward(q)[link]
+    pose = (body.forward(q) if poses is None else poses)[link]
     point, wxyz = pose[:3, 3].tolist(), mk.to_quaternion(pose[:3, :3]).tolist()
     shaped = [name for name in moving if body.links[name].shapes]
     here: dict[str, Any] = {
@@ -51,7 +51,7 @@ def dragged(wish: Wish, position: ArrayLike | None, wxyz: ArrayLike | None) -> d
     return {name: value for name, value in values.items() if value != wish.values[name]}
 
 
-def gizmo_pose(wish: Wish, body: mk.Body, q: Array) -> tuple[Array, Array] | None:
+def gizmo_pose(wish: Wish, body: mk.Body, poses: mk.Poses) -> tuple[Array, Array] | None:
     """Position and wxyz of a gizmo; None for a wish that has none, or whose target rides on a frame of the body.
 
     A wish without a place, such as a direction, has its gizmo at its frame.
@@ -59,17 +59,17 @@ def gizmo_pose(wish: Wish, body: mk.Body, q: Array) -> tuple[Array, Array] | Non
     kind = KINDS[wish.kind]
     if wish.values.get("relative_to") is not None or (kind.place, kind.turn, kind.axis) == (None, None, None):
         return None
-    position = np.array(wish.values[kind.place]) if kind.place else tip(wish, body, q)
+    position = np.array(wish.values[kind.place]) if kind.place else tip(wish, body, poses)
     if kind.turn:
         return position, np.array(wish.values[kind.turn])
     along = wish.values[kind.axis] if kind.axis else (0.0, 0.0, 1.0)
     return position, mk.to_quaternion(between((0.0, 0.0, 1.0), along))
 
 
-def tip(wish: Wish, body: mk.Body, q: Array) -> Array:
+def tip(wish: Wish, body: mk.Body, poses: mk.Poses) -> Array:
     """Where the frame of a wish is [m]."""
     frame = frame_of(wish.values["frame"], body)
-    return np.asarray((body.forward(q)[frame.link] @ frame.link_from_frame)[:3, 3])
+    return np.asarray(poses[frame][:3, 3])
 
 
 def plain(values: ArrayLike) -> list[float]:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memetik import planar_chain
+from memetik.kernels.body.records import BALL
 from memetik.kernels.memetic.all_solutions import Found, apart, find_all
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS
 from memetik.objectives import Position
@@ -26,10 +27,11 @@ def test_apart_against_all_whole_turns(seed):
     rng = np.random.default_rng(seed)
     x, other = rng.uniform(-20.0, 20.0, (2, 5))
     variables = variables_of(np.zeros(5), 0.0, rng.random(5) < 0.5)
+    balls = np.zeros(0, dtype=BALL)
     copies = np.where(variables["whole_turn"], TURN * np.arange(-10, 11)[:, None], 0.0)
     expected = np.abs(x - other + copies).min(axis=0).max()
-    assert apart(x, other, variables) == pytest.approx(expected, abs=1e-12)
-    assert apart(other, x, variables) == pytest.approx(expected, abs=1e-12)
+    assert apart(x, other, variables, balls) == pytest.approx(expected, abs=1e-12)
+    assert apart(other, x, variables, balls) == pytest.approx(expected, abs=1e-12)
 
 
 def collect(problem, rows, most=2000, patience=30, distinct=0.05, seed=0):

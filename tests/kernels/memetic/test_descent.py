@@ -86,7 +86,7 @@ def test_a_step_stops_at_the_limits(rng):
     flat = Flat(Problem(body, Position("link3", (1, 1, 1)), limits={"joint0": (-0.1, 0.1), "joint1": (0.0, 0.5)}))
     flat.work.step[:] = 0.3, -0.3, 0.3
     x = np.array([0.0, 0.1, 0.2])
-    take_step(x, flat.variables, flat.work)
+    take_step(x, flat.problem, flat.work)
     assert_allclose(x, [0.1, 0.0, 0.5])
 
 

@@ -103,6 +103,22 @@ def test_the_bits_for_any_joints_and_budget(seed, joints, most):
     assert (found.outcomes[:, EVALUATIONS] <= most).all()
 
 
+@SAME_BITS
+@pytest.mark.parametrize("order", ["zxy", "xzy"])  # right-handed and left-handed
+def test_the_bits_of_balls(order, rng):
+    links = [mk.Link(f"link{k}") for k in range(5)]
+    joints = [
+        mk.Joint(f"ball{k}", "spherical", f"link{k}", f"link{k + 1}", origin=mk.translation(0, 0.1, 0.3), order=order)
+        for k in range(3)
+    ]
+    joints.append(
+        mk.Joint("turn", "revolute", "link3", "link4", lower=-1.0, upper=2.0, origin=mk.translation(0, 0, 0.3))
+    )
+    task = Task(mk.Body("balls", links, joints), "link4", rng, 300)
+    assert task.problem.compiled.balls.size == 3
+    assert (task.hold_equal().statuses == Status.REACHED).all()
+
+
 def test_on_any_processor_the_same_but_for_rounding(rng):
     task = Task(mk.load("panda"), "panda_hand", rng, 2000)
     (_, found), (_, expected) = task.solve(in_lanes=True), task.solve(in_lanes=False)

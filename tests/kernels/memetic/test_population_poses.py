@@ -27,7 +27,7 @@ def test_every_posture_is_placed(problem):
     c, plan = problem.compiled, memetic_plan(problem.compiled)
     world = np.empty((c.frames.size, 7))
     for k in (0, 17, len(plan.population.genes) - 1):
-        load_poses(plan.population.frame_poses, k, world)
+        load_poses(c.record, plan.population.frame_poses, k, world)
         for f, frame in enumerate(("tool0", "link_4")):
             expected = kinematics.pose(problem.body, frame, plan.population.genes[k])
             assert_allclose(world[f, 4:], expected[:3, 3], atol=1e-12)

@@ -279,7 +279,7 @@ def test_a_step_that_is_not_a_number_is_not_taken(bad):
     case.flat.work.step[:] = 0.1
     case.flat.work.step[2] = bad
     x = case.x.copy()
-    assert not step_from(x, 1.0, x, case.flat.variables, case.flat.work)
+    assert not step_from(x, 1.0, x, case.flat.problem, case.flat.work)
     assert_array_equal(x, case.x)
 
 

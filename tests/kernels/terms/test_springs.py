@@ -33,7 +33,7 @@ class Springs:
         self.low = rng.normal(size=count)
         self.high = self.low + np.where(rng.random(count) < 0.5, 0.0, rng.uniform(0.0, 1.0, count))
         self.data = np.full(first + count * SPRING_DATA + 2, np.nan)
-        rows = np.stack([self.variable, self.stiffness, self.low, self.high], axis=1)
+        rows = np.stack([self.variable, self.stiffness, self.low, self.high, np.zeros(count)], axis=1)
         self.data[first : first + rows.size] = rows.ravel()
         terms = np.zeros(1, dtype=TERM)
         terms["kind"], terms["numbers"], terms["count"], terms["other"] = SPRINGS.number, first, count, other
@@ -60,7 +60,7 @@ def test_gradient_is_half_the_slope_of_the_cost(seed, count):
     springs, x, step = Springs(rng, count), rng.normal(size=VARIABLES), 1e-6
     before = rng.normal(size=VARIABLES)
     gradient, diagonal = before.copy(), before.copy()
-    springs_gradient(springs.term, springs.data, x, 2.0, gradient, diagonal)
+    springs_gradient(springs.term, springs.data, x, 2.0, False, gradient, diagonal)
     for k, change in enumerate(step * np.eye(VARIABLES)):
         slope = (((springs.pulls(x + change)) ** 2).sum() - (springs.pulls(x - change) ** 2).sum()) / (2 * step)
         assert gradient[k] - before[k] == pytest.approx(2.0**2 * slope / 2.0, abs=1e-6)
@@ -78,7 +78,7 @@ def test_a_spring_inside_its_interval_does_not_hinder(rng):
     springs.data[springs.first + 2 :: SPRING_DATA][:4] = -10.0
     springs.data[springs.first + 3 :: SPRING_DATA][:4] = 10.0
     gradient, diagonal = np.zeros(VARIABLES), np.zeros(VARIABLES)
-    springs_gradient(springs.term, springs.data, rng.normal(size=VARIABLES), 1.0, gradient, diagonal)
+    springs_gradient(springs.term, springs.data, rng.normal(size=VARIABLES), 1.0, False, gradient, diagonal)
     assert not gradient.any() and not diagonal.any()
 
 

@@ -17,11 +17,21 @@ from memetik.kernels.bio_ik.wrench import hand_down, is_wrench, position_slopes,
 from memetik.kernels.body.motion import write_axes
 from memetik.kernels.body.ofkt import clear, move_frames
 from memetik.kernels.compiler.jit import jit_part
+from memetik.kernels.math.vector import dot
 from memetik.kernels.problem.losses import measured_loss, residual_length
 from memetik.kernels.terms.distance import DISTANCE_MARGIN
 from memetik.kernels.terms.function_pointers import call_jacobian
 from memetik.kernels.terms.records import CONTACT, POSITION_LOSS
-from memetik.kernels.terms.springs import SPRING_DATA, SPRING_STIFFNESS, SPRING_VARIABLE, stretch
+from memetik.kernels.terms.springs import (
+    BALL_SPRINGS,
+    SPRING_BALL,
+    SPRING_DATA,
+    SPRING_STIFFNESS,
+    SPRING_VARIABLE,
+    along_turns,
+    stretch,
+    turn_from_rest,
+)
 
 CHANGE = 1e-8  # rad or m
 
@@ -78,12 +88,21 @@ def put_extent(term, slope, frames, world, residual, wrenches):
 @jit_part
 def add_springs(term, data, x, slope, gradient):
     """Springs have no Jacobian: the derivative of the mean of stiffness times stretch."""
-    for s in range(term.count):
+    s = 0
+    while s < term.count:
         k = term.numbers + s * SPRING_DATA
+        variable, change = int(data[k + SPRING_VARIABLE]), slope * data[k + SPRING_STIFFNESS] / term.count
+        if data[k + SPRING_BALL] != 0.0:
+            v = turn_from_rest(data, k, x)
+            pulls, angle = along_turns(v, data, k, x, False), math.sqrt(dot(v, v))
+            for j in range(BALL_SPRINGS):
+                gradient[variable + j] += change * pulls[j] / angle if angle > 0.0 else 0.0
+            s += BALL_SPRINGS
+            continue
         pull = stretch(data, k, x)
         if pull != 0.0:
-            change = slope * data[k + SPRING_STIFFNESS] / term.count
-            gradient[int(data[k + SPRING_VARIABLE])] += change if pull > 0.0 else -change
+            gradient[variable] += change if pull > 0.0 else -change
+        s += 1
 
 
 @jit_part

@@ -1,5 +1,6 @@
 """The flat form of a body, and its forward kinematics: plain, cached (OFKT), and the Jacobian.
 
+balls                  joints of three turns without limits, stepped through any rotation
 forward                forward kinematics of the whole tree
 jacobian               the geometric Jacobian of a frame
 motion                 one motion: where it takes its frame, and what it does to a point

@@ -27,5 +27,21 @@ NODE = item(
     **_POSE,
 )
 
+# Three turns without limits about axes at right angles, behind each other (balls.py).
+BALL = item(
+    node=int,  # row of the first turn; the other two follow
+    variable=int,  # of the first turn; the other two follow
+    sign=float,  # -1 if the axes of the turns in their order are left-handed
+)
+
+# What hangs on the root of a body that stands somewhere in the world: a motion or a frame whose constant pose the pose of the
+# root is multiplied into. The pose fields hold what it is seen from the root.
+MOUNT = item(
+    row=int,
+    is_frame=int,  # 1: of the frames, 0: of the nodes
+    root=int,  # where the pose of the root stands in the data
+    **_POSE,
+)
+
 # A frame fixed to a moved node (or to the root, node -1) by a constant pose.
 FRAME = item(node=np.int32, **_POSE)

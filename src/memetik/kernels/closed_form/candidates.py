@@ -12,6 +12,7 @@ from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import compose, inverse
 from memetik.kernels.math.vector import dot, minus
 from memetik.kernels.problem.limits import clamp
+from memetik.kernels.problem.mounts import seen_from_root
 from memetik.kernels.terms.pose import rotation_vector
 
 ROUNDING = 1e-9  # rad beyond a limit that rounding explains
@@ -113,7 +114,7 @@ def nearest_candidate(arm, loop, target, problem, poses, careful):
     target, formulas give those that come near: `careful` says to look if they do, which is rarely worth its time.
     """
     variables, slack = problem.variables, ROUNDING + SPREAD * arm.off
-    motion = compose(target, inverse(arm.tip))
+    motion = compose(seen_from_root(problem, target), inverse(arm.tip))
     meets = arm.shape == MEETING
     motion = close_loop(arm, loop, motion, (arm.first + (3 if meets else 5)) % 6)
     count = three_turns(loop, arm.size, motion) if meets else outer_turns(loop, arm.size, motion)

@@ -100,8 +100,9 @@ def general_kernel(kinds: Kinds, attempt: Any) -> Any:
         outcome, free = free[: launch.results.outcomes.shape[1]], free[launch.results.outcomes.shape[1] :]
         work = cut(free, nodes.size, frames.size, n, count(terms))
         own = Problem(
-            nodes, frames, terms, variables, problem.limits, data, problem.affects, problem.blocks, problem.order
-        )
+            nodes, frames, terms, variables, problem.limits, data, problem.affects, problem.blocks, problem.order,
+            problem.balls, problem.mounts,
+        )  # fmt: skip
         arrays = SolveArrays(own, work, data, rows.clock[warp], rows.state[warp])
         scratch = SearchScratch(
             rows.score[warp], rows.used[warp], rows.failed[warp], rows.chosen[warp], rows.limb_score[warp]

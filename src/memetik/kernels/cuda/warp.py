@@ -15,6 +15,7 @@ from typing import Any
 import numba.cuda
 import numpy as np
 
+from memetik.kernels.body.balls import step_balls, write_ball_axes
 from memetik.kernels.body.forward import frame_pose
 from memetik.kernels.body.motion import local
 from memetik.kernels.cuda.record import LANES, SIMULATED, WORDS
@@ -109,6 +110,7 @@ def cooperate(translate, residual_of, jacobian_of):
     get, put, clamped, error_of = translate(load), translate(store), translate(clamp), translate(term_error)
     cost, pull = translate(springs_cost), translate(springs_gradient)
     poses_of, promise = translate(load_poses), translate(quick_error)
+    ball_axes, turn_balls = translate(write_ball_axes), translate(step_balls)
 
     # ---- Place the body: all local poses at once, then level by level down the tree -------------------------------
 
@@ -192,6 +194,9 @@ def cooperate(translate, residual_of, jacobian_of):
             for i in range(terms[t].row, terms[t].row + terms[t].rows):
                 residual[i] = residual[i] * scale if scale != 0.0 else 0.0
         meet()
+        if lane == 0:
+            ball_axes(problem.balls, work.axes)
+        meet()
         # A term alone would keep its lane busy with every motion that it hangs on, while the other lanes wait.
         for pair in range(lane, tree.pairs.shape[0], LANES):
             t, i = tree.pairs[pair, 0], tree.pairs[pair, 1]
@@ -213,7 +218,7 @@ def cooperate(translate, residual_of, jacobian_of):
             for t in range(terms.size):
                 scale = terms[t].scale * root if terms[t].soft else terms[t].scale
                 if scale != 0.0 and terms[t].rows == 0:
-                    pull(terms[t], data, x, scale, work.gradient, work.diagonal)
+                    pull(terms[t], data, x, scale, problem.balls.size > 0, work.gradient, work.diagonal)
         meet()
         for k in range(lane, n, LANES):
             free = 1.0
@@ -363,13 +368,16 @@ def cooperate(translate, residual_of, jacobian_of):
         order(SHORTEN, address_of(work.x), longest)
 
     @cuda.jit(device=True)
-    def take_step_share(lane, x, variables, work):
+    def take_step_share(lane, x, problem, work):
         for k in range(lane, x.size, LANES):
-            x[k] = clamped(x[k] + work.step[k], variables[k])
+            if not problem.variables[k].ball:
+                x[k] = clamped(x[k] + work.step[k], problem.variables[k])
+        if lane == 0:
+            turn_balls(problem.balls, x, 1.0, work.step, x)
         meet()
 
     @cuda.jit(device=True)
-    def take_step_all(x, variables, work):
+    def take_step_all(x, problem, work):
         order(TAKE_STEP, address_of(x), 0.0)
 
     @cuda.jit(device=True)
@@ -391,7 +399,7 @@ def cooperate(translate, residual_of, jacobian_of):
         frames = problem.frames.size
         world, right = own[: 7 * frames].reshape((frames, 7)), own[7 * frames :]
         for c in range(lane, scratch.score.size, LANES):
-            poses_of(population.frame_poses, c, world)
+            poses_of(problem, population.frame_poses, c, world)
             total = 0.0
             for t in range(problem.terms.size):
                 if scratch.failed[t]:
@@ -483,7 +491,7 @@ def cooperate(translate, residual_of, jacobian_of):
             elif todo == SHORTEN:
                 shorten_share(lane, number, work)
             elif todo == TAKE_STEP:
-                take_step_share(lane, x, problem.variables, work)
+                take_step_share(lane, x, problem, work)
             elif todo == REMEMBER:
                 remember_share(lane, x, work)
             elif todo == RANK:

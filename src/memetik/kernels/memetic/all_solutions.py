@@ -3,6 +3,7 @@
 import math
 from typing import NamedTuple
 
+from memetik.kernels.body.balls import angle_between
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.random import seed_stream
 from memetik.kernels.compiler.record import Array, floats
@@ -22,10 +23,15 @@ class Found(NamedTuple):
 
 
 @jit
-def apart(x, other, variables):
-    """The largest difference of two postures over their variables [rad or m]; whole turns do not count."""
+def apart(x, other, variables, balls):
+    """The largest difference of two postures [rad or m]: of a ball the angle between its rotations, else of a variable, where
+    whole turns do not count."""
     largest = 0.0
+    for i in range(balls.size):
+        largest = max(largest, angle_between(balls[i], x, other))
     for k in range(x.size):
+        if variables[k].ball:
+            continue
         difference = abs(x[k] - other[k])
         if variables[k].whole_turn:
             difference = abs(difference - 2.0 * math.pi * round(difference / (2.0 * math.pi)))
@@ -50,7 +56,7 @@ def find_all(table, found, attempt, q, outcome, seed, most, seconds, patience, d
         if call_attempt(attempt, problem, x, run, work):
             fresh = verify(problem, x, outcome, work) == REACHED
             for s in range(count):
-                fresh = fresh and apart(x, found.solutions[s], variables) > distinct
+                fresh = fresh and apart(x, found.solutions[s], variables, problem.balls) > distinct
             if fresh:
                 for k in range(x.size):
                     found.solutions[count, k] = x[k]

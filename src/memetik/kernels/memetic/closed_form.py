@@ -31,6 +31,7 @@ from memetik.kernels.memetic.verify_pose import verify_pose
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, OUTCOME, TIMED_OUT
 from memetik.kernels.problem.function_pointers import call_stage
 from memetik.kernels.problem.least_squares import LEAST_DAMPING
+from memetik.kernels.problem.mounts import seen_from_root
 from memetik.kernels.problem.record import Problem
 from memetik.kernels.problem.solve import begin_solve
 from memetik.kernels.problem.verify import CLOSEST, ENDED, REACHED
@@ -195,8 +196,9 @@ def write_twins(free, target, rows, r, count, work):
 def without_limits(problem, arm):
     """The same problem, whose joints turn freely."""
     return Problem(
-        problem.nodes, problem.frames, problem.terms, arm.free, problem.limits, problem.data, problem.affects
-    )
+        problem.nodes, problem.frames, problem.terms, arm.free, problem.limits, problem.data, problem.affects,
+        problem.blocks, problem.order, problem.balls, problem.mounts,
+    )  # fmt: skip
 
 
 @jit_part
@@ -277,7 +279,7 @@ def closed_form_stage(table, q, outcome, seed, most, seconds):
             else:
                 loop.posture[arm.held] = arm.values[above]
                 above += 1
-        count = closed_form_candidates(arm, loop, target, loop.rows)
+        count = closed_form_candidates(arm, loop, seen_from_root(problem, target), loop.rows)
         if arm.shape != TWO_LINKS:
             count = polish_rows(arm, problem, target, loop.rows, count, outcome, work)
         solutions += filter_candidates(arrays, candidates, loop.rows, count, outcome)

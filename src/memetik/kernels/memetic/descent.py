@@ -64,7 +64,7 @@ def descend(problem, x, softness, run, work):
         last = error
         linear_model(problem, x, softness, work)
         bounded_step(problem, x, share * 0.5 * error + LEAST_DAMPING, LONGEST_STEP, work)
-        take_step(x, problem.variables, work)
+        take_step(x, problem, work)
     return False
 
 

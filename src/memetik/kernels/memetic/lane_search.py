@@ -25,6 +25,7 @@ from memetik.kernels.memetic.search import SHARE
 from memetik.kernels.memetic.stages import run_stages
 from memetik.kernels.memetic.verify_pose import verify_pose
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
+from memetik.kernels.problem.mounts import seen_from_root
 from memetik.kernels.problem.record import Run
 from memetik.kernels.problem.solve import begin_solve
 from memetik.kernels.problem.verify import CLOSEST, ENDED
@@ -87,8 +88,9 @@ def begin_attempt(outcome, lane, arrays, seed, most, scratch):
         frame_poses = population.frame_poses[position.frame]
         for c in range(score.size):
             score[c] = 0.0
-        add_distances(frame_poses, target, position.scale * position.scale, score)
-        add_angles(frame_poses, target, orientation.scale * orientation.scale, score)
+        wanted = seen_from_root(problem, target)
+        add_distances(frame_poses, wanted, position.scale * position.scale, score)
+        add_angles(frame_poses, wanted, orientation.scale * orientation.scale, score)
     if attempts <= score.size // SHARE:
         set_out(population.genes[take_best(score)], lane, scratch)
     else:

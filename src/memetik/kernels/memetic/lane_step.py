@@ -6,6 +6,7 @@ of numbers. What a lane computes does not depend on the other lanes. Tests hold 
 
 import math
 
+from memetik.kernels.body.balls import multiply, to_third_axis, turned
 from memetik.kernels.body.records import SCREW, SLIDE
 from memetik.kernels.compiler.jit import jit_fast, jit_part
 from memetik.kernels.compiler.lanes import LANES, bits, fused, put, select, spread, take
@@ -179,6 +180,43 @@ def step_lanes(problem, tip, residual, damping, scratch):
 
 
 @jit_part
+def write_ball_poses_lanes(problem, poses):
+    """balls.py's `write_ball_poses`."""
+    for i in range(problem.balls.size):
+        ball = problem.balls[i]
+        pose = load_lanes(poses, ball.node)
+        turn = multiply((pose[0], pose[1], pose[2], pose[3]), to_third_axis(ball, problem.nodes))
+        for c in range(4):
+            put(poses, 7 * (ball.node + 2) + c, turn[c])
+
+
+@jit_part
+def turn_balls_lanes(balls, shorten, scratch):
+    """balls.py's `step_balls`, lane by lane; the values that come out wait in scratch.columns, which have served."""
+    x, columns = scratch.x, scratch.columns
+    for i in range(balls.size):
+        k, sign = balls[i].variable, balls[i].sign
+        for j in range(3):
+            put(columns, 6 * (k + j), shorten * take(scratch.step, k + j))
+        for lane in range(LANES):
+            a, b, c = turned(
+                sign * x[k, lane], sign * x[k + 1, lane], sign * x[k + 2, lane],
+                sign * columns[k, 0, lane], sign * columns[k + 1, 0, lane], sign * columns[k + 2, 0, lane],
+            )  # fmt: skip
+            columns[k, 0, lane], columns[k + 1, 0, lane], columns[k + 2, 0, lane] = sign * a, sign * b, sign * c
+
+
+@jit_part
+def take_turned_lanes(balls, ended, scratch):
+    """Put the values of balls in the place of what was added to them; lanes in `ended`, bits, stay."""
+    for i in range(balls.size):
+        for k in range(balls[i].variable, balls[i].variable + 3):
+            for lane in range(LANES):
+                if ended >> lane & 1 == 0:
+                    scratch.x[k, lane] = scratch.columns[k, 0, lane]
+
+
+@jit_part
 def round_of_lanes(problem, most, scratch):
     """Measure the posture of every lane, and step on from it where the attempt goes on.
 
@@ -218,10 +256,13 @@ def round_of_lanes(problem, most, scratch):
         residual = (
             by_position * dx, by_position * dy, by_position * dz, by_rotation * ex, by_rotation * ey, by_rotation * ez
         )  # fmt: skip
+        write_ball_poses_lanes(problem, scratch.poses)
         longest = step_lanes(problem, tip, residual, DAMPING * 0.5 * error + LEAST_DAMPING, scratch)
         shorten = LONGEST_STEP / max(longest, LONGEST_STEP)
+        turn_balls_lanes(problem.balls, shorten, scratch)
         for k in range(problem.variables.size):
             x, variable = take(scratch.x, k), problem.variables[k]
             moved = min(max(x + shorten * take(scratch.step, k), variable.lower), variable.upper)
             put(scratch.x, k, select(ended, x, moved))
+        take_turned_lanes(problem.balls, bits(ended), scratch)
     return bits(ended), bits(satisfied)

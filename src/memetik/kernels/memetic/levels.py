@@ -141,7 +141,7 @@ def linearise_rank(problem, levels, x, rank, steepness, work):
         scale = levels.scale[t] if aims else levels.unit_scale[t] * push
         if term.rows == 0:
             share = 1.0 if aims else keep_share(springs_error(term, data, x), levels.bound[t])
-            springs_gradient(term, data, x, scale * math.sqrt(share), work.gradient, work.diagonal)
+            springs_gradient(term, data, x, scale * math.sqrt(share), False, work.gradient, work.diagonal)
             continue
         equal = aims or (mode == HELD and term.loss != CONTACT)  # all rows count, even where they are zero
         sticks_out = equal

@@ -1,7 +1,7 @@
 """How promising every posture of a population looks, all at once.
 
-The poses of the population's frames are stored by component, (frames, 7, postures), so that one instruction serves
-several postures: ranking 256 of them takes less time than two steps of the local search.
+The poses of the population's frames, seen from the root, are stored by component, (frames, 7, postures), so that one
+instruction serves several postures: ranking 256 of them takes less time than two steps of the local search.
 """
 
 import math
@@ -9,6 +9,7 @@ import math
 from memetik.kernels.body.forward import forward, frame_pose
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import compose, inverse, load, store, turn
+from memetik.kernels.problem.mounts import seen_from_world
 
 
 @jit_part
@@ -100,11 +101,12 @@ def add_aims(frame_poses, axis, wanted, is_point, weight, score):
 
 
 @jit
-def load_poses(frame_poses, c, world):
-    """Write the poses of all frames of posture c."""
+def load_poses(problem, frame_poses, c, world):
+    """Write the poses of all frames of posture c in the world."""
     for f in range(frame_poses.shape[0]):
         pose = frame_poses[f]
-        store((pose[0, c], pose[1, c], pose[2, c], pose[3, c], pose[4, c], pose[5, c], pose[6, c]), world, f, 0)
+        seen = pose[0, c], pose[1, c], pose[2, c], pose[3, c], pose[4, c], pose[5, c], pose[6, c]
+        store(seen_from_world(problem, seen), world, f, 0)
 
 
 @jit_part

@@ -2,6 +2,7 @@
 
 import math
 
+from memetik.kernels.body.balls import step_balls, write_ball_poses
 from memetik.kernels.body.forward import forward, frame_pose
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import store, turn
@@ -47,10 +48,13 @@ def descend_pose(problem, target, x, run, work):
             by_position * dx, by_position * dy, by_position * dz, by_rotation * ex, by_rotation * ey, by_rotation * ez
         )  # fmt: skip
         damping = DAMPING * 0.5 * error + LEAST_DAMPING
+        write_ball_poses(problem.balls, problem.nodes, work.poses)
         longest = pose_step(problem, tip, residual, x, damping, work)
         shorten = LONGEST_STEP / longest if longest > LONGEST_STEP else 1.0
         for k in range(x.size):
-            x[k] = clamp(x[k] + shorten * work.step[k], problem.variables[k])
+            if not problem.variables[k].ball:
+                x[k] = clamp(x[k] + shorten * work.step[k], problem.variables[k])
+        step_balls(problem.balls, x, shorten, work.step, x)
     return False
 
 

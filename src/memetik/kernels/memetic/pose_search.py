@@ -22,6 +22,7 @@ from memetik.kernels.memetic.verify_pose import verify_pose
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, spent
 from memetik.kernels.problem.function_pointers import call_stage
 from memetik.kernels.problem.limits import sample
+from memetik.kernels.problem.mounts import seen_from_root
 from memetik.kernels.problem.solve import begin_solve
 from memetik.kernels.problem.verify import ENDED, REACHED
 from memetik.kernels.terms.pose import rotation_vector, target_pose
@@ -93,8 +94,9 @@ def solve_pose(table, q, outcome, seed, most, seconds):
             seed_stream(run.state, seed, 0)
             for c in range(score.size):
                 score[c] = 0.0
-            add_distances(frame_poses[position.frame], target, position.scale * position.scale, score)
-            add_angles(frame_poses[position.frame], target, orientation.scale * orientation.scale, score)
+            wanted = seen_from_root(problem, target)
+            add_distances(frame_poses[position.frame], wanted, position.scale * position.scale, score)
+            add_angles(frame_poses[position.frame], wanted, orientation.scale * orientation.scale, score)
         if attempts <= score.size // SHARE:
             c = take_best(score)
             for k in range(x.size):

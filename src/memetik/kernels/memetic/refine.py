@@ -6,6 +6,7 @@ the steps become conjugate directions (Polak and Ribière), which learn the curv
     d = s + beta d_last        beta = s·(g - g_last) / s_last·g_last
 """
 
+from memetik.kernels.body.balls import step_balls
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.memetic.descent import LONGEST_STEP, newton_step
 from memetik.kernels.problem.budget import EVALUATIONS, deadline_after, spent
@@ -58,12 +59,16 @@ def conjugate(x, falling, work):
 
 
 @jit
-def go(share, variables, work):
+def go(share, problem, work):
     """A share of the direction from the best posture, within the limits. Returns the slope of the squared error there."""
-    slope = 0.0
+    variables, slope = problem.variables, 0.0
     for k in range(work.x.size):
+        if variables[k].ball:
+            slope += 2.0 * work.start[k] * share * work.trial[k]
+            continue
         work.x[k] = clamp(work.best[k] + share * work.trial[k], variables[k])
         slope += 2.0 * work.start[k] * (work.x[k] - work.best[k])
+    step_balls(problem.balls, work.best, share, work.trial, work.x)
     return slope
 
 
@@ -73,27 +78,27 @@ def refine(problem, softness, run, work):
 
     `softness` is how much guides count: FAINT where something was missed, 1 where there is nothing else.
     """
-    variables, x, best = problem.variables, work.x, work.best
+    x, best = work.x, work.best
     error = look(problem, best, softness, run, work)
     damping, falling = FIRST_DAMPING * error, 0.0
     last = run.outcome[EVALUATIONS] + STEPS
     while run.outcome[EVALUATIONS] < last and damping <= 1e6 * (1.0 + error) and not spent(run):
         newton_step(problem, best, damping + LEAST_DAMPING, softness, work)
         falling = conjugate(best, falling, work)
-        slope = go(1.0, variables, work)
+        slope = go(1.0, problem, work)
         ahead = look(problem, x, softness, run, work)
         share = seen = 1.0
         # A parabola through what is known has its lowest point elsewhere: look there too, if it is far from here.
         bend = ahead - error - slope
         lowest = min(max(-0.5 * slope / bend, 0.05), 4.0) if bend > 0.0 else 4.0
         if not (ahead < error and 0.6 < lowest < 1.5) and not spent(run):
-            go(lowest, variables, work)
+            go(lowest, problem, work)
             there, seen = look(problem, x, softness, run, work), lowest
             if not ahead <= there:
                 ahead, share = there, lowest
         gain = error - ahead
         if gain > 0.0:
-            go(share, variables, work)
+            go(share, problem, work)
             for k in range(x.size):
                 best[k] = x[k]
             error = ahead

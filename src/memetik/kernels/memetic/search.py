@@ -25,6 +25,7 @@ from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, spent
 from memetik.kernels.problem.evaluate import place, term_error
 from memetik.kernels.problem.function_pointers import call_attempt
 from memetik.kernels.problem.limits import sample
+from memetik.kernels.problem.mounts import seen_from_root
 from memetik.kernels.problem.quick_error import quick_error, unmasked
 from memetik.kernels.problem.solve import begin_solve, end_solve
 from memetik.kernels.terms.aim import AIM_AXIS, AIM_FREE, AIM_IS_POINT
@@ -82,17 +83,24 @@ def rank(problem, population, scratch, work):
         term = terms[t]
         weight = term.scale * term.scale
         if term.goal == POINT and term.other < 0 and unmasked(term, data):
-            add_distances(frame_poses[term.frame], target_pose(term, data, work.world), weight, score)
+            target = seen_from_root(problem, target_pose(term, data, work.world))
+            add_distances(frame_poses[term.frame], target, weight, score)
         elif term.goal == ROTATION and term.other < 0 and unmasked(term, data):
-            add_angles(frame_poses[term.frame], target_pose(term, data, work.world), weight, score)
-        elif term.goal == DIRECTION and term.other < 0 and data[term.numbers + AIM_FREE] == 0.0:
+            target = seen_from_root(problem, target_pose(term, data, work.world))
+            add_angles(frame_poses[term.frame], target, weight, score)
+        elif (
+            term.goal == DIRECTION
+            and term.other < 0
+            and data[term.numbers + AIM_FREE] == 0.0
+            and not problem.mounts.size
+        ):
             k, to = term.numbers + AIM_AXIS, term.target
             axis, wanted = (data[k], data[k + 1], data[k + 2]), (data[to], data[to + 1], data[to + 2])
             is_point = data[term.numbers + AIM_IS_POINT] != 0.0
             add_aims(frame_poses[term.frame], axis, wanted, is_point, weight, score)
         else:
             for c in range(score.size):
-                load_poses(frame_poses, c, work.world)
+                load_poses(problem, frame_poses, c, work.world)
                 score[c] += weight * quick_error(term, data, work.world, population.genes[c], work.right)
 
 
@@ -118,7 +126,11 @@ def choose_limbs(problem, population, scratch, x, run, work):
             if not scratch.failed[t] or term.frame < 0 or not limb <= frames[term.frame].node <= nodes[limb].last:
                 continue
             if (term.goal == POINT or term.goal == ROTATION) and term.other < 0 and unmasked(term, data):
-                target = seen_from(nodes[limb].parent, target_pose(term, data, work.world), work.poses)
+                target = target_pose(term, data, work.world)
+                if nodes[limb].parent >= 0:
+                    target = seen_from(nodes[limb].parent, target, work.poses)
+                else:
+                    target = seen_from_root(problem, target)
                 weight = term.scale * term.scale
                 if term.goal == POINT:
                     add_distances(population.limb_poses[term.frame], target, weight, score)

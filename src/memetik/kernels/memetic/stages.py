@@ -74,7 +74,7 @@ def relax_stage(table, q, outcome, seed, most, seconds):
     copy(q, relax.q)
     relaxed = Problem(
         problem.nodes, problem.frames, relax.terms, problem.variables, problem.limits, problem.data, problem.affects,
-        problem.blocks, problem.order,
+        problem.blocks, problem.order, problem.balls, problem.mounts,
     )  # fmt: skip
     own = SolveArrays(relaxed, arrays.solve.work, relax.data, arrays.solve.clock, arrays.solve.state)
     solve(

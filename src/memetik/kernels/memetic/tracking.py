@@ -97,7 +97,7 @@ def track_targets(table, path, attempt, q, outcome, seed, most, seconds, jump):
                 if whole.has_levels:
                     settle_levels(problem, whole.levels, x, last, run, work)
                 judged = verify(problem, x, outcome, work)
-            distance = apart(x, last, variables)
+            distance = apart(x, last, variables, problem.balls)
             way = SAVED * distance if bare else distance
             if status < 0 or judged < status or (judged == status == REACHED and way < nearest):
                 status, nearest = judged, distance

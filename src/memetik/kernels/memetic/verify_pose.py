@@ -2,6 +2,7 @@
 
 import math
 
+from memetik.kernels.body.balls import settle_balls
 from memetik.kernels.body.forward import forward, frame_pose
 from memetik.kernels.compiler.jit import jit_part
 from memetik.kernels.problem.budget import OUTCOME
@@ -13,6 +14,7 @@ from memetik.kernels.terms.pose import rotation_vector
 @jit_part
 def verify_pose(problem, target, x, outcome, work):
     """problem/verify.py for the two terms of a pose, written out. Returns the status."""
+    settle_balls(problem.balls, x, work.start)
     wrap_towards(x, work.start, problem.variables)
     for k in range(x.size):
         x[k] = clamp(x[k], problem.variables[k])

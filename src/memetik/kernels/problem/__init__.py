@@ -8,6 +8,7 @@ guides                 how terms without tolerance fade
 least_squares          the linear model of the errors, and a step within the limits
 limits                 clamp to limits, draw within them, go round by whole turns
 losses                 the scalar losses of the thesis
+mounts                 a root that stands somewhere in the world
 path                   a whole path of postures as one least-squares problem
 quick_error            squared errors without trigonometry, to rank postures
 record                 the problem and a run as kernels take them

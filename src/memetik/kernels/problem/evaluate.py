@@ -2,6 +2,7 @@
 
 import math
 
+from memetik.kernels.body.balls import write_ball_axes
 from memetik.kernels.body.forward import forward, frame_pose
 from memetik.kernels.body.motion import write_axes
 from memetik.kernels.compiler.jit import jit
@@ -78,7 +79,10 @@ def measure(terms, data, world, x, softness, residual):
 
 @jit
 def linearise(problem, x, softness, work):
-    """Scale the residuals that `measure` wrote, and write their Jacobian, the gradient and the springs' diagonal."""
+    """Scale the residuals that `measure` wrote, and write their Jacobian, the gradient and the springs' diagonal.
+
+    All are by the entries of a step: for a ball those of balls.py, which are no changes of its values.
+    """
     nodes, terms, data = problem.nodes, problem.terms, problem.data
     residual, jacobian = work.residual, work.jacobian
     n, m = jacobian.shape
@@ -88,6 +92,7 @@ def linearise(problem, x, softness, work):
         for i in range(m):
             jacobian[k, i] = 0.0
     write_axes(nodes, work.poses, work.axes)
+    write_ball_axes(problem.balls, work.axes)
     root = math.sqrt(softness)
     for t in range(terms.size):
         term = terms[t]
@@ -96,7 +101,7 @@ def linearise(problem, x, softness, work):
             for i in range(term.row, term.row + term.rows):
                 residual[i] = 0.0
         elif term.rows == 0:
-            springs_gradient(term, data, x, scale, work.gradient, work.diagonal)
+            springs_gradient(term, data, x, scale, problem.balls.size > 0, work.gradient, work.diagonal)
         else:
             for i in range(term.row, term.row + term.rows):
                 residual[i] *= scale

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from memetik.kernels.body.balls import step_balls
 from memetik.kernels.compiler.jit import jit, jit_fast, jit_part
 from memetik.kernels.math.linear import factorise, substitute
 from memetik.kernels.problem.blocks import gather_blocks, step_by_blocks
@@ -199,23 +200,28 @@ def shorten(longest, work):
 
 
 @jit
-def take_step(x, variables, work):
+def take_step(x, problem, work):
     """Move along work.step and stop at the limits."""
+    variables = problem.variables
     for k in range(x.size):
-        x[k] = clamp(x[k] + work.step[k], variables[k])
+        if not variables[k].ball:
+            x[k] = clamp(x[k] + work.step[k], variables[k])
+    step_balls(problem.balls, x, 1.0, work.step, x)
 
 
 @jit
-def step_from(origin, share, x, variables, work):
+def step_from(origin, share, x, problem, work):
     """Put x at a share of work.step from `origin`, within the limits; false if that is nowhere new, or nowhere at all."""
-    total = 0.0
+    variables, total = problem.variables, 0.0
     for k in range(x.size):
         total += work.step[k]
     if not math.isfinite(total):
         return False
     moved = False
     for k in range(x.size):
-        value = clamp(origin[k] + share * work.step[k], variables[k])
-        moved = moved or value != origin[k]
-        x[k] = value
-    return moved
+        if not variables[k].ball:
+            value = clamp(origin[k] + share * work.step[k], variables[k])
+            moved = moved or value != origin[k]
+            x[k] = value
+    turned = step_balls(problem.balls, origin, share, work.step, x)
+    return moved or turned

@@ -16,6 +16,7 @@ from memetik.kernels.math.banded import solve_banded
 from memetik.kernels.problem.budget import OUTCOME
 from memetik.kernels.problem.evaluate import linearise, measure, place
 from memetik.kernels.problem.limits import clamp
+from memetik.kernels.problem.mounts import place_root
 from memetik.kernels.problem.record import solve_arrays
 from memetik.kernels.problem.verify import verify
 from memetik.kernels.terms.springs import rest_at_start
@@ -44,6 +45,7 @@ def model_path(table, path):
     n = work.x.size
     for k in range(data.size):
         data[k] = arrays.source[k]
+    place_root(problem)
     for step in range(path.x.shape[0]):
         for c in range(path.columns.size):
             data[path.columns[c]] = path.targets[step, c]
@@ -133,6 +135,7 @@ def judge_path(table, columns, targets, q, errors, statuses, outcome):
     variables = problem.variables
     for k in range(problem.data.size):
         problem.data[k] = arrays.source[k]
+    place_root(problem)
     for step in range(q.shape[0]):
         for c in range(columns.size):
             problem.data[columns[c]] = targets[step, c]

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from memetik.kernels.body.records import FRAME, NODE
+from memetik.kernels.body.records import BALL, FRAME, MOUNT, NODE
 from memetik.kernels.compiler.record import Array, counters, flags, floats, integers, item, reader, records
 from memetik.kernels.problem.workspace import Workspace
 from memetik.kernels.terms.records import TERM
@@ -13,6 +13,7 @@ VARIABLE = item(
     row_begin=int,  # the residuals that it moves: the first, and past the last
     row_end=int,
     whole_turn=int,  # 1 if it is an angle and whole turns of it change nothing
+    ball=int,  # 1 if it is a turn of a ball, whose steps are rotations
     lower=float,  # limits [rad or m], perhaps infinite
     upper=float,
     sample_lower=float,  # finite limits to draw postures from
@@ -32,7 +33,10 @@ LIMIT = item(lower=float, upper=float)
 
 
 class Problem(NamedTuple):
-    """A problem as kernels read it. None of it changes but `data`, of which every run has a copy."""
+    """A problem as kernels read it. None of it changes but `data`, of which every run has a copy.
+
+    With mounts, every run has copies of nodes and frames, too, as they are with the root where the data have it.
+    """
 
     nodes: Array = records(NODE, "nodes")  # the motions that the frames hang on, parents first
     frames: Array = records(FRAME, "frames")  # the frames that terms read
@@ -43,6 +47,8 @@ class Problem(NamedTuple):
     affects: Array = flags("terms", "variables")  # 1 where the variable moves the term
     blocks: Array = records(BLOCK, "blocks")  # of all residuals, in their order
     order: Array = integers("variables")  # those that move no residual, those of each block, those of the trunk
+    balls: Array = records(BALL, "balls")  # joints that step by rotations; none for methods that change single values
+    mounts: Array = records(MOUNT, "mounts")  # what hangs on the root, if the root has a pose in the world
 
 
 class Run(NamedTuple):

@@ -8,6 +8,7 @@ from memetik.kernels.compiler.jit import jit, jit_free
 from memetik.kernels.problem.budget import ERROR, MOVED, OUTCOME, deadline_after
 from memetik.kernels.problem.function_pointers import TABLE, VECTOR, call_search
 from memetik.kernels.problem.limits import move_inside
+from memetik.kernels.problem.mounts import place_root
 from memetik.kernels.problem.record import Run, solve_arrays
 from memetik.kernels.problem.verify import verify
 from memetik.kernels.terms.springs import rest_at_start
@@ -19,6 +20,7 @@ def begin_solve(arrays, q, outcome, seed, most, seconds):
     problem, work = arrays.problem, arrays.work
     for k in range(problem.data.size):
         problem.data[k] = arrays.source[k]  # a target that is set meanwhile counts for the next solve
+    place_root(problem)
     for k in range(OUTCOME):
         outcome[k] = 0.0
     outcome[ERROR] = math.inf

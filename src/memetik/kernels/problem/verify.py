@@ -2,6 +2,7 @@
 
 import math
 
+from memetik.kernels.body.balls import settle_balls
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.problem.budget import OUTCOME
 from memetik.kernels.problem.evaluate import place, term_error
@@ -16,9 +17,12 @@ ENDED = 4  # a signal or another thread ended the search (cancel.py); what it le
 def verify(problem, x, outcome, work):
     """Wrap x towards work.start, clamp it, and measure every term on it, behind OUTCOME. Returns the status.
 
+    Balls are written by the values nearest to work.start.
+
     An error that is not a number is never good enough; of a soft term it is reported and does not matter.
     """
     terms, variables = problem.terms, problem.variables
+    settle_balls(problem.balls, x, work.start)
     wrap_towards(x, work.start, variables)
     status = REACHED
     for k in range(x.size):

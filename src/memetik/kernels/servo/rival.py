@@ -35,7 +35,9 @@ ROUNDS = 2  # of the share of the population that is exploited; the second draws
 def as_users_see_it(own):
     """The problem with the user's tolerances."""
     p = own.memetic.solve.problem
-    return Problem(p.nodes, p.frames, own.terms, p.variables, p.limits, p.data, p.affects)
+    return Problem(
+        p.nodes, p.frames, own.terms, p.variables, p.limits, p.data, p.affects, p.blocks, p.order, p.balls, p.mounts
+    )
 
 
 @jit
@@ -168,7 +170,7 @@ def challenge(own, run):
     if not (satisfies or state.rival_error < CLEARLY * state.goal_error):
         state.waited = 0.0
         return False
-    if satisfies and apart(own.rival, own.x, problem.variables) <= NEAR:
+    if satisfies and apart(own.rival, own.x, problem.variables, problem.balls) <= NEAR:
         return True
     state.waited += own.pace[0].tick
     patience = PATIENCE + way_to(own, own.rival)

@@ -11,6 +11,7 @@ from memetik.kernels.compiler.jit import jit
 from memetik.kernels.memetic.refine import refine
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME, deadline_after, spent
 from memetik.kernels.problem.guides import FAINT
+from memetik.kernels.problem.mounts import place_root
 from memetik.kernels.problem.record import Run
 from memetik.kernels.problem.verify import CLOSEST, ENDED, INVALID, REACHED, verify
 from memetik.kernels.servo.pace import move, slow_down_lead
@@ -53,6 +54,7 @@ def renew_goal(own, run):
     problem, work, x = solve.problem, solve.work, own.x
     for k in range(problem.data.size):
         problem.data[k] = solve.source[k]
+    place_root(problem)
     for k in range(x.size):
         x[k] = own.goal[problem.variables[k].index]
     rest_at_start(problem.terms, problem.data, x)

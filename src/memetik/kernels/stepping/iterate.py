@@ -53,7 +53,7 @@ def note(x, error, hard, satisfied, run, work):
 def move(origin, x, longest, problem, work):
     """Put x where work.step leads from `origin`, no variable further than `longest`; false if that is nowhere new."""
     shorten(longest, work)
-    return step_from(origin, 1.0, x, problem.variables, work)
+    return step_from(origin, 1.0, x, problem, work)
 
 
 @jit

@@ -78,7 +78,7 @@ def gauss_newton_step(problem, x, softness, error, own, work):
     last, share, origin = newton.stepping.last, newton.share, newton.origin
     if newton.line_search and not error < last[0]:
         share[0] *= 0.5  # work.step is still the one that led here
-        return share[0] >= LEAST_SHARE and step_from(origin, share[0], x, problem.variables, work)
+        return share[0] >= LEAST_SHARE and step_from(origin, share[0], x, problem, work)
     last[0], share[0] = error, 1.0
     for k in range(x.size):
         origin[k] = x[k]

@@ -2,13 +2,24 @@
 
 Each spring has the residual stiffness * (distance of x from [low, high]). Springs never couple variables, so they enter
 the normal equations as a diagonal and cost next to nothing even for a whole body.
+
+Three springs of the same stiffness on a ball (body/balls.py) that rest at values are one: their stretch is the angle from the
+rotation of those values, because the values themselves jump where the rotation does not. With the rotation vector v from rest
+to posture, a small turn w changes |v|^2 / 2 by v·w, and about by |w|^2 / 2 in the second order, so these stay a diagonal, too.
 """
 
-from memetik.kernels.compiler.jit import jit
+import math
+
+from memetik.kernels.body.balls import ball_rotation, three_turns, vector_between
+from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.math.sincos import sincos
+from memetik.kernels.math.vector import dot
 from memetik.kernels.terms.records import FOLLOWS_START, TermKind, declare
 
-# Data, for each of `count`: variable, stiffness, lower and upper end of the rest interval.
-SPRING_VARIABLE, SPRING_STIFFNESS, SPRING_LOW, SPRING_HIGH, SPRING_DATA = 0, 1, 2, 3, 4
+# Data, for each of `count`: variable, stiffness, lower and upper end of the rest interval, and the sign of the ball whose first
+# turn it is, 0 for none; the springs of the other two turns follow, and say nothing of their own.
+SPRING_VARIABLE, SPRING_STIFFNESS, SPRING_LOW, SPRING_HIGH, SPRING_BALL, SPRING_DATA = 0, 1, 2, 3, 4, 5
+BALL_SPRINGS = 3
 
 
 @jit
@@ -22,37 +33,80 @@ def stretch(data, k, x):
     return 0.0
 
 
+@jit_part
+def turn_from_rest(data, k, x):
+    """The rotation vector of the ball of spring k from rest to x [rad], along its own axes; its length is the stretch."""
+    sign, other, last = data[k + SPRING_BALL], k + SPRING_DATA, k + 2 * SPRING_DATA
+    rest = three_turns(sign * data[k + SPRING_LOW], sign * data[other + SPRING_LOW], sign * data[last + SPRING_LOW])
+    return vector_between(rest, ball_rotation(x, int(data[k + SPRING_VARIABLE]), sign))
+
+
+@jit_part
+def along_turns(v, data, k, x, steps):
+    """What a rotation vector has along the axes by which the ball of spring k turns: of its steps, or of its values."""
+    variable, sign = int(data[k + SPRING_VARIABLE]), data[k + SPRING_BALL]
+    s, c = sincos(sign * x[variable])
+    first, second, third = sign * v[0], sign * (c * v[1] + s * v[2]), sign * (c * v[2] - s * v[1])
+    if not steps:
+        s, c = sincos(sign * x[variable + 1])
+        third = s * first + c * third
+    return first, second, third
+
+
 @jit
 def springs_cost(term, data, x):
     """Sum of squares of the stiffness times stretch, without the term's scale."""
     total = 0.0
-    for s in range(term.count):
+    s = 0
+    while s < term.count:
         k = term.numbers + s * SPRING_DATA
-        pull = data[k + SPRING_STIFFNESS] * stretch(data, k, x)
-        total += pull * pull
+        stiff = data[k + SPRING_STIFFNESS]
+        if data[k + SPRING_BALL] != 0.0:
+            v = turn_from_rest(data, k, x)
+            total += stiff * stiff * dot(v, v)
+            s += BALL_SPRINGS
+        else:
+            pull = stiff * stretch(data, k, x)
+            total += pull * pull
+            s += 1
     return total
 
 
 @jit
-def springs_gradient(term, data, x, scale, gradient, diagonal):
-    """Add J^T r to the gradient and the diagonal of J^T J, both with the scale squared."""
-    for s in range(term.count):
+def springs_gradient(term, data, x, scale, steps, gradient, diagonal):
+    """Add J^T r to the gradient and the diagonal of J^T J, both with the scale squared; of balls by their steps or values."""
+    s = 0
+    while s < term.count:
         k = term.numbers + s * SPRING_DATA
+        variable, stiff = int(data[k + SPRING_VARIABLE]), scale * data[k + SPRING_STIFFNESS]
+        if data[k + SPRING_BALL] != 0.0:
+            pulls = along_turns(turn_from_rest(data, k, x), data, k, x, steps)
+            for j in range(BALL_SPRINGS):
+                gradient[variable + j] += stiff * stiff * pulls[j]
+                diagonal[variable + j] += stiff * stiff
+            s += BALL_SPRINGS
+            continue
         pull = stretch(data, k, x)
         if pull != 0.0 or data[k + SPRING_LOW] == data[k + SPRING_HIGH]:
-            stiff = scale * data[k + SPRING_STIFFNESS]
-            variable = int(data[k + SPRING_VARIABLE])
             gradient[variable] += stiff * stiff * pull
             diagonal[variable] += stiff * stiff
+        s += 1
 
 
 @jit
 def springs_error(term, data, x):
     """Mean stretch weighted by stiffness, eq. 4.8 of the thesis; for a single spring of stiffness one |x - value|."""
     total = 0.0
-    for s in range(term.count):
+    s = 0
+    while s < term.count:
         k = term.numbers + s * SPRING_DATA
-        total += data[k + SPRING_STIFFNESS] * abs(stretch(data, k, x))
+        if data[k + SPRING_BALL] != 0.0:
+            v = turn_from_rest(data, k, x)
+            total += data[k + SPRING_STIFFNESS] * math.sqrt(dot(v, v))
+            s += BALL_SPRINGS
+        else:
+            total += data[k + SPRING_STIFFNESS] * abs(stretch(data, k, x))
+            s += 1
     return total / term.count
 
 

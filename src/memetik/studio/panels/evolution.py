@@ -72,7 +72,7 @@ class EvolutionPanel(Panel):
             self._status.content = note(evolution.remark or "There was nothing to evolve.")
             return
         self._scene, self._joints, self._last = self.session.scene, history.joints, history.generations - 1
-        self._crowd = Crowd(self.session.body, history)
+        self._crowd = Crowd(self.session.body, history, scenes.root(self.session.scene))
         self._landscape = Landscape(history)
         verdict = "reached" if evolution.success else "not reached"
         per = np.bincount(history.generation)

@@ -1,0 +1,178 @@
+"""Joint vectors of other libraries: MuJoCo's qpos and Pinocchio's configuration, single vectors and many rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from memetik.body.joint import Joint
+from memetik.errors import BodyError
+from memetik.geometry.checks import real_array
+from memetik.geometry.rotation import quaternion_of_matrix
+from memetik.types import Array
+
+if TYPE_CHECKING:
+    from memetik.body.body import Body
+
+LEAST = 1e-6  # a quaternion, or a cosine and a sine, that are shorter have no direction
+
+
+class Library(NamedTuple):
+    """How another library writes joint vectors."""
+
+    name: str
+    scalar_first: bool  # quaternions as w, x, y, z
+    by_name: bool  # the children of a link in the order of the names of their joints
+    circles: bool  # angles without limits as cosine and sine
+    from_parent: bool  # a floating joint as the pose of its child in its parent, and not in the joint's frame
+
+
+MUJOCO = Library("qpos", scalar_first=True, by_name=False, circles=False, from_parent=True)
+PINOCCHIO = Library("the configuration of Pinocchio", scalar_first=False, by_name=True, circles=True, from_parent=False)
+
+
+class Part(NamedTuple):
+    """What one joint has in both vectors."""
+
+    joint: Joint
+    numbers: slice  # in the other library's
+    columns: list[int]  # in ours
+    ratios: Array  # value = ratio * column + offset, of mimic joints
+    offsets: Array
+
+
+def to_other(body: Body, q: ArrayLike, library: Library) -> Array:
+    """A joint vector, or rows of them, as the library writes it."""
+    parts, width = _parts(body, library)
+    rows, single = _rows(q, body.dof, f"a joint vector of body {body.name!r}")
+    found = np.empty((len(rows), width))
+    for part in parts:
+        values = rows[:, part.columns] * part.ratios + part.offsets
+        joint, there = part.joint, found[:, part.numbers]
+        if joint.kind in ("floating", "spherical"):
+            there[:, :-4] = values[:, :-3]
+            quaternions = _quaternions(joint.order, values[:, -3:])
+            if joint.kind == "floating" and library.from_parent:
+                there[:, :-4] = values[:, :-3] @ joint.origin[:3, :3].T + joint.origin[:3, 3]
+                quaternions = _multiplied(quaternion_of_matrix(joint.origin), quaternions)
+            there[:, -4:] = quaternions if library.scalar_first else np.roll(quaternions, -1, axis=1)
+        elif _is_circle(joint, library):
+            there[:, :-2] = values[:, :-1]
+            there[:, -2], there[:, -1] = np.cos(values[:, -1]), np.sin(values[:, -1])
+        else:
+            there[:] = values
+    return found[0] if single else found
+
+
+def from_other(body: Body, q: ArrayLike, library: Library) -> Array:
+    """The joint vector, or rows of them, that the library writes like this; what mimic joints have is not looked at."""
+    parts, width = _parts(body, library)
+    rows, single = _rows(q, width, f"{library.name} of body {body.name!r}")
+    found = np.empty((len(rows), body.dof))
+    for part in parts:
+        joint, given = part.joint, rows[:, part.numbers]
+        if joint.mimic is not None:
+            continue
+        if joint.kind in ("floating", "spherical"):
+            quaternions = _directions(given[:, -4:], f"{library.name}: the quaternion of joint {joint.name!r}")
+            if not library.scalar_first:
+                quaternions = np.roll(quaternions, 1, axis=1)
+            places = given[:, :-4]
+            if joint.kind == "floating" and library.from_parent:
+                places = (places - joint.origin[:3, 3]) @ joint.origin[:3, :3]
+                back = quaternion_of_matrix(joint.origin) * (1.0, -1.0, -1.0, -1.0)
+                quaternions = _multiplied(back, quaternions)
+            values = np.hstack([places, _turns(joint.order, quaternions)])
+        elif _is_circle(joint, library):
+            circle = _directions(given[:, -2:], f"{library.name}: cosine and sine of joint {joint.name!r}")
+            values = np.hstack([given[:, :-2], np.arctan2(circle[:, 1:], circle[:, :1])])
+        else:
+            values = given
+        found[:, part.columns] = values
+    return found[0] if single else found
+
+
+def _is_circle(joint: Joint, library: Library) -> bool:
+    return library.circles and joint.kind in ("continuous", "planar")
+
+
+def _parts(body: Body, library: Library) -> tuple[list[Part], int]:
+    """The joints that move, in the order of the library, and how many numbers it has for all of them."""
+    parts, width = [], 0
+    for joint in _ordered(body) if library.by_name else body.joints.values():
+        if joint.dof == 0:
+            continue
+        drives = body.variables.drives[joint.name]
+        more = 1 if joint.kind in ("floating", "spherical") or _is_circle(joint, library) else 0
+        numbers = slice(width, width + joint.dof + more)
+        ratios, offsets = np.array([drive.ratio for drive in drives]), np.array([drive.offset for drive in drives])
+        parts.append(Part(joint, numbers, [drive.variable for drive in drives], ratios, offsets))
+        width = numbers.stop
+    return parts, width
+
+
+def _ordered(body: Body) -> Iterator[Joint]:
+    """All joints depth-first, the children of a link by the names of their joints."""
+    below: dict[str, list[Joint]] = {}
+    for joint in sorted(body.joints.values(), key=lambda joint: joint.name, reverse=True):
+        below.setdefault(joint.parent, []).append(joint)
+    waiting = list(below.get(body.root, ()))
+    while waiting:
+        joint = waiting.pop()
+        yield joint
+        waiting.extend(below.get(joint.child, ()))
+
+
+def _rows(q: ArrayLike, width: int, what: str) -> tuple[Array, bool]:
+    """Vectors as rows, and whether only one was given."""
+    array: Array = np.asarray(real_array(q, BodyError, f"{what} holds numbers"))
+    if array.ndim not in (1, 2) or array.shape[-1] != width:
+        raise BodyError(f"{what} has {width} numbers, but the shape given is {array.shape}. Give one vector, or rows.")
+    if not np.isfinite(array).all():
+        raise BodyError(f"{what} has an entry that is NaN or infinite.")
+    return np.atleast_2d(array), array.ndim == 1
+
+
+def _directions(vectors: Array, what: str) -> Array:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if (lengths < LEAST).any():
+        row = int(np.flatnonzero(lengths[:, 0] < LEAST)[0])
+        raise BodyError(f"{what} has no length in row {row}. Give numbers whose squares sum to 1.")
+    return np.asarray(vectors / lengths)
+
+
+def _axes(order: str) -> tuple[NDArray[np.int64], float]:
+    """Where the axes of the turns stand in a quaternion w, x, y, z, and -1.0 if in their order they are left-handed."""
+    return np.array([1 + "xyz".index(letter) for letter in order]), 1.0 if order in "xyzxy" else -1.0
+
+
+def _quaternions(order: str, turns: Array) -> Array:
+    """w, x, y, z of three turns about moving axes (kernels/body/balls.py)."""
+    axes, sign = _axes(order)
+    (ca, cb, cc), (sa, sb, sc) = np.cos(0.5 * sign * turns.T), np.sin(0.5 * sign * turns.T)
+    found = np.empty((len(turns), 4))
+    found[:, 0] = ca * cb * cc - sa * sb * sc
+    along = sa * cb * cc + ca * sb * sc, ca * sb * cc - sa * cb * sc, ca * cb * sc + sa * sb * cc
+    found[:, axes] = sign * np.stack(along, axis=1)
+    return found
+
+
+def _turns(order: str, quaternions: Array) -> Array:
+    """The three turns about moving axes of w, x, y, z, the middle one within ±90°, the others within ±180°."""
+    axes, sign = _axes(order)
+    w, (x, y, z) = quaternions[:, 0], sign * quaternions[:, axes].T
+    of_sum, of_difference = np.hypot(w + y, x + z), np.hypot(w - y, x - z)
+    half_sum, half_difference = np.arctan2(x + z, w + y), np.arctan2(x - z, w - y)
+    middle = 2.0 * np.arctan2(of_sum, of_difference) - 0.5 * np.pi
+    found = sign * np.stack([half_sum + half_difference, middle, half_sum - half_difference], axis=1)
+    return np.asarray(found - 2.0 * np.pi * np.round(found / (2.0 * np.pi)))
+
+
+def _multiplied(one: Array, quaternions: Array) -> Array:
+    """The product of one quaternion with each row of others."""
+    w, x, y, z = one
+    matrix = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+    return np.asarray(quaternions @ matrix.T)
