@@ -54,7 +54,8 @@ def mark_springs(
         for places in springs:
             own = _of(turns, places, data)
             if own and np.isfinite(data[own[0] + SPRING_LOW]):
-                data[own[0] + SPRING_BALL] = ball["sign"]
+                data[own[0] + SPRING_BALL] = ball["sign"] * data[own[0] + SPRING_STIFFNESS]
+                data[[place + SPRING_STIFFNESS for place in own]] = 0.0
 
 
 def _of(turns: Sequence[int], places: Sequence[int], data: Array) -> list[int]:

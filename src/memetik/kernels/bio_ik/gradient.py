@@ -23,7 +23,6 @@ from memetik.kernels.terms.distance import DISTANCE_MARGIN
 from memetik.kernels.terms.function_pointers import call_jacobian
 from memetik.kernels.terms.records import CONTACT, POSITION_LOSS
 from memetik.kernels.terms.springs import (
-    BALL_SPRINGS,
     SPRING_BALL,
     SPRING_DATA,
     SPRING_STIFFNESS,
@@ -88,21 +87,20 @@ def put_extent(term, slope, frames, world, residual, wrenches):
 @jit_part
 def add_springs(term, data, x, slope, gradient):
     """Springs have no Jacobian: the derivative of the mean of stiffness times stretch."""
-    s = 0
-    while s < term.count:
+    for s in range(term.count):
         k = term.numbers + s * SPRING_DATA
-        variable, change = int(data[k + SPRING_VARIABLE]), slope * data[k + SPRING_STIFFNESS] / term.count
+        pull = stretch(data, k, x)
+        if pull != 0.0:
+            change = slope * data[k + SPRING_STIFFNESS] / term.count
+            gradient[int(data[k + SPRING_VARIABLE])] += change if pull > 0.0 else -change
+    for s in range(term.count):
+        k = term.numbers + s * SPRING_DATA
         if data[k + SPRING_BALL] != 0.0:
             v = turn_from_rest(data, k, x)
             pulls, angle = along_turns(v, data, k, x, False), math.sqrt(dot(v, v))
-            for j in range(BALL_SPRINGS):
-                gradient[variable + j] += change * pulls[j] / angle if angle > 0.0 else 0.0
-            s += BALL_SPRINGS
-            continue
-        pull = stretch(data, k, x)
-        if pull != 0.0:
-            gradient[variable] += change if pull > 0.0 else -change
-        s += 1
+            change = slope * abs(data[k + SPRING_BALL]) / term.count
+            for j in range(3):
+                gradient[int(data[k + SPRING_VARIABLE]) + j] += change * pulls[j] / angle if angle > 0.0 else 0.0
 
 
 @jit_part

@@ -16,10 +16,9 @@ from memetik.kernels.math.sincos import sincos
 from memetik.kernels.math.vector import dot
 from memetik.kernels.terms.records import FOLLOWS_START, TermKind, declare
 
-# Data, for each of `count`: variable, stiffness, lower and upper end of the rest interval, and the sign of the ball whose first
-# turn it is, 0 for none; the springs of the other two turns follow, and say nothing of their own.
+# Data, for each of `count`: variable, stiffness, lower and upper end of the rest interval, and 0 or, for the first of the three
+# springs of a ball, their stiffness with the sign of the ball; all three have stiffness 0 themselves then, and only rest values.
 SPRING_VARIABLE, SPRING_STIFFNESS, SPRING_LOW, SPRING_HIGH, SPRING_BALL, SPRING_DATA = 0, 1, 2, 3, 4, 5
-BALL_SPRINGS = 3
 
 
 @jit
@@ -36,7 +35,7 @@ def stretch(data, k, x):
 @jit_part
 def turn_from_rest(data, k, x):
     """The rotation vector of the ball of spring k from rest to x [rad], along its own axes; its length is the stretch."""
-    sign, other, last = data[k + SPRING_BALL], k + SPRING_DATA, k + 2 * SPRING_DATA
+    sign, other, last = math.copysign(1.0, data[k + SPRING_BALL]), k + SPRING_DATA, k + 2 * SPRING_DATA
     rest = three_turns(sign * data[k + SPRING_LOW], sign * data[other + SPRING_LOW], sign * data[last + SPRING_LOW])
     return vector_between(rest, ball_rotation(x, int(data[k + SPRING_VARIABLE]), sign))
 
@@ -44,7 +43,7 @@ def turn_from_rest(data, k, x):
 @jit_part
 def along_turns(v, data, k, x, steps):
     """What a rotation vector has along the axes by which the ball of spring k turns: of its steps, or of its values."""
-    variable, sign = int(data[k + SPRING_VARIABLE]), data[k + SPRING_BALL]
+    variable, sign = int(data[k + SPRING_VARIABLE]), math.copysign(1.0, data[k + SPRING_BALL])
     s, c = sincos(sign * x[variable])
     first, second, third = sign * v[0], sign * (c * v[1] + s * v[2]), sign * (c * v[2] - s * v[1])
     if not steps:
@@ -57,56 +56,51 @@ def along_turns(v, data, k, x, steps):
 def springs_cost(term, data, x):
     """Sum of squares of the stiffness times stretch, without the term's scale."""
     total = 0.0
-    s = 0
-    while s < term.count:
+    for s in range(term.count):
         k = term.numbers + s * SPRING_DATA
-        stiff = data[k + SPRING_STIFFNESS]
+        pull = data[k + SPRING_STIFFNESS] * stretch(data, k, x)
+        total += pull * pull
+    for s in range(term.count):
+        k = term.numbers + s * SPRING_DATA
         if data[k + SPRING_BALL] != 0.0:
             v = turn_from_rest(data, k, x)
-            total += stiff * stiff * dot(v, v)
-            s += BALL_SPRINGS
-        else:
-            pull = stiff * stretch(data, k, x)
-            total += pull * pull
-            s += 1
+            total += data[k + SPRING_BALL] ** 2 * dot(v, v)
     return total
 
 
 @jit
 def springs_gradient(term, data, x, scale, steps, gradient, diagonal):
     """Add J^T r to the gradient and the diagonal of J^T J, both with the scale squared; of balls by their steps or values."""
-    s = 0
-    while s < term.count:
+    for s in range(term.count):
         k = term.numbers + s * SPRING_DATA
-        variable, stiff = int(data[k + SPRING_VARIABLE]), scale * data[k + SPRING_STIFFNESS]
-        if data[k + SPRING_BALL] != 0.0:
-            pulls = along_turns(turn_from_rest(data, k, x), data, k, x, steps)
-            for j in range(BALL_SPRINGS):
-                gradient[variable + j] += stiff * stiff * pulls[j]
-                diagonal[variable + j] += stiff * stiff
-            s += BALL_SPRINGS
-            continue
         pull = stretch(data, k, x)
         if pull != 0.0 or data[k + SPRING_LOW] == data[k + SPRING_HIGH]:
+            stiff = scale * data[k + SPRING_STIFFNESS]
+            variable = int(data[k + SPRING_VARIABLE])
             gradient[variable] += stiff * stiff * pull
             diagonal[variable] += stiff * stiff
-        s += 1
+    for s in range(term.count):
+        k = term.numbers + s * SPRING_DATA
+        if data[k + SPRING_BALL] != 0.0:
+            variable, stiff = int(data[k + SPRING_VARIABLE]), scale * data[k + SPRING_BALL]
+            pulls = along_turns(turn_from_rest(data, k, x), data, k, x, steps)
+            for j in range(3):
+                gradient[variable + j] += stiff * stiff * pulls[j]
+                diagonal[variable + j] += stiff * stiff
 
 
 @jit
 def springs_error(term, data, x):
     """Mean stretch weighted by stiffness, eq. 4.8 of the thesis; for a single spring of stiffness one |x - value|."""
     total = 0.0
-    s = 0
-    while s < term.count:
+    for s in range(term.count):
+        k = term.numbers + s * SPRING_DATA
+        total += data[k + SPRING_STIFFNESS] * abs(stretch(data, k, x))
+    for s in range(term.count):
         k = term.numbers + s * SPRING_DATA
         if data[k + SPRING_BALL] != 0.0:
             v = turn_from_rest(data, k, x)
-            total += data[k + SPRING_STIFFNESS] * math.sqrt(dot(v, v))
-            s += BALL_SPRINGS
-        else:
-            total += data[k + SPRING_STIFFNESS] * abs(stretch(data, k, x))
-            s += 1
+            total += abs(data[k + SPRING_BALL]) * math.sqrt(dot(v, v))
     return total / term.count
 
 
