@@ -10,6 +10,7 @@ import numpy as np
 from memetik.geometry import rotation_matrix
 from memetik.kernels.body.records import TURN
 from memetik.kernels.memetic.population_poses import place_population
+from memetik.kernels.memetic.record import Population
 from memetik.problem.compile import Compiled
 from memetik.types import Array
 
@@ -55,7 +56,8 @@ def arm_of(c: Compiled) -> Arm | None:
     alone = np.array_equal(nodes["variable"], np.arange(nodes.size)) and c.active.size == nodes.size
     if c.frames.size != 1 or not (alone and turning.all()):
         return None
-    poses, tip = np.empty((nodes.size, 7)), np.empty((1, 7, 1))
-    place_population(nodes, c.frames, np.zeros((1, nodes.size)), poses, tip)
+    poses = np.empty((nodes.size, 7))
+    at_zero = Population(np.zeros((1, nodes.size)), np.empty((1, 7, 1)), np.empty((1, 7, 1)))
+    place_population(nodes, c.frames, at_zero, poses)
     axes = np.array([rotation_matrix(pose[:4])[:, 2] for pose in poses]).reshape(-1, 3)
-    return Arm(axes, poses[:, 4:].copy(), tip[0, :, 0].copy())
+    return Arm(axes, poses[:, 4:].copy(), at_zero.frame_poses[0, :, 0].copy())
