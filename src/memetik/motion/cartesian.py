@@ -87,9 +87,9 @@ def waypoints(
     """
     given = several(poses, GeometryError, "poses", "[pose, pose, ...]")
     places = [_pose(as_transform(pose, name=f"waypoint {k}")) for k, pose in enumerate(given)]
-    _near(*(place[4:] for place in places))
     if len(places) < 2:
         raise GeometryError(f"waypoints needs two poses or more, not {len(places)}.")
+    _near(*(place[4:] for place in places))
     lines = len(places) - 1
     fast, turning = _each(speed, lines, "speed"), _each(turn_speed, lines, "turn_speed")
     acceleration, rate = _above_zero(acceleration, "acceleration"), _above_zero(rate, "rate", most=1e6)
@@ -205,7 +205,7 @@ def _each(value: float | Sequence[float], count: int, what: str) -> Array:
 
 
 def _above_zero(value: float, what: str, most: float = math.inf) -> float:
-    number = math.inf if value == math.inf else finite_number(value, what)
+    number = math.inf if isinstance(value, float) and value == math.inf else finite_number(value, what)
     if not 0.0 < number <= most:
         raise GeometryError(f"{what} is {value}; it must be above zero.")
     return number

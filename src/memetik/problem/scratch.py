@@ -62,8 +62,10 @@ class Scratch:
         self.token: CancelToken | None = None
         self.calls_python = c.calls_python
         record = c.placed(self.problem)
-        if by_values:
-            record = record._replace(balls=c.balls[:0])
+        if by_values and c.balls.size:
+            variables = c.variables.copy()
+            variables["ball"] = 0
+            record = record._replace(balls=c.balls[:0], variables=variables)
         self.clock, self.outcome = new_clock(), np.zeros(c.outcome_size)
         self.arrays = allocate(
             SolveArrays, c.sizes, problem=record._replace(data=c.data.copy()),

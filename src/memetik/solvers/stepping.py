@@ -141,7 +141,7 @@ class GaussNewton(Stepping):
     line_search: bool = True
 
     damping = 1e-6  # no parameter: enough to solve J^T J where it is singular
-    name = "gauss_newton"
+    name, by_values = "gauss_newton", True  # spherical joints by their three angles, as published
     own, step = normal_equations.GaussNewtonRecord, normal_equations.gauss_newton_step
 
 

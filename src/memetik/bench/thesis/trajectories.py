@@ -30,6 +30,7 @@ HANDS_FEET = ("left_hand_tip", "right_hand_tip", "left_foot", "right_foot")
 PALM = "rightPalm"
 RATE, SECONDS = 250.0, 4.0
 CALM = 0.1  # weight of the price on change from step to step
+HEAVY = 100.0  # weight of the distance, for methods that know no priorities
 BESIDE = np.array([[0.5, -0.2, 0.23, 0.12]])  # m, from the pelvis
 MIDDLE = np.array([[0.42, -0.2, 0.15, 0.12]])
 MOVING, BEYOND = "mannequin", "mannequin, a hand out of reach"
@@ -61,8 +62,8 @@ def run(folder: pathlib.Path, *, quick: bool = False, steps: int | None = None) 
         f"{steps} steps, {TASK.position:g} m and {TASK.orientation:g} rad. Mannequin: hands and feet of a motion of all joints "
         "by sines of their own phase, 4 ms a step; out of reach: the right hand is taken 1 m aside and back. Valkyrie: the "
         "palm along 0.6 m past a ball of 12 cm that fingers and palm would hit, or through its middle, gaze on the palm as a "
-        "guide, distances by their priority, 10 ms a step. All with a price on change from step to step "
-        f"(weight {CALM:g}). track "
+        f"guide, 10 ms a step; distances come first by their priority, or weigh {HEAVY:g} for methods without priorities. All "
+        f"with a price on change from step to step (weight {CALM:g}). track "
         "takes the whole path in one call; the others are called step by step. Reached: steps in which forward kinematics "
         "finds all tips that can be on target there, and limits kept. Free: no collision, by distances computed apart from "
         "the library. Palm step: the longest step of the palm, in mean steps. Jerk: mean over the steps of the largest second "
@@ -121,7 +122,7 @@ def _valkyrie(steps: int, label: str, ball: Array) -> Scene:
     line[:, :3, 3] = np.linspace((0.42, -0.5, 0.15), (0.42, 0.1, 0.15), steps)
     pose = pose_of(PALM, TASK)
     gaze = mk.LookAt("head", (0.0, 0.0, 0.0), relative_to=PALM, weight=0.1, tolerance=None)
-    problem = mk.Problem(body, [pose, gaze, mk.Distance(links, ball), mk.Displacement(weight=CALM)])
+    problem = mk.Problem(body, [pose, gaze, mk.Distance(links, ball, weight=HEAVY), mk.Displacement(weight=CALM)])
     pose.target = line[0]
     start = mk.solve(problem).q
     return Scene(label, problem, {pose: line}, (PALM,), start, 0.01, links, ball, "smooth, free")

@@ -25,7 +25,14 @@ from memetik.kernels.memetic.population_poses import add_angles, add_distances, 
 from memetik.kernels.memetic.search import rank
 from memetik.kernels.problem.budget import ERROR, remember
 from memetik.kernels.problem.evaluate import measure, place, term_error
-from memetik.kernels.problem.least_squares import damped_step, linear_model, shorten, take_step
+from memetik.kernels.problem.least_squares import (
+    damped_step,
+    linear_model,
+    prepare_step,
+    shorten,
+    step_by_limbs,
+    take_step,
+)  # fmt: skip
 from memetik.kernels.problem.limits import clamp
 from memetik.kernels.problem.quick_error import quick_error
 from memetik.kernels.terms.springs import springs_cost, springs_gradient
@@ -346,6 +353,10 @@ def cooperate(translate, residual_of, jacobian_of):
     def step_all(problem, damping, work):
         order(STEP, address_of(work.x), damping)
 
+    @cuda.jit(device=True)
+    def nothing_to_prepare(problem, work):
+        pass
+
     # ---- Move: a variable a lane -----------------------------------------------------------------------------------
 
     @cuda.jit(device=True)
@@ -506,6 +517,7 @@ def cooperate(translate, residual_of, jacobian_of):
 
     instead = {
         place: place_all, measure: measure_all, linear_model: linear_model_all, damped_step: step_all,
+        step_by_limbs: step_all, prepare_step: nothing_to_prepare,
         shorten: shorten_all, take_step: take_step_all, remember: remember_all, rank: rank_all, best_of: best_all,
         add_distances: add_distances_all, add_angles: add_angles_all,
     }  # fmt: skip

@@ -9,9 +9,10 @@ from memetik.kernels.problem.guides import FADING, first_fading
 from memetik.kernels.problem.least_squares import (
     LEAST_DAMPING,
     bounded_step,
-    damped_step,
     linear_model,
+    prepare_step,
     shorten,
+    step_by_limbs,
     take_step,
 )
 
@@ -33,7 +34,8 @@ BALANCE_STALL, BALANCE_STEPS = 0.98, 30
 def newton_step(problem, x, damping, softness, work):
     """One damped step from a posture that was just measured; writes work.step, at most LONGEST_STEP long."""
     linear_model(problem, x, softness, work)
-    damped_step(problem, damping, work)
+    prepare_step(problem, work)
+    step_by_limbs(problem, damping, work)
     shorten(LONGEST_STEP, work)
 
 

@@ -22,7 +22,7 @@ from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.memetic.descent import LONGEST_STEP
 from memetik.kernels.problem.budget import EVALUATIONS, OUTCOME, spent
 from memetik.kernels.problem.evaluate import place, term_error
-from memetik.kernels.problem.least_squares import LEAST_DAMPING, damped_step, prepare_step, shorten
+from memetik.kernels.problem.least_squares import LEAST_DAMPING, prepare_step, shorten, step_by_limbs
 from memetik.kernels.problem.limits import clamp
 from memetik.kernels.problem.record import Run
 from memetik.kernels.problem.verify import verify
@@ -172,7 +172,7 @@ def foresee(problem, levels, damping, work):
     """A damped step, in work.step, that makes no contact with what is close, as far as the linear model knows."""
     n, m = work.jacobian.shape
     prepare_step(problem, work)
-    damped_step(problem, damping, work)
+    step_by_limbs(problem, damping, work)
     for _ in range(FORESIGHTS):
         any_touches = False
         for i in range(m):
@@ -190,7 +190,7 @@ def foresee(problem, levels, damping, work):
         if not any_touches:
             break
         prepare_step(problem, work)
-        damped_step(problem, damping, work)
+        step_by_limbs(problem, damping, work)
     shorten(LONGEST_STEP, work)
 
 

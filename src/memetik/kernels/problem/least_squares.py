@@ -21,18 +21,10 @@ LEAST_DAMPING = 1e-12  # leaves a system that can be solved
 
 
 @jit_part
-def prepare_step(problem, work):
-    """What a damped step needs of a new Jacobian."""
-    if problem.blocks.size > 1:
-        gather_blocks(problem, work)
-
-
-@jit_part
 def linear_model(problem, x, softness, work):
     """The linear model at a posture that was just measured, in the workspace, and which variables are free to move."""
     variables = problem.variables
     linearise(problem, x, softness, work)
-    prepare_step(problem, work)
     for k in range(x.size):
         work.free[k] = 1.0
         if x[k] <= variables[k].lower or x[k] >= variables[k].upper:
@@ -136,12 +128,29 @@ def step_by_variables(variables, damping, work):
 @jit
 def damped_step(problem, damping, work):
     """Write the solution of (J^T J + D + damping) s = -(J^T r + g) into work.step, through the smaller system."""
-    if problem.blocks.size > 1:
-        step_by_blocks(problem, damping, work)
-    elif work.residual.size <= work.step.size:
+    if work.residual.size <= work.step.size:
         step_by_residuals(problem.variables, damping, work)
     else:
         step_by_variables(problem.variables, damping, work)
+
+
+@jit_part
+def prepare_step(problem, work):
+    """What a step by limbs needs of a new Jacobian."""
+    if problem.blocks.size > 1:
+        gather_blocks(problem, work)
+
+
+@jit
+def step_by_limbs(problem, damping, work):
+    """The same step limb by limb, where there are several: sooner, and off by rounding over the damping.
+
+    That is no harm to a search that goes on until it is there, but a single step without damping would not be exact.
+    """
+    if problem.blocks.size > 1:
+        step_by_blocks(problem, damping, work)
+    else:
+        damped_step(problem, damping, work)
 
 
 @jit_part
@@ -170,10 +179,11 @@ def bounded_step(problem, x, damping, longest, work):
     A step that is only cut off at the limits leaves the errors that the stopped variables were to take away. So the others
     take a second one, from where these stop. The residuals in the workspace are spent.
     """
+    prepare_step(problem, work)
     for k in range(x.size):
         work.trial[k] = 0.0
     for _ in range(2):
-        damped_step(problem, damping, work)
+        step_by_limbs(problem, damping, work)
         for k in range(x.size):
             work.step[k] += work.trial[k]
         if not stop_at_limits(problem, x, longest, work):
