@@ -353,7 +353,7 @@ EXAMPLES: dict[str, Any] = {
     "Pose": lambda: mk.Pose("tip", np.eye(4)),
     "Poses": lambda: arm().forward(np.zeros(3)),
     "Position": lambda: mk.Position("tip", (0.5, 0.5, 0.0)),
-    "Problem": problem,
+    "Problem": lambda: mk.Problem(arm(), mk.Position("tip", (0.5, 0.5, 0.0), tolerance=0.01)),  # its root may be set
     "Projection": lambda: mk.Projection("tip", mk.Ground()),
     "Reachability": reach,
     "SelfDistance": lambda: mk.SelfDistance(mk.snake(6)),
