@@ -11,7 +11,7 @@ from numba.cuda.simulator import kernel
 import memetik as mk
 from memetik.batch.cuda import General, Poses, solve_on_cuda
 from memetik.kernels.cuda import general as general_module
-from memetik.kernels.cuda import warp as warp_module
+from memetik.kernels.cuda import orders, warp, warp_step
 from memetik.kernels.problem.budget import EVALUATIONS, OUTCOME
 from memetik.kernels.problem.verify import CLOSEST, REACHED
 
@@ -24,7 +24,7 @@ class Cuda:
         return getattr(cuda if context is None or name == "jit" else context, name)
 
 
-general_module.cuda = warp_module.cuda = Cuda()
+general_module.cuda = orders.cuda = warp.cuda = warp_step.cuda = Cuda()
 
 
 def targets_of(objective, compiled, path):

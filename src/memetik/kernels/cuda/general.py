@@ -12,10 +12,11 @@ import numba.cuda
 
 from memetik.kernels.compiler.cancel import cancelled
 from memetik.kernels.compiler.clock import now
+from memetik.kernels.cuda.orders import BEGIN, DONE, END, FLOAT, INTEGER, ROW, TERMS, WORK, order
 from memetik.kernels.cuda.record import LANES, SIMULATED, WarpLaunch
 from memetik.kernels.cuda.table import card_reader
 from memetik.kernels.cuda.translate import Translator
-from memetik.kernels.cuda.warp import BEGIN, DONE, END, FLOAT, INTEGER, ROW, TERMS, WORK, cooperate, order
+from memetik.kernels.cuda.warp import cooperate
 from memetik.kernels.memetic.record import SearchScratch
 from memetik.kernels.memetic.search import solve
 from memetik.kernels.problem.evaluate import count_residuals
