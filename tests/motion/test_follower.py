@@ -237,3 +237,19 @@ def test_smoothed_poses_are_between_the_frames():
         mk.smooth_poses(last, current, 1.5)
     with pytest.raises(mk.UnknownNameError, match="elbow"):
         mk.smooth_poses({"elbow": np.eye(4)}, current, 0.5)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    "settings", [{}, {"synchronise": True}, {"jerk": 4e4}, {"smoothing": 0.5}, {"realistic": False}]
+)
+def test_a_goal_that_moves_on_the_way_breaks_nothing(body, settings):
+    follower = mk.Follower(body, rate=RATE, velocity=8.0, acceleration=400.0, **settings)
+    path = [follower.q]
+    for goal in (np.full(3, 0.6), np.array([-0.4, 0.9, 0.0]), np.zeros(3)):
+        for _ in range(40):
+            path.append(follower.step(goal))
+    path.extend(run(follower, np.zeros(3))[1:])
+    limits = follower.velocity_limit, follower.acceleration_limit
+    assert settings == {"realistic": False} or not broken(np.array(path), body.lower, body.upper, *limits)
+    np.testing.assert_allclose(path[-1], 0.0, atol=1e-4)

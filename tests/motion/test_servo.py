@@ -259,3 +259,25 @@ def test_a_step_is_quick(panda):
         servo.step({pose: target})
         taken.append(time.thread_time() - begin)
     assert np.median(taken) < 50e-6
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_small_servo_keeps_its_limits(whole):
+    """Without the compiler, too: a jump, a target out of reach, so that it searches elsewhere, one that is none, and back."""
+    body = mk.planar_chain([1.0, 0.5, 0.5])
+    start = np.array([0.2, 0.4, -0.3])
+    tips = [body.forward(q)["tip"] for q in (start + 0.3, start + np.array([0.0, -1.2, 1.0]))]
+    far = mk.translation(4.0, 0.0, 0.0)
+    wish = mk.Pose("tip", tips[0]) if whole else mk.Position("tip", tips[0][:3, 3])
+    problem, few = mk.Problem(body, wish), mk.Budget(evaluations=12)
+    servo = mk.Servo(problem, start=start, rate=RATE, velocity=8.0, acceleration=200.0, budget=few)
+    path = [start]
+    for target in (tips[0], tips[1], far, np.full((4, 4), np.nan), tips[0]):
+        for _ in range(20):
+            path.append(servo.step({wish: target if whole else target[:3, 3]}))
+        assert (wish in servo.held) == bool(np.isnan(target).any())
+    for _ in range(300):
+        path.append(servo.step())
+    assert keeps_limits(servo, path) and servo.status == mk.Status.REACHED
+    assert_allclose(body.forward(path[-1])["tip"][:3, 3], tips[0][:3, 3], atol=1e-3)

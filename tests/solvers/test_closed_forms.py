@@ -289,3 +289,18 @@ def test_axes_that_nearly_meet(offset):
         pose.target = kinematics.pose(body, "tip", q)
         found = np.array([each.q for each in ANALYTIC.solve_all(problem)]).reshape(-1, 6)
         assert apart(found, q) < 1e-5
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", ["ur5", "m10ia"])
+def test_the_search_begins_in_closed_form(name, rng):
+    """From afar it takes a solution at once; one beside the start it finds by steps; what is out of reach it approaches."""
+    body = mk.load(name)
+    pose, problem = problem_of(body, "tool0")
+    q = body.sample(rng)
+    pose.target = kinematics.pose(body, "tool0", q)
+    far, near = mk.solve(problem, body.sample(rng)), mk.solve(problem, q + 0.01)
+    assert far.success and far.attempts == 1 and near.success and np.abs(near.q - q).max() < 0.1
+    pose.target = mk.translation(9.0, 0.0, 0.0)
+    missed = mk.solve(problem, q, budget=mk.Budget(evaluations=60))
+    assert missed.status == mk.Status.CLOSEST

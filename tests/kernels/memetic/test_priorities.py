@@ -152,3 +152,12 @@ def test_distances_stand_higher_unless_told_otherwise():
     assert Position("tip", (0.0, 0.0, 0.0)).priority == 0
     kept = {row.name for row in mk.methods() if row.priorities == "kept"}
     assert kept == {"memetic"}
+
+
+@pytest.mark.quick
+def test_a_tip_stops_at_a_ball_without_the_compiler_too():
+    body = mk.planar_chain([0.5, 0.5])
+    reach, ball = Position("tip", (0.8, 0.0, 0.0)), Distance("tip", [(0.8, 0.0, 0.0)], radius=0.3)
+    found = mk.solve(mk.Problem(body, [reach, ball]), start=[0.6, 0.9], budget=mk.Budget(evaluations=400))
+    assert found.status == mk.Status.CLOSEST and found.errors[ball] <= ball.tolerance
+    assert found.errors[reach] == pytest.approx(0.3, abs=2e-3)
