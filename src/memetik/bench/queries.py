@@ -125,3 +125,18 @@ class Memetik(Peer):
         """The joint vector, if the solution says that it is within tolerance."""
         solution = self.ask(Query([target], start))
         return solution.q if solution.success else None
+
+
+class Bound(Peer):
+    """memetik as a loop calls it, with the pose bound to its problem."""
+
+    name = "memetik, bound"
+
+    def __init__(self, body: mk.Body, tip: str, task: Task) -> None:
+        wanted = pose_of(tip, task)
+        self.step = mk.bind(mk.Problem(body, wanted), wanted, budget=mk.Budget(seconds=task.seconds))
+
+    def solve(self, target: Array, start: Array) -> Array | None:
+        """The joint vector, if the step says that it is within tolerance."""
+        q = self.step(target, start)
+        return q if self.step.success else None

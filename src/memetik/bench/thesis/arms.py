@@ -13,7 +13,7 @@ import memetik as mk
 from memetik.bench.contest import contest
 from memetik.bench.harness import BLOCK, Report, Row, distinct, label_edges, select, subplots
 from memetik.bench.peers import LOCAL, PEERS, Peers, find, serial_chain
-from memetik.bench.queries import Memetik, Task
+from memetik.bench.queries import Bound, Memetik, Task
 
 TASK = Task(position=1e-5, orientation=1e-5, seconds=0.005)
 
@@ -57,8 +57,9 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, peers: S
         f"solve. All solvers in one process take turns of {BLOCK} solves in changing order, with the same targets "
         "and starts. Solved: one forward kinematics, the same for all, finds the answer within tolerance and "
         "limits. Wrong: an answer was given and is not. Late: took longer than allowed. Times as a Python user sees "
-        "them, setting the target included, over all solves. Cold: mean of the first solves of the turns, when the "
-        "others have emptied the caches. Published: Bio IK in Table 5.3, a C++ plugin on its author's machine.",
+        "them, setting the target included, over all solves; bound: by `mk.bind`, the form for loops. Cold: mean of the "
+        "first solves of the turns, when the others have emptied the caches. Published: Bio IK in Table 5.3, a C++ plugin on "
+        "its author's machine.",
         remarks=[*found.remarks],
     )
     if local := [name for name in found.adapters if name in LOCAL]:
@@ -75,7 +76,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, peers: S
 
 def _measure(arm: Arm, found: Peers, count: int, remarks: list[str]) -> list[Row]:
     body = arm.body()
-    solvers = [Memetik(body, arm.tip, TASK), *found.build(serial_chain(body), TASK)]
+    solvers = [Memetik(body, arm.tip, TASK), Bound(body, arm.tip, TASK), *found.build(serial_chain(body), TASK)]
     tallies = contest(body, arm.tip, TASK, solvers, count, arm.label)
     if missed := tallies[0].missed:
         patient = Memetik(body, arm.tip, TASK._replace(seconds=math.inf))
