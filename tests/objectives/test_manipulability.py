@@ -67,3 +67,12 @@ def test_what_is_wrong_is_said(arm):
         mk.Manipulability("tool0", axes="x")
     with pytest.raises(ProblemError, match="every posture"):
         mk.solve(mk.Problem(mk.planar_chain((0.6, 0.4)), mk.Manipulability("tip")))
+
+
+def test_a_part_of_a_joint_that_is_locked_moves_nothing(rng):
+    """Two of three angles of a ball are left: the rotation of the tip is singular, whatever the third could do."""
+    body = mk.Body("ball", [mk.Link("base"), mk.Link("tip")], [mk.Joint("ball", "spherical", "base", "tip")])
+    keen = mk.Manipulability("tip", 0.5, axes="rotation", tolerance=0.1)
+    lock = {body.joint_names[2]: 0.3}
+    assert mk.solve(mk.Problem(body, keen)).errors[keen] == 0.0
+    assert mk.solve(mk.Problem(body, keen, lock=lock), budget=mk.Budget(evaluations=50)).errors[keen] > 0.999

@@ -289,7 +289,7 @@ def compile_problem(
     nodes["variable"] = [number[v] for v in nodes["variable"]]
     data[packed.places] = [number[int(v)] for v in data[packed.places]]
     asked = len(frames)
-    frames = _write_motions(packed.chains, nodes, frames, data)
+    frames = _write_motions(packed.chains, nodes, frames, data, lower[read] == upper[read])
     terms = np.array(packed.terms, dtype=TERM)
     for target, at in packed.targets:
         target.bind(data, at)
@@ -333,9 +333,13 @@ def _pack(packed: TermList, objectives: Sequence[Objective]) -> tuple[slice, ...
 
 
 def _write_motions(
-    chains: Sequence[tuple[int, int]], nodes: NDArray[np.void], frames: NDArray[np.void], data: Array
-) -> NDArray[np.void]:
-    """Write the motions that move a frame into the data, those of a variable in a row; the frames with one for each motion."""
+    chains: Sequence[tuple[int, int]], nodes: NDArray[np.void], frames: NDArray[np.void], data: Array,
+    held: NDArray[np.bool_],
+) -> NDArray[np.void]:  # fmt: skip
+    """Write the motions that move a frame into the data, those of a variable in a row; the frames with one for each motion.
+
+    A variable that is held, one of several of a joint, moves nothing.
+    """
     rows: dict[int, int] = {}  # node -> row of the frame that it moves
     for at, row in chains:
         chain, node = [], int(frames[row]["node"])
@@ -345,7 +349,8 @@ def _write_motions(
         for node in sorted(chain, key=lambda k: (nodes[k]["variable"], k)):
             here = rows.setdefault(node, frames.size + len(rows))
             fields = nodes[node]
-            data[at : at + MOTION_DATA] = here, fields["variable"], fields["ratio"], fields["motion"], fields["pitch"]
+            ratio = 0.0 if held[fields["variable"]] else fields["ratio"]
+            data[at : at + MOTION_DATA] = here, fields["variable"], ratio, fields["motion"], fields["pitch"]
             at += MOTION_DATA
     moved = np.zeros(len(rows), dtype=FRAME)
     moved["node"], moved["w"] = list(rows), 1.0

@@ -198,6 +198,8 @@ def foresee(problem, levels, damping, work):
 def minimise_rank(problem, levels, rank, steepness, stall, run, work):
     """From work.best, in place, until steps gain less than a share `stall`. Returns the error, and if nothing is left to do."""
     best, x, variables = work.best, work.x, problem.variables
+    if spent(run):
+        return math.inf, False
     error, done = measure_rank(problem, levels, best, rank, steepness, run, work)
     damping, stalls = FIRST_DAMPING, 0
     for _ in range(STEPS):
