@@ -68,7 +68,7 @@ def test_every_method_finds_what_it_finds_on_a_mounted_body(which, method, rng):
     ]  # fmt: skip
     found, expected = (mk.solve(p, start=start, method=method, budget=budget) for p in problems)
     assert found.status == expected.status and found.evaluations == expected.evaluations
-    if method != "bioik":  # whose threads of fate part at a last bit
+    if method != "bioik":  # whose generations differ after a last bit
         assert_allclose(found.q, expected.q, atol=1e-4)
         assert_allclose(found.term_errors, expected.term_errors, atol=1e-4)
     again = mk.Solution.of(problems[0], found.q, start=start)
