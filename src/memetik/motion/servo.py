@@ -13,10 +13,12 @@ from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import flag, real_number
 from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.compiler.record import allocate, table_of
+from memetik.kernels.compiler.second_compiler import compile_ahead
 from memetik.kernels.problem.budget import EVALUATIONS, TIMED_OUT
+from memetik.kernels.problem.function_pointers import ATTEMPT
 from memetik.kernels.problem.verify import ENDED
 from memetik.kernels.servo.record import MOVER, PACE, ServoArrays
-from memetik.kernels.servo.tick import tick_pose_servo, tick_servo
+from memetik.kernels.servo.tick import TICK, TICK_PARTS, TICK_POSE, tick_pose_servo, tick_servo
 from memetik.kernels.terms.function_pointers import WRITE_POSE
 from memetik.kernels.terms.targets import write_pose_target
 from memetik.motion.follower import checked_rate
@@ -267,7 +269,9 @@ class Servo:
         self._compiled = self.problem.compiled
         own, _ = copy_problem(self.problem, [])
         c = self._copy = own.compiled
-        plan = memetic_plan(c)
+        plan = memetic_plan(c, searches=False)
+        compile_ahead([(tick_pose_servo, TICK_POSE), (plan.local_search, ATTEMPT)])
+        compile_ahead([(tick_servo, TICK)], TICK_PARTS)
         attempt = plan.attempt  # with the addresses of the terms
         self._users_terms = c.terms.copy()
         narrow = (c.terms["soft"] == 0) & ~(c.terms["tolerance"] * c.terms["scale"] > WIDE)
@@ -290,7 +294,7 @@ class Servo:
         movers["velocity"], movers["acceleration"] = self.velocity_limit, self.acceleration_limit
         pace["tick"], pace["response"], pace["together"] = 1.0 / self.rate, self.response, self.synchronise
         self._own = allocate(
-            ServoArrays, plan.sizes, memetic=scratch.memetic, attempt=attempt,
+            ServoArrays, plan.sizes, memetic=scratch.memetic, attempt=attempt, tick=lasting_address(tick_servo, TICK),
             write=lasting_address(write_pose_target, WRITE_POSE), place=self._places.get(pairs[0][0], 0),
             most=self.budget.evaluations, reconfigures=self.reconfigure,
             seconds=self.budget.seconds if self.budget.seconds < math.inf else 0.0,

@@ -56,8 +56,8 @@ class BioIKScratch(Scratch):
 
     def __init__(self, solver: BioIK, problem: Problem, rows: int = 0) -> None:
         c = problem.compiled
+        ask_for(search, *_callees(solver))  # before the terms are compiled, which the base class does
         super().__init__(c)
-        ask_for(search, *_callees(solver))
         psi, kappa = solver.sizes(c)
         workers = min(solver.threads, kappa) if COMPILED and not problem.has_functions else 1
         sizes = {**c.sizes, "population": psi, "elites": kappa, "workers": workers, "rows": rows}

@@ -12,11 +12,12 @@ from memetik.kernels.closed_form.record import MEETING, PARALLEL, Geometry
 from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.compiler.second_compiler import compile_ahead
-from memetik.kernels.memetic.closed_form import attempt_closed_form
+from memetik.kernels.memetic.closed_form import CLOSED_FORM_PARTS, attempt_closed_form
 from memetik.kernels.memetic.descent import attempt, attempt_softly
+from memetik.kernels.memetic.entry import SEARCH_FROM, search_from
 from memetik.kernels.memetic.population_poses import place_population
 from memetik.kernels.memetic.pose_descent import attempt_pose
-from memetik.kernels.memetic.pose_search import solve_pose
+from memetik.kernels.memetic.pose_search import POSE_PARTS, solve_pose
 from memetik.kernels.memetic.priorities import priority_stage
 from memetik.kernels.memetic.record import LaneScratch, MemeticArrays, Population, Shares, Stages
 from memetik.kernels.memetic.refine import STEPS
@@ -41,7 +42,7 @@ SEARCHING = 0.4
 class MemeticPlan(Pool["MemeticScratch"]):
     """Made once for a compiled problem and shared by all threads."""
 
-    def __init__(self, compiled: Compiled) -> None:
+    def __init__(self, compiled: Compiled, searches: bool = True) -> None:
         super().__init__(self.new_scratch)
         c = self.compiled = compiled
         self.arm = self._arm()
@@ -51,11 +52,19 @@ class MemeticPlan(Pool["MemeticScratch"]):
         rng = np.random.default_rng(POPULATION_SEED)
         genes = rng.uniform(c.variables["sample_lower"], c.variables["sample_upper"], (POPULATION, c.variables.size))
         self.population = allocate(Population, self.sizes, genes=genes)
-        if not c.one_pose:
-            compile_ahead([(search_stage, STAGE), (self.local_search, ATTEMPT)])
-        elif self.has_closed_form:
-            compile_ahead([(attempt_closed_form, STAGE), (solve_pose, STAGE)])
+        if searches:
+            self._ask_for_search()
         place_population(c.nodes, c.frames, self.population, np.empty((c.nodes.size, 7)))
+
+    def _ask_for_search(self) -> None:
+        """The machine code of a first solve will be needed."""
+        compile_ahead([(search_from, SEARCH_FROM)])
+        if not self.compiled.one_pose:
+            compile_ahead([(search_stage, STAGE), (self.local_search, ATTEMPT)])
+            return
+        compile_ahead([(solve_pose, STAGE)], POSE_PARTS)
+        if self.has_closed_form:
+            compile_ahead([(attempt_closed_form, STAGE)], CLOSED_FORM_PARTS)
 
     def new_scratch(self, source: Array | None = None) -> MemeticScratch:
         """Scratch for one call, perhaps with targets of its own."""
@@ -175,7 +184,7 @@ class MemeticScratch(Scratch):
         return table_of(self.lanes)
 
 
-def memetic_plan(c: Compiled) -> MemeticPlan:
-    """The plan of a compiled problem, made at the first need."""
+def memetic_plan(c: Compiled, searches: bool = True) -> MemeticPlan:
+    """The plan of a compiled problem, made at the first need; `searches` if a whole solve is likely to follow."""
     plan: MemeticPlan | None = c.plans.get(MemeticPlan)
-    return plan or c.plans.setdefault(MemeticPlan, MemeticPlan(c))
+    return plan or c.plans.setdefault(MemeticPlan, MemeticPlan(c, searches))

@@ -3,6 +3,7 @@
 import gc
 
 import numba
+import numpy as np
 import pytest
 
 from memetik.kernels.compiler import jit
@@ -70,3 +71,19 @@ def test_garbage_is_collected_again_after_a_compilation():
     kernel = fresh(_square)
     kernel(2.0)
     assert gc.isenabled()
+
+
+def _at(x, k):
+    return x[k]
+
+
+def test_a_constant_is_an_integer_like_any_other():
+    """Numba alone would compile it for 0, for 1 and for k."""
+    kernel = fresh(_at)
+
+    @numba.njit
+    def total(x, k):
+        return kernel(x, 0) + kernel(x, 1) + kernel(x, k)
+
+    assert total(np.array([1.0, 2.0, 4.0]), 2) == 7.0
+    assert len(kernel.part.overloads) == 1

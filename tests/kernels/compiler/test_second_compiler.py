@@ -62,6 +62,39 @@ print(len(compiled), all(addresses), *(sum(kernel.stats.cache_hits.values()) for
 
 
 @needs_two_cores
+def test_it_starts_with_the_first_kernel_that_is_missing(tmp_path):
+    """And not where the first is on disk: then most are."""
+    code = """
+from memetik.kernels.math.sincos import sincos
+from numba.core import types
+jobs = second_compiler._jobs = second_compiler._Jobs()  # as before anything was asked for
+sincos.compile((types.float64,))
+print(jobs.process is not None)
+"""
+    alone = BEGIN.replace("second_compiler.compile_ahead(roots)", "")
+    begin = [sys.executable, "-c", alone + code]
+    env = {**os.environ, "MEMETIK_SECOND_COMPILER": "1", "MEMETIK_PREBUILT": "0", "NUMBA_CACHE_DIR": str(tmp_path)}
+    told = [subprocess.run(begin, env=env, capture_output=True, text=True, check=True).stdout for _ in range(2)]
+    assert told == ["True\n", "False\n"]
+
+
+def test_the_parts_that_are_named_are_those_that_are_copied(tmp_path):
+    """For arguments of other types, the other process would compile in vain."""
+    told = python(
+        """
+from memetik.kernels.memetic.closed_form import CLOSED_FORM_PARTS, attempt_closed_form
+from memetik.kernels.memetic.pose_search import POSE_PARTS, solve_pose
+from memetik.kernels.problem.function_pointers import STAGE
+for kernel in (solve_pose, attempt_closed_form):
+    kernel.compile(STAGE.args)
+print(all(list(kernel.part.overloads) == [arguments] for kernel, arguments in (*POSE_PARTS, *CLOSED_FORM_PARTS)))
+""",
+        tmp_path, MEMETIK_SECOND_COMPILER="0",
+    )  # fmt: skip
+    assert told == ["True"]
+
+
+@needs_two_cores
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_without_it_everything_is_compiled_here(tmp_path):
     """It is killed while it works, and leaves no zombie."""
@@ -223,6 +256,61 @@ def test_what_the_other_left_undone_is_done_here(jobs):
     assert states(jobs) == 3 * [WAITING]
     last.kernel.compile(())
     assert last.state == HERE
+
+
+@pytest.fixture
+def with_parts(jobs):
+    """The last one has three parts, named before it."""
+    *others, large = jobs.all.values()
+    parts = [_Job(Kernel(jobs), ()) for _ in range(3)]
+    for part in parts:
+        part.is_part = True
+    large.parts = parts
+    jobs.all = {(job.kernel, ()): job for job in (*others, *parts, large)}
+    return parts, large
+
+
+@pytest.mark.quick
+def test_parts_come_before_what_they_are_copied_into(jobs, with_parts):
+    parts, large = with_parts
+    taken = [jobs.for_the_other() for _ in range(3)]
+    assert taken == parts[::-1]
+    assert jobs.for_the_other() not in (None, large)  # it would compile the parts again that are not done
+    for part in parts:
+        jobs.done(part)
+    assert jobs.for_the_other() is large
+
+
+@pytest.mark.quick
+def test_two_processes_share_the_parts(jobs, with_parts):
+    parts, large = with_parts
+    jobs.process = object()
+    there = jobs.for_the_other()
+    waits = threading.Thread(target=large.kernel.compile, args=((),))
+    waits.start()
+    waits.join(30.0)
+    assert [part.state for part in parts] == [DONE, DONE, THERE]  # its copy waits for the last when it needs it
+    assert there is parts[2] and large.state == HERE
+
+
+@pytest.mark.quick
+def test_within_a_kernel_no_other_is_begun(jobs, with_parts):
+    parts, _ = with_parts
+    jobs.process = object()
+    there = jobs.for_the_other()
+
+    def need():
+        with second_compiler.compiling():
+            there.kernel.compile(())
+
+    waits = threading.Thread(target=need)
+    waits.start()
+    waits.join(0.2)
+    assert waits.is_alive()
+    assert [part.state for part in parts] == [WAITING, WAITING, THERE]
+    jobs.done(there)
+    waits.join(30.0)
+    assert there.kernel.compiled.is_set()
 
 
 @pytest.mark.quick

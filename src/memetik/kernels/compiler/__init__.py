@@ -10,6 +10,7 @@ function_pointers      calls of kernels by address
 jit                    the ways kernels are compiled
 lanes                  several numbers at once in a vector register
 only_load              kernels from disk or not at all
+operators              the types of arithmetic, worked out once
 part                   kernels as other kernels see them, without machine code
 prebuilt               kernels that were compiled when the package was built
 processor              the level of processors that they are for

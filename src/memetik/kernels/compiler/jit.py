@@ -21,17 +21,18 @@ another way.
 import contextlib
 import functools
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numba
+from numba.core import types
 from numba.core.registry import CPUDispatcher
 
 from memetik.kernels.compiler.cache import KernelCache
 from memetik.kernels.compiler.only_load import require_on_disk
 from memetik.kernels.compiler.part import KernelCompiler, PartCache, PartCompiler
 from memetik.kernels.compiler.prebuilt import PrebuiltFirst, prebuilt
-from memetik.kernels.compiler.second_compiler import before_compiling
+from memetik.kernels.compiler.second_compiler import before_compiling, compiling
 
 # Numba runs everything as plain Python when told so, for debugging and coverage.
 COMPILED: bool = not getattr(numba.config, "DISABLE_JIT", False)
@@ -82,31 +83,42 @@ class _Kernel(CPUDispatcher):
     def part(self) -> Any:
         """For Numba, the function that kernels call."""
         part = numba.njit(**self.options, forceinline=not self.shared, pipeline_class=PartCompiler)(self.py_func)
+        part.__class__ = _Part
+        part.whole = self
         _keep_on_disk(part, PartCache)
         return part
 
     def compile(self, sig: Any) -> Any:
-        """Machine code for arguments of these types, made or loaded; meanwhile Python does not look for garbage.
-
-        It would look through all that Numba makes, most of which stays, again and again.
-        """
+        """Machine code for arguments of these types, made or loaded."""
         require_on_disk(self, sig)
         before_compiling(self, sig)
-        if not gc.isenabled():
+        with compiling(), _no_garbage_collection():
             return super().compile(sig)
-        gc.disable()
-        try:
-            return super().compile(sig)
-        finally:
-            gc.enable()
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """A kernel calls it with arguments of these types."""
+        """A kernel calls it with arguments of these types.
+
+        A constant is an integer like any other: by its own type, which Numba gives it, the part would be compiled for 0, for 1
+        and for a variable, and the constant stands in what it is copied into all the same.
+        """
+        args = tuple(types.unliteral(kind) if isinstance(kind, types.IntegerLiteral) else kind for kind in args)
+        before_compiling(self.part, args)
         return self.part.get_call_template(args, kws)
 
     def get_overload(self, sig: Any) -> Any:
         """What a kernel calls."""
         return self.part.get_overload(sig)
+
+
+class _Part(CPUDispatcher):
+    """The part of a kernel (part.py)."""
+
+    whole: _Kernel
+
+    def compile(self, sig: Any) -> Any:
+        """The part for arguments of these types, made or loaded."""
+        with compiling(), _no_garbage_collection():
+            return super().compile(sig)
 
 
 class _InnerKernel(_Kernel):
@@ -126,6 +138,19 @@ def _compile(function: Kernel, shared: bool = False, **options: Any) -> Any:
         if not prebuilt().why_not:
             kernel._cache = PrebuiltFirst(function, kernel._cache, prebuilt())
     return kernel
+
+
+@contextlib.contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Python would look through all that Numba makes, most of which stays, again and again."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _keep_on_disk(kernel: Any, cache: type[KernelCache]) -> None:

@@ -15,15 +15,21 @@ from numba.core.runtime.nrt import rtsys
 
 from memetik.kernels.compiler.cache import CacheFiles, KernelCache
 from memetik.kernels.compiler.flags import KernelFlags
+from memetik.kernels.compiler.operators import known_operators
 
 
 class KernelCompiler(Compiler):
-    """Numba's compiler, with flags that are compared quickly."""
+    """Numba's compiler, with flags that are compared quickly, and operators that are typed once."""
 
     def __init__(
         self, typing: Any, target: Any, library: Any, arguments: Any, returns: Any, flags: Any, variables: Any
     ) -> None:
         super().__init__(typing, target, library, arguments, returns, KernelFlags(flags), variables)
+
+    def compile_extra(self, function: Any) -> Any:
+        """For Numba, the way in."""
+        with known_operators():
+            return super().compile_extra(function)
 
 
 class PartCompiler(KernelCompiler):

@@ -5,6 +5,12 @@ compile them one after the other. Where some are missing on disk, a second proce
 the list and leaves them on disk (second_process.py). What it has done, this process loads; for what it is at, this process
 waits, and meanwhile compiles others. Nothing depends on it: whatever it does not do, or does too slowly, is compiled here.
 
+Where nearly all of the work is in one kernel, the method names the largest parts of it as well (part.py). This process compiles
+them from the front of the list, the other from its end, before this one compiles the kernel that they are copied into.
+
+The other process takes a second to import Numba. So it is started as soon as the first kernel that this process needs is missing:
+then most are.
+
 There is none without a second core, without a cache that can be written, in workers of other processes (multiprocessing,
 pytest-xdist: there are as many of them as cores already), or where another process has one for the same cache. It ends when
 it has had nothing to do for some seconds, and with this process, however that ends. MEMETIK_SECOND_COMPILER=0 does without;
@@ -21,9 +27,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numba
 
@@ -31,7 +37,7 @@ from memetik.kernels.compiler.cache import KernelCache
 from memetik.kernels.compiler.compile_time import compile_times
 
 SWITCH = "MEMETIK_SECOND_COMPILER"
-FEWEST = 2  # kernels for which a process is started
+FEWEST = 2  # kernels for which a process is started, unless nothing is compiled yet
 IDLE = 10.0  # s without work after which it ends
 LONGEST = 120.0  # s for one kernel, after which it is compiled here
 WAITING, HERE, THERE, DONE = range(4)  # nobody compiles it, this process does, the other does; it is on disk
@@ -40,12 +46,21 @@ _MAIN = "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); import
 _LOCK = "second_compiler.lock"
 
 
+_Key: TypeAlias = tuple[Any, tuple[Any, ...]]  # a kernel, or its part, and the types of its arguments
+
+
 class _Job:
     """A kernel that is needed as machine code for arguments of these types."""
 
     def __init__(self, kernel: Any, arguments: tuple[Any, ...]) -> None:
         self.kernel, self.arguments = kernel, arguments
+        self.is_part = _whole(kernel) is not kernel
+        self.parts: list[_Job] = []  # that were named with it
         self.state = WAITING
+
+    def is_ready(self) -> bool:
+        """Whether the other process would not compile once more what this one is at."""
+        return all(part.state == DONE for part in self.parts)
 
 
 class _Jobs:
@@ -56,17 +71,31 @@ class _Jobs:
         self.seen: set[tuple[Any, Any]] = set()  # whether missing or not
         self.change = threading.Condition()
         self.process: _Process | None = None
+        self.looked = False  # whether the first kernel that this process needs is on disk
 
-    def add(self, roots: Iterable[tuple[Any, Any]]) -> None:
-        """Take down what is missing, and have it compiled."""
-        keys = [(kernel, signature.args) for kernel, signature in roots]
-        missing = [key for key in keys if key not in self.seen and _is_missing(*key)]
-        self.seen.update(keys)
+    def first(self, kernel: Any, arguments: tuple[Any, ...]) -> None:
+        """This process needs its first kernel: if it is missing, so are most, and the other process may begin to import Numba."""
+        if self.looked:
+            return
+        self.looked = True
+        if _is_missing(kernel, arguments) and _is_allowed():
+            with self.change:
+                if self.process is None:
+                    self.process = _started(self)
+
+    def add(self, roots: Collection[_Key], parts: Collection[_Key] = ()) -> None:
+        """Take down what is missing of these kernels, for arguments of these types, and have it compiled."""
+        new = [key for key in (*parts, *roots) if key not in self.seen]
+        self.seen.update(new)
+        missing = [key for key in new if _is_missing(*key)]
         if not missing:
             return
         with self.change:
             for key in missing:
                 self.all.setdefault(key, _Job(*key))
+            needed = [self.all[key] for key in parts if key in self.all]
+            for key in set(missing).intersection(roots):
+                self.all[key].parts = needed
             self.change.notify_all()
             waiting = sum(job.state == WAITING for job in self.all.values())
             if waiting >= FEWEST and self.process is None and _is_allowed():
@@ -78,27 +107,44 @@ class _Jobs:
         if job is None:
             return
         begin = time.monotonic()
+        within = _thread.compiling > 0  # a kernel, where no other may be begun: it might contain that one
+        with self.change:
+            if job.state == WAITING:
+                job.state = HERE
+        while not within and self.process is not None and (part := self._next_part()) is not None:
+            part.kernel.compile(part.arguments)
+            self.done(part)
         while True:
             with self.change:
-                if job.state == WAITING:
+                if job.state == WAITING:  # the other process has ended
                     job.state = HERE
                 if job.state != THERE or time.monotonic() - begin > LONGEST:
                     return
-                other = next((other for other in self.all.values() if other.state == WAITING), None)
+                others = (other for other in self.all.values() if other.state == WAITING)
+                other = None if within else next(others, None)
                 if other is None:
                     self.change.wait(1.0)
             if other is not None:
                 other.kernel.compile(other.arguments)
+
+    def _next_part(self) -> _Job | None:
+        """The first part that nobody compiles, for this process."""
+        with self.change:
+            for job in self.all.values():
+                if job.is_part and job.state == WAITING:
+                    job.state = HERE
+                    return job
+        return None
 
     def for_the_other(self) -> _Job | None:
         """The next one for the other process, the last that is needed; None if there is none for a while."""
         until = time.monotonic() + IDLE
         with self.change:
             while True:
-                for job in reversed(self.all.values()):
-                    if job.state == WAITING:
-                        job.state = THERE
-                        return job
+                free = [job for job in reversed(self.all.values()) if job.state == WAITING and job.is_ready()]
+                for job in sorted(free, key=lambda job: not job.is_part):  # parts before what they are copied into
+                    job.state = THERE
+                    return job
                 if not self.change.wait(until - time.monotonic()):
                     return None
 
@@ -149,7 +195,7 @@ class _Process:
             ready = stdout.readline()
             while ready and (job := self._jobs.for_the_other()) is not None:
                 function = job.kernel.py_func
-                stdin.write(pickle.dumps((function.__module__, function.__qualname__, job.arguments)))
+                stdin.write(pickle.dumps((function.__module__, function.__qualname__, job.is_part, job.arguments)))
                 stdin.flush()
                 ready = stdout.readline()
                 if ready:
@@ -179,17 +225,39 @@ class _Process:
         self._process.returncode = 0  # nothing to wait for
 
 
+class _Thread(threading.local):
+    compiling = 0  # kernels, one within the other
+
+
 _jobs = _Jobs()
+_thread = _Thread()
 
 
-def compile_ahead(roots: Iterable[tuple[Any, Any]]) -> None:
-    """These kernels will be needed as machine code for these signatures, in this order."""
+def compile_ahead(roots: Iterable[tuple[Any, Any]], parts: Iterable[tuple[Any, tuple[Any, ...]]] = ()) -> None:
+    """These kernels will be needed as machine code for these signatures, in this order.
+
+    parts: kernels that are copied into them, and not into each other, with the types of their arguments; for roots so large that
+    two processes had better share one.
+    """
     if not getattr(numba.config, "DISABLE_JIT", False):
-        _jobs.add(roots)
+        wanted = [(kernel, signature.args) for kernel, signature in roots]
+        missing = [key for key in wanted if key not in _jobs.seen and _is_missing(*key)]
+        _jobs.add(wanted, [(kernel.part, arguments) for kernel, arguments in parts] if missing else [])
+
+
+@contextlib.contextmanager
+def compiling() -> Iterator[None]:
+    """In this block, this thread compiles a kernel or loads it."""
+    _thread.compiling += 1
+    try:
+        yield
+    finally:
+        _thread.compiling -= 1
 
 
 def before_compiling(kernel: Any, arguments: tuple[Any, ...]) -> None:
-    """To call before a kernel is compiled or loaded: waits if the other process is at it."""
+    """To call before a kernel, or a part of one, is compiled or loaded: waits if the other process is at it."""
+    _jobs.first(kernel, arguments)
     if (kernel, arguments) in _jobs.all:
         with compile_times.waiting():
             _jobs.before(kernel, arguments)
@@ -207,9 +275,14 @@ def _is_missing(kernel: Any, arguments: tuple[Any, ...]) -> bool:
     if arguments in kernel.overloads or holds is None or not function.__module__.startswith("memetik.kernels."):
         return False
     named: Any = getattr(importlib.import_module(function.__module__), function.__qualname__, None)
-    if named is not kernel:
+    if named is not _whole(kernel):
         return False
     return not holds(arguments, kernel.targetctx)
+
+
+def _whole(kernel: Any) -> Any:
+    """The kernel of which this is a part, or the kernel itself."""
+    return getattr(kernel, "whole", kernel)
 
 
 def _is_allowed() -> bool:

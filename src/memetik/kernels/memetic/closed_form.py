@@ -16,20 +16,24 @@ nearly straight, the twin is half a turn away.
 import math
 from typing import NamedTuple
 
+from numba.core import types
+
 from memetik.kernels.body.forward import forward, frame_pose
 from memetik.kernels.closed_form.candidates import ROUNDING, closed_form_candidates, near_copy, nearest_candidate
 from memetik.kernels.closed_form.filter_candidates import Candidates, best_candidate, filter_candidates
-from memetik.kernels.closed_form.record import TWO_LINKS
+from memetik.kernels.closed_form.meeting_axes import three_turns, turn_wrist
+from memetik.kernels.closed_form.parallel_axes import outer_turns, turn_in_plane
+from memetik.kernels.closed_form.record import TWO_LINKS, Loop
 from memetik.kernels.compiler.cancel import CAUGHT, cancelled
 from memetik.kernels.compiler.clock import now
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.compiler.record import reader
+from memetik.kernels.compiler.record import numba_type, reader
 from memetik.kernels.math.pose import turn
 from memetik.kernels.memetic.pose_step import pose_step, solve_six
 from memetik.kernels.memetic.record import MemeticArrays, memetic_arrays
 from memetik.kernels.memetic.verify_pose import verify_pose
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, OUTCOME, TIMED_OUT
-from memetik.kernels.problem.function_pointers import call_stage
+from memetik.kernels.problem.function_pointers import PROBLEM, VECTOR, WORKSPACE, call_stage
 from memetik.kernels.problem.least_squares import LEAST_DAMPING
 from memetik.kernels.problem.mounts import seen_from_root
 from memetik.kernels.problem.record import Problem
@@ -242,6 +246,18 @@ def attempt_closed_form(table, q, outcome, seed, most, seconds):
                 q[problem.variables[k].index] = x[k]
             return REACHED
     return CLOSEST
+
+
+# The largest parts of it, with the types of their arguments, for two processes to share (compiler/second_compiler.py).
+_LOOP, _POSE, _INT, _FLOAT = numba_type(Loop), types.UniTuple(types.float64, 7), types.int64, types.float64
+_ROWS = types.float64[:, ::1]
+CLOSED_FORM_PARTS = (
+    (polish, (PROBLEM, _POSE, VECTOR, VECTOR, WORKSPACE)),
+    (outer_turns, (_LOOP, _FLOAT, _POSE)),
+    (turn_in_plane, (_LOOP, _POSE, _INT, _ROWS, _INT)),
+    (turn_wrist, (_LOOP, _FLOAT, _POSE, _INT, _ROWS, _INT)),
+    (three_turns, (_LOOP, _FLOAT, _POSE)),
+)
 
 
 @jit

@@ -9,10 +9,12 @@ way a problem is solved.
 
 from typing import NamedTuple
 
+from numba.core import types
+
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.compiler.record import Array, floats, item, reader, records
 from memetik.kernels.memetic.record import MemeticArrays, memetic_arrays
-from memetik.kernels.problem.function_pointers import call_stage
+from memetik.kernels.problem.function_pointers import TABLE, VECTOR, call_stage
 from memetik.kernels.problem.verify import REACHED
 from memetik.kernels.terms.function_pointers import call_write_pose
 from memetik.kernels.terms.targets import OK
@@ -58,6 +60,12 @@ def search_from(search, table, q, outcome, seed, most, seconds, usual):
     if not is_usual(q, memetic_arrays(table).solve.problem.limits.size, usual):
         return UNUSUAL
     return call_stage(search, table, q, outcome, seed, most, seconds)
+
+
+# As Python calls it.
+SEARCH_FROM = types.int64(
+    types.int64, TABLE, VECTOR, VECTOR, types.int64, types.int64, types.float64, types.float64
+)  # fmt: skip
 
 
 @jit

@@ -10,6 +10,8 @@ other problems.
 
 import math
 
+from numba.core import types
+
 from memetik.kernels.body.forward import forward, frame_pose
 from memetik.kernels.compiler.cancel import CAUGHT
 from memetik.kernels.compiler.jit import jit, jit_part
@@ -20,7 +22,7 @@ from memetik.kernels.memetic.record import memetic_arrays
 from memetik.kernels.memetic.search import FRESH, SHARE
 from memetik.kernels.memetic.verify_pose import verify_pose
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, spent
-from memetik.kernels.problem.function_pointers import call_stage
+from memetik.kernels.problem.function_pointers import PROBLEM, RUN, SOLVE, VECTOR, WORKSPACE, call_stage
 from memetik.kernels.problem.limits import sample
 from memetik.kernels.problem.mounts import seen_from_root
 from memetik.kernels.problem.solve import begin_solve
@@ -110,3 +112,14 @@ def solve_pose(table, q, outcome, seed, most, seconds):
     for k in range(x.size):
         q[problem.variables[k].index] = x[k]
     return status if run.clock[CAUGHT] == 0 else ENDED
+
+
+# The largest parts of it, with the types of their arguments, for two processes to share (compiler/second_compiler.py).
+_POSE = types.UniTuple(types.float64, 7)
+POSE_PARTS = (
+    (begin_solve, (SOLVE, VECTOR, VECTOR, types.int64, types.int64, types.float64)),
+    (is_beside, (PROBLEM, _POSE, types.float64, VECTOR, WORKSPACE)),
+    (draw_pose, (PROBLEM, _POSE, RUN, WORKSPACE)),
+    (verify_pose, (PROBLEM, _POSE, VECTOR, VECTOR, WORKSPACE)),
+    (descend_pose, (PROBLEM, _POSE, VECTOR, RUN, WORKSPACE)),
+)

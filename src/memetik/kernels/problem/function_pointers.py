@@ -4,11 +4,12 @@ from numba.core import types
 
 from memetik.kernels.compiler.function_pointers import caller
 from memetik.kernels.compiler.record import numba_type
-from memetik.kernels.problem.record import Problem, Run
+from memetik.kernels.problem.record import Problem, Run, SolveArrays
 from memetik.kernels.problem.workspace import Workspace
 
 VECTOR, TABLE = types.float64[::1], types.int64[::1]
 PROBLEM, RUN, WORKSPACE = numba_type(Problem), numba_type(Run), numba_type(Workspace)
+SOLVE = numba_type(SolveArrays)
 
 # (problem, x, run, work): one attempt of a local search, true if it satisfied all terms
 ATTEMPT = types.boolean(PROBLEM, VECTOR, RUN, WORKSPACE)

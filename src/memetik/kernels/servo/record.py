@@ -62,6 +62,7 @@ class ServoArrays(NamedTuple):
 
     memetic: MemeticArrays
     attempt: int  # address of the local search that fits the problem
+    tick: int  # address of one tick (TICK in tick.py)
     write: int  # address of the conversion of targets (WRITE_POSE in terms/function_pointers.py)
     place: int  # of the target in the data, where one pose is all there is
     most: int  # evaluations of a tick

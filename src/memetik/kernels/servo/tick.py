@@ -6,22 +6,31 @@ acceleration and position. Where targets are out of reach the goal is the bottom
 evaluations in each tick.
 """
 
+from numba.core import types
+
 from memetik.kernels.compiler.cancel import CAUGHT
+from memetik.kernels.compiler.function_pointers import caller
 from memetik.kernels.compiler.jit import jit
+from memetik.kernels.compiler.record import numba_type
 from memetik.kernels.memetic.refine import refine
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME, deadline_after, spent
+from memetik.kernels.problem.function_pointers import PROBLEM, RUN, TABLE, WORKSPACE
 from memetik.kernels.problem.guides import FAINT
 from memetik.kernels.problem.mounts import place_root
 from memetik.kernels.problem.record import Run
 from memetik.kernels.problem.verify import CLOSEST, ENDED, INVALID, REACHED, verify
 from memetik.kernels.servo.pace import move, slow_down_lead
-from memetik.kernels.servo.record import servo_arrays
+from memetik.kernels.servo.record import ServoArrays, servo_arrays
 from memetik.kernels.servo.rival import as_users_see_it, challenge, descend_from, way_to
 from memetik.kernels.terms.function_pointers import call_write_pose
 from memetik.kernels.terms.springs import rest_at_start
 
 JUMP = 0.5  # rad or m; a goal that moves farther in one tick is looked for from where the joints are, too
 REFINING = 12  # evaluations that a goal which misses something is refined by in each tick
+
+# One tick, and one with the target of the one pose that is wanted.
+TICK, TICK_POSE = types.int64(TABLE), types.int64(TABLE, types.float64[:, ::1])
+call_tick = caller(TICK)
 
 
 @jit
@@ -139,10 +148,19 @@ def tick_servo(table):
 
 @jit
 def tick_pose_servo(table, target):
-    """The same after setting the target of the one pose that is wanted, a 4x4 matrix. Returns what is wrong with the
-    matrix
-    below zero; the target before it counts then."""
+    """The same after setting the target of the one pose that is wanted, a 4x4 matrix. Returns what is wrong with the matrix
+    below zero; the target before it counts then.
+
+    It calls the tick by address, which is compiled once for both.
+    """
     own = servo_arrays(table)
     complaint = call_write_pose(own.write, target, own.memetic.solve.source, own.place)
-    status = tick_servo(table)
+    status = call_tick(own.tick, table)
     return status if complaint == 0 else -8 * complaint - status
+
+
+# The largest parts of a tick, with the types of their arguments, for two processes to share (compiler/second_compiler.py).
+TICK_PARTS = (
+    (challenge, (numba_type(ServoArrays), RUN)),
+    (refine, (PROBLEM, types.float64, RUN, WORKSPACE)),
+)
