@@ -1,5 +1,6 @@
 """A second process compiles, too: what it does is found, what it does not do is done here, and it never outlives its parent."""
 
+import inspect
 import os
 import subprocess
 import sys
@@ -11,6 +12,9 @@ import pytest
 
 from memetik.kernels.compiler import second_compiler
 from memetik.kernels.compiler.second_compiler import DONE, HERE, THERE, WAITING, _Job, _Jobs
+from memetik.kernels.memetic.closed_form import CLOSED_FORM_PARTS
+from memetik.kernels.memetic.pose_search import POSE_PARTS
+from memetik.kernels.servo.tick import TICK_PARTS
 from tests.conftest import COMPILED
 
 pytestmark = pytest.mark.only_if(COMPILED, "compiled kernels")
@@ -92,6 +96,13 @@ print(all(list(kernel.part.overloads) == [arguments] for kernel, arguments in (*
         tmp_path, MEMETIK_SECOND_COMPILER="0",
     )  # fmt: skip
     assert told == ["True"]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("parts", [POSE_PARTS, CLOSED_FORM_PARTS, TICK_PARTS])
+def test_parts_are_named_with_a_type_for_each_argument(parts):
+    for kernel, arguments in parts:
+        assert len(inspect.signature(kernel.py_func).parameters) == len(arguments)
 
 
 @needs_two_cores

@@ -38,7 +38,7 @@ from memetik.kernels.compiler.compile_time import compile_times
 
 SWITCH = "MEMETIK_SECOND_COMPILER"
 FEWEST = 2  # kernels for which a process is started, unless nothing is compiled yet
-IDLE = 10.0  # s without work after which it ends
+IDLE = 20.0  # s without work after which it ends
 LONGEST = 120.0  # s for one kernel, after which it is compiled here
 WAITING, HERE, THERE, DONE = range(4)  # nobody compiles it, this process does, the other does; it is on disk
 
