@@ -17,6 +17,8 @@ from .body import Link as Link
 from .body import Mimic as Mimic
 from .body import Poses as Poses
 from .body import Shape as Shape
+from .collision import Cover as Cover
+from .collision import cover as cover
 from .errors import BodyError as BodyError
 from .errors import FormatError as FormatError
 from .errors import GeometryError as GeometryError

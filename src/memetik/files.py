@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import uuid
 from pathlib import Path
 
 from memetik.errors import FormatError, MemetikError, shown
 
-__all__ = ["path_of", "writable_file", "writable_folder", "write_whole"]
+__all__ = ["cache_folder", "is_writable", "path_of", "writable_file", "writable_folder", "write_whole"]
 
 
 def path_of(value: object, error: type[MemetikError], what: str) -> Path:
@@ -22,6 +23,24 @@ def path_of(value: object, error: type[MemetikError], what: str) -> Path:
     except (OSError, ValueError, RuntimeError, TypeError) as reason:
         raise error(f"{what} is {shown(value)}, which cannot be used as a path: {_reason(reason)}.") from reason
     return path
+
+
+def cache_folder() -> Path:
+    """Where this user's programs keep what they can make again, by the customs of the system; it may not exist yet."""
+    home = Path.home()
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "memetik"
+    if sys.platform == "darwin":
+        return home / "Library" / "Caches" / "memetik"
+    return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "memetik"
+
+
+def is_writable(file: Path) -> bool:
+    """Whether a file could be written here, in a folder that exists."""
+    try:
+        return os.access(file.parent, os.W_OK) and (not file.exists() or os.access(file, os.W_OK))
+    except OSError:
+        return False
 
 
 def writable_folder(folder: str | Path) -> Path:

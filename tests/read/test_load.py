@@ -36,7 +36,7 @@ def test_options_reach_the_readers(arm):
     meshes = arm.parent / "arm" / "meshes"
     meshes.mkdir(parents=True)
     (meshes / "hand.stl").touch()
-    assert load(arm, package_roots=[arm.parent]).links["hand"].visuals[0].mesh == str(meshes / "hand.stl")
+    assert load(arm, roots=[arm.parent]).links["hand"].visuals[0].mesh == str(meshes / "hand.stl")
 
 
 def test_a_free_base(arm):

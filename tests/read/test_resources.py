@@ -66,7 +66,7 @@ def test_an_absolute_path_outside_the_roots_is_not_found(share):
 def test_shapes_keep_the_name_as_written_if_there_is_no_file(share):
     name = "package://arm/meshes/hand.stl"
     assert parse_urdf(URDF).links["hand"].visuals[0].mesh == name
-    found = parse_urdf(URDF, package_roots=[share]).links["hand"].visuals[0].mesh
+    found = parse_urdf(URDF, roots=[share]).links["hand"].visuals[0].mesh
     assert found == str(share / "arm" / "meshes" / "hand.stl")
-    lost = parse_urdf(URDF, package_roots=[share / "arm" / "meshes"]).links["hand"].visuals[0].mesh
+    lost = parse_urdf(URDF, roots=[share / "arm" / "meshes"]).links["hand"].visuals[0].mesh
     assert lost == name

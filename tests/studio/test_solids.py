@@ -61,7 +61,7 @@ TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 
 
 def drawn(folder, mesh="part.obj", scale="1 2 3", content=TETRAHEDRON):
     (folder / "part.obj").write_text(content)
-    return copies(parse_urdf(MODEL.format(mesh=mesh, scale=scale), package_roots=[folder]), [str(folder)])
+    return copies(parse_urdf(MODEL.format(mesh=mesh, scale=scale), roots=[folder]), [str(folder)])
 
 
 def test_a_mesh_in_the_roots_is_drawn(tmp_path):

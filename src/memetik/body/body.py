@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from os import PathLike
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -19,6 +20,7 @@ from memetik.body.table import table
 from memetik.body.tree import walk
 from memetik.body.variables import resolve
 from memetik.errors import BodyError, known, shown
+from memetik.files import path_of
 from memetik.geometry import TransformLike, as_transform
 from memetik.geometry.checks import frozen, mapping, real_array, real_number, several, text
 from memetik.geometry.transform import frozen_transform
@@ -81,13 +83,15 @@ class Body:
         home: Mapping[str, float] | None = None,
         chains: Mapping[str, Chain] | None = None,
         touching: Iterable[Iterable[str]] = (),
+        file: str | PathLike[str] | None = None,
     ) -> None:
         """`home` gives the resting posture by variable name (the rest: zero, or the limit nearest to it); `touching`
-        are pairs of links whose contact does not count as a collision."""
+        are pairs of links whose contact does not count as a collision; `file` is the model file it was read from."""
         if not isinstance(name, str):
             raise BodyError(f"the name of a body is {shown(name)}. Give a text.")
         self.name = name
         given = all_of(links, Link, "links of a body", "mk.Link(...)")
+        self.file = None if file is None else path_of(file, BodyError, "the file of a body")
         self.root, ordered = walk(given, all_of(joints, Joint, "joints of a body", "mk.Joint(...)"))
         self.links = {link.name: link for link in given}
         self.joints = {joint.name: joint for joint in ordered}
@@ -304,6 +308,46 @@ class Body:
         """The body with a free root: a joint named "base" of kind "xyz", "planar" or "floating" between a new root
         link "world" and the old root, within these limits (one number or one for each variable; none if not given)."""
         return cut.with_base(self, kind, lower, upper)
+
+    def with_shapes(
+        self,
+        *,
+        most: int = 4,
+        kinds: Iterable[str] = ("capsule", "sphere", "box"),
+        gain: float = 0.03,
+        of: str = "collision",
+        links: Iterable[str] | None = None,
+        roots: Iterable[str | PathLike[str]] = (),
+        save: bool | str | PathLike[str] = True,
+        progress: Callable[[int, int], None] | bool | None = None,
+    ) -> Body:
+        """The body with simple shapes in place of the meshes of its links, for Distance and SelfDistance.
+
+        The shapes of a link hold all of its surface, and the inside where the surface is closed, and as little else as can
+        be found: planes cut the surface into parts, and each part gets the least shape around it. Shapes that are simple
+        in the file stay as they are; a link without collision geometry gets the cover of its visuals. The same meshes give
+        the same shapes. `mk.cover` takes the same arguments and also says how large the shapes are.
+
+        most: shapes for a link, at most; 1 to 8.
+        kinds: of "capsule", "sphere", "box" and "cylinder", those that may be used. Cylinders are smallest around many arms,
+            but distances to them take longest.
+        gain: the share of the volume that another shape has to save: of 1 to `most` shapes those with the least
+            volume / (1 - gain)^shapes are taken. 0 takes the least volume, 0.2 about two shapes for a link.
+        of: "collision", or "visual" to cover the visual meshes of all links, where collision geometry is missing or coarse.
+        links: only these, by name; all unless given.
+        roots: folders in which meshes are looked for, besides those that mk.load looks in.
+        save: True keeps the shapes beside the model file as NAME.shapes.json, or in the user's cache folder if nothing can
+            be written there, and uses them again as long as meshes and options are the same; False does neither; a path
+            names the file. A body that comes from no file is not saved unless a path is given.
+        progress: a function that takes (done, total), False for nobody, or None for a line on the terminal.
+
+        Meshes are read by trimesh: pip install "memetik[meshes]".
+        """
+        from memetik.collision import cover  # it reads files, which bodies know nothing of
+
+        return cover(
+            self, most=most, kinds=kinds, gain=gain, of=of, links=links, roots=roots, save=save, progress=progress
+        ).body
 
     def __str__(self) -> str:
         return table(self)

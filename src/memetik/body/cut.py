@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 def rebuilt(body: Body, **changes: Any) -> Body:
     """The body made anew, with some arguments of its constructor changed."""
-    given = {"links": body.links.values(), "joints": body.joints.values(), "home": home_by_name(body)}
+    given = {
+        "links": body.links.values(),
+        "joints": body.joints.values(),
+        "home": home_by_name(body),
+        "file": body.file,
+    }
     return type(body)(body.name, **{**given, "chains": body.chains, "touching": body.touching, **changes})
 
 

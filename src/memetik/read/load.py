@@ -10,6 +10,7 @@ from memetik import bodies
 from memetik.body import Body
 from memetik.errors import FormatError, UnknownNameError, shown
 from memetik.read import xml
+from memetik.read.shapes import apply_shapes, read_shapes
 from memetik.read.srdf import apply, read_srdf
 from memetik.read.urdf import body_from_urdf
 from memetik.read.xacro import read_xacro
@@ -24,7 +25,8 @@ def load(
     base_lower: float | Sequence[float] = (),
     base_upper: float | Sequence[float] = (),
     srdf: str | PathLike[str] | None = None,
-    package_roots: Iterable[str | PathLike[str]] = (),
+    shapes: str | PathLike[str] | None = None,
+    roots: Iterable[str | PathLike[str]] = (),
     soft_limits: bool = False,
 ) -> Body:
     """A body by its bundled name, such as "panda", or from the path of a .urdf or .xacro file.
@@ -32,8 +34,10 @@ def load(
     `base` frees the root: "xyz", "planar" or "floating", within `base_lower` and `base_upper` (see
     Body.with_base). `srdf` is a file with named chains, the home posture and links that may touch. Bundled
     bodies bring theirs along; a file NAME.srdf beside your own NAME.urdf is not read unless it is given here.
-    Meshes are looked up in `package_roots` only; `soft_limits` narrows the limits to those of the safety
-    controllers.
+    `shapes` is a file of simple shapes in place of meshes, as Body.with_shapes writes it. Meshes are looked up
+    in the folders `roots`, among the folders around the file, and where ROS keeps packages (ROS_PACKAGE_PATH,
+    AMENT_PREFIX_PATH); those that are not found keep their name as written. `soft_limits` narrows the limits
+    to those of the safety controllers.
     """
     if not isinstance(source, (str, PathLike)):
         raise FormatError(f"load takes a bundled name or a path, not {type(source).__name__}.")
@@ -44,17 +48,19 @@ def load(
         srdf = path.with_suffix(".srdf") if srdf is None else srdf
     else:
         path = Path(source)
-    body = _read(path, package_roots, soft_limits)
+    body = _read(path, roots, soft_limits)
     if srdf is not None:
         body = apply(body, read_srdf(srdf))
+    if shapes is not None:
+        body = apply_shapes(body, read_shapes(shapes))
     return body.with_base(base, lower=base_lower, upper=base_upper)
 
 
-def _read_xml(path: Path, *, package_roots: Iterable[str | PathLike[str]], soft_limits: bool) -> Body:
+def _read_xml(path: Path, *, roots: Iterable[str | PathLike[str]], soft_limits: bool) -> Body:
     root = xml.read(path)
     if root.tag == "mujoco":
         raise FormatError(f"{path.name} is a MuJoCo model, which is not read yet. memetik reads {SUPPORTED}.")
-    return body_from_urdf(root, package_roots=package_roots, soft_limits=soft_limits)
+    return body_from_urdf(root, roots=roots, soft_limits=soft_limits, path=path)
 
 
 # What reads a file, by its suffix.
@@ -62,10 +68,10 @@ READERS: dict[str, Callable[..., Body]] = {".urdf": _read_xml, ".xacro": read_xa
 SUPPORTED = f"a bundled name, {', '.join(suffix for suffix in READERS if suffix != '.xml')}, or .xml with a <robot>"
 
 
-def _read(path: Path, package_roots: Iterable[str | PathLike[str]], soft_limits: bool) -> Body:
+def _read(path: Path, roots: Iterable[str | PathLike[str]], soft_limits: bool) -> Body:
     suffix = path.suffix.lower()
     if suffix in READERS:
-        return READERS[suffix](path, package_roots=package_roots, soft_limits=soft_limits)
+        return READERS[suffix](path, roots=roots, soft_limits=soft_limits)
     if suffix in NOT_YET:
         raise FormatError(f"{path.name}: {NOT_YET[suffix]} are not read yet. memetik reads {SUPPORTED}.")
     if not suffix and len(path.parts) == 1 and not _exists(path):

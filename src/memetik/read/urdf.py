@@ -21,35 +21,39 @@ OTHER_FORMATS = {"mujoco": "a MuJoCo model", "sdf": "a Gazebo SDF model", "COLLA
 
 
 def read_urdf(
-    path: str | PathLike[str], *, package_roots: Iterable[str | PathLike[str]] = (), soft_limits: bool = False
+    path: str | PathLike[str], *, roots: Iterable[str | PathLike[str]] = (), soft_limits: bool = False
 ) -> Body:
     """The body in a URDF file. See `parse_urdf`."""
-    return body_from_urdf(xml.read(path), package_roots=package_roots, soft_limits=soft_limits)
+    return body_from_urdf(xml.read(path), roots=roots, soft_limits=soft_limits, path=Path(path))
 
 
 def parse_urdf(
     text: str | bytes,
     *,
     file: str = "URDF text",
-    package_roots: Iterable[str | PathLike[str]] = (),
+    roots: Iterable[str | PathLike[str]] = (),
     soft_limits: bool = False,
+    path: Path | None = None,
 ) -> Body:
     """The body in URDF text; messages call the text `file`.
 
-    Meshes are looked up in `package_roots` and named by their path if they are there, as written if not:
-    kinematics needs no meshes. `soft_limits` narrows the limits to those of the safety controllers.
-    A continuous, floating or planar joint has no limits in URDF, so lower and upper are ignored there.
+    Meshes are looked up in `roots`, and around `path` if the text is from a file that the user chose (see
+    `resolve_mesh`), and named by their path if they are there, as written if not: kinematics needs no meshes.
+    `soft_limits` narrows the limits to those of the safety controllers. A continuous, floating or planar joint
+    has no limits in URDF, so lower and upper are ignored there.
     """
-    return body_from_urdf(xml.parse(text, file), package_roots=package_roots, soft_limits=soft_limits)
+    return body_from_urdf(xml.parse(text, file), roots=roots, soft_limits=soft_limits, path=path)
 
 
-def body_from_urdf(root: Element, *, package_roots: Iterable[str | PathLike[str]], soft_limits: bool) -> Body:
-    """The body under a <robot> element."""
+def body_from_urdf(
+    root: Element, *, roots: Iterable[str | PathLike[str]], soft_limits: bool, path: Path | None = None
+) -> Body:
+    """The body under a <robot> element, of the file at `path` if it is from one that the user chose."""
     _check_root(root)
     soft_limits = flag(soft_limits, FormatError, "soft_limits")
     notes = Notes()
     notes.misspelled(root, ("link", "joint", "material"))
-    locate = partial(locate_mesh, roots=package_roots)
+    locate = partial(locate_mesh, roots=roots, file=path)
     colors = read_materials(root, notes)
     links = [read_link(element, colors, notes, locate) for element in root.all("link")]
     joints = [read_joint(element, notes, soft_limits=soft_limits) for element in root.all("joint")]
@@ -58,7 +62,7 @@ def body_from_urdf(root: Element, *, package_roots: Iterable[str | PathLike[str]
         name = Path(root.file).stem
         notes.add(root, f"the robot has no name, so it is called {name!r}.")
     with naming(root.file):
-        body = Body(name, links, joints)
+        body = Body(name, links, joints, file=path)
     notes.warn()
     return body
 

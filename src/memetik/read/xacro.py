@@ -18,7 +18,7 @@ def read_xacro(
     path: str | PathLike[str],
     *,
     arguments: Mapping[str, str] | None = None,
-    package_roots: Iterable[str | PathLike[str]] = (),
+    roots: Iterable[str | PathLike[str]] = (),
     soft_limits: bool = False,
 ) -> Body:
     """The body in a xacro file; `arguments` are the values of its <xacro:arg> elements.
@@ -28,7 +28,8 @@ def read_xacro(
     file = path_of(path, FormatError, "the path of the file")
     xml.read(file)  # the same checks and messages as for URDF, before anything is expanded
     text = _expand(file, mapping(arguments, FormatError, "arguments", "{'prefix': 'left_'}"))
-    return parse_urdf(text, file=f"{file.name} (expanded)", package_roots=package_roots, soft_limits=soft_limits)
+    shown = f"{file.name} (expanded)"
+    return parse_urdf(text, file=shown, roots=roots, soft_limits=soft_limits, path=file)
 
 
 def _expand(file: Path, arguments: dict[str, str]) -> str:

@@ -26,7 +26,7 @@ Roots = Iterable[str | PathLike[str]]
 def load_body(source: BodySource, roots: Roots = ()) -> mk.Body:
     """The body of a scene. Files and the meshes of bodies are looked up inside `roots` only."""
     if source.kind == "file":
-        return _with_base(mk.load(_inside(source.value, roots), package_roots=roots), source)
+        return _with_base(mk.load(_inside(source.value, roots), roots=roots), source)
     return _load(source, tuple(Path(root) for root in roots))
 
 
@@ -37,7 +37,7 @@ def _load(source: BodySource, roots: tuple[Path, ...]) -> mk.Body:
             raise UnknownNameError("bundled body", source.value, bodies.names())
         body = mk.load(source.value)
     elif source.kind == "urdf":
-        body = parse_urdf(source.value, file="the uploaded URDF", package_roots=roots)
+        body = parse_urdf(source.value, file="the uploaded URDF", roots=roots)
     elif source.kind == "built":
         body = _build(source.value)
     else:
