@@ -125,6 +125,7 @@ from .solvers.stepping import Pseudoinverse as Pseudoinverse
 from .solvers.stepping import SelectivelyDampedLeastSquares as SelectivelyDampedLeastSquares
 from .solvers.stepping import SVDDampedLeastSquares as SVDDampedLeastSquares
 from .solvers.stepping import Transpose as Transpose
+from .write.cover import draw_cover as draw_cover
 from .write.evolved import draw_evolved as draw_evolved
 from .write.landscape import draw_landscape as draw_landscape
 from .write.picture import draw as draw

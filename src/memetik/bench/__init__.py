@@ -35,6 +35,7 @@ _EXPERIMENTS = {
     "claims.cuda": "batches on a graphics card, by their size",
     "nao_paper.nao": "FABRIK, Jacobian methods and networks on the arm of the NAO (Poddighe 2013)",
     "nao_paper.chains": "FABRIK, CCD, DLS and SDLS on chains of 2 to 100 joints (open in Poddighe 2013)",
+    "claims.covers": "meshes of ten robots covered by simple shapes: volume, time, and no collision missed",
     "claims.learned": "what the guess of a network is worth as a start",
     "claims.solutions": "all solutions of a pose, against the closed form",
     "claims.batch": "many poses at once, on one thread and on more, beside other solvers",
@@ -44,7 +45,7 @@ _EXPERIMENTS = {
     "ofkt_paper.forms": "quaternion-vector against matrix form inside the forward kinematics kernel",
 }
 
-_WITHOUT_FIGURES = ("cuda", "forms", "learned", "solutions")  # all others need matplotlib
+_WITHOUT_FIGURES = ("covers", "cuda", "forms", "learned", "solutions")  # all others need matplotlib
 
 
 def experiments() -> dict[str, str]:

@@ -2,5 +2,6 @@
 
 from memetik.collision.body_cover import Cover, cover
 from memetik.collision.sources import Source, find_sources
+from memetik.read.shapes import OF
 
-__all__ = ["Cover", "Source", "cover", "find_sources"]
+__all__ = ["OF", "Cover", "Source", "cover", "find_sources"]

@@ -32,6 +32,7 @@ class Cover(NamedTuple):
     """A body with simple shapes in place of meshes. `print(cover)` shows a table of its links."""
 
     body: Body  # with the shapes
+    original: Body  # with the meshes
     links: dict[str, LinkShapes]  # the shapes of each link that has meshes, and how large they are
     made: tuple[str, ...]  # the links that were covered now; the others are from the file
     file: Path | None  # where the shapes are kept
@@ -83,7 +84,7 @@ def cover(
     names = list(body.links) if links is None else _links(body, links)
     sources = find_sources(body, names, of, roots)
     if not sources:
-        return Cover(body, {}, (), None)
+        return Cover(body, body, {}, (), None)
     require_trimesh("covering meshes")
     file = _file(body, save)
     known_shapes = _read(file)
@@ -103,7 +104,7 @@ def cover(
     if file is not None and made:
         _save(file, text, body)
     covered_links = [covered(link, found[name]) if name in found else link for name, link in body.links.items()]
-    return Cover(rebuilt(body, links=covered_links), found, tuple(made), file)
+    return Cover(rebuilt(body, links=covered_links), body, found, tuple(made), file)
 
 
 def _made(source: Source, style: Style, key: str) -> LinkShapes:

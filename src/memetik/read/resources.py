@@ -35,7 +35,8 @@ def resolve_mesh(name: str, roots: Roots, file: str | PathLike[str] | None = Non
     Links and `..` are followed before the check, so that no name leads out of the roots.
 
     `file` is the model that names the mesh, if the user chose it: packages are then also looked for among the folders
-    above it and where ROS keeps them (ROS_PACKAGE_PATH, AMENT_PREFIX_PATH), paths beside it and up to one folder above.
+    above it and where ROS keeps them (ROS_PACKAGE_PATH, AMENT_PREFIX_PATH); paths, and those inside a package, beside it and
+    one folder above.
     """
     for place in mesh_places(name, roots, file):
         try:
@@ -105,6 +106,8 @@ def _around(name: str, file: Path) -> Iterator[Place]:
         for entry in filter(None, os.environ.get(variable, "").split(os.pathsep)):
             for own in _packages(Path(entry) / below, package):
                 yield Place(own / path_inside, own)
+    for above in (folder, folder.parent):  # a package that was copied under another name
+        yield Place(above / path_inside, above)
 
 
 def _packages(folder: Path, package: str) -> Iterator[Path]:

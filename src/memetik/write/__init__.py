@@ -1,5 +1,6 @@
 """Pictures: of a body, of an evolution, of numbers."""
 
+from memetik.write.cover import draw_cover
 from memetik.write.evolved import draw_evolved, evolved_figure
 from memetik.write.landscape import Row as LandscapeRow
 from memetik.write.landscape import columns as landscape_columns
@@ -13,6 +14,7 @@ from memetik.write.scenery import nice
 __all__ = [
     "LandscapeRow",
     "draw",
+    "draw_cover",
     "draw_evolved",
     "draw_landscape",
     "draw_many",

@@ -80,13 +80,13 @@ def draw_many(
     title = title_of(title)
     skeleton, shapes = (flag(value, FormatError, name) for value, name in ((skeleton, "skeleton"), (shapes, "shapes")))
     postures = several(postures, FormatError, "postures", "[body.home]")
-    file, page, direction, goals = _file(path), _page(size), direction_of(view), _goals(targets)
+    file, page, direction, goals = checked_file(path), checked_page(size), direction_of(view), _goals(targets)
     if len(postures) == 0:
         raise FormatError("draw_many needs at least one posture, but the list is empty.")
     colors = link_colors(body)
     scenes = [build_scene(body, body.forward(q), colors, shapes=shapes, skeleton=skeleton) for q in postures]
     unit = math.sqrt(min(page) / 800.0)  # small pictures have relatively larger dots and letters
-    camera, extent, floor = _frame(scenes, goals, direction, page, TITLE * page[1] if title else 0.0)
+    camera, extent, floor = framed(scenes, goals, direction, page, TITLE * page[1] if title else 0.0)
     definitions = svg.Definitions()
     parts = []
     if direction[1] > 0.0:  # seen from below, the ground would hide the body
@@ -106,7 +106,11 @@ def draw_many(
     parts.append(scenery.compass(camera, page, unit))
     if title:
         parts.append(svg.text(title, x=28.0 * unit, y=44.0 * unit, fill=GREY, font_size=20.0 * unit))
-    picture = svg.document(page, title or body.name, definitions, parts)
+    return write_picture(svg.document(page, title or body.name, definitions, parts), file)
+
+
+def write_picture(picture: str, file: Path | None) -> str:
+    """Write a picture, if there is a file for it; returns the picture."""
     if file is not None:
         try:
             file.write_text(picture, encoding="utf-8")
@@ -141,7 +145,7 @@ def _dots(body: Body, poses: Poses, painted: dict[str, list[Piece]], camera: Cam
     return dots
 
 
-def _frame(
+def framed(
     scenes: list[Scene], goals: list[Goal], view: tuple[float, float], page: tuple[float, float], top: float
 ) -> tuple[Camera, float, float]:
     """The camera that sees everything, half the size of the body [m], and its lowest height [m]."""
@@ -160,7 +164,8 @@ def _frame(
 # ---- Checks ------------------------------------------------------------------------------------------------
 
 
-def _file(path: str | PathLike[str] | None) -> Path | None:
+def checked_file(path: str | PathLike[str] | None) -> Path | None:
+    """The file of a picture, if one is wanted."""
     if path is None:
         return None
     file = file_of(path)
@@ -172,7 +177,8 @@ def _file(path: str | PathLike[str] | None) -> Path | None:
     return file
 
 
-def _page(size: tuple[float, float]) -> tuple[float, float]:
+def checked_page(size: tuple[float, float]) -> tuple[float, float]:
+    """The width and height of a picture [pixels]."""
     width, height = finite_array(size, "size", "a width and a height in pixels", (2,)).tolist()
     if min(width, height) < 32.0 or max(width, height) > 1e6:
         raise FormatError(f"size is {size}, but a picture needs at least 32 pixels each way, and at most a million.")
