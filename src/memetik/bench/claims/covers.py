@@ -32,7 +32,7 @@ ROBOTS = {
     "panda": Robot(ERD, "panda_description/urdf/panda.urdf"),
     "ur5": Robot(ERD, "ur_description/urdf/ur5_robot.urdf"),
     "iiwa14": Robot("rtb-data", "kuka_lbr_iiwa/urdf/lbr_iiwa_14_r820.urdf"),
-    "baxter": Robot(ERD, "baxter_description/urdf/baxter.urdf"),
+    "baxter": Robot(ERD, "baxter_description/urdf/baxter.urdf", "visual"),  # collision: mostly boxes
     "talos": Robot(ERD, "talos_data/robots/talos_full_v2.urdf"),
     "g1": Robot(ERD, "g1_description/urdf/g1_29dof_with_hand_rev_1_0.urdf"),
     "solo12": Robot(ERD, "solo_description/robots/solo12.urdf"),
