@@ -1,4 +1,5 @@
-"""Jobs for the worker: kernels for a scene, a longer search with its explanation, a comparison of methods, an evolution.
+"""Jobs for the worker: kernels for a scene, a longer search with its explanation, a comparison of methods, an evolution, a
+cover of meshes.
 
 Each takes the text of a scene, a joint vector to begin with and the folders that may be read, and raises nothing: what a
 page should say is part of the answer.
@@ -14,6 +15,7 @@ import numpy as np
 
 import memetik as mk
 from memetik import scenes
+from memetik.read import resolve_mesh
 from memetik.studio.session import Session
 from memetik.types import Array
 
@@ -49,6 +51,29 @@ def prepare(text: str, roots: Sequence[str]) -> str:
         return ""
     except mk.MemetikError as error:
         return str(error)
+
+
+class Covered(NamedTuple):
+    """The links of a body with simple shapes in place of meshes; `remark` says why if there are still meshes."""
+
+    links: tuple[mk.Link, ...]
+    remark: str
+
+
+def cover(text: str, q: list[float], roots: Sequence[str]) -> Covered:
+    """Cover the meshes of a scene's body, those that lie in the folders that may be read."""
+    links: tuple[mk.Link, ...] = ()
+    try:
+        body = scenes.load_body(scenes.loads(text).body, roots)
+        links = tuple(body.links.values())
+        meshes = {link.name: [s for s in link.shapes or link.visuals if s.kind == "mesh"] for link in links}
+        there = [name for name, own in meshes.items() if own and all(resolve_mesh(s.mesh, roots) for s in own)]
+        lost = [name for name, own in meshes.items() if own and name not in there]
+        made = mk.cover(body, links=there, roots=roots, progress=False).body
+        remark = f"the meshes of {', '.join(lost)} are not in the folders of the studio." if lost else ""
+        return Covered(tuple(made.links.values()), remark)
+    except mk.MemetikError as error:
+        return Covered(links, str(error))
 
 
 class Ghost(NamedTuple):

@@ -15,7 +15,7 @@ import memetik as mk
 from memetik.scenes import Scene, dumps
 from memetik.studio.gizmos import Gizmos
 from memetik.studio.guard import limit_uploads
-from memetik.studio.jobs import Answer, search
+from memetik.studio.jobs import Answer, Covered, cover, search
 from memetik.studio.panels.compare import ComparePanel
 from memetik.studio.panels.evolution import EvolutionPanel
 from memetik.studio.panels.joints import JointsPanel
@@ -51,6 +51,7 @@ class Page:
         self.trouble = ""  # the last message that was shown
         self._wake, self._closed = threading.Event(), threading.Event()
         self._asked: Scene | None = None
+        self._covering: Any = None  # the body whose cover was asked for
         self._changed_at = time.perf_counter()
         client.gui.configure_theme(show_logo=False, show_share_button=False)
         client.gui.main_panel.dock_right()
@@ -126,6 +127,8 @@ class Page:
             self.stage.apply_visibility()
             for panel in self.panels:
                 panel.renew()
+            if self.stage.seen["cover"]:
+                self._cover()
         self._touch()
 
     def close(self) -> None:
@@ -195,6 +198,23 @@ class Page:
                 self._wake.set()
 
         self.work(answered, search, scene, q)
+
+    def _cover(self) -> None:
+        """Ask the worker for the cover of the body, once."""
+        scene, q = self.session.scene, self.session.q
+        if self._covering == scene.body:
+            return
+        self._covering = scene.body
+
+        def covered(answer: Covered | None) -> None:
+            with self.session.lock:
+                if answer is None or scene.body != self.session.scene.body:
+                    return
+                self.stage.cover(answer.links)
+            if answer.remark:
+                self.tell("Not all is covered", answer.remark)
+
+        self.work(covered, cover, scene, q)
 
     # ---- Controls ------------------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ from memetik.write import link_colors
 
 BONE = 0.008  # radius of a bone, as a share of the size of the body
 AROUND = 16  # corners of a tube
-FORMATS = (".stl", ".obj", ".ply")
+FORMATS = (".stl", ".obj", ".ply", ".dae", ".glb")
 MOST_BYTES = 32 * 2**20
 MOST_FACES = 100_000  # more would be slow in a browser, and ghosts draw them again
 
@@ -110,6 +110,17 @@ def copies(body: mk.Body, roots: Sequence[str] = ()) -> dict[str, Copies]:
             rows["tube"].append((order[joint.parent], place, (radius, radius, length), colors[joint.parent]))
             rows["ball"].append((order[joint.parent], mk.transform(), (1.6 * radius,) * 3, colors[joint.parent]))
     return {unit: _stack(solids[unit], found) for unit, found in rows.items() if found}
+
+
+def shape_copies(body: mk.Body, links: Sequence[mk.Link]) -> dict[str, Copies]:
+    """The simple shapes for keeping distance of a body's links, which may have other shapes than its own."""
+    rows: dict[str, list[Row]] = {name: [] for name in UNITS}
+    colors, order = link_colors(body), {link: k for k, link in enumerate(body.links)}
+    for link in links:
+        for shape in (shape for shape in link.shapes if shape.kind != "mesh"):
+            for unit, place, scale in _parts(shape):
+                rows[unit].append((order[link.name], place, scale, colors[link.name]))
+    return {unit: _stack(UNITS[unit], found) for unit, found in rows.items() if found}
 
 
 def extent(body: mk.Body) -> float:

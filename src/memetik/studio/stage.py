@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import viser
 
+import memetik as mk
 from memetik.scenes import surface_of
 from memetik.studio.generations import Generation
 from memetik.studio.lines import Lines
 from memetik.studio.session import Session
-from memetik.studio.solids import copies, extent
+from memetik.studio.solids import Copies, copies, extent, shape_copies
 from memetik.studio.wishes import tip
 from memetik.types import Array
 from memetik.write import nice
@@ -24,6 +25,7 @@ GHOST_COLORS = (
 )  # fmt: skip
 BEST_COLOR = (70, 160, 95)
 START_COLOR = (150, 150, 160)
+GLASS = 0.4  # opacity of the shapes around a body
 AWAY, BESIDE = (1.0, -0.75, 0.35), (0.6, 0.8, 0.0)  # from the body to the camera, and to the right for it
 MARGIN = 0.08  # around the origins of links, which are thicker, as a share of the size of the body
 APART = 0.75  # between ghosts, as a share of the size of the body
@@ -34,9 +36,10 @@ class Figure:
     """One body on the stage: solid, or a ghost in one colour."""
 
     def __init__(
-        self, api: Any, name: str, session: Session, *, color: Any = None, opacity: float | None = None
-    ) -> None:
-        self._copies = copies(session.body, session.roots)
+        self, api: Any, name: str, session: Session, *, color: Any = None, opacity: float | None = None,
+        parts: dict[str, Copies] | None = None,
+    ) -> None:  # fmt: skip
+        self._copies = copies(session.body, session.roots) if parts is None else parts
         poses = session.poses(session.q).array
         self._handles = {}
         for unit, solids in self._copies.items():
@@ -77,7 +80,11 @@ class Stage:
         self._crowd: list[Any] = []
         self._best: Figure | None = None  # of a generation, seen in place of the body
         self._trails: dict[str, tuple[deque[Array], Any]] = {}
-        self.seen = {"body": True, "skeleton": False, "joint axes": False, "start ghost": False, "trails": True}
+        self._cover: Figure | None = None
+        self._covered: tuple[Any, Sequence[mk.Link]] = None, ()  # the body of a scene, and its links with simple shapes
+        self.seen = {
+            "body": True, "cover": False, "skeleton": False, "joint axes": False, "start ghost": False, "trails": True
+        }  # fmt: skip
         self.build()
 
     def build(self) -> None:
@@ -104,6 +111,7 @@ class Stage:
         )  # fmt: skip
         self._handles += [self._figure, self._start, self._skeleton, self._axes, self._arcs, grid]
         self._scenery()
+        self._build_cover()
         self.apply_visibility()
 
     def look(self, beside: float = 0.0) -> None:
@@ -130,11 +138,28 @@ class Stage:
         with self._client.atomic():
             if self.seen["body"]:
                 self._figure.pose(poses)
+            if self.seen["cover"] and self._cover is not None:
+                self._cover.pose(poses)
             if self.seen["skeleton"]:
                 self._skeleton.points = self._lines.skeleton(poses).astype(np.float32)
             if self.seen["joint axes"] and len(self._axes.points):
                 self._axes.points = self._lines.axes(poses).astype(np.float32)
                 self._arcs.points = self._lines.arcs(poses).astype(np.float32)
+
+    def cover(self, links: Sequence[mk.Link]) -> None:
+        """Show the simple shapes of these links, which are those of the session's body, as glass around it."""
+        self._covered = self._session.scene.body, links
+        self._build_cover()
+        self.apply_visibility()
+
+    def _build_cover(self) -> None:
+        if self._cover is not None:
+            self._cover.remove()
+            self._cover = None
+        body, links = self._covered
+        if body == self._session.scene.body:
+            parts = shape_copies(self._session.body, links)
+            self._cover = Figure(self._api, "/cover", self._session, opacity=GLASS, parts=parts)
 
     def compare(self, ghosts: Sequence[tuple[Array, str]], apart: bool = False) -> None:
         """Show postures with labels as ghosts, each in its colour, side by side if `apart`; none takes the old ones away."""
@@ -193,6 +218,8 @@ class Stage:
     def apply_visibility(self) -> None:
         """Show what the page asks for."""
         self._figure.show(self.seen["body"] and self._best is None)
+        if self._cover is not None:
+            self._cover.show(self.seen["cover"] and self._best is None)
         self._start.show(self.seen["start ghost"])
         self._skeleton.visible = self.seen["skeleton"]
         self._axes.visible = self._arcs.visible = self.seen["joint axes"]
