@@ -19,6 +19,8 @@ from .body import Poses as Poses
 from .body import Shape as Shape
 from .collision import Cover as Cover
 from .collision import cover as cover
+from .collision import hull as hull
+from .collision import with_hulls as with_hulls
 from .errors import BodyError as BodyError
 from .errors import FormatError as FormatError
 from .errors import GeometryError as GeometryError

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 
+from memetik.body.hull import Hull, convex_hull, rounded_hull
 from memetik.errors import BodyError, shown
 from memetik.geometry import as_transform
 from memetik.geometry.checks import frozen, real_array, real_number, several, three_finite
@@ -17,31 +19,42 @@ from memetik.types import Array
 T = TypeVar("T")
 
 # The numbers that give each kind of shape its size, all in metres. A capsule's and a cylinder's length runs along z,
-# between the centres of the caps; a mesh has a file name instead and its numbers are scale factors.
+# between the centres of the caps; a mesh has a file name instead and its numbers are scale factors. A hull is what is
+# within a radius of the convex hull of its points.
 SHAPE_SIZES: dict[str, tuple[str, ...]] = {
     "sphere": ("radius",),
     "capsule": ("radius", "length"),
     "cylinder": ("radius", "length"),
     "box": ("x", "y", "z"),
     "mesh": ("scale x", "scale y", "scale z"),
+    "hull": ("radius",),
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """A solid fixed to a link, for drawing and for keeping distance: `link_from_shape` places it."""
+    """A solid fixed to a link, for drawing and for keeping distance: `link_from_shape` places it.
+
+    kind, size: "sphere" (radius), "capsule" and "cylinder" (radius, length along z), "box" (x, y, z), all in metres; "mesh"
+    (scale x, y, z) of the file `mesh`; "hull" (radius, 0 unless given) of `points` (n, 3) [m]: all that is within the
+    radius of their convex hull, which may be flat, a segment or a point. mk.hull makes hulls of meshes, too.
+    color: red, green, blue and opacity from 0 to 1, None for that of the link.
+    """
 
     kind: str
-    size: tuple[float, ...]
+    size: tuple[float, ...] = ()
     link_from_shape: Array = field(default_factory=lambda: np.eye(4))
     mesh: str = ""
     color: tuple[float, float, float, float] | None = None  # red, green, blue, opacity in 0..1
+    points: Array | None = None  # (n, 3) [m], of a hull
 
     def __post_init__(self) -> None:
         if not isinstance(self.kind, str) or self.kind not in SHAPE_SIZES:
             raise BodyError(f"unknown shape {shown(self.kind)}. The shapes are: {', '.join(SHAPE_SIZES)}.")
         names = SHAPE_SIZES[self.kind]
-        sizes = real_array(self.size, BodyError, f"the size of a {self.kind} is {', '.join(names)}")
+        hull = self.kind == "hull"
+        given = (0.0,) if hull and isinstance(self.size, tuple) and not self.size else self.size
+        sizes = real_array(given, BodyError, f"the size of a {self.kind} is {', '.join(names)}")
         if sizes.shape != (len(names),):
             raise BodyError(f"a {self.kind} takes {', '.join(names)}; got {sizes.size} numbers.")
         positive = self.kind != "mesh"  # a mesh may be mirrored by a negative scale
@@ -49,12 +62,28 @@ class Shape:
             raise BodyError(f"a {self.kind} has a size that is negative or not finite: {self.size}.")
         set_field = object.__setattr__  # the dataclass is frozen; this is its constructor
         set_field(self, "size", tuple(sizes.tolist()))
+        if hull:
+            set_field(self, "points", frozen(_points(self.points)))
+        elif self.points is not None:
+            raise BodyError(f"a {self.kind} has no points; a hull has: mk.Shape('hull', points=...).")
         if not isinstance(self.mesh, str):
             raise BodyError(f"the mesh of a shape is {shown(self.mesh)}. Give the name of a file.")
         if self.color is not None:
             set_field(self, "color", _color(self.color))
         place = frozen_transform(self.link_from_shape, BodyError, f"a {self.kind} has a bad origin")
         set_field(self, "link_from_shape", place)
+
+    @cached_property
+    def hull(self) -> Hull:
+        """Corners and triangles of a hull, in the axes of the shape, without its radius."""
+        if self.points is None:
+            raise BodyError(f"a {self.kind} is no hull of points.")
+        return convex_hull(self.points)
+
+    @cached_property
+    def rounded_hull(self) -> Hull:
+        """The same with its radius, which it approximates by polyhedra: for pictures."""
+        return rounded_hull(self.hull.vertices, self.size[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +146,20 @@ def all_of(items: object, kind: type[T], what: str, example: str) -> tuple[T, ..
         if not isinstance(item, kind):
             raise BodyError(f"{what}: {shown(item)} is not a {kind.__name__.lower()}. Give {example}.")
     return found
+
+
+def _points(points: object) -> Array:
+    """Those of a hull."""
+    if points is None:
+        raise BodyError(
+            "a hull has no points. Give an array (n, 3): mk.Shape('hull', points=[(0, 0, 0), (0.1, 0, 0)])."
+        )
+    numbers = np.array(real_array(points, BodyError, "the points of a hull are not numbers"))
+    if numbers.ndim != 2 or numbers.shape[1] != 3 or len(numbers) == 0:
+        raise BodyError(f"the points of a hull have the shape {numbers.shape}; it must be (n, 3), n at least 1.")
+    if not np.isfinite(numbers).all():
+        raise BodyError("the points of a hull have an entry that is NaN or infinite.")
+    return numbers
 
 
 def _color(color: object) -> tuple[float, ...]:

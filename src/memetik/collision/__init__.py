@@ -1,7 +1,8 @@
 """Solid bodies: covers of meshes by simple shapes, pairs of links that can meet, worlds of obstacles."""
 
 from memetik.collision.body_cover import Cover, cover
+from memetik.collision.hulls import hull, hull_of, with_hulls
 from memetik.collision.sources import Source, find_sources
 from memetik.read.shapes import OF
 
-__all__ = ["OF", "Cover", "Source", "cover", "find_sources"]
+__all__ = ["OF", "Cover", "Source", "cover", "find_sources", "hull", "hull_of", "with_hulls"]

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from memetik.body import Body, Shape
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_array, several, text
-from memetik.kernels.terms.distance import DISTANCE, GROUP_CENTER, GROUP_SOLIDS
-from memetik.kernels.terms.geometry.solids import SOLID_DATA
+from memetik.kernels.terms.distance import DISTANCE, GROUP_CENTER, GROUP_SOLIDS, HULL_DISTANCE
+from memetik.kernels.terms.geometry.solids import SOLID_POINTS
 from memetik.objectives.objective import (
     FrameLike,
     Packer,
@@ -22,7 +22,7 @@ from memetik.objectives.objective import (
     checked_length,
     checked_name,
 )
-from memetik.objectives.solids import ball, group, link_solids, world_groups
+from memetik.objectives.solids import GROUP_OF_ONE, ball, group, link_solids, renew_kernels, world_groups
 from memetik.types import Array
 
 # Pairs that can be too close at the same time and pull each on its own; random humanoids have up to that many.
@@ -48,11 +48,13 @@ class Apart(Single):
         self._margin = checked_length(value, self.name, "margin")
         self._changed()
 
-    def _pack_pairs(self, packer: Packer, pairs: Sequence[tuple[int, int]], frames: Sequence[FrameLike]) -> None:
-        """Add the term: `pairs` are places of groups, `frames` what carries them."""
+    def _pack_pairs(
+        self, packer: Packer, pairs: Sequence[tuple[int, int]], frames: Sequence[FrameLike], hulls: bool
+    ) -> None:
+        """Add the term: `pairs` are places of groups, `frames` what carries them; `hulls`: some of the solids are."""
         if pairs:
             packer.add(
-                DISTANCE, tolerance=self.tolerance, rows=min(len(pairs), ROWS), count=len(pairs),
+                HULL_DISTANCE if hulls else DISTANCE, tolerance=self.tolerance, rows=min(len(pairs), ROWS), count=len(pairs),
                 data=packer.numbers([self.margin, *(place for pair in pairs for place in pair)]),
                 reach=max(packer.reach(frame) for frame in frames),
                 more_frames=[packer.frame(_link(frame)) for frame in frames],
@@ -70,9 +72,10 @@ class Distance(Apart):
     in eq. 4.7 of the thesis, whose loss is infinite there.
 
     a and b are the closest points of the cores of two shapes, r_a and r_b what surrounds these: the centre of a sphere,
-    the axis of a capsule, the whole of a box. The distances are exact, save for cylinders: such a one counts as being
-    where both the capsule and the box around it are, which sticks out at the rims only. Meshes must be covered by
-    simple shapes. The error is the depth of the deepest pair.
+    the axis of a capsule, the whole of a box or of a convex hull. The distances are exact, save for cylinders: from all but
+    hulls such a one counts as being where both the capsule and the box around it are, which sticks out at the rims only.
+    Meshes count as their convex hulls (mk.hull, mk.with_hulls), or must be covered by simple shapes. The error is the depth
+    of the deepest pair.
     """
 
     def __init__(
@@ -93,7 +96,7 @@ class Distance(Apart):
         if shared:
             names = ", ".join(sorted(shared))
             raise ProblemError(f"{self.name}: {names} cannot keep away from itself. Leave it out of one side.")
-        self._world = Target(0)
+        self._world, self._count = Target(0), 0
         self.obstacles = obstacles
 
     @property
@@ -102,15 +105,20 @@ class Distance(Apart):
 
         Assign points, spheres or shapes to move them; as many as before change in place, others compile anew.
         """
-        return self._world.numbers.reshape(-1, _GROUP)[:, GROUP_CENTER : GROUP_CENTER + 4].copy()
+        return self._groups[:, GROUP_CENTER : GROUP_CENTER + 4].copy()
 
     @obstacles.setter
     def obstacles(self, value: object) -> None:
-        groups = world_groups(value, self.name)
-        if groups.size != self._world.numbers.size:
-            self._world = Target(groups.size)
+        groups, points = world_groups(value, self.name)
+        if len(groups) != self._count or groups.size + points.size != self._world.numbers.size:
+            self._world, self._count = Target(groups.size + points.size), len(groups)
             self._changed()
-        self._world.assign(0, groups.ravel())
+        self._world.assign(0, np.concatenate([groups.ravel(), points]))
+
+    @property
+    def _groups(self) -> Array:
+        """The numbers of the obstacles in the world; behind them stand the points of hulls."""
+        return self._world.numbers[: self._count * GROUP_OF_ONE].reshape(-1, GROUP_OF_ONE)
 
     def frames(self) -> tuple[FrameLike, ...]:
         return (*self.kept, *self.others)
@@ -118,13 +126,17 @@ class Distance(Apart):
     def pack(self, packer: Packer) -> None:
         kept = [self._group(packer, frame, self.radius) for frame in self.kept]
         others = [self._group(packer, frame, None) for frame in self.others]
+        groups = self._groups.copy()
+        renew_kernels(groups)
+        self._world.assign(0, groups.ravel())
         world = packer.target(self._world)
-        others += range(world, world + self._world.numbers.size, _GROUP)
-        self._pack_pairs(packer, list(product(kept, others)), self.frames())
+        others += range(world, world + groups.size, GROUP_OF_ONE)
+        hulls = bool((groups[:, GROUP_SOLIDS + SOLID_POINTS] > 0.0).any()) or _with_hulls(packer.body, self.frames())
+        self._pack_pairs(packer, list(product(kept, others)), self.frames(), hulls)
 
     def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
         """Obstacles over time: rows of as many points or spheres as now, an array of rows x k x 3 or 4."""
-        rows = np.array([world_groups(np.asarray(step), self.name).ravel() for step in np.asarray(path)])
+        rows = np.array([world_groups(np.asarray(step), self.name)[0].ravel() for step in np.asarray(path)])
         if rows.shape[1:] != self._world.numbers.shape:
             count = len(self.obstacles)
             raise ProblemError(f"{self.name}: many obstacles must be an array of rows x {count} x 3 or 4.")
@@ -188,13 +200,17 @@ class SelfDistance(Apart):
             link: packer.numbers(group(packer.frame(link), link_solids(packer.body, link, self.name)))
             for link in dict.fromkeys(link for pair in pairs for link in pair)
         }
-        self._pack_pairs(packer, [(groups[a], groups[b]) for a, b in pairs], list(groups))
+        self._pack_pairs(
+            packer, [(groups[a], groups[b]) for a, b in pairs], list(groups), _with_hulls(packer.body, list(groups))
+        )
 
     def __repr__(self) -> str:
         return f"<{self.name} {len(self.pairs)} pairs of links>"
 
 
-_GROUP = GROUP_SOLIDS + SOLID_DATA  # an obstacle: a group of one solid
+def _with_hulls(body: Body, frames: Iterable[FrameLike]) -> bool:
+    """Whether links by name have hulls among their shapes."""
+    return any(shape.kind == "hull" for link in frames if isinstance(link, str) for shape in body.links[link].shapes)
 
 
 def _kept(frame: FrameLike | Iterable[FrameLike]) -> tuple[FrameLike, ...]:

@@ -16,7 +16,7 @@ from memetik.objectives.framed import Pointed
 from memetik.objectives.objective import FrameLike, Packer, Target, checked_length
 from memetik.objectives.pose import pack_pose_term
 from memetik.objectives.pose_target import checked_point, set_rotation, unit
-from memetik.objectives.solids import ball, link_solids
+from memetik.objectives.solids import ball, link_solids, stack
 from memetik.types import Array
 
 
@@ -157,14 +157,14 @@ class Plane(Through):
 
     def pack(self, packer: Packer) -> None:
         solids = self.solids(packer)
-        data = packer.numbers([float(self.side == "above"), *(number for solid in solids for number in solid)])
+        data = packer.numbers([float(self.side == "above"), *stack(solids)])
         self.add_term(packer, PLANE, self.tolerance, packer.target(self._numbers), data, len(solids))
 
 
 class Touch(Plane):
     """A link touches a plane, or stays above it: as Plane, for the lowest point of its collision shapes.
 
-    Lowest along the normal, exact for spheres, capsules, cylinders and boxes. mk.Touch("foot") puts a foot on the
+    Lowest along the normal, exact for spheres, capsules, cylinders, boxes and hulls. mk.Touch("foot") puts a foot on the
     ground, mk.Touch("elbow", (0, 0, 0.7), side="above") keeps an elbow above a table.
     """
 

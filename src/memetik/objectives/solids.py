@@ -2,6 +2,9 @@
 
 sphere    ball                     cylinder  line along z + disc
 capsule   line along z + ball      box       box
+hull      points + ball
+
+The numbers of a hull are followed by its points, which stand behind all solids that it is together with.
 """
 
 from __future__ import annotations
@@ -11,12 +14,29 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from memetik.body import Body, Shape
+from memetik.body.hull import Hull, neighbours
 from memetik.errors import ProblemError, shown
 from memetik.geometry import to_quaternion
 from memetik.geometry.checks import real_array, several
+from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_SOLIDS
-from memetik.kernels.terms.geometry.solids import SOLID_BALL, SOLID_BOX, SOLID_DATA, SOLID_DISC
+from memetik.kernels.terms.function_pointers import APART
+from memetik.kernels.terms.geometry.hulls import hull_apart
+from memetik.kernels.terms.geometry.solids import (
+    SOLID_BALL,
+    SOLID_BOX,
+    SOLID_DATA,
+    SOLID_DISC,
+    SOLID_KERNEL,
+    SOLID_POINTS,
+)
 from memetik.types import Array
+
+GROUP_OF_ONE = GROUP_SOLIDS + SOLID_DATA  # the numbers of a group of one solid, but for the points of a hull
+
+LINKED = (
+    128  # points of a hull beyond which neighbours lead to the farthest one sooner (python -m tests.stress.hulls time)
+)
 
 _CANNOT = (
     "{}: cannot keep away from {}. Give points (x, y, z), spheres (x, y, z, radius), shapes placed in the world, "
@@ -25,7 +45,10 @@ _CANNOT = (
 
 
 def solid(shape: Shape, owner: str) -> Array:
-    """The numbers of a shape, placed by its link_from_shape; `owner` says in an error whose shape it is."""
+    """The numbers of a shape, placed by its link_from_shape; `owner` says in an error whose shape it is.
+
+    Of a hull its points follow, about the middle of the box around them, and beyond LINKED of them their neighbours.
+    """
     numbers = np.zeros(SOLID_DATA)
     numbers[:4] = to_quaternion(shape.link_from_shape[:3, :3])
     numbers[4:7] = shape.link_from_shape[:3, 3]
@@ -34,12 +57,29 @@ def solid(shape: Shape, owner: str) -> Array:
     elif shape.kind in ("sphere", "capsule", "cylinder"):
         numbers[SOLID_DISC if shape.kind == "cylinder" else SOLID_BALL] = shape.size[0]
         numbers[SOLID_BOX + 2] = 0.0 if shape.kind == "sphere" else shape.size[1] / 2.0
+    elif shape.kind == "hull":
+        low, high = shape.hull.vertices.min(axis=0), shape.hull.vertices.max(axis=0)
+        middle = 0.5 * (low + high)
+        numbers[4:7] += shape.link_from_shape[:3, :3] @ middle
+        numbers[SOLID_BOX : SOLID_BOX + 3] = 0.5 * (high - low)
+        numbers[SOLID_BALL] = shape.size[0]
+        numbers[SOLID_KERNEL : SOLID_KERNEL + 2] = divmod(lasting_address(hull_apart, APART), 2**32)
+        return np.concatenate([numbers, _hull_points(shape.hull, middle)])
     else:
         raise ProblemError(
-            f"{owner} is a {shape.kind}, which has no simple distance. Cover it by spheres, capsules, cylinders or "
-            "boxes: for a link, mk.Link(name, shapes=[mk.Shape('capsule', (radius, length), link_from_shape)])."
+            f"{owner} is a {shape.kind}, which has no simple distance. Take its convex hull, mk.hull(file), for all links "
+            "mk.with_hulls(body), or cover it by spheres, capsules, cylinders or boxes: for a link, mk.Link(name, "
+            "shapes=[mk.Shape('capsule', (radius, length), link_from_shape)])."
         )
     return numbers
+
+
+def renew_kernels(groups: Array) -> None:
+    """Write the address of the kernel for hulls into groups of one solid that may come from another process."""
+    hulls = groups[:, GROUP_SOLIDS + SOLID_POINTS] > 0.0
+    if hulls.any():
+        first = GROUP_SOLIDS + SOLID_KERNEL
+        groups[hulls, first : first + 2] = divmod(lasting_address(hull_apart, APART), 2**32)
 
 
 def link_solids(body: Body, link: str, name: str) -> list[Array]:
@@ -54,6 +94,28 @@ def link_solids(body: Body, link: str, name: str) -> list[Array]:
     return [solid(shape, f"{name}: shape {k} of link {link!r}") for k, shape in enumerate(shapes)]
 
 
+def _hull_points(hull: Hull, middle: Array) -> Array:
+    """As kernels/terms/geometry/support.py reads them."""
+    linked = len(hull.vertices) > LINKED
+    parts = [np.array([len(hull.vertices), linked]), (hull.vertices - middle).ravel()]
+    if linked:
+        near = neighbours(hull)
+        parts += [np.cumsum([0, *map(len, near)]), np.concatenate(near)]
+    return np.concatenate(parts)
+
+
+def stack(solids: Sequence[Array]) -> Array:
+    """Solids one after the other, then the points of those that are hulls."""
+    rows = np.array([numbers[:SOLID_DATA] for numbers in solids])
+    points = [numbers[SOLID_DATA:] for numbers in solids]
+    place = rows.size
+    for k, own in enumerate(points):
+        if own.size:
+            rows[k, SOLID_POINTS] = place - k * SOLID_DATA
+            place += own.size
+    return np.concatenate([rows.ravel(), *points])
+
+
 def ball(center: Sequence[float] | Array = (0.0, 0.0, 0.0), radius: float = 0.0) -> Array:
     """The numbers of a ball; one of no radius is a point."""
     numbers = np.zeros(SOLID_DATA)
@@ -65,19 +127,36 @@ def ball(center: Sequence[float] | Array = (0.0, 0.0, 0.0), radius: float = 0.0)
 
 def group(frame: int, solids: Iterable[Array]) -> Array:
     """The numbers of solids that ride on one frame (its row; -1 for the world), with a ball around all of them."""
-    rows = np.array(list(solids))
+    parts = list(solids)
+    rows = np.array([numbers[:SOLID_DATA] for numbers in parts])
     centers = rows[:, 4:7]
     boxes = rows[:, SOLID_BOX : SOLID_BOX + 3] + np.outer(rows[:, SOLID_DISC], (1.0, 1.0, 0.0))
     radii = np.linalg.norm(boxes, axis=1) + rows[:, SOLID_BALL]
     center = 0.5 * ((centers - radii[:, None]).min(axis=0) + (centers + radii[:, None]).max(axis=0))
     radius = float((np.linalg.norm(centers - center, axis=1) + radii).max())
-    return np.array([frame, *center, radius, len(rows), *rows.ravel()])
+    return np.concatenate([[frame], center, [radius, len(rows)], stack(parts)])
 
 
-def world_groups(obstacles: object, name: str) -> Array:
-    """Obstacles in the world, each a group: an array of points or spheres, or a list that may hold shapes."""
+def world_groups(obstacles: object, name: str) -> tuple[Array, Array]:
+    """Obstacles in the world, each a group, then the points of hulls, which stand behind all groups.
+
+    Obstacles are an array of points or spheres, or a list that may hold shapes.
+    """
+    parts = _each_group(obstacles, name)
+    groups = np.vstack([np.empty((0, GROUP_OF_ONE)), *(part[:, :GROUP_OF_ONE] for part in parts)])
+    row, place = 0, groups.size
+    for part in parts:
+        more = part.shape[1] - GROUP_OF_ONE
+        if more:
+            groups[row, GROUP_SOLIDS + SOLID_POINTS] = place - row * GROUP_OF_ONE - GROUP_SOLIDS
+        row, place = row + len(part), place + more
+    return groups, np.concatenate([np.empty(0), *(part[:, GROUP_OF_ONE:].ravel() for part in parts)])
+
+
+def _each_group(obstacles: object, name: str) -> list[Array]:
+    """One row for each shape, many for an array of points or spheres."""
     if isinstance(obstacles, np.ndarray):
-        return _balls(obstacles, name)
+        return [_balls(obstacles, name)]
     items = [obstacles] if isinstance(obstacles, Shape) else obstacles
     if not isinstance(items, Iterable):
         raise ProblemError(_CANNOT.format(name, shown(obstacles)))
@@ -85,12 +164,11 @@ def world_groups(obstacles: object, name: str) -> Array:
     if rows and not any(isinstance(item, Shape) for item in rows):
         parts = [np.atleast_1d(real_array(item, ProblemError, f"{name}: an obstacle is not numbers")) for item in rows]
         if len({part.size for part in parts}) == 1:
-            return _balls(parts, name)
-    groups = [
+            return [_balls(parts, name)]
+    return [
         group(-1, [solid(item, f"{name}: obstacle {k}")])[None] if isinstance(item, Shape) else _balls(item, name)
         for k, item in enumerate(rows)
     ]
-    return np.vstack([np.empty((0, GROUP_SOLIDS + SOLID_DATA)), *groups])
 
 
 def _balls(values: object, name: str) -> Array:

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.body import Body, Chain, Joint, Link, Mimic, Shape
+from memetik.body.hull import volume_and_center
 from memetik.body.link import all_of
 from memetik.errors import BodyError, known, shown
 from memetik.geometry import TransformLike, as_transform, between, transform
 from memetik.geometry.checks import real_array, text
+from memetik.types import Array
 
 WATER = 1000.0  # kg/m3; limbs weigh about as much
 # The volume of a shape of this size [m3]; a mesh counts as none, because its file is not read here.
@@ -157,8 +159,17 @@ def add_rods(
 def _link(name: str, shapes: Sequence[Shape], mass: float | None) -> Link:
     """A link with its mass spread evenly over its shapes."""
     shapes = all_of(shapes, Shape, f"link {name!r}: shapes", "mk.Shape('sphere', (0.1,))")
-    volumes = np.array([VOLUMES[shape.kind](*shape.size) for shape in shapes])
+    parts = [_volume_and_center(shape) for shape in shapes]
+    volumes = np.array([volume for volume, _ in parts])
     total = float(volumes.sum())
-    centers = np.array([shape.link_from_shape[:3, 3] for shape in shapes]).reshape(-1, 3)
+    centers = np.array([center for _, center in parts]).reshape(-1, 3)
     x, y, z = (volumes @ centers / total).tolist() if total > 0.0 else (0.0, 0.0, 0.0)
     return Link(name, WATER * total if mass is None else mass, (x, y, z), shapes)
+
+
+def _volume_and_center(shape: Shape) -> tuple[float, Array]:
+    """The volume [m3] of a shape, without the radius of a hull, and its centre in the link [m]."""
+    if shape.kind != "hull":
+        return VOLUMES[shape.kind](*shape.size), shape.link_from_shape[:3, 3]
+    volume, center = volume_and_center(shape.hull)
+    return volume, shape.link_from_shape[:3, :3] @ center + shape.link_from_shape[:3, 3]

@@ -86,6 +86,7 @@ def copies(body: mk.Body, roots: Sequence[str] = ()) -> dict[str, Copies]:
             for shape in (*link.visuals, *link.shapes)
             if shape.kind == "mesh"
         }
+        meshes |= {shape: hull_mesh(shape) for shape in (*link.visuals, *link.shapes) if shape.kind == "hull"}
         drawn = [shape for shape in link.visuals if meshes.get(shape, True) is not None]
         shapes = drawn or [shape for shape in link.shapes if meshes.get(shape, True) is not None]
         for shape in shapes:
@@ -190,6 +191,14 @@ def _read(path: Path, changed: int, scale: tuple[float, ...]) -> Mesh | None:
         return None
     # A mirrored mesh would show its inside.
     return Mesh(vertices * scale, faces if np.prod(scale) > 0.0 else faces[:, ::-1])
+
+
+def hull_mesh(shape: mk.Shape) -> Mesh | None:
+    """The faces of a hull, each with corners of its own so that edges look sharp; None for a segment or a point."""
+    vertices, faces = shape.rounded_hull
+    if len(faces) == 0:
+        return None
+    return Mesh(vertices[faces].reshape(-1, 3), np.arange(faces.size).reshape(-1, 3))
 
 
 # ---- Unit solids ---------------------------------------------------------------------------------------------

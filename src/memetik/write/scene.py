@@ -64,9 +64,10 @@ def _primitives(link: Link) -> list[Shape]:
 
 def _solid(shape: Shape, world_from_link: Array, color: Color) -> Solid:
     pose = world_from_link @ shape.link_from_shape
+    hull = shape.rounded_hull if shape.kind == "hull" else None
     if shape.color is None:
-        return Solid(shape.kind, shape.size, pose, color)
-    return Solid(shape.kind, shape.size, pose, shape.color[:3], shape.color[3])
+        return Solid(shape.kind, shape.size, pose, color, hull=hull)
+    return Solid(shape.kind, shape.size, pose, shape.color[:3], shape.color[3], hull)
 
 
 def _bone(start: Array, end: Array, size: float, color: Color) -> Solid:

@@ -1,4 +1,4 @@
-"""Solids on the page: spheres, capsules, cylinders and boxes as shaded SVG pieces, each with its depth.
+"""Solids on the page: spheres, capsules, cylinders, boxes and convex hulls as shaded SVG pieces, each with its depth.
 
 Pieces are painted from far to near. One depth for a long solid would put all of it before or behind its
 neighbours, so long ones are cut into several pieces.
@@ -7,7 +7,7 @@ neighbours, so long ones are cut into several pieces.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,13 +41,14 @@ BOX_FACES = {
 
 
 class Solid(NamedTuple):
-    """A primitive in the world: kind and size as in `Shape`, its pose (4x4), its colour and opacity."""
+    """A primitive in the world: kind and size as in `Shape`, its pose (4x4), its colour and opacity, the faces of a hull."""
 
     kind: str
     size: tuple[float, ...]
     world_from_solid: Array
     color: Color
     opacity: float = 1.0
+    hull: Any = None  # its vertices (n, 3) and faces (m, 3), as Shape.hull has them
 
     @property
     def ends(self) -> Array:
@@ -66,6 +67,8 @@ class Solid(NamedTuple):
                 return (self.ends[:, None] + rim).reshape(-1, 3), np.zeros(2 * len(CIRCLE))
             case "capsule":
                 return self.ends, np.full(2, self.size[0])
+            case "hull":
+                return self.hull.vertices @ rotation.T + place, np.zeros(len(self.hull.vertices))
             case _:
                 return place[None], np.full(1, self.size[0])
 
@@ -113,6 +116,8 @@ def paint(solid: Solid, camera: Camera, definitions: Definitions, line: float) -
             return _ball(brush, camera.see(solid.world_from_solid[:3, 3]), solid.size[0])
         case "capsule" | "cylinder":
             return _tube(brush, solid)
+        case "hull":
+            return _hull(brush, solid)
         case _:
             return _box(brush, solid)
 
@@ -271,3 +276,34 @@ def _faces(brush: Brush, seen: Array, normals: Array, on_cut: NDArray[np.bool_])
     lines = "".join(f"M{points(page[side])}" for side in rim if not on_cut[side].all())
     style = {"fill": "none", "stroke": outline(brush.color), "stroke_width": 2.0 * brush.line}
     return element("g", surface), element("path", d=lines, stroke_linecap="round", **style)
+
+
+# ---- Hulls -------------------------------------------------------------------------------------------------
+
+
+def _hull(brush: Brush, solid: Solid) -> list[Piece]:
+    """The faces of a convex hull that can be seen, those of equal brightness as one path, and the line around them."""
+    seen = brush.camera.see(solid.balls()[0])
+    page, faces = brush.camera.page(seen), solid.hull.faces
+    a, b, c = (seen[faces[:, k]] for k in range(3))
+    normals = np.cross(b - a, c - a)
+    eye = np.array([0.0, 0.0, brush.camera.distance])
+    front = np.flatnonzero(np.einsum("ij,ij->i", normals, eye - a) > 0.0)
+    paths: dict[str, str] = {}
+    sides: set[tuple[int, int]] = set()
+    for k in front.tolist():
+        fill = shade(brush.color, round(brightness(normals[k] / np.linalg.norm(normals[k])), 2))
+        paths[fill] = f"{paths.get(fill, '')}M{points(page[faces[k]])}Z"
+        i, j, m = faces[k].tolist()
+        sides |= {(i, j), (j, m), (m, i)}
+    surface = "".join(
+        element("path", d=d, stroke=fill, stroke_width=2.0 * OVERLAP, **brush.style(fill)) for fill, d in paths.items()
+    )
+    # A side that only one of the faces that are seen has is part of the outline.
+    lines = "".join(f"M{points(page[list(side)])}" for side in sides if side[::-1] not in sides)
+    style: dict[str, str | float] = {"fill": "none", "stroke": outline(brush.color), "stroke_width": 2.0 * brush.line}
+    edge = element("path", d=lines, stroke_linecap="round", **style)
+    middle = 0.5 * (seen.min(axis=0) + seen.max(axis=0))
+    thickness = 0.5 * float(np.ptp(solid.hull.vertices, axis=0).min())
+    reach = float(np.linalg.norm(seen - middle, axis=1).max())
+    return brush.pieces(middle, reach, thickness, element("g", surface), edge)

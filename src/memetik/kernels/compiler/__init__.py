@@ -9,6 +9,7 @@ flags                  flags of a compilation that are compared quickly
 function_pointers      calls of kernels by address
 jit                    the ways kernels are compiled
 lanes                  several numbers at once in a vector register
+local_array            arrays on the stack of a kernel
 only_load              kernels from disk or not at all
 operators              the types of arithmetic, worked out once
 part                   kernels as other kernels see them, without machine code

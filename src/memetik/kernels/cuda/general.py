@@ -23,7 +23,10 @@ from memetik.kernels.problem.evaluate import count_residuals
 from memetik.kernels.problem.function_pointers import call_attempt
 from memetik.kernels.problem.record import Problem, SolveArrays
 from memetik.kernels.problem.workspace import carve_workspace
-from memetik.kernels.terms.function_pointers import call_jacobian, call_residual
+from memetik.kernels.terms.distance import HULL_DISTANCE
+from memetik.kernels.terms.function_pointers import call_apart, call_jacobian, call_residual
+from memetik.kernels.terms.geometry.hulls import FEW_CORNERS, exactly_apart, scratch_size
+from memetik.kernels.terms.geometry.solids import NOWHERE
 
 cuda: Any = numba.cuda  # it has no types
 read = card_reader(WarpLaunch)
@@ -55,6 +58,24 @@ def _link(kind: int, called: Any, otherwise: Any) -> Any:
     return chosen
 
 
+def _hulls(translate: Translator | None) -> Any:
+    """A device function in place of the kernel for hulls; one that is never called where there are none."""
+    if translate is None:
+
+        @cuda.jit(device=True)
+        def no_hulls(address, data, p, s, q, t, enough):
+            return enough, NOWHERE, NOWHERE, NOWHERE
+
+        return no_hulls
+    apart, size = translate(exactly_apart), scratch_size(FEW_CORNERS)
+
+    @cuda.jit(device=True)
+    def hulls(address, data, p, s, q, t, enough):
+        return apart(data, p, s, q, t, enough, cuda.local.array(size, FLOAT), FEW_CORNERS)
+
+    return hulls
+
+
 @cache
 def general_kernel(kinds: Kinds, attempt: Any) -> Any:
     """The kernel for problems whose terms are of these kinds, with a local search."""
@@ -68,6 +89,9 @@ def general_kernel(kinds: Kinds, attempt: Any) -> Any:
         return False  # the host ends a batch between launches
 
     terms_only = Translator({now: no_time})
+    terms_only.replace(
+        call_apart, _hulls(terms_only if HULL_DISTANCE.number in (kind for kind, _, _ in kinds) else None)
+    )
     translate = Translator({
         now: no_time, cancelled: never,
         call_residual: _by_kind((kind, terms_only(residual)) for kind, residual, _ in kinds),

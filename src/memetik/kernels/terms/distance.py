@@ -121,3 +121,5 @@ def penetration(term, data, out):
 
 
 DISTANCE = declare(TermKind(4, "distance", "m", None, distance_residual, distance_jacobian, loss=CONTACT))
+# The same with hulls among the solids: graphics cards, which call nothing by address, compile what these need for it alone.
+HULL_DISTANCE = declare(TermKind(22, "hull distance", "m", None, distance_residual, distance_jacobian, loss=CONTACT))

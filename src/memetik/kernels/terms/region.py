@@ -16,7 +16,8 @@ import math
 
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import compose, load, turn
-from memetik.kernels.terms.geometry.solids import SOLID_BALL, SOLID_BOX, SOLID_DATA, SOLID_DISC
+from memetik.kernels.terms.geometry.solids import SOLID_BALL, SOLID_BOX, SOLID_DATA, SOLID_DISC, SOLID_POINTS
+from memetik.kernels.terms.geometry.support import HULL_POINTS, farthest
 from memetik.kernels.terms.pose import add_along, turn_back
 from memetik.kernels.terms.records import TermKind, declare
 
@@ -93,6 +94,10 @@ def lowest(term, data, world):
         x = -toward(mx, data[k + SOLID_BOX]) - (disc + ball) * mx
         y = -toward(my, data[k + SOLID_BOX + 1]) - (disc + ball) * my
         z = -toward(mz, data[k + SOLID_BOX + 2]) - ball * mz
+        if data[k + SOLID_POINTS] > 0.0:
+            hull = k + int(data[k + SOLID_POINTS])
+            corner = hull + HULL_POINTS + 3 * farthest(data, hull, 0, -mx, -my, -mz)
+            x, y, z = data[corner] - ball * mx, data[corner + 1] - ball * my, data[corner + 2] - ball * mz
         x, y, z = turn(solid, x, y, z)
         x, y, z = x + solid[4], y + solid[5], z + solid[6]
         h = nx * (x - px) + ny * (y - py) + nz * (z - pz)

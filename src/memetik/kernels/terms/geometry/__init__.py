@@ -1,7 +1,11 @@
 """Closest points, signed distances and rays, for terms about solids and surfaces.
 
 closest                closest points of segments and boxes
+epa                    how deep convex solids are in each other
+gjk                    the distance between convex solids
+hulls                  signed distances of hulls
 rays                   rays and surfaces
 solids                 signed distances of solids
+support                how far a solid reaches in a direction
 triangles              a tree of triangles
 """

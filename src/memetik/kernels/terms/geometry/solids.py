@@ -1,7 +1,9 @@
-"""Signed distances between solids: boxes or segments with a ball around them, placed in the world.
+"""Signed distances between solids: boxes, segments or hulls of points with a ball around them, placed in the world.
 
 Every function returns the distance d, a point a of the one and b of the other, and the unit vector n from b to a, with
-a = b + d n for the boxes and segments without their balls.
+a = b + d n for the boxes, segments and hulls without their balls.
+
+What hulls need (hulls.py) is called by address, which the numbers of each hull name: it is compiled for those who have one.
 """
 
 import math
@@ -9,6 +11,7 @@ import math
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import axis, turn
 from memetik.kernels.math.vector import dot
+from memetik.kernels.terms.function_pointers import call_apart
 from memetik.kernels.terms.geometry.closest import (
     along,
     closest_on_segments,
@@ -18,8 +21,10 @@ from memetik.kernels.terms.geometry.closest import (
 )
 from memetik.kernels.terms.pose import turn_back
 
-# A solid: the sum of a box, a disc across z and a ball. Pose, half sizes of the box, radii of the disc and the ball.
-SOLID_BOX, SOLID_DISC, SOLID_BALL, SOLID_DATA = 7, 10, 11, 12
+# A solid: the sum of a box, a disc across z and a ball. Pose, half sizes of the box, radii of the disc and the ball. A hull has
+# points in place of the box, which then is the one around them: how far behind the solid's first number they stand (0: no
+# hull), and the address of the kernel for hulls in two halves, so that no bit is lost.
+SOLID_BOX, SOLID_DISC, SOLID_BALL, SOLID_POINTS, SOLID_KERNEL, SOLID_DATA = 7, 10, 11, 12, 13, 15
 
 NOWHERE = (0.0, 0.0, 0.0)
 
@@ -135,6 +140,9 @@ def apart(data, p, s, q, t, enough):
 
     A cylinder lies in its capsule and in its box. So it is at least as far away as either of them.
     """
+    if data[s + SOLID_POINTS] + data[t + SOLID_POINTS] > 0.0:
+        k = (s if data[s + SOLID_POINTS] > 0.0 else t) + SOLID_KERNEL
+        return call_apart(int(data[k]) * 2**32 + int(data[k + 1]), data, p, s, q, t, enough)
     best = -math.inf, NOWHERE, NOWHERE, NOWHERE
     for i in range(2 if data[s + SOLID_DISC] > 0.0 else 1):
         g, ball = view(data, s, i == 1)
