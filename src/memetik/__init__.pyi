@@ -78,6 +78,7 @@ from .objectives import MinDistance as MinDistance
 from .objectives import Objective as Objective
 from .objectives import Orientation as Orientation
 from .objectives import Plane as Plane
+from .objectives import PointCloud as PointCloud
 from .objectives import Pose as Pose
 from .objectives import PoseError as PoseError
 from .objectives import Position as Position

@@ -188,6 +188,7 @@ def objectives() -> dict[str, Callable[[mk.Body, str], mk.Objective]]:
         "MaxDistance": lambda body, tip: mk.MaxDistance(tip, point, 0.2),
         "Distance": lambda body, tip: mk.Distance(tip, [(*point, 0.1)]),
         "SelfDistance": lambda body, tip: mk.SelfDistance(body),
+        "hulls": lambda body, tip: mk.Distance(tip, mk.Shape("hull", points=np.array([point, FAR]))),
         "Projection on the ground": lambda body, tip: mk.Projection(tip, mk.Ground()),
         "Projection on heights": lambda body, tip: mk.Projection(tip, mk.HeightField(np.eye(4), origin=(-1.5, -1.5))),
         "Projection on triangles": lambda body, tip: mk.Projection(tip, mesh),

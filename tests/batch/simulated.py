@@ -117,6 +117,26 @@ def batch():
     check("batch: explanation", "Position of tip missed by" in found[1].explain())
 
 
+def hulls():
+    """Hulls beside spheres, apart and in each other: the same answer as the processor's."""
+    General.few = General.later = 300
+    cube = mk.hull([(x, y, z) for x in (0.9, 1.2) for y in (0.2, 0.5) for z in (-0.1, 0.1)])
+    body = mk.planar_chain([0.8, 0.5, 0.5])
+    reach, off = (
+        mk.Position("tip", (0, 0, 0)),
+        mk.Distance(["link_2", "tip"], [cube, (0.5, -0.6, 0.0, 0.1)], radius=0.05),
+    )
+    problem = mk.Problem(body, [reach, off])
+    path, starts = np.array([(1.3, 0.6, 0.0), (0.3, 1.2, 0.0)]), np.array([[0.2, 0.3, 0.1], [1.5, 0.3, 0.2]])
+    rows, places = targets_of(reach, problem.compiled, path)
+    result = solve_on_cuda(problem, rows, places, starts, 0, 300)
+    for k in range(2):
+        reach.target = path[k]
+        expected = mk.solve(problem, starts[k], budget=mk.Budget(evaluations=300))
+        right = result.status[k] == expected.status and np.abs(result.q[k] - expected.q).max() < 1e-9
+        check("hulls: as the processor", right)
+
+
 def refusals():
     body = mk.planar_chain([1.0, 0.5])
 
@@ -136,4 +156,5 @@ if __name__ == "__main__":
     out_of_reach()
     general()
     batch()
+    hulls()
     refusals()

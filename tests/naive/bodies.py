@@ -107,6 +107,12 @@ def random_shape(rng, kinds=("sphere", "capsule", "cylinder", "box")):
     return Shape(kind, tuple(rng.uniform(0.02, 0.3, sizes[kind])), random_origin(rng))
 
 
+def random_hull(rng, count=20):
+    """The hull of points of some centimetres, placed anyhow."""
+    points = rng.normal(size=(count, 3)) * rng.uniform(0.02, 0.2, 3)
+    return Shape("hull", (float(rng.choice([0.0, 0.05])),), random_origin(rng), points=points)
+
+
 def dressed(body, rng, shapes=2):
     """The body with random solids on every link."""
     links = [

@@ -16,7 +16,7 @@ from memetik import Body, Joint, Link, Mimic
 from memetik.geometry import random_rotation, transform
 from memetik.objectives import Objective
 from tests.conftest import COMPILED
-from tests.naive.bodies import KINDS, dressed, random_body, random_direction, random_origin, random_shape
+from tests.naive.bodies import KINDS, dressed, random_body, random_direction, random_hull, random_origin, random_shape
 from tests.objectives.finite_differences import check_jacobian
 
 pytestmark = pytest.mark.quick
@@ -126,6 +126,7 @@ EXAMPLES = {
         lambda o, body, tip, other, rng: o.Distance([tip, other], [random_shape(rng), (*point(rng), 0.1)], margin=5.0),
         lambda o, body, tip, other, rng: o.Distance(tip, [other, frame(body, body.root, rng)], margin=5.0, weight=2.0),
         lambda o, body, tip, other, rng: o.Distance(frame(body, tip, rng), point(rng), radius=0.2, margin=5.0),
+        lambda o, body, tip, other, rng: o.Distance([tip, other], random_hull(rng), margin=5.0),
     ],
     "FunctionalRelation": [
         lambda o, body, tip, other, rng: o.FunctionalRelation(

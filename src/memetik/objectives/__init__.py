@@ -7,6 +7,7 @@ from memetik.objectives.distance import Distance, SelfDistance
 from memetik.objectives.framed import PoseError
 from memetik.objectives.manipulability import Manipulability
 from memetik.objectives.objective import Objective
+from memetik.objectives.point_cloud import PointCloud
 from memetik.objectives.pose import Orientation, Pose, Position
 from memetik.objectives.projection import Projection
 from memetik.objectives.regions import Line, MaxDistance, MinDistance, Plane, Touch
@@ -16,6 +17,6 @@ from memetik.objectives.terrain import Ground, HeightField, Hit, Surface, Triang
 __all__ = [
     "AvoidLimits", "Balance", "CenterJoints", "Cone", "Custom", "Direction", "Displacement", "Distance",
     "FunctionalRelation", "Ground", "HeightField", "Hit", "JointValue", "Line", "LookAt", "Manipulability",
-    "MaxDistance", "MinDistance", "Objective", "Orientation", "Plane", "Pose", "PoseError", "Position", "Projection",
-    "SelfDistance", "Side", "Surface", "Touch", "TriangleMesh",
+    "MaxDistance", "MinDistance", "Objective", "Orientation", "Plane", "PointCloud", "Pose", "PoseError", "Position",
+    "Projection", "SelfDistance", "Side", "Surface", "Touch", "TriangleMesh",
 ]  # fmt: skip

@@ -22,6 +22,7 @@ from memetik.objectives.objective import (
     checked_length,
     checked_name,
 )
+from memetik.objectives.point_cloud import PointCloud
 from memetik.objectives.solids import GROUP_OF_ONE, ball, group, link_solids, renew_kernels, world_groups
 from memetik.types import Array
 
@@ -66,8 +67,8 @@ class Distance(Apart):
 
     frame: what keeps away, one or several. A link by name stands for its collision shapes. A frame, or a link with
     `radius` [m], stands for a ball of that radius around its origin.
-    others: what to keep away from: points (k, 3) or spheres (k, 4) in the world, shapes placed in the world, links of
-    the body by name (their shapes) or frames (their origins), or a list of these.
+    others: what to keep away from: points (k, 3) or spheres (k, 4) in the world, shapes placed in the world, clouds of
+    thousands of points (mk.PointCloud), links of the body by name (their shapes) or frames (their origins), or a list of these.
     margin: the search aims at this distance [m] beyond contact. Contact itself is satisfied, anything deeper is not, as
     in eq. 4.7 of the thesis, whose loss is infinite there.
 
@@ -89,7 +90,7 @@ class Distance(Apart):
             margin=margin, tolerance=tolerance, weight=weight, name=checked_name(name) or usual, priority=priority
         )
         self.radius = None if radius is None else checked_length(radius, self.name, "radius")
-        self.others, obstacles = _sort(others, self.name)
+        self.others, self.clouds, obstacles = _sort(others, self.name)
         if not self.kept:
             raise ProblemError(f"{self.name}: nothing keeps away. Name at least one link or frame.")
         shared = {_link(each) for each in self.kept} & {_link(each) for each in self.others}
@@ -131,6 +132,7 @@ class Distance(Apart):
         self._world.assign(0, groups.ravel())
         world = packer.target(self._world)
         others += range(world, world + groups.size, GROUP_OF_ONE)
+        others += (packer.numbers(numbers) for cloud in self.clouds for numbers in cloud.groups())
         hulls = bool((groups[:, GROUP_SOLIDS + SOLID_POINTS] > 0.0).any()) or _with_hulls(packer.body, self.frames())
         self._pack_pairs(packer, list(product(kept, others)), self.frames(), hulls)
 
@@ -220,17 +222,20 @@ def _kept(frame: FrameLike | Iterable[FrameLike]) -> tuple[FrameLike, ...]:
     return tuple(checked_frame(one, "Distance") for one in each)
 
 
-def _sort(others: object, name: str) -> tuple[tuple[FrameLike, ...], object]:
-    """What rides on the body, and what stands in the world."""
+def _sort(others: object, name: str) -> tuple[tuple[FrameLike, ...], tuple[PointCloud, ...], object]:
+    """What rides on the body, clouds of points, and what else stands in the world."""
     if isinstance(others, FrameLike):
-        return (others,), ()
+        return (others,), (), ()
+    if isinstance(others, PointCloud):
+        return (), (others,), ()
     if isinstance(others, np.ndarray | Shape) or not isinstance(others, Iterable):
-        return (), others
+        return (), (), others
     items = several(others, ProblemError, f"{name}: others", "[(0.5, 0.0, 0.3)]")
     if items and all(np.isscalar(item) and not isinstance(item, str) for item in items):
-        return (), real_array(items, ProblemError, f"{name}: others are not numbers")
+        return (), (), real_array(items, ProblemError, f"{name}: others are not numbers")
     on_body = tuple(item for item in items if isinstance(item, FrameLike))
-    return on_body, [item for item in items if not isinstance(item, FrameLike)]
+    clouds = tuple(item for item in items if isinstance(item, PointCloud))
+    return on_body, clouds, [item for item in items if not isinstance(item, FrameLike | PointCloud)]
 
 
 def _pair(pair: object, name: str) -> frozenset[str]:

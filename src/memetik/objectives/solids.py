@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memetik.body import Body, Shape
-from memetik.body.hull import Hull, neighbours
+from memetik.body.hull import neighbours
 from memetik.errors import ProblemError, shown
 from memetik.geometry import to_quaternion
 from memetik.geometry.checks import real_array, several
@@ -57,14 +58,17 @@ def solid(shape: Shape, owner: str) -> Array:
     elif shape.kind in ("sphere", "capsule", "cylinder"):
         numbers[SOLID_DISC if shape.kind == "cylinder" else SOLID_BALL] = shape.size[0]
         numbers[SOLID_BOX + 2] = 0.0 if shape.kind == "sphere" else shape.size[1] / 2.0
-    elif shape.kind == "hull":
-        low, high = shape.hull.vertices.min(axis=0), shape.hull.vertices.max(axis=0)
+    elif shape.points is not None:
+        few = len(shape.points) <= LINKED  # then what is inside may stay
+        corners = shape.points if few else shape.hull.vertices
+        low, high = corners.min(axis=0), corners.max(axis=0)
         middle = 0.5 * (low + high)
         numbers[4:7] += shape.link_from_shape[:3, :3] @ middle
         numbers[SOLID_BOX : SOLID_BOX + 3] = 0.5 * (high - low)
         numbers[SOLID_BALL] = shape.size[0]
         numbers[SOLID_KERNEL : SOLID_KERNEL + 2] = divmod(lasting_address(hull_apart, APART), 2**32)
-        return np.concatenate([numbers, _hull_points(shape.hull, middle)])
+        links = neighbours(shape.hull) if len(corners) > LINKED else []
+        return np.concatenate([numbers, _hull_points(corners - middle, links)])
     else:
         raise ProblemError(
             f"{owner} is a {shape.kind}, which has no simple distance. Take its convex hull, mk.hull(file), for all links "
@@ -94,13 +98,11 @@ def link_solids(body: Body, link: str, name: str) -> list[Array]:
     return [solid(shape, f"{name}: shape {k} of link {link!r}") for k, shape in enumerate(shapes)]
 
 
-def _hull_points(hull: Hull, middle: Array) -> Array:
+def _hull_points(points: Array, links: Sequence[NDArray[np.int64]]) -> Array:
     """As kernels/terms/geometry/support.py reads them."""
-    linked = len(hull.vertices) > LINKED
-    parts = [np.array([len(hull.vertices), linked]), (hull.vertices - middle).ravel()]
-    if linked:
-        near = neighbours(hull)
-        parts += [np.cumsum([0, *map(len, near)]), np.concatenate(near)]
+    parts = [np.array([len(points), len(links) > 0]), points.ravel()]
+    if links:
+        parts += [np.cumsum([0, *map(len, links)]), np.concatenate(links)]
     return np.concatenate(parts)
 
 
@@ -123,6 +125,13 @@ def ball(center: Sequence[float] | Array = (0.0, 0.0, 0.0), radius: float = 0.0)
     numbers[4:7] = center
     numbers[SOLID_BALL] = radius
     return numbers
+
+
+def ball_rows(centers: Array, radius: float) -> Array:
+    """The numbers of many balls of one radius, a row each."""
+    rows = np.tile(ball(radius=radius), (len(centers), 1))
+    rows[:, 4:7] = centers
+    return rows
 
 
 def group(frame: int, solids: Iterable[Array]) -> Array:
