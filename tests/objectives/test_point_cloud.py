@@ -7,7 +7,7 @@ from scipy.spatial import cKDTree
 
 import memetik as mk
 from memetik.errors import ProblemError
-from memetik.objectives.point_cloud import LEAF, _parts
+from memetik.objectives.point_cloud import _parts
 from memetik.problem import Problem
 from memetik.solvers import Budget, Memetic
 from tests.objectives.finite_differences import check_jacobian
@@ -20,9 +20,9 @@ def wall(rng, count, radius=0.6):
 
 def test_parts_are_all_points_and_close_together():
     points = wall(np.random.default_rng(0), 1000)
-    parts = _parts(points)
+    parts = _parts(points, mk.PointCloud(points, 0.1).leaf)
     assert sorted(np.concatenate(parts).tolist()) == list(range(1000))
-    assert max(map(len, parts)) <= LEAF and len(parts) <= 2 * 1000 / LEAF
+    assert max(map(len, parts)) <= 31 and len(parts) <= 64
     assert np.mean([np.ptp(points[part], axis=0).max() for part in parts]) < 0.6
 
 

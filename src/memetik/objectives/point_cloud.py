@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -11,15 +13,17 @@ from memetik.objectives.objective import checked_length
 from memetik.objectives.solids import ball_rows, group
 from memetik.types import Array
 
-LEAF = 64  # points of a group at most (tests/stress/hulls.py cloud)
+FEWEST = (
+    16  # points of a group, of which a cloud of n has about the square root of n (python -m tests.stress.hulls cloud)
+)
 
 
 class PointCloud:
     """Points (n, 3) [m] in the world, each a ball of this radius [m], for mk.Distance(links, mk.PointCloud(points, 0.02)).
 
-    It is divided at medians into groups of at most 64 points that lie close together. A solid that is farther than the margin
-    from the ball around a group looks at none of its points, so that time grows with n / 64 and with the points nearby.
-    The cloud never changes; others are others. Points that move are given to Distance as an array instead, a group each.
+    It is divided at medians into about sqrt(n) groups of points that lie close together. A solid that is farther than the
+    margin from the ball around a group looks at none of its points, so that time grows with sqrt(n) and with the points
+    nearby. The cloud never changes; points that move are given to Distance as an array instead, each a group of its own.
     """
 
     def __init__(self, points: ArrayLike, radius: float) -> None:
@@ -35,18 +39,23 @@ class PointCloud:
 
     def groups(self) -> list[Array]:
         """The numbers of its groups, as Distance packs them."""
-        return [group(-1, ball_rows(self.points[part], self.radius)) for part in _parts(self.points)]
+        return [group(-1, ball_rows(self.points[part], self.radius)) for part in _parts(self.points, self.leaf)]
+
+    @property
+    def leaf(self) -> int:
+        """How many points a group has at most."""
+        return max(FEWEST, math.isqrt(len(self.points)))
 
     def __repr__(self) -> str:
         return f"<PointCloud of {len(self.points)} points>"
 
 
-def _parts(points: Array) -> list[NDArray[np.int64]]:
-    """Rows of points in parts of at most LEAF, each divided across the longest side of the box around it."""
+def _parts(points: Array, most: int) -> list[NDArray[np.int64]]:
+    """Rows of points in parts of at most so many, each divided across the longest side of the box around it."""
     done, todo = [], [np.arange(len(points))]
     while todo:
         rows = todo.pop()
-        if len(rows) <= LEAF:
+        if len(rows) <= most:
             done.append(rows)
             continue
         axis = int(np.ptp(points[rows], axis=0).argmax())
