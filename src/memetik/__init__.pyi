@@ -48,12 +48,14 @@ from .learn import FeedForward as FeedForward
 from .learn import SupportVectors as SupportVectors
 from .motion import Calibration as Calibration
 from .motion import Follower as Follower
+from .motion import Motion as Motion
 from .motion import Servo as Servo
 from .motion import Teleoperator as Teleoperator
 from .motion import Track as Track
 from .motion import Trajectory as Trajectory
 from .motion import arc as arc
 from .motion import line as line
+from .motion import read_motion as read_motion
 from .motion import read_stream as read_stream
 from .motion import smooth_poses as smooth_poses
 from .motion import track as track

@@ -69,7 +69,6 @@ def test_an_entry_is_all_that_a_format_needs(tmp_path, arm, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("walk.bvh", "BVH motion files are not read yet"),
         ("arm.mjcf", "MuJoCo models are not read yet"),
         ("arm.sdf", "not read yet"),
         ("arm.stl", r"does not know this format. It reads .*\.urdf, \.xacro"),

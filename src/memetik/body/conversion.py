@@ -54,7 +54,7 @@ def to_other(body: Body, q: ArrayLike, library: Library) -> Array:
         joint, there = part.joint, found[:, part.numbers]
         if joint.kind in ("floating", "spherical"):
             there[:, :-4] = values[:, :-3]
-            quaternions = _quaternions(joint.order, values[:, -3:])
+            quaternions = quaternions_of_turns(joint.order, values[:, -3:])
             if joint.kind == "floating" and library.from_parent:
                 there[:, :-4] = values[:, :-3] @ joint.origin[:3, :3].T + joint.origin[:3, 3]
                 quaternions = _multiplied(quaternion_of_matrix(joint.origin), quaternions)
@@ -144,14 +144,14 @@ def _directions(vectors: Array, what: str) -> Array:
     return np.asarray(vectors / lengths)
 
 
-def _axes(order: str) -> tuple[NDArray[np.int64], float]:
+def axes_of_turns(order: str) -> tuple[NDArray[np.int64], float]:
     """Where the axes of the turns stand in a quaternion w, x, y, z, and -1.0 if in their order they are left-handed."""
     return np.array([1 + "xyz".index(letter) for letter in order]), 1.0 if order in "xyzxy" else -1.0
 
 
-def _quaternions(order: str, turns: Array) -> Array:
+def quaternions_of_turns(order: str, turns: Array) -> Array:
     """w, x, y, z of three turns about moving axes (kernels/body/balls.py)."""
-    axes, sign = _axes(order)
+    axes, sign = axes_of_turns(order)
     (ca, cb, cc), (sa, sb, sc) = np.cos(0.5 * sign * turns.T), np.sin(0.5 * sign * turns.T)
     found = np.empty((len(turns), 4))
     found[:, 0] = ca * cb * cc - sa * sb * sc
@@ -162,7 +162,7 @@ def _quaternions(order: str, turns: Array) -> Array:
 
 def _turns(order: str, quaternions: Array) -> Array:
     """The three turns about moving axes of w, x, y, z, the middle one within ±90°, the others within ±180°."""
-    axes, sign = _axes(order)
+    axes, sign = axes_of_turns(order)
     w, (x, y, z) = quaternions[:, 0], sign * quaternions[:, axes].T
     of_sum, of_difference = np.hypot(w + y, x + z), np.hypot(w - y, x - z)
     half_sum, half_difference = np.arctan2(x + z, w + y), np.arctan2(x - z, w - y)

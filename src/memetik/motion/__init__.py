@@ -1,6 +1,7 @@
 """Everything over time.
 
 cartesian              paths of a frame: lines, arcs, waypoints
+clips                  Motion: clips in, edited, out
 follower               joints that follow a goal within their limits
 rate_limits            the velocity, acceleration and jerk of each joint
 retime                 the fastest way along a joint path within limits
@@ -15,6 +16,8 @@ trajectory             joint paths in time
 """
 
 from memetik.motion.cartesian import arc, line, waypoints
+from memetik.motion.clips.files import read_motion
+from memetik.motion.clips.motion import Motion
 from memetik.motion.follower import Follower
 from memetik.motion.servo import Servo
 from memetik.motion.smooth_poses import smooth_poses
@@ -24,6 +27,6 @@ from memetik.motion.track import Track, track
 from memetik.motion.trajectory import Trajectory
 
 __all__ = [
-    "Calibration", "Follower", "Sample", "Servo", "Teleoperator", "Track", "Trajectory", "arc", "line", "read_stream",
-    "smooth_poses", "track", "waypoints", "write_stream",
+    "Calibration", "Follower", "Motion", "Sample", "Servo", "Teleoperator", "Track", "Trajectory", "arc", "line", "read_motion",
+    "read_stream", "smooth_poses", "track", "waypoints", "write_stream",
 ]  # fmt: skip

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from memetik import bodies
 from memetik.body import Body
 from memetik.errors import FormatError, UnknownNameError, shown
 from memetik.read import xml
+from memetik.read.bvh import read_bvh_body
 from memetik.read.shapes import apply_shapes, read_shapes
 from memetik.read.srdf import apply, read_srdf
 from memetik.read.urdf import body_from_urdf
 from memetik.read.xacro import read_xacro
 
-NOT_YET = {".bvh": "BVH motion files", ".mjcf": "MuJoCo models", ".sdf": "Gazebo SDF models"}
+NOT_YET = {".mjcf": "MuJoCo models", ".sdf": "Gazebo SDF models"}
 
 
 def load(
@@ -28,8 +30,10 @@ def load(
     shapes: str | PathLike[str] | None = None,
     roots: Iterable[str | PathLike[str]] = (),
     soft_limits: bool = False,
+    up: str = "y",
+    scale: float = 1.0,
 ) -> Body:
-    """A body by its bundled name, such as "panda", or from the path of a .urdf or .xacro file.
+    """A body by its bundled name, such as "panda", or from the path of a .urdf, .xacro or .bvh file.
 
     `base` frees the root: "xyz", "planar" or "floating", within `base_lower` and `base_upper` (see
     Body.with_base). `srdf` is a file with named chains, the home posture and links that may touch. Bundled
@@ -37,7 +41,8 @@ def load(
     `shapes` is a file of simple shapes in place of meshes, as Body.with_shapes writes it. Meshes are looked up
     in the folders `roots`, among the folders around the file, and where ROS keeps packages (ROS_PACKAGE_PATH,
     AMENT_PREFIX_PATH); those that are not found keep their name as written. `soft_limits` narrows the limits
-    to those of the safety controllers.
+    to those of the safety controllers. `up` and `scale` are for skeletons of animation files
+    alone: the axis of the file that points up and the length of its unit [m]; their root is floating already.
     """
     if not isinstance(source, (str, PathLike)):
         raise FormatError(f"load takes a bundled name or a path, not {type(source).__name__}.")
@@ -48,7 +53,7 @@ def load(
         srdf = path.with_suffix(".srdf") if srdf is None else srdf
     else:
         path = Path(source)
-    body = _read(path, roots, soft_limits)
+    body = _read(path, {"roots": roots, "soft_limits": soft_limits}, {"up": up, "scale": scale})
     if srdf is not None:
         body = apply(body, read_srdf(srdf))
     if shapes is not None:
@@ -64,14 +69,17 @@ def _read_xml(path: Path, *, roots: Iterable[str | PathLike[str]], soft_limits: 
 
 
 # What reads a file, by its suffix.
-READERS: dict[str, Callable[..., Body]] = {".urdf": _read_xml, ".xacro": read_xacro, ".xml": _read_xml}
+READERS: dict[str, Callable[..., Body]] = {
+    ".urdf": _read_xml, ".xacro": read_xacro, ".xml": _read_xml, ".bvh": read_bvh_body
+}  # fmt: skip
+SKELETONS = {".bvh"}  # files of animations, which take other options than models
 SUPPORTED = f"a bundled name, {', '.join(suffix for suffix in READERS if suffix != '.xml')}, or .xml with a <robot>"
 
 
-def _read(path: Path, roots: Iterable[str | PathLike[str]], soft_limits: bool) -> Body:
+def _read(path: Path, for_models: dict[str, Any], for_skeletons: dict[str, Any]) -> Body:
     suffix = path.suffix.lower()
     if suffix in READERS:
-        return READERS[suffix](path, roots=roots, soft_limits=soft_limits)
+        return READERS[suffix](path, **(for_skeletons if suffix in SKELETONS else for_models))
     if suffix in NOT_YET:
         raise FormatError(f"{path.name}: {NOT_YET[suffix]} are not read yet. memetik reads {SUPPORTED}.")
     if not suffix and len(path.parts) == 1 and not _exists(path):
