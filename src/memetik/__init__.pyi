@@ -132,7 +132,9 @@ from .solvers.stepping import SVDDampedLeastSquares as SVDDampedLeastSquares
 from .solvers.stepping import Transpose as Transpose
 from .write.cover import draw_cover as draw_cover
 from .write.evolved import draw_evolved as draw_evolved
+from .write.film import draw_motion as draw_motion
 from .write.landscape import draw_landscape as draw_landscape
+from .write.motion_file import write_motion as write_motion
 from .write.picture import draw as draw
 from .write.picture import draw_many as draw_many
 from .write.reachability import draw_reachability as draw_reachability

@@ -80,7 +80,7 @@ def draw_many(
     title = title_of(title)
     skeleton, shapes = (flag(value, FormatError, name) for value, name in ((skeleton, "skeleton"), (shapes, "shapes")))
     postures = several(postures, FormatError, "postures", "[body.home]")
-    file, page, direction, goals = checked_file(path), checked_page(size), direction_of(view), _goals(targets)
+    file, page, direction, goals = file_for_svg(path), page_of(size), direction_of(view), _goals(targets)
     if len(postures) == 0:
         raise FormatError("draw_many needs at least one posture, but the list is empty.")
     colors = link_colors(body)
@@ -112,10 +112,7 @@ def draw_many(
 def write_picture(picture: str, file: Path | None) -> str:
     """Write a picture, if there is a file for it; returns the picture."""
     if file is not None:
-        try:
-            file.write_text(picture, encoding="utf-8")
-        except OSError as error:
-            raise FormatError(f"the picture cannot be written to {file}: {error.strerror}.") from error
+        save_svg(file, picture)
     return picture
 
 
@@ -164,8 +161,8 @@ def framed(
 # ---- Checks ------------------------------------------------------------------------------------------------
 
 
-def checked_file(path: str | PathLike[str] | None) -> Path | None:
-    """The file of a picture, if one is wanted."""
+def file_for_svg(path: str | PathLike[str] | None) -> Path | None:
+    """Where a picture goes, checked before it is drawn."""
     if path is None:
         return None
     file = file_of(path)
@@ -177,7 +174,15 @@ def checked_file(path: str | PathLike[str] | None) -> Path | None:
     return file
 
 
-def checked_page(size: tuple[float, float]) -> tuple[float, float]:
+def save_svg(file: Path, picture: str) -> None:
+    """Write a picture."""
+    try:
+        file.write_text(picture, encoding="utf-8")
+    except OSError as error:
+        raise FormatError(f"the picture cannot be written to {file}: {error.strerror}.") from error
+
+
+def page_of(size: tuple[float, float]) -> tuple[float, float]:
     """The width and height of a picture [pixels]."""
     width, height = finite_array(size, "size", "a width and a height in pixels", (2,)).tolist()
     if min(width, height) < 32.0 or max(width, height) > 1e6:

@@ -4,5 +4,6 @@ contacts               when feet stand
 files                  read_motion: clips from files
 mirror                 left for right
 motion                 Motion itself: slices, blends, poses, velocities
+tables                 joint values as .csv and .npz, rotations as SMPL has them
 turns                  rotations of many frames at once
 """

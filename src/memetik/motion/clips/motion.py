@@ -31,6 +31,7 @@ from memetik.types import Array
 
 MOST = 10_000_000  # frames
 HIGH = 0.05  # m; a foot that stands is lower
+LOW = 5.0  # percent; of all heights of a foot, that of the ground
 SAME = 1e-9  # a share of the way between two frames that is nearer to one of them is that frame
 FAST = 0.4  # m/s; a foot that stands is slower
 
@@ -326,7 +327,8 @@ class Motion:
         off above 1.5 times one of both. Contacts and flights of less than 0.05 s do not count.
 
         feet: links, or frames such as soles; the keys of the result are their names.
-        ground: its height [m], or a surface such as mk.HeightField; the lowest that each foot comes unless given.
+        ground: its height [m], or a surface such as mk.HeightField; where each foot is in its lowest
+            twentieth of frames unless given: single frames, such as a first one in a T pose, do not decide.
         """
         high, fast = checked_above_zero(height, "contacts: height", "m"), checked_above_zero(speed, "speed", "m/s")
         found = {}
@@ -335,7 +337,7 @@ class Motion:
             where = self.body.frame(foot)
             points = self.poses(where)[:, :3, 3]
             if ground is None:
-                heights = points[:, 2] - points[:, 2].min()
+                heights = points[:, 2] - np.percentile(points[:, 2], LOW)
             elif isinstance(ground, Surface):
                 heights = points[:, 2] - np.array([ground.beside(point)[0][2] for point in points])
             else:
