@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memetik import Body, Joint, Link
+from memetik import Body, Joint, Link, track, translation
 from memetik.errors import ProblemError
 from memetik.objectives import Ground, HeightField, Position, Projection, TriangleMesh
 from memetik.problem import Problem
@@ -344,3 +344,70 @@ def test_mistakes_are_told(make, words):
 def test_the_example_succeeds(capsys):
     runpy.run_path(str(EXAMPLE))
     assert "success: True" in capsys.readouterr().out
+
+
+# ---- Rays that end, and what a miss means -------------------------------------------------------------------
+
+
+def at(x, y, z):
+    """The hand's joint vector."""
+    return np.array([x, y, z, 0.0, 0.0, 0.0])
+
+
+def test_a_foot_in_the_air_stays_there():
+    """The ray ends at the contact point: 14 cm above the ground there is nothing to meet, and nothing to do."""
+    body = hand_body()
+    foot = Projection("hand", Ground(), length=0.5, on_miss="satisfied")
+    above = Memetic().solve(Problem(body, foot), at(0.3, 0.2, 0.14))
+    assert above.success and np.array_equal(above.q, at(0.3, 0.2, 0.14)) and above.errors[foot] == (0.0, 0.0)
+    below = Memetic().solve(Problem(body, foot), at(0.3, 0.2, -0.14))
+    assert below.success and below.q[2] == pytest.approx(0.0, abs=1e-4)
+    endless = Projection("hand", Ground())
+    assert Memetic().solve(Problem(body, endless), at(0.3, 0.2, 0.14)).q[2] == pytest.approx(0.0, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "height, wanted", [(0.14, 0.14), (-0.14, 0.0), (-0.6, -0.6)], ids=["above", "sunk in", "too deep"]
+)
+def test_a_foot_with_a_pose_of_its_own(height, wanted):
+    """Where the ray from the pose of the clip meets nothing, the foot has that pose; the start has no say."""
+    body = hand_body()
+    foot = Projection("hand", Ground(), length=0.5, on_miss=np.eye(4))
+    problem = Problem(body, foot)
+    foot.pose = translation(0.4, -0.3, height)
+    for start in (0.5, -0.2):
+        solution = Memetic().solve(problem, np.full(6, start))
+        np.testing.assert_allclose(body.forward(solution.q, "hand")[:3, 3], (0.4, -0.3, wanted), atol=1e-4)
+        assert solution.success
+    np.testing.assert_allclose(foot.on_miss, foot.pose)
+    path = np.tile(np.eye(4), (3, 1, 1))
+    path[:, 2, 3] = 0.2, 0.0, -0.2
+    tracked = track(problem, {foot: path}, np.zeros(6))
+    np.testing.assert_allclose(tracked.q[:, 2], (0.2, 0.0, 0.0), atol=1e-4)
+
+
+@pytest.mark.parametrize("on_miss", ["satisfied", translation(0.1, 0.2, -0.1)], ids=["satisfied", "a pose"])
+def test_derivatives_of_rays_that_end(rng, on_miss):
+    checked = 0
+    for _ in range(5):
+        for surface, _ in surfaces(rng):
+            body, link = movable_body(rng)
+            foot = Projection(link, surface, direction=random_direction(rng), lift=0.7, length=1.5, on_miss=on_miss)
+            problem = Problem(body, foot)
+            x = posture(problem, body.sample(rng))
+            here, expected = Evaluated(problem, x), differences(problem, x)
+            if np.abs(expected - differences(problem, x, 3e-5)).max() > 1e-4:
+                continue  # at an edge, or at the end of a ray
+            np.testing.assert_allclose(here.jacobian, expected, atol=1e-6 * max(1.0, np.abs(expected).max()))
+            checked += 1
+    assert checked >= 8
+
+
+def test_misses_that_mean_nothing():
+    for wrong in ({"on_miss": "fly"}, {"on_miss": (1, 2)}, {"length": 0.0}, {"length": math.nan}):
+        with pytest.raises(ProblemError):
+            Projection("hand", Ground(), **wrong)
+    with pytest.raises(ProblemError, match="no pose"):
+        Projection("hand", Ground()).pose  # noqa: B018
+    with pytest.raises(ProblemError, match="no target that could move"):
+        Projection("hand", Ground()).target_rows(np.zeros((2, 4, 4)))

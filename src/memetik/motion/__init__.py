@@ -16,7 +16,10 @@ trajectory             joint paths in time
 """
 
 from memetik.motion.cartesian import arc, line, waypoints
+from memetik.motion.clips.edit import Span, edit
+from memetik.motion.clips.feet import FootPlacer, Placed, place_feet
 from memetik.motion.clips.files import read_motion
+from memetik.motion.clips.gait import gait
 from memetik.motion.clips.motion import Motion
 from memetik.motion.follower import Follower
 from memetik.motion.servo import Servo
@@ -27,6 +30,7 @@ from memetik.motion.track import Track, track
 from memetik.motion.trajectory import Trajectory
 
 __all__ = [
-    "Calibration", "Follower", "Motion", "Sample", "Servo", "Teleoperator", "Track", "Trajectory", "arc", "line", "read_motion",
-    "read_stream", "smooth_poses", "track", "waypoints", "write_stream",
+    "Calibration", "Follower", "FootPlacer", "Motion", "Placed", "Sample", "Servo", "Span", "Teleoperator", "Track", "Trajectory",
+    "arc", "edit", "gait", "line", "place_feet", "read_motion", "read_stream", "smooth_poses", "track", "waypoints",
+    "write_stream",
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 closest                closest points of segments and boxes
 epa                    how deep convex solids are in each other
+feet                   how deep points have sunk into a surface
 gjk                    the distance between convex solids
 hulls                  signed distances of hulls
 rays                   rays and surfaces
