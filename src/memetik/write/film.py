@@ -22,7 +22,7 @@ from memetik.write.limbs import link_colors
 from memetik.write.picture import LINE, MARGIN, TITLE, VIEW, direction_of, file_for_svg, page_of, save_svg
 from memetik.write.plots import title_of
 from memetik.write.scene import Scene, build_scene
-from memetik.write.solids import Solid, paint
+from memetik.write.solids import Piece, Solid, paint
 
 Layout = Literal["strip", "path", "film"]
 
@@ -83,17 +83,18 @@ def draw_motion(
         parts.append(_terrain(ground, camera))
     elif direction[1] > 0.0:
         parts.append(scenery.ground(camera, floor, extent, page, definitions, unit))
-    pictures = []
+    shadows, figures = [], []
     for shot in shots:
         solids = [*shot.scene.all_solids(), *shot.props]
-        pieces = [piece for solid in solids for piece in paint(solid, camera, definitions, LINE * unit)]
-        pieces.sort(key=lambda piece: piece.nearness)
-        under = "" if ground or direction[1] <= 0.0 else scenery.shadow(camera, floor, solids, definitions, unit)
-        pictures.append(under + "\n".join(piece.svg for piece in pieces))
+        figures.append([piece for solid in solids for piece in paint(solid, camera, definitions, LINE * unit)])
+        flat = not ground and direction[1] > 0.0
+        shadows.append(scenery.shadow(camera, floor, solids, definitions, unit) if flat else "")
     if layout == "film":
-        parts += _film(pictures, clip.duration)
-    else:
-        parts += [svg.element("g", picture) for picture in pictures]
+        parts += _film(
+            [under + _painted(pieces) for under, pieces in zip(shadows, figures, strict=True)], clip.duration
+        )
+    else:  # what is nearer covers what is farther, of whichever posture it is
+        parts += [*shadows, _painted([piece for pieces in figures for piece in pieces])]
     if title:
         parts.append(svg.text(title, x=28.0 * unit, y=44.0 * unit, fill=GREY, font_size=20.0 * unit))
     picture = svg.document(page, title or clip.name or clip.body.name, definitions, parts)
@@ -176,6 +177,11 @@ def _terrain(facets: list[Array], camera: Camera) -> str:
         drawn.append((float(seen[:, 2].mean()), svg.element("polygon", points=svg.points(camera.page(seen)), **style)))
     drawn.sort(key=lambda item: item[0])
     return svg.element("g", "".join(text for _, text in drawn))
+
+
+def _painted(pieces: list[Piece]) -> str:
+    """Pieces from far to near."""
+    return svg.element("g", "\n".join(piece.svg for piece in sorted(pieces, key=lambda piece: piece.nearness)))
 
 
 def _film(pictures: list[str], duration: float) -> list[str]:

@@ -198,6 +198,7 @@ def _eased(clip: Motion, span: Span, strength: Array) -> Array | None:
             raise ProblemError(f"Span: {objective!r} takes no offset and no path.")
         return None
     own = clip.poses(objective.frame)
+    offset = None if span.offset is None else np.asarray(span.offset, dtype=float)
     count, s = len(clip), strength[:, None]
     if span.path is not None:
         rows = real_array(span.path, ProblemError, "Span: path")
@@ -211,14 +212,14 @@ def _eased(clip: Motion, span: Span, strength: Array) -> Array | None:
     if isinstance(objective, (LookAt, Direction)):
         return _eased_aim(objective, own, rows, strength)
     if isinstance(objective, Position):
-        wanted = own[:, :3, 3] + span.offset if span.offset is not None else rows
+        wanted = own[:, :3, 3] + offset if offset is not None else rows
         return np.asarray(own[:, :3, 3] + s * (wanted - own[:, :3, 3]))
-    turns = own[:, :3, :3] if span.offset is not None else rows[:, :3, :3]
+    turns = own[:, :3, :3] if offset is not None else rows[:, :3, :3]
     mixed = slerp(quaternions_of_matrices(own[:, :3, :3]), quaternions_of_matrices(turns), strength)
     if isinstance(objective, Orientation):
         return _matrices(mixed)
     result = own.copy()
-    wanted = own[:, :3, 3] + span.offset if span.offset is not None else rows[:, :3, 3]
+    wanted = own[:, :3, 3] + offset if offset is not None else rows[:, :3, 3]
     result[:, :3, :3], result[:, :3, 3] = _matrices(mixed), own[:, :3, 3] + s * (wanted - own[:, :3, 3])
     return result
 

@@ -59,8 +59,8 @@ def normal_below(spots, deepest):
 
 
 @jit_part
-def turn_towards(pose, direction, goal, share, out):
-    """Write the rotation of `pose` into `out`, turned by a share of the angle from its direction V to a goal."""
+def turn_towards(pose, direction, goal, share, m):
+    """Write the rotation of `pose` into the 4x4 m, turned by a share of the angle from its direction V to a goal."""
     vx = pose[0, 0] * direction[0] + pose[0, 1] * direction[1] + pose[0, 2] * direction[2]
     vy = pose[1, 0] * direction[0] + pose[1, 1] * direction[1] + pose[1, 2] * direction[2]
     vz = pose[2, 0] * direction[0] + pose[2, 1] * direction[1] + pose[2, 2] * direction[2]
@@ -76,9 +76,9 @@ def turn_towards(pose, direction, goal, share, out):
     for j in range(3):
         ax, ay, az = pose[0, j], pose[1, j], pose[2, j]
         along = (x * ax + y * ay + z * az) * (1.0 - c)
-        out[0, j] = c * ax + s * (y * az - z * ay) + along * x
-        out[1, j] = c * ay + s * (z * ax - x * az) + along * y
-        out[2, j] = c * az + s * (x * ay - y * ax) + along * z
+        m[0, j] = c * ax + s * (y * az - z * ay) + along * x
+        m[1, j] = c * ay + s * (z * ax - x * az) + along * y
+        m[2, j] = c * az + s * (x * ay - y * ax) + along * z
 
 
 @jit
