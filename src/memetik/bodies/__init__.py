@@ -21,6 +21,7 @@ DESCRIPTIONS: dict[str, str] = {
     "nao": "SoftBank Robotics NAO H25, small humanoid",
     "scara": "SCARA arm, two turns and a plunge",
     "h1": "Unitree H1, full-size humanoid",
+    "g1": "Unitree G1, humanoid of 1.3 m, 29 joints",
     "go2": "Unitree Go2, quadruped",
     "mannequin": "artist's wooden figure of human proportions, 42 joints",
     "kyle": "humanoid robot character with five-fingered hands, 78 joints",
