@@ -46,10 +46,14 @@ from .geometry import translation as translation
 from .learn import Elman as Elman
 from .learn import FeedForward as FeedForward
 from .learn import SupportVectors as SupportVectors
+from .motion import BoneMatch as BoneMatch
 from .motion import Calibration as Calibration
 from .motion import Follower as Follower
 from .motion import FootPlacer as FootPlacer
 from .motion import Motion as Motion
+from .motion import Retargeted as Retargeted
+from .motion import RetargetPlan as RetargetPlan
+from .motion import RetargetReport as RetargetReport
 from .motion import Servo as Servo
 from .motion import Span as Span
 from .motion import Teleoperator as Teleoperator
@@ -62,6 +66,8 @@ from .motion import line as line
 from .motion import place_feet as place_feet
 from .motion import read_motion as read_motion
 from .motion import read_stream as read_stream
+from .motion import retarget as retarget
+from .motion import retarget_plan as retarget_plan
 from .motion import smooth_poses as smooth_poses
 from .motion import track as track
 from .motion import waypoints as waypoints

@@ -4,6 +4,7 @@ cartesian              paths of a frame: lines, arcs, waypoints
 clips                  Motion: clips in, edited, out
 follower               joints that follow a goal within their limits
 rate_limits            the velocity, acceleration and jerk of each joint
+retargeting            motions moved to other bodies
 retime                 the fastest way along a joint path within limits
 servo                  a control loop that keeps every limit
 smooth                 paths that an obstacle forces off their targets
@@ -22,6 +23,7 @@ from memetik.motion.clips.files import read_motion
 from memetik.motion.clips.gait import gait
 from memetik.motion.clips.motion import Motion
 from memetik.motion.follower import Follower
+from memetik.motion.retargeting import BoneMatch, Retargeted, RetargetPlan, RetargetReport, retarget, retarget_plan
 from memetik.motion.servo import Servo
 from memetik.motion.smooth_poses import smooth_poses
 from memetik.motion.stream import Sample, read_stream, write_stream
@@ -30,7 +32,7 @@ from memetik.motion.track import Track, track
 from memetik.motion.trajectory import Trajectory
 
 __all__ = [
-    "Calibration", "Follower", "FootPlacer", "Motion", "Placed", "Sample", "Servo", "Span", "Teleoperator", "Track", "Trajectory",
-    "arc", "edit", "gait", "line", "place_feet", "read_motion", "read_stream", "smooth_poses", "track", "waypoints",
-    "write_stream",
+    "BoneMatch", "Calibration", "Follower", "FootPlacer", "Motion", "Placed", "RetargetPlan", "RetargetReport", "Retargeted",
+    "Sample", "Servo", "Span", "Teleoperator", "Track", "Trajectory", "arc", "edit", "gait", "line", "place_feet",
+    "read_motion", "read_stream", "retarget", "retarget_plan", "smooth_poses", "track", "waypoints", "write_stream",
 ]  # fmt: skip

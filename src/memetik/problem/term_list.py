@@ -20,6 +20,21 @@ POSITION_GAIN = 5.0
 Reads = tuple[Sequence[int], Sequence[int]]  # rows of frames, places in the data where numbers of variables stand
 
 
+def reach_of(body: Body, frame: str | Frame) -> float:
+    """The length of the chain from the root to a frame [m]: a residual of a share of it counts as one radian."""
+    length, link = 0.0, body.frame(frame).link
+    above = {joint.child: joint for joint in body.joints.values()}
+    while link in above:
+        joint = above[link]
+        length += float(np.linalg.norm(joint.origin[:3, 3]))
+        for low, high, motion in zip(joint.lower, joint.upper, joint.motions(), strict=True):
+            if not motion.turns:  # a slide reaches as far as it goes; one without limits about a metre
+                length += max(abs(low), abs(high)) if np.isfinite(low) and np.isfinite(high) else 1.0
+        link = joint.parent
+    offset = float(np.linalg.norm(body.frame(frame).link_from_frame[:3, 3]))
+    return max(length + offset, 1e-3)
+
+
 class TermList:
     """What objectives pack themselves into (Packer in objectives/objective.py)."""
 
@@ -91,17 +106,7 @@ class TermList:
         return float(self.lower[k]), float(self.upper[k])
 
     def reach(self, frame: str | Frame) -> float:
-        length, link = 0.0, self.body.frame(frame).link
-        above = {joint.child: joint for joint in self.body.joints.values()}
-        while link in above:
-            joint = above[link]
-            length += float(np.linalg.norm(joint.origin[:3, 3]))
-            for low, high, motion in zip(joint.lower, joint.upper, joint.motions(), strict=True):
-                if not motion.turns:  # a slide reaches as far as it goes; one without limits about a metre
-                    length += max(abs(low), abs(high)) if np.isfinite(low) and np.isfinite(high) else 1.0
-            link = joint.parent
-        offset = float(np.linalg.norm(self.body.frame(frame).link_from_frame[:3, 3]))
-        return max(length + offset, 1e-3)
+        return reach_of(self.body, frame)
 
     def add(
         self, kind: TermKind, *, tolerance: float | None, frame: int = -1, other: int = -1, rows: int = 0, target: int = 0,

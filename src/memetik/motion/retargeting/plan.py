@@ -1,0 +1,202 @@
+"""A plan of retargeting: which bone of a skeleton leads which link of a body, how its motion is scaled and turned."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from memetik.body import Body
+from memetik.errors import BodyError, FormatError, known, shown
+from memetik.files import path_of, writable_file, write_whole
+from memetik.geometry.checks import real_array, real_number, text
+from memetik.motion.retargeting.calibrate import Calibrated, calibrate
+from memetik.motion.retargeting.figure import PARTS, Part, find_parts
+from memetik.tables import text_table
+from memetik.types import Array
+
+FORMAT = "memetik retargeting plan 1"
+
+# Weights: position [1/m] and rotation [1/rad]. Feet carry the figure, hands are what is looked at; knees and elbows only
+# have to lie on the right side, and a head or a hand may look a few degrees elsewhere.
+WEIGHTS: dict[str, tuple[float, float]] = {
+    "hips": (5.0, 2.0), "chest": (0.0, 2.0), "head": (0.0, 1.0), "upper_leg": (0.0, 0.0), "lower_leg": (2.0, 0.0),
+    "foot": (20.0, 5.0), "toes": (0.0, 0.5), "upper_arm": (0.0, 0.0), "lower_arm": (3.0, 0.0), "hand": (5.0, 0.3),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class BoneMatch:
+    """One bone and the link that it leads. With p the bone's joint and R its rotation, the targets are
+
+        point     = point of `parent` + R_parent anchor + scale (p - p of the parent's bone)
+        rotation  = R turn
+
+    for the link's own `point`; the first match has no parent: point = scale p + anchor, in the world.
+    """
+
+    part: str
+    bone: str
+    link: str
+    point: tuple[float, float, float] = (0.0, 0.0, 0.0)  # of the link [m], brought to the target
+    parent: str | None = None  # the part that this one is counted from
+    scale: float = 1.0
+    anchor: tuple[float, float, float] = (0.0, 0.0, 0.0)  # [m], turns with the target of the parent
+    turn: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)  # bone_from_link, a quaternion (w, x, y, z)
+    position: float = 0.0  # weight [1/m]
+    rotation: float = 0.0  # weight [1/rad]
+
+
+@dataclass(frozen=True)
+class RetargetPlan:
+    """What leads what. Print it as a table, change lines with `edit`, keep it with `save` and `load`."""
+
+    skeleton: str
+    body: str
+    matches: tuple[BoneMatch, ...]
+    missing: tuple[str, ...] = field(default=())  # parts that only one of both has
+
+    def __post_init__(self) -> None:
+        seen: set[str] = set()
+        for match in self.matches:
+            if match.part in seen:
+                raise FormatError(f"a plan has {match.part!r} twice. Leave one of them out.")
+            if match.parent is None and seen:
+                raise FormatError(f"plan: {match.part!r} has no parent; only the first line may have none.")
+            if match.parent is not None:
+                known(match.parent, seen, "parent", f" of {match.part!r} in the lines above it")
+            seen.add(match.part)
+        if not self.matches:
+            raise FormatError("a plan has no lines. Give at least one BoneMatch.")
+
+    def __getitem__(self, part: str) -> BoneMatch:
+        lines = {match.part: match for match in self.matches}
+        return lines[known(part, lines, "part of the plan")]
+
+    def edit(self, part: str, **changes: object) -> RetargetPlan:
+        """The plan with another bone, link, weight ... for one part: plan.edit("head", rotation=0.0)."""
+        old = self[part]
+        for name in changes:
+            known(name, BoneMatch.__dataclass_fields__, "field of a match")
+        new = _checked(replace(old, **changes))  # type: ignore[arg-type]  # checked right here
+        return replace(self, matches=tuple(new if match is old else match for match in self.matches))
+
+    def without(self, *parts: str) -> RetargetPlan:
+        """The plan without these parts; nothing else may count from them."""
+        for part in parts:
+            self[part]
+        return replace(self, matches=tuple(match for match in self.matches if match.part not in parts))
+
+    def weighted(self, **weights: tuple[float, float]) -> RetargetPlan:
+        """The plan with other weights of position [1/m] and rotation [1/rad]: plan.weighted(left_hand=(2.0, 0.5))."""
+        plan = self
+        for part, (position, rotation) in weights.items():
+            plan = plan.edit(part, position=float(position), rotation=float(rotation))
+        return plan
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the plan as JSON."""
+        text = json.dumps({"format": FORMAT, **asdict(self)}, indent=1) + "\n"
+        write_whole(writable_file(Path(path), ".json"), text.encode())
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> RetargetPlan:
+        """The plan that `save` wrote."""
+        file = path_of(path, FormatError, "the path of a plan")
+        try:
+            data = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise FormatError(
+                f"{file}: cannot be read as a plan ({error}). Give a file that RetargetPlan.save wrote."
+            ) from None
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise FormatError(
+                f"{file}: this is no plan; its format must be {FORMAT!r}. Write it with RetargetPlan.save."
+            )
+        try:
+            matches = tuple(_checked(BoneMatch(**line)) for line in data["matches"])
+            return cls(str(data["skeleton"]), str(data["body"]), matches, tuple(map(str, data.get("missing", ()))))
+        except (KeyError, TypeError) as error:
+            raise FormatError(
+                f"{file}: a line of the plan is wrong ({error}). Write it with RetargetPlan.save."
+            ) from None
+
+    def __str__(self) -> str:
+        rows = [
+            {
+                "part": m.part, "bone": m.bone, "link": m.link, "from": m.parent or "world", "scale": f"{m.scale:.3f}",
+                "position [1/m]": f"{m.position:g}", "rotation [1/rad]": f"{m.rotation:g}",
+            }
+            for m in self.matches
+        ]  # fmt: skip
+        text = f"{self.skeleton} -> {self.body}\n{text_table(rows)}"
+        return text + (f"\nnot in both: {', '.join(self.missing)}" if self.missing else "")
+
+    def __repr__(self) -> str:
+        return f"<RetargetPlan: {self.skeleton} -> {self.body}, {len(self.matches)} parts>"
+
+
+def _checked(match: BoneMatch) -> BoneMatch:
+    """The match, with numbers that are finite and tuples of the right length."""
+    where = f"{match.part!r} in a plan"
+    for name in ("part", "bone", "link"):
+        text(getattr(match, name), FormatError, f"{where}: {name}")
+    if match.parent is not None:
+        text(match.parent, FormatError, f"{where}: parent")
+    numbers: dict[str, object] = {}
+    for name, count in (("point", 3), ("anchor", 3), ("turn", 4)):
+        values = real_array(getattr(match, name), FormatError, f"{where}: {name} is {count} numbers")
+        if values.shape != (count,) or not np.isfinite(values).all():
+            raise FormatError(f"{where}: {name} is {shown(getattr(match, name))}. Give {count} finite numbers.")
+        numbers[name] = tuple(values.tolist())
+    for name in ("scale", "position", "rotation"):
+        number = real_number(getattr(match, name), FormatError, f"{where}: {name}")
+        if not 0.0 <= number < np.inf:
+            raise FormatError(f"{where}: {name} is {number}. Give zero or a number above it.")
+        numbers[name] = number
+    return replace(match, **numbers)  # type: ignore[arg-type]
+
+
+def make_plan(
+    skeleton: Body, body: Body, postures: Array, bones: Mapping[str, str] | None, links: Mapping[str, str] | None
+) -> RetargetPlan:
+    """The plan for a skeleton that takes these postures; `bones` and `links` name parts that the names do not tell."""
+    source = _parts(skeleton, bones)
+    target = _parts(body, links)
+    both = [part for part in PARTS if part in source and part in target]
+    for needed in ("hips", "left_upper_leg", "right_upper_leg", "left_lower_leg", "right_lower_leg"):
+        if needed not in both:
+            lacks = skeleton if needed not in source else body
+            raise BodyError(
+                f"body {lacks.name!r} has no {needed}, which a plan needs. Name its link: {{{needed!r}: LINK}}."
+            )
+    found = calibrate(skeleton, source, body, target, postures)
+    missing = tuple(part for part in PARTS if (part in source) != (part in target))
+    return RetargetPlan(skeleton.name, body.name, tuple(_match(part, source, target, found) for part in both), missing)
+
+
+def _parts(body: Body, given: Mapping[str, str] | None) -> dict[str, Part]:
+    extra = {
+        known(part, PARTS, "part"): Part(body.frame(link).link, (0.0, 0.0, 0.0)) for part, link in (given or {}).items()
+    }
+    try:
+        return {**find_parts(body), **extra}
+    except BodyError:
+        if {"left_upper_leg", "right_upper_leg"} <= set(extra):
+            return extra
+        raise
+
+
+def _match(part: str, source: Mapping[str, Part], target: Mapping[str, Part], found: Calibrated) -> BoneMatch:
+    _, _, kind = part.partition("_")
+    position, rotation = WEIGHTS[kind if kind in WEIGHTS else part]
+    parent, scale, anchor = found.links[part]
+    w, i, j, k = found.turns[part].tolist()
+    x, y, z = found.points[part].tolist()
+    return BoneMatch(
+        part, source[part].link, target[part].link, (x, y, z), parent, scale, anchor, (w, i, j, k), position, rotation
+    )
