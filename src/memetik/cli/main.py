@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 import memetik as mk
-from memetik.cli import batch, bench, compare, cover, demo, doctor, evolve, motion, reach, show, solve, studio, warm
+from memetik.cli import (
+    batch, bench, compare, cover, demo, doctor, evolve, motion, reach, retarget, show, solve, studio, warm,
+)  # fmt: skip
 
 USER_ERROR = 2
 
@@ -36,7 +38,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="memetik", description=mk.__doc__)
     parser.add_argument("--version", action="version", version=f"memetik {mk.__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for family in (demo, show, cover, solve, batch, reach, evolve, motion, compare, bench, studio, warm, doctor):
+    for family in (demo, show, cover, solve, batch, reach, evolve, motion, retarget, compare, bench, studio, warm, doctor):
         family.add_commands(commands)
     return parser
 

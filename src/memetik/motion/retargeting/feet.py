@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from memetik.body import Body
 from memetik.motion.clips.contacts import standing
 from memetik.motion.clips.turns import quaternions_of_matrices, quaternions_of_vectors, rotation_vectors
-from memetik.motion.retargeting.figure import shape_points
+from memetik.motion.retargeting.figure import axes_between, shape_points
 from memetik.motion.retargeting.plan import BoneMatch
 from memetik.types import Array
 
@@ -71,17 +71,7 @@ def foot_of(body: Body, match: BoneMatch, shin: BoneMatch | None, flat: Array) -
     forward = sole @ flat[0]
     toe = sole[forward > forward.max() - SOLE].mean(axis=0)
     toe = toe - flat[2] * (toe @ flat[2] - heights.min())
-    return Foot(link, ankle, sole, toe, flat, shin is not None and _axes_between(body, shin.link, link) < 3)
-
-
-def _axes_between(body: Body, link: str, child: str) -> int:
-    """The degrees of freedom on the way from a link to one below it."""
-    above = {joint.child: joint for joint in body.joints.values()}
-    count = 0
-    while child != link and child in above:
-        count += above[child].dof
-        child = above[child].parent
-    return count
+    return Foot(link, ankle, sole, toe, flat, shin is not None and axes_between(body, shin.link, link) < 3)
 
 
 def find_contact(times: Array, ankle: Array, toe: Array | None, leg: float) -> Contact:

@@ -107,6 +107,16 @@ def shape_points(link: Link) -> Array:
     return np.vstack(points)
 
 
+def axes_between(body: Body, link: str, child: str) -> int:
+    """The degrees of freedom on the way from a link to one below it."""
+    above = {joint.child: joint for joint in body.joints.values()}
+    count = 0
+    while child != link and child in above:
+        count += above[child].dof
+        child = above[child].parent
+    return count
+
+
 def _part(tree: _Tree, links: Sequence[str], poses: Mapping[str, Array]) -> Part:
     """The last link, and the point nearest to the axes of all: the least sum of |(I - a a') (x - p)|^2."""
     last = poses[links[-1]]
@@ -223,7 +233,8 @@ def _limbs_by_structure(tree: _Tree, body: Body, home: Array | None) -> dict[str
     found: dict[str, dict[str, list[str]]] = {side: {} for side in SIDES}
     legs = pairs[0]
     hips = tree.common(*legs)
-    if poses[hips][2, 3] - at[legs[0]][2] < abs(at[legs[0]][1]):  # arms of a machine without legs
+    heights = [poses[link][2, 3] for link in tree.links]
+    if at[legs[0]][2] > min(heights) + 0.15 * (max(heights) - min(heights)):  # arms of a machine without legs
         return None
     arms = next((pair for pair in pairs[::-1] if tree.common(pair[0], legs[0]) == hips and pair != legs), None)
     for pair, parts in ((legs, LEG[:3]), (arms, ARM)):

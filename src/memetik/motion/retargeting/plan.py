@@ -15,7 +15,7 @@ from memetik.errors import BodyError, FormatError, known, shown
 from memetik.files import path_of, writable_file, write_whole
 from memetik.geometry.checks import real_array, real_number, text
 from memetik.motion.retargeting.calibrate import Calibrated, calibrate
-from memetik.motion.retargeting.figure import PARTS, Part, find_parts
+from memetik.motion.retargeting.figure import PARTS, Part, axes_between, find_parts
 from memetik.tables import text_table
 from memetik.types import Array
 
@@ -31,7 +31,7 @@ WEIGHTS: dict[str, tuple[float, float]] = {
 
 @dataclass(frozen=True)
 class BoneMatch:
-    """One bone and the link that it leads. With p the bone's joint and R its rotation, the targets are
+    """One bone and the link that it leads. With p the joint of the bone and R its rotation, the targets are
 
         point     = point of `parent` + R_parent anchor + scale (p - p of the parent's bone)
         rotation  = R turn
@@ -43,6 +43,7 @@ class BoneMatch:
     bone: str
     link: str
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)  # of the link [m], brought to the target
+    joint: tuple[float, float, float] = (0.0, 0.0, 0.0)  # of the bone, where it is not its origin [m]
     parent: str | None = None  # the part that this one is counted from
     scale: float = 1.0
     anchor: tuple[float, float, float] = (0.0, 0.0, 0.0)  # [m], turns with the target of the parent
@@ -148,7 +149,7 @@ def _checked(match: BoneMatch) -> BoneMatch:
     if match.parent is not None:
         text(match.parent, FormatError, f"{where}: parent")
     numbers: dict[str, object] = {}
-    for name, count in (("point", 3), ("anchor", 3), ("turn", 4)):
+    for name, count in (("point", 3), ("joint", 3), ("anchor", 3), ("turn", 4)):
         values = real_array(getattr(match, name), FormatError, f"{where}: {name} is {count} numbers")
         if values.shape != (count,) or not np.isfinite(values).all():
             raise FormatError(f"{where}: {name} is {shown(getattr(match, name))}. Give {count} finite numbers.")
@@ -175,8 +176,12 @@ def make_plan(
                 f"body {lacks.name!r} has no {needed}, which a plan needs. Name its link: {{{needed!r}: LINK}}."
             )
     found = calibrate(skeleton, source, body, target, postures)
+    matches = {part: _match(part, source, target, found) for part in both}
+    for part, onto in (("head", "chest"), ("left_toes", "left_foot"), ("right_toes", "right_foot")):
+        if part in both and onto in both and not axes_between(body, target[onto].link, target[part].link):
+            del matches[part]  # it cannot turn by itself
     missing = tuple(part for part in PARTS if (part in source) != (part in target))
-    return RetargetPlan(skeleton.name, body.name, tuple(_match(part, source, target, found) for part in both), missing)
+    return RetargetPlan(skeleton.name, body.name, tuple(matches.values()), missing)
 
 
 def _parts(body: Body, given: Mapping[str, str] | None) -> dict[str, Part]:
@@ -198,5 +203,6 @@ def _match(part: str, source: Mapping[str, Part], target: Mapping[str, Part], fo
     w, i, j, k = found.turns[part].tolist()
     x, y, z = found.points[part].tolist()
     return BoneMatch(
-        part, source[part].link, target[part].link, (x, y, z), parent, scale, anchor, (w, i, j, k), position, rotation
-    )
+        part, source[part].link, target[part].link, (x, y, z), source[part].joint, parent, scale, anchor, (w, i, j, k), position,
+        rotation,
+    )  # fmt: skip

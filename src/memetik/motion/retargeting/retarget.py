@@ -32,20 +32,31 @@ PLANTED = (
 )  # weights of feet that are held: position [1/m] and rotation [1/rad]; an ankle may not get a foot flat
 PASSES = 3  # how often a motion is solved at most, with feet lifted by what their soles were under the floor
 DEEP = 0.0005  # m; soles that are deeper under the floor are lifted
-CALM = 0.05  # 1/rad, how much a joint's change from frame to frame counts: it decides only what nothing else does
+CALM = 0.006  # s/rad; how much the speed of a joint counts, so that what nothing else decides stays calm
 CANDIDATES = 200  # frames that calibration looks at
 SHIFT = 0.15  # s; the body follows what its feet are moved by within this time
 
 
 class Retargeted(Motion):
-    """The motion of another body. `plan` is what led it, `standing` when each foot stands, `report` how well it went."""
+    """The motion of another body, and how it came about."""
 
     def __init__(
-        self, body: Body, times: Array, q: Array, *, name: str, plan: RetargetPlan, standing: Mapping[str, Contact],
-        report: RetargetReport,
+        self, body: Body, times: Array, q: Array, *, name: str, plan: RetargetPlan, targets: Targets,
+        feet: Mapping[str, Foot], standing: Mapping[str, Contact], floor: float, seconds: float,
     ) -> None:  # fmt: skip
         super().__init__(body, times, q, name=name)
-        self.plan, self.standing, self.report = plan, dict(standing), report
+        self.plan = plan  # what led it
+        self.targets = targets  # where the plan wanted the links, in every frame
+        self.standing = dict(standing)  # when each foot stands
+        self._feet, self._floor = dict(feet), floor
+        self.report = self.measure(q, seconds)  # how well it went
+
+    def measure(self, q: ArrayLike, seconds: float = 0.0) -> RetargetReport:
+        """The same figures for other joint vectors (frames, dof), as after an edit; `seconds` is what these took."""
+        rows = self.with_q(q).q
+        return measured(
+            self.body, self.plan, self.targets, self.times, rows, self._feet, self.standing, self._floor, seconds
+        )
 
 
 def retarget_plan(
@@ -107,12 +118,16 @@ def retarget(
     floor: its height [m].
     self_collision: links keep apart (mk.SelfDistance); several times slower.
 
-    Every frame is the least-squares balance of the plan's targets, within the joint limits, from the frame before.
+    Every frame is the least-squares balance of the plan's targets and of the joints' speeds, within the joint limits. It is
+    the same for every heading, and through rolls: the base has no singular posture.
 
     ```python
-    clip = mk.read_motion("dance.bvh")
-    dance = mk.retarget(clip, mk.load("g1"))
-    print(dance.report)
+    import memetik as mk
+
+    kyle = mk.load("kyle", base="floating")
+    clip = mk.Motion(kyle, [0.0, 0.5], [kyle.home, kyle.vector({"base.x": 0.3})])
+    found = mk.retarget(clip, mk.load("g1"))
+    print(found.report)
     ```
     """
     onto = floating(instance(body, Body, ProblemError, "a body. Give mk.load(...)."))
@@ -147,10 +162,11 @@ def _retargeted(
     contacts = {part: _contact(motion, plan, part) for part in feet}
     if feet:
         targets = _stand(targets, feet, contacts, motion.times, floor)
-    problem, rows = _problem(body, plan, targets, feet, self_collision)
+    rate = motion.rate or 30.0
+    problem, rows = _problem(body, plan, targets, feet, CALM * rate, self_collision)
     compiling = 0.0
     for _ in range(PASSES):
-        path = track(problem, rows, start=_first(body, plan, targets), rate=motion.rate or 30.0)
+        path = track(problem, rows, start=_first(body, plan, targets), rate=rate)
         compiling += path.compile_seconds
         deeper = {
             part: sunken(foot, motion.times, body.forward(path.q, foot.link), floor) for part, foot in feet.items()
@@ -160,8 +176,10 @@ def _retargeted(
         for part, depth in deeper.items():
             targets.points[part][:, 2] += depth
     seconds = time.perf_counter() - began - compiling
-    found = measured(body, plan, targets, motion.times, path.q, feet, contacts, floor, seconds)
-    return Retargeted(body, motion.times, path.q, name=motion.name, plan=plan, standing=contacts, report=found)
+    return Retargeted(
+        body, motion.times, path.q, name=motion.name, plan=plan, targets=targets, feet=feet, standing=contacts, floor=floor,
+        seconds=seconds,
+    )  # fmt: skip
 
 
 def _feet(body: Body, plan: RetargetPlan) -> dict[str, Foot]:
@@ -205,7 +223,7 @@ def _stand(
 
 
 def _problem(
-    body: Body, plan: RetargetPlan, targets: Targets, feet: Mapping[str, Foot], self_collision: bool
+    body: Body, plan: RetargetPlan, targets: Targets, feet: Mapping[str, Foot], calm: float, self_collision: bool
 ) -> tuple[Problem, dict[Objective, Array]]:
     """A guide for each target. A weight w [1/m or 1/rad] makes its residual count as w times its size."""
     rows: dict[Objective, Array] = {}
@@ -220,7 +238,7 @@ def _problem(
             turns = targets.rotations[match.part]
             name = f"rotation of {match.part}"
             rows[Orientation(match.link, turns[0], tolerance=None, weight=rotation**2, name=name)] = turns
-    others: list[Objective] = [Displacement(weight=CALM**2)]
+    others: list[Objective] = [Displacement(weight=calm**2)]
     if self_collision:
         others.append(SelfDistance(body))
     return Problem(body, [*rows, *others]), rows

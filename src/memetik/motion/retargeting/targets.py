@@ -30,18 +30,19 @@ def make_targets(plan: RetargetPlan, skeleton: Body, q: Array, floor: float, ank
     for match in plan.matches:
         known(match.bone, skeleton.links, "bone", f" of skeleton {skeleton.name!r}")
     bones = {match.part: poses[match.bone] for match in plan.matches}
+    joints = {m.part: bones[m.part][:, :3, 3] + bones[m.part][:, :3, :3] @ np.array(m.joint) for m in plan.matches}
     points: dict[str, Array] = {}
     rotations: dict[str, Array] = {}
     for match in plan.matches:
         bone = bones[match.part]
         rotations[match.part] = bone[:, :3, :3] @ rotation_matrix(match.turn)
         if match.parent is None:
-            points[match.part] = match.scale * bone[:, :3, 3] + np.array(match.anchor)
+            points[match.part] = match.scale * joints[match.part] + np.array(match.anchor)
         else:
             points[match.part] = (
                 points[match.parent]
                 + rotations[match.parent] @ np.array(match.anchor)
-                + match.scale * (bone[:, :3, 3] - bones[match.parent][:, :3, 3])
+                + match.scale * (joints[match.part] - joints[match.parent])
             )
     feet = [points[part][:, 2] for part in ("left_foot", "right_foot") if part in points]
     if ankle is not None and feet:

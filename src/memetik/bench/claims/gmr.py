@@ -1,0 +1,105 @@
+"""The scheme of GMR (General Motion Retargeting) on mink: two stages of quadratic programs a frame, as its users run it.
+
+Its tables of weights and scales are those that it has for BVH files and the G1. Its rotation offsets belong to one
+skeleton; here they are the plan's, so that both solve for the same targets.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import memetik as mk
+from memetik import bodies
+from memetik.types import Array
+
+# Weights of position and rotation in the first and in the second stage, and how positions relative to the hips are scaled.
+TABLES: dict[str, tuple[tuple[float, float], tuple[float, float], float]] = {
+    "hips": ((0.0, 10.0), (100.0, 5.0), 0.9),
+    "upper_leg": ((0.0, 10.0), (10.0, 5.0), 0.9),
+    "lower_leg": ((0.0, 10.0), (10.0, 5.0), 0.9),
+    "foot": ((50.0, 10.0), (50.0, 10.0), 0.9),
+    "chest": ((0.0, 100.0), (0.0, 10.0), 0.9),
+    "upper_arm": ((0.0, 100.0), (5.0, 100.0), 0.75),
+    "lower_arm": ((0.0, 10.0), (10.0, 5.0), 0.75),
+    "hand": ((0.0, 10.0), (10.0, 5.0), 0.75),
+}
+TALL = 1.8  # m, the person that the scales are for
+STEPS, GAIN = 11, 1e-3  # at most so many programs a stage, and none after the error shrank by less
+DAMPING, TASK_DAMPING, SOLVER = 0.5, 1.0, "daqp"
+
+
+def available() -> bool:
+    """Whether mink and MuJoCo are installed."""
+    return all(importlib.util.find_spec(name) is not None for name in ("mink", "mujoco"))
+
+
+def plan_of(plan: mk.RetargetPlan, stage: int, height: float) -> mk.RetargetPlan:
+    """A plan with the targets and weights of one of the two stages, for a person of this height [m]."""
+    matches = []
+    for match in plan.matches:
+        kind = match.part if match.part in TABLES else match.part.partition("_")[2]
+        if kind in TABLES:
+            first, second, share = TABLES[kind]
+            position, rotation = second if stage else first
+            root = None if match.part == "hips" else "hips"
+            scale = share * height / TALL
+            matches.append(
+                replace(
+                    match, point=(0.0, 0.0, 0.0), parent=root, scale=scale, anchor=(0.0, 0.0, 0.0), position=position,
+                    rotation=rotation,
+                )
+            )  # fmt: skip
+    return replace(plan, matches=tuple(matches))
+
+
+class Gmr:
+    """Frame after frame, from the posture of the last one; the first begins at zeros."""
+
+    def __init__(self, name: str, stages: tuple[mk.RetargetPlan, mk.RetargetPlan]) -> None:
+        import mink
+        import mujoco
+
+        self._mink = mink
+        spec = mujoco.MjSpec.from_file(str(bodies.path(name)))
+        spec.compiler.fusestatic = False
+        spec.body(mk.load(name).root).add_freejoint()
+        self._configuration = mink.Configuration(spec.compile())
+        self._stages: list[dict[str, Any]] = [
+            {
+                match.part: mink.FrameTask(
+                    match.link,
+                    "body",
+                    position_cost=match.position,
+                    orientation_cost=match.rotation,
+                    lm_damping=TASK_DAMPING,
+                )
+                for match in stage.matches
+            }
+            for stage in stages
+        ]
+
+    def solve(self, points: dict[str, Array], rotations: dict[str, Array]) -> Array:
+        """The qpos for one frame of targets."""
+        step = self._configuration.model.opt.timestep
+        for stage in self._stages:
+            for part, task in stage.items():
+                turn = self._mink.SO3.from_matrix(rotations[part])
+                task.set_target(self._mink.SE3.from_rotation_and_translation(turn, points[part]))
+        for stage in self._stages:
+            tasks = list(stage.values())
+            before = self._error(tasks)
+            for _ in range(STEPS):
+                velocity = self._mink.solve_ik(self._configuration, tasks, step, SOLVER, DAMPING)
+                self._configuration.integrate_inplace(velocity, step)
+                after = self._error(tasks)
+                if before - after <= GAIN:
+                    break
+                before = after
+        return np.array(self._configuration.data.qpos)
+
+    def _error(self, tasks: list[Any]) -> float:
+        return float(np.linalg.norm(np.concatenate([task.compute_error(self._configuration) for task in tasks])))
