@@ -24,18 +24,15 @@ def moved(link, offsets):
     return poses
 
 
-zero = np.zeros_like(times)
+still = np.zeros((len(times), 3))
+hand = np.stack([0.25 * wave, 0.1 * wave + 0.1 * wave * np.sin(9.0 * times), 0.7 * wave - down], axis=1)
 targets = {
-    mk.Pose("pelvis", stands["pelvis"], position_tolerance=None, orientation_tolerance=None): moved(
-        "pelvis", np.stack([zero, zero, -down], axis=1)
-    ),
-    mk.Pose("left_foot", stands["left_foot"]): moved("left_foot", np.zeros((len(times), 3))),
-    mk.Pose("right_foot", stands["right_foot"]): moved("right_foot", np.zeros((len(times), 3))),
-    mk.Position("left_hand", stands["left_hand"][:3, 3], tolerance=None): moved(
-        "left_hand", np.stack([0.25 * wave, 0.1 * wave + 0.1 * wave * np.sin(9.0 * times), 0.7 * wave - down], axis=1)
-    )[:, :3, 3],
+    mk.Pose("pelvis", stands["pelvis"]): moved("pelvis", still - down[:, None] * (0.0, 0.0, 1.0)),
+    mk.Pose("left_foot", stands["left_foot"]): moved("left_foot", still),
+    mk.Pose("right_foot", stands["right_foot"]): moved("right_foot", still),
+    mk.Position("left_hand", stands["left_hand"][:3, 3], tolerance=None): moved("left_hand", hand)[:, :3, 3],
 }
-path = mk.track(mk.Problem(kyle, [*targets]), targets, rate=RATE)
+path = mk.track(mk.Problem(kyle, [*targets, mk.Displacement(weight=0.1)]), targets, rate=RATE)
 clip = mk.Motion(kyle, times, path.q, name="squat and wave")
 print(clip)
 
