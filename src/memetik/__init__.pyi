@@ -109,6 +109,7 @@ from .read.chains import snake as snake
 from .read.dh import from_dh as from_dh
 from .read.hands import hand as hand
 from .read.load import load as load
+from .read.mjcf import from_mujoco as from_mujoco
 from .solution import Solution as Solution
 from .solution import Status as Status
 from .solvers import Budget as Budget

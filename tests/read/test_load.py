@@ -53,9 +53,8 @@ def test_xml_is_told_by_its_root(tmp_path):
     path = tmp_path / "model.xml"
     path.write_text(URDF)
     assert load(path).dof == 4
-    path.write_text("<mujoco/>")
-    with pytest.raises(FormatError, match="MuJoCo model, which is not read yet"):
-        load(path)
+    path.write_text("<mujoco><worldbody><body name='cup'><geom size='0.1'/></body></worldbody></mujoco>")
+    assert set(load(path).links) == {"world", "cup"}
     path.write_text("<html/>")
     with pytest.raises(FormatError, match="<html>"):
         load(path)
@@ -69,7 +68,7 @@ def test_an_entry_is_all_that_a_format_needs(tmp_path, arm, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("arm.mjcf", "MuJoCo models are not read yet"),
+        ("arm.mjcf", "MuJoCo cannot read it"),
         ("arm.sdf", "not read yet"),
         ("arm.stl", r"does not know this format. It reads .*\.urdf, \.xacro"),
         ("noformat", "does not know this format"),

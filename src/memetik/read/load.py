@@ -12,12 +12,13 @@ from memetik.body import Body
 from memetik.errors import FormatError, UnknownNameError, shown
 from memetik.read import xml
 from memetik.read.bvh import read_bvh_body
+from memetik.read.mjcf import read_mjcf
 from memetik.read.shapes import apply_shapes, read_shapes
 from memetik.read.srdf import apply, read_srdf
 from memetik.read.urdf import body_from_urdf
 from memetik.read.xacro import read_xacro
 
-NOT_YET = {".mjcf": "MuJoCo models", ".sdf": "Gazebo SDF models"}
+NOT_YET = {".sdf": "Gazebo SDF models"}
 
 
 def load(
@@ -33,7 +34,7 @@ def load(
     up: str = "y",
     scale: float = 1.0,
 ) -> Body:
-    """A body by its bundled name, such as "panda", or from the path of a .urdf, .xacro or .bvh file.
+    """A body by its bundled name, such as "panda", or from the path of a .urdf, .xacro, MuJoCo .xml or .bvh file.
 
     `base` frees the root: "xyz", "planar" or "floating", within `base_lower` and `base_upper` (see
     Body.with_base). `srdf` is a file with named chains, the home posture and links that may touch. Bundled
@@ -64,16 +65,19 @@ def load(
 def _read_xml(path: Path, *, roots: Iterable[str | PathLike[str]], soft_limits: bool) -> Body:
     root = xml.read(path)
     if root.tag == "mujoco":
-        raise FormatError(f"{path.name} is a MuJoCo model, which is not read yet. memetik reads {SUPPORTED}.")
+        return read_mjcf(path)
     return body_from_urdf(root, roots=roots, soft_limits=soft_limits, path=path)
 
 
 # What reads a file, by its suffix.
 READERS: dict[str, Callable[..., Body]] = {
-    ".urdf": _read_xml, ".xacro": read_xacro, ".xml": _read_xml, ".bvh": read_bvh_body
+    ".urdf": _read_xml, ".xacro": read_xacro, ".xml": _read_xml, ".mjcf": read_mjcf, ".mjb": read_mjcf,
+    ".bvh": read_bvh_body,
 }  # fmt: skip
 SKELETONS = {".bvh"}  # files of animations, which take other options than models
-SUPPORTED = f"a bundled name, {', '.join(suffix for suffix in READERS if suffix != '.xml')}, or .xml with a <robot>"
+SUPPORTED = (
+    f"a bundled name, {', '.join(suffix for suffix in READERS if suffix != '.xml')}, or .xml with a <robot> or <mujoco>"
+)
 
 
 def _read(path: Path, for_models: dict[str, Any], for_skeletons: dict[str, Any]) -> Body:

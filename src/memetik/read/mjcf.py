@@ -1,0 +1,225 @@
+"""MuJoCo models -> Body, parsed and compiled by MuJoCo itself.
+
+A joint's value is MuJoCo's own qpos, so limits and postures carry over number for number: where a joint has a reference
+value, its origin is turned back by it. A MuJoCo body with several joints becomes as many links, the last of which has its name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from memetik.body import Body, Joint, Link, Mimic, Shape
+from memetik.errors import FormatError, MissingExtraError, warn
+from memetik.geometry import axis_angle, transform, translation
+from memetik.types import Array
+
+Model = Any  # mujoco.MjModel
+WORLD = "world"
+
+
+def read_mjcf(path: Path, **_: object) -> Body:
+    """The body of a MuJoCo file (.xml with <mujoco>, .mjcf, .mjb)."""
+    mujoco = _mujoco()
+    try:
+        if path.suffix.lower() == ".mjb":
+            model = mujoco.MjModel.from_binary_path(str(path))
+        else:
+            model = mujoco.MjModel.from_xml_path(str(path))
+    except (ValueError, RuntimeError, OSError) as error:
+        raise FormatError(f"{path.name}: MuJoCo cannot read it. {' '.join(str(error).split())}") from None
+    return from_mujoco(model, name=path.stem)
+
+
+def from_mujoco(model: Model, *, name: str | None = None) -> Body:
+    """The body of a compiled MuJoCo model (mujoco.MjModel).
+
+    - bodies and sites become links, `world` the root; a site whose name is taken gets "_site" behind it
+    - hinge, slide, ball and free joints with ranges; joints that an <equality> couples linearly to another mimic it
+    - geoms: those that collide are shapes, the others visuals; meshes and other kinds without a simple shape are left out
+    - the keyframe "home", or the first one, is the home posture; otherwise the reference posture is
+
+    What a body cannot express (closed loops by <connect> or <weld>, curved couplings, cones of ball joints) is named in one
+    warning. Joint vectors convert with `body.to_qpos` and `body.from_qpos`.
+    """
+    mujoco = _mujoco()
+    if not isinstance(model, mujoco.MjModel):
+        raise FormatError(f"from_mujoco takes a mujoco.MjModel, not {type(model).__name__}. Compile the MjSpec first.")
+    reader = _Reader(mujoco, model)
+    title = name or model.names[: model.names.index(b"\0")].decode() or "mujoco"
+    body = Body(title, reader.links, reader.joints)
+    home = body.clip(body.from_qpos(reader.home()))
+    body = Body(title, reader.links, reader.joints, home=dict(zip(body.joint_names, home.tolist(), strict=True)))
+    if reader.left_out:
+        warn(f"body {body.name!r} from MuJoCo is without {', '.join(reader.left_out)}.")
+    return body
+
+
+def _mujoco() -> Any:
+    try:
+        import mujoco
+    except ImportError:
+        raise MissingExtraError("mujoco", "reading MuJoCo models", "mujoco") from None
+    return mujoco
+
+
+class _Reader:
+    """Links and joints of a model, body after body: MuJoCo numbers them depth-first, as bodies here are."""
+
+    def __init__(self, mujoco: Any, model: Model) -> None:
+        self._mujoco, self._model = mujoco, model
+        self.left_out: dict[str, None] = {}
+        self._names = _unique([self._name("BODY", k) or f"body{k}" for k in range(model.nbody)])
+        self._names[0] = WORLD if WORLD not in self._names[1:] else f"{WORLD}_"
+        self._joint_names = _unique([self._name("JOINT", k) or f"joint{k}" for k in range(model.njnt)])
+        taken = {*self._names}
+        self._site_names: list[str] = []
+        for k in range(model.nsite):
+            site = self._name("SITE", k) or f"site{k}"
+            while site in taken:
+                site += "_site"
+            taken.add(site)
+            self._site_names.append(site)
+        self._taken = taken
+        self._mimics = self._couplings()
+        self.links: list[Link] = [self._link(0)]
+        self.joints: list[Joint] = []
+        self._sites(0)
+        for k in range(1, model.nbody):
+            self._body(k)
+        if model.ntendon and any(model.eq_type == mujoco.mjtEq.mjEQ_TENDON):
+            self.left_out["couplings of tendons"] = None
+
+    def home(self) -> Array:
+        """The qpos of the keyframe "home", else of the first one, else of the reference posture."""
+        model = self._model
+        if not model.nkey:
+            return np.array(model.qpos0)
+        keys = [self._name("KEY", k) for k in range(model.nkey)]
+        return np.array(model.key_qpos[keys.index("home") if "home" in keys else 0])
+
+    def _name(self, kind: str, k: int) -> str:
+        return self._mujoco.mj_id2name(self._model, getattr(self._mujoco.mjtObj, f"mjOBJ_{kind}"), k) or ""
+
+    def _link(self, k: int) -> Link:
+        model = self._model
+        mass = float(model.body_mass[k])
+        x, y, z = np.array(model.body_ipos[k]).tolist()
+        shapes: list[Shape] = []
+        visuals: list[Shape] = []
+        for g in range(int(model.body_geomadr[k]), int(model.body_geomadr[k]) + int(model.body_geomnum[k])):
+            shape = self._shape(g)
+            if shape is not None:
+                collides = bool(model.geom_contype[g] or model.geom_conaffinity[g])
+                (shapes if collides else visuals).append(shape)
+        return Link(self._names[k], mass, (x, y, z), tuple(shapes), tuple(visuals))
+
+    def _shape(self, g: int) -> Shape | None:
+        kinds, model = self._mujoco.mjtGeom, self._model
+        kind, size = int(model.geom_type[g]), np.array(model.geom_size[g])
+        place = transform(model.geom_pos[g], model.geom_quat[g])
+        r, green, b, a = np.clip(np.array(model.geom_rgba[g], dtype=float), 0.0, 1.0).tolist()
+        color = (r, green, b, a)
+        if kind == kinds.mjGEOM_SPHERE:
+            return Shape("sphere", (float(size[0]),), place, color=color)
+        if kind in (kinds.mjGEOM_CAPSULE, kinds.mjGEOM_CYLINDER):
+            name = "capsule" if kind == kinds.mjGEOM_CAPSULE else "cylinder"
+            return Shape(name, (float(size[0]), 2.0 * float(size[1])), place, color=color)
+        if kind == kinds.mjGEOM_BOX:
+            x, y, z = (2.0 * size).tolist()
+            return Shape("box", (x, y, z), place, color=color)
+        names = {kinds.mjGEOM_PLANE: "planes", kinds.mjGEOM_MESH: "meshes", kinds.mjGEOM_ELLIPSOID: "ellipsoids"}
+        self.left_out[f"shapes of {names.get(kind, 'other kinds')}"] = None
+        return None
+
+    def _body(self, k: int) -> None:
+        """The joints that move a body, the links between them, the body itself, and its sites."""
+        model = self._model
+        parent = self._names[int(model.body_parentid[k])]
+        place = transform(model.body_pos[k], model.body_quat[k])
+        first, count = int(model.body_jntadr[k]), int(model.body_jntnum[k])
+        moving = [j for j in range(first, first + count) if first >= 0]
+        name = self._names[k]
+        at = np.zeros(3)  # where the frame of the last link is, seen from the body's own
+        for number, j in enumerate(moving):
+            free = int(model.jnt_type[j]) == self._mujoco.mjtJoint.mjJNT_FREE
+            anchor = np.zeros(3) if free else np.array(model.jnt_pos[j], dtype=float)
+            origin = np.eye(4) if free else place @ translation(*(anchor - at))
+            last = number == len(moving) - 1 and not anchor.any()
+            child = name if last else self._fresh(f"{name}_{self._joint_names[j]}")
+            self.joints.append(self._joint(j, parent, child, origin))
+            if not last:
+                self.links.append(Link(child))
+            parent, place, at = child, np.eye(4), anchor
+        if parent != name:
+            self.joints.append(
+                Joint(self._fresh(f"{name}_fixed"), "fixed", parent, name, origin=place @ translation(*-at))
+            )
+        self.links.append(self._link(k))
+        self._sites(k)
+
+    def _joint(self, j: int, parent: str, child: str, origin: Array) -> Joint:
+        kinds, model = self._mujoco.mjtJoint, self._model
+        name, kind = self._joint_names[j], int(model.jnt_type[j])
+        if kind == kinds.mjJNT_FREE:
+            return Joint(name, "floating", parent, child, origin=origin)
+        limited = bool(model.jnt_limited[j])
+        if kind == kinds.mjJNT_BALL:
+            if limited:
+                self.left_out["the cones of ball joints"] = None
+            return Joint(name, "spherical", parent, child, origin=origin)
+        axis = np.array(model.jnt_axis[j], dtype=float)
+        low, high = np.array(model.jnt_range[j], dtype=float).tolist() if limited else (-math.inf, math.inf)
+        reference = float(model.qpos0[int(model.jnt_qposadr[j])])
+        mimic = self._mimics.get(j)
+        if kind == kinds.mjJNT_SLIDE:
+            origin = origin @ translation(*(-reference * axis))
+            return Joint(name, "prismatic", parent, child, origin, axis, (low,), (high,), mimic=mimic)
+        origin = origin @ transform((0.0, 0.0, 0.0), axis_angle(axis, -reference))
+        turning = "revolute" if limited or mimic is not None else "continuous"
+        return Joint(name, turning, parent, child, origin, axis, (low,), (high,), mimic=mimic)
+
+    def _sites(self, k: int) -> None:
+        model = self._model
+        for s in np.flatnonzero(np.array(model.site_bodyid) == k).tolist():
+            place = transform(model.site_pos[s], model.site_quat[s])
+            name = self._site_names[s]
+            self.links.append(Link(name))
+            self.joints.append(Joint(self._fresh(f"{name}_at"), "fixed", self._names[k], name, origin=place))
+
+    def _couplings(self) -> dict[int, Mimic]:
+        """Joints that an <equality> couples: q1 - q1_0 = c0 + c1 (q2 - q2_0)."""
+        model, kinds = self._model, self._mujoco.mjtEq
+        found: dict[int, Mimic] = {}
+        for e in range(model.neq):
+            kind = int(model.eq_type[e])
+            if kind == kinds.mjEQ_JOINT:
+                one, other = int(model.eq_obj1id[e]), int(model.eq_obj2id[e])
+                c = np.array(model.eq_data[e][:5], dtype=float)
+                if other < 0 or c[2:].any() or one in found:
+                    self.left_out["couplings that are curved or hold one joint"] = None
+                    continue
+                zero, source_zero = (float(model.qpos0[int(model.jnt_qposadr[j])]) for j in (one, other))
+                offset = zero + float(c[0]) - float(c[1]) * source_zero
+                found[one] = Mimic(self._joint_names[other], float(c[1]), offset)
+            elif kind in (kinds.mjEQ_CONNECT, kinds.mjEQ_WELD):
+                self.left_out["loops closed by <connect> or <weld>"] = None
+        return found
+
+    def _fresh(self, name: str) -> str:
+        while name in self._taken or name in self._joint_names:
+            name += "_"
+        self._taken.add(name)
+        return name
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    """The names, with a number behind those that come again."""
+    found: list[str] = []
+    for k, name in enumerate(names):
+        found.append(name if name not in found else f"{name}_{k}")
+    return found
