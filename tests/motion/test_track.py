@@ -231,19 +231,54 @@ def test_guides_alone_settle_at_every_step_as_solve_does():
     assert found.jumped.tolist() == [False, True, True, True]
 
 
-@pytest.mark.parametrize("method", ["memetic", "bioik"])
-def test_a_displacement_makes_no_step_larger(method):
+def pr2_circle(radius, center, steps=60):
+    """The right arm of the PR2, its hand upright, and a circle for it in a plane of constant x."""
     body, tip = mk.load("pr2").chain("torso_lift_link", "r_gripper_tool_frame"), "r_gripper_tool_frame"
-    turns = np.linspace(0.0, 2.0 * np.pi, 100)
-    circle = np.tile(np.eye(4), (100, 1, 1))
-    circle[:, :3, 3] = np.array((0.6, -0.3, 0.0)) + 0.15 * np.stack([0 * turns, np.cos(turns), np.sin(turns)], axis=1)
-    pose = mk.Pose(tip, circle[0])
-    start = mk.solve(mk.Problem(body, pose)).q
-    alone = mk.track(mk.Problem(body, pose), {pose: circle}, start=start, method=method)
-    assert alone.success
-    for weight in (0.01, 0.3, 1.0):
-        calm = mk.track(mk.Problem(body, [pose, mk.Displacement(weight=weight)]), {pose: circle}, start, method=method)
-        assert calm.success and calm.largest_step <= 1.02 * alone.largest_step
+    path = poses(circle(steps, radius, center))
+    path[:, :3, :3] = np.eye(3)
+    pose = mk.Pose(tip, path[0], position_tolerance=1e-4, orientation_tolerance=1e-3)
+    return body, pose, path, mk.solve(mk.Problem(body, pose)).q
+
+
+@pytest.mark.parametrize("method", ["memetic", "bioik"])
+@pytest.mark.parametrize("radius", [0.05, 0.1, 0.2, 0.3])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_displacement_makes_no_step_larger(method, radius, seed):
+    body, pose, path, start = pr2_circle(radius, (0.6, -0.2, -0.1))
+    alone = mk.track(mk.Problem(body, pose), {pose: path}, start, method=method, seed=seed)
+    assert alone.reached.all()
+    for weight in (0.001, 0.01, 0.03, 0.1, 0.3, 1.0):
+        problem = mk.Problem(body, [pose, mk.Displacement(weight=weight, name="calm")])
+        calm = mk.track(problem, {pose: path}, start, method=method, seed=seed)
+        assert calm.reached.all() and calm.largest_step <= alone.largest_step
+        changes = np.abs(np.diff(np.vstack([start, calm.q]), axis=0)).mean(axis=1)
+        np.testing.assert_allclose(calm.errors[problem.objectives[1]], changes, atol=1e-12)
+        missed = np.linalg.norm(body.forward(calm.q, pose.frame)[:, :3, 3] - path[:, :3, 3], axis=1)
+        np.testing.assert_allclose(calm.errors[pose][:, 0], missed, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["memetic", "bioik", "dls"])
+def test_a_displacement_has_nothing_against_whole_turns(method):
+    """Joints without limits come back by less than half a turn, with it as without; whether targets can be met or not."""
+    body, pose, path, start = pr2_circle(0.3, (0.7, -0.3, 0.0), steps=40)
+    path = np.concatenate([path, path[::-1]])
+    for start_turns in (0.0, 3.0):
+        start[[4, 6]] += start_turns * 2.0 * np.pi
+        found = mk.track(mk.Problem(body, [pose, mk.Displacement()]), {pose: path}, start, method=method)
+        free = np.vstack([start, found.q])[:, [4, 6]]
+        assert np.abs(np.diff(free, axis=0)).max() <= np.pi + 1e-9
+
+
+def test_a_joint_that_must_turn_back_jumps():
+    """Whole turns change nothing of the posture, but a joint with limits that runs out of them has a way to go."""
+    ur5 = mk.load("ur5")
+    start = np.array([0.3, -1.2, 1.4, -0.8, -1.3, 5.5])
+    pose = mk.Pose("tool0", np.eye(4))
+    path = turning(ur5, "tool0", start, ur5.forward(start)["tool0"][:3, 2], 1, 90)
+    found = mk.track(mk.Problem(ur5, pose), {pose: path}, start)
+    assert found.reached.all()
+    far = np.append(False, np.abs(np.diff(found.q, axis=0)).max(axis=1) > 0.5)
+    assert far.any() and np.array_equal(found.jumped, far)
 
 
 # ---- Bodies that turn without end -----------------------------------------------------------------------------

@@ -16,9 +16,10 @@ from memetik.errors import ProblemError
 from memetik.geometry.checks import flag, real_number
 from memetik.kernels.body.balls import angle_between
 from memetik.kernels.compiler.compile_time import split_time
-from memetik.kernels.memetic.all_solutions import apart
+from memetik.kernels.memetic.all_solutions import largest_change
 from memetik.kernels.memetic.tracking import JUMPED, Path, track_targets
 from memetik.kernels.problem.budget import EVALUATIONS
+from memetik.kernels.problem.path import judge_path
 from memetik.kernels.problem.verify import REACHED
 from memetik.motion.retime import Limits, retime
 from memetik.motion.smooth import rough_steps, smoothed, step_lengths
@@ -27,6 +28,8 @@ from memetik.objectives import Objective
 from memetik.objectives.framed import Framed
 from memetik.problem import Problem, require_problem
 from memetik.problem.columns import Columns, target_columns
+from memetik.problem.compile import Compiled
+from memetik.problem.scratch import Scratch
 from memetik.problem.seed import checked_seed
 from memetik.solution import Solution, Status
 from memetik.solvers import Memetic, Solver
@@ -82,15 +85,7 @@ class Track:
         A ball is a spherical or floating joint whose angles nothing holds apart (docs/solving.md): its angles may change by
         half a turn where its rotation hardly changes at all.
         """
-        c = self.problem.compiled
-        single = np.ones(self.q.shape[1], dtype=bool)
-        single[c.active[c.variables["ball"] != 0]] = False
-        largest = float(np.abs(np.diff(self.q[:, single], axis=0)).max(initial=0.0))
-        rows = np.ascontiguousarray(self.q[:, c.active])
-        for ball in c.balls:
-            for before, after in pairwise(rows):
-                largest = max(largest, float(angle_between(ball, before, after)))
-        return largest
+        return _largest_step(self.problem.compiled, self.q)
 
     def retime(self, *, velocity: Limits = None, acceleration: Limits = None) -> Trajectory:
         """The same postures in the least time within limits of velocity and acceleration, from rest to rest (TOPP-RA).
@@ -139,6 +134,9 @@ def track(
     after it, too, so that the path passes evenly: no frame with moving targets takes a step of more than twice its mean. Steps
     that leave their targets for it are CLOSEST. Objectives whose targets do not move, such as distances, hold at every step.
     Where no such path is found, the jump stays and `jumped` says so.
+
+    Where a Displacement is all that guides, the targets are followed without it, too, and the calmer of both paths is the answer:
+    the one that misses fewer steps, and of two that miss as many the one with the smaller largest step.
     """
     require_problem(problem, "track")
     rate, jump = real_number(rate, ProblemError, "track: rate"), real_number(jump, ProblemError, "track: jump")
@@ -151,10 +149,9 @@ def track(
     columns = target_columns(problem, targets, "track")
     if len(columns.rows) == 0:
         raise ProblemError("track: every objective needs at least one target.")
-    if isinstance(solver, Memetic):
-        steps = _followed(problem, columns, q, solver, budget, jump)
-    else:
-        steps = _stepped(problem, columns, q, solver, budget, jump)
+    steps = _steps(problem, columns, q, solver, budget, jump)
+    if problem.compiled.only_calm:
+        steps = _calmer(problem, columns, q, steps, solver, budget, jump)
     if smooth:
         steps = _smoothed(problem, targets, columns, steps, jump)
     errors = [steps.errors[:, owner] for owner in problem.compiled.owners]
@@ -176,6 +173,53 @@ class _Steps(NamedTuple):
     statuses: NDArray[np.int64]
     jumped: NDArray[np.bool_]
     evaluations: int
+
+
+def _largest_step(c: Compiled, q: Array) -> float:
+    """The largest change of a joint from one row to the next [rad or m], of a ball the angle by which it turns."""
+    single = np.ones(q.shape[1], dtype=bool)
+    single[c.active[c.variables["ball"] != 0]] = False
+    largest = float(np.abs(np.diff(q[:, single], axis=0)).max(initial=0.0))
+    rows = np.ascontiguousarray(q[:, c.active])
+    for ball in c.balls:
+        for before, after in pairwise(rows):
+            largest = max(largest, float(angle_between(ball, before, after)))
+    return largest
+
+
+def _steps(problem: Problem, columns: Columns, q: Array, solver: Solver, budget: Budget, jump: float) -> _Steps:
+    """Each step from the solution of the last one."""
+    if isinstance(solver, Memetic):
+        return _followed(problem, columns, q.copy(), solver, budget, jump)
+    return _stepped(problem, columns, q, solver, budget, jump)
+
+
+def _calmer(
+    problem: Problem, columns: Columns, q: Array, guided: _Steps, solver: Solver, budget: Budget, jump: float
+) -> _Steps:
+    """The steps, or those that the targets alone lead to, if these are calmer.
+
+    With guides that want small changes, each step is no longer than without them from the same posture. But it also decides from
+    which posture the next one begins, and what it saves may cost more there: a step that ends at the edge of a tolerance leaves
+    the rest of its way to the next.
+    """
+    c = problem.compiled
+    wanted = [o for o, owned in zip(problem.objectives, c.owners, strict=True) if not c.terms[owned]["soft"].all()]
+    alone = Problem(problem.body, wanted, lock=problem.lock, limits=problem.limits, root=problem.root)
+    bare = _steps(alone, columns.of(alone), q, solver, budget, jump)
+    evaluations = guided.evaluations + bare.evaluations
+
+    def unrest(steps: _Steps) -> tuple[int, float, int]:
+        return int((steps.statuses != REACHED).sum()), _largest_step(c, steps.path), int(steps.jumped.sum())
+
+    if unrest(guided) <= unrest(bare):
+        return guided._replace(evaluations=evaluations)
+    scratch = Scratch(c)
+    rows, path = np.concatenate([columns.rows[:1], columns.rows]), np.concatenate([q[np.newaxis], bare.path])
+    errors, statuses = np.zeros((len(path), c.terms.size)), np.zeros(len(path), dtype=np.int64)
+    judge_path(scratch.table, columns.places, rows, path, errors, statuses, scratch.outcome)
+    problem.raise_faults(scratch.clock)
+    return _Steps(bare.path, errors[1:], bare.statuses, bare.jumped, evaluations)
 
 
 def _followed(problem: Problem, columns: Columns, q: Array, solver: Memetic, budget: Budget, jump: float) -> _Steps:
@@ -209,7 +253,7 @@ def _stepped(problem: Problem, columns: Columns, q: Array, solver: Solver, budge
     jumped: list[bool] = []
     for step in columns.problems(problem):
         solution = answer_of(solver, step, q, budget)
-        far = apart(solution.q[c.active], q[c.active], c.variables, c.balls) > jump
+        far = largest_change(solution.q[c.active], q[c.active], c.variables, c.balls) > jump
         jumped.append(bool(solutions) and solution.success and far)
         solutions.append(solution)
         q = solution.q if solution.status != Status.INVALID else q

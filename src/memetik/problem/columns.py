@@ -31,6 +31,14 @@ class Columns(NamedTuple):
                 target.assign(0, row[owned])
             yield own
 
+    def of(self, problem: Problem) -> Columns:
+        """The same rows for another problem that has these targets."""
+        places = np.empty_like(self.places)
+        for target, owned in self.targets:
+            at = target.place(problem.compiled.data)
+            places[owned] = np.arange(at, at + owned.stop - owned.start)
+        return Columns(places, self.rows, self.targets)
+
 
 def copy_problem(problem: Problem, targets: Sequence[Target]) -> tuple[Problem, list[Target]]:
     """The same problem with objectives of its own, and those of its targets that stand for the given ones."""

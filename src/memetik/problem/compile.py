@@ -188,7 +188,14 @@ def compile_problem(
     for target, at in packed.targets:
         target.bind(data, at)
     affects = _affects(nodes, frames, packed.reads, data, len(read))
-    variables = _variables(welded, lower, upper, read, nodes, direct)
+    # A spring that rests at the start has nothing against a whole turn that brings a joint nearer to it.
+    settled = {
+        read[int(data[place])]
+        for term, (_, places) in zip(terms, packed.reads, strict=True)
+        if not (term["rows"] == 0 and term["other"] == FOLLOWS_START)
+        for place in places
+    }
+    variables = _variables(welded, lower, upper, read, nodes, settled)
     variables["index"] = keep[read] if read else []
     numbers = {welded.joint_names[v]: k for v, k in number.items()}
     springs = [places if term["rows"] == 0 else () for term, (_, places) in zip(terms, packed.reads, strict=True)]
@@ -269,16 +276,16 @@ def _moving(body: Body, objectives: Sequence[Objective]) -> tuple[str, ...]:
 
 
 def _variables(
-    body: Body, lower: Array, upper: Array, read: Sequence[int], nodes: NDArray[np.void], direct: Collection[int]
+    body: Body, lower: Array, upper: Array, read: Sequence[int], nodes: NDArray[np.void], settled: Collection[int]
 ) -> NDArray[np.void]:
-    """The variables with their limits."""
+    """The variables with their limits; the values of those that are settled matter, not only what they move."""
     known = body.variables
     variables = np.zeros(len(read), dtype=VARIABLE)
     variables["lower"], variables["upper"] = lower[read], upper[read]
     variables["sample_lower"] = np.maximum(known.sample_lower, lower)[read]
     variables["sample_upper"] = np.minimum(known.sample_upper, upper)[read]
     # Whole turns do not matter for an angle if nothing but turns follows it, at whole ratios.
-    variables["whole_turn"] = [bool(known.turns[v]) and v not in direct for v in read]
+    variables["whole_turn"] = [bool(known.turns[v]) and v not in settled for v in read]
     for node in nodes:
         if node["motion"] in (SLIDE, SCREW) or node["ratio"] != round(float(node["ratio"])):
             variables["whole_turn"][node["variable"]] = 0

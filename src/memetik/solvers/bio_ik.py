@@ -26,7 +26,7 @@ from memetik.kernels.compiler.jit import COMPILED
 from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.lbfgsb.minimiser import ADVANCE, advance, new_minimiser
 from memetik.kernels.lbfgsb.minimum import FIND_MINIMUM, find_minimum
-from memetik.kernels.memetic.all_solutions import apart
+from memetik.kernels.memetic.all_solutions import largest_change
 from memetik.kernels.memetic.tracking import SAVED
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS
 from memetik.kernels.terms.records import CONTACT
@@ -184,7 +184,7 @@ class BioIK(Seeded):
         bare = solve(dataclasses.replace(budget, evaluations=left, seconds=seconds), begin=begin)
         scratch.shared.task[0]["bare"] = 0
         c, origin = problem.compiled, problem.start(start)
-        ways = [apart(each.q[c.active], origin[c.active], c.variables, c.balls) for each in (guided, bare)]
+        ways = [largest_change(each.q[c.active], origin[c.active], c.variables, c.balls) for each in (guided, bare)]
         best = bare if bare.success and SAVED * ways[1] <= ways[0] else guided
         for number in (EVALUATIONS, ATTEMPTS):
             best.numbers[number] = guided.numbers[number] + bare.numbers[number]

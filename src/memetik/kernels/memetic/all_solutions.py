@@ -26,16 +26,32 @@ class Found(NamedTuple):
 def apart(x, other, variables, balls):
     """The largest difference of two postures [rad or m]: of a ball the angle between its rotations, else of a variable, where
     whole turns do not count."""
+    largest = largest_turn(x, other, balls)
+    for k in range(x.size):
+        if not variables[k].ball:
+            difference = abs(x[k] - other[k])
+            if variables[k].whole_turn:
+                difference = abs(difference - 2.0 * math.pi * round(difference / (2.0 * math.pi)))
+            largest = max(largest, difference)
+    return largest
+
+
+@jit
+def largest_change(x, last, variables, balls):
+    """By how much a joint moves at most from one posture to the next [rad or m]: as `apart`, but a whole turn is a way to go."""
+    largest = largest_turn(x, last, balls)
+    for k in range(x.size):
+        if not variables[k].ball:
+            largest = max(largest, abs(x[k] - last[k]))
+    return largest
+
+
+@jit
+def largest_turn(x, other, balls):
+    """The largest angle between the rotations of balls [rad]."""
     largest = 0.0
     for i in range(balls.size):
         largest = max(largest, angle_between(balls[i], x, other))
-    for k in range(x.size):
-        if variables[k].ball:
-            continue
-        difference = abs(x[k] - other[k])
-        if variables[k].whole_turn:
-            difference = abs(difference - 2.0 * math.pi * round(difference / (2.0 * math.pi)))
-        largest = max(largest, difference)
     return largest
 
 

@@ -15,7 +15,7 @@ from memetik.kernels.compiler.cancel import CAUGHT
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.random import seed_stream, uniform
 from memetik.kernels.compiler.record import Array, floats, integers
-from memetik.kernels.memetic.all_solutions import apart
+from memetik.kernels.memetic.all_solutions import largest_change
 from memetik.kernels.memetic.descent import attempt as attempt_bare
 from memetik.kernels.memetic.priorities import settle_levels
 from memetik.kernels.memetic.record import memetic_arrays
@@ -97,7 +97,7 @@ def track_targets(table, path, attempt, q, outcome, seed, most, seconds, jump):
                 if whole.has_levels:
                     settle_levels(problem, whole.levels, x, last, run, work)
                 judged = verify(problem, x, outcome, work)
-            distance = apart(x, last, variables, problem.balls)
+            distance = largest_change(x, last, variables, problem.balls)
             way = SAVED * distance if bare else distance
             if status < 0 or judged < status or (judged == status == REACHED and way < nearest):
                 status, nearest = judged, distance
