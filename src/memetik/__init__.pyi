@@ -2,6 +2,8 @@
 
 from ._version import __version__ as __version__
 from .batch import BatchSolution as BatchSolution
+from .batch import DeviceArray as DeviceArray
+from .batch import DeviceBatchSolution as DeviceBatchSolution
 from .batch import FilesReport as FilesReport
 from .batch import Reachability as Reachability
 from .batch import load_reachability as load_reachability

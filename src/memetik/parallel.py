@@ -1,17 +1,38 @@
-"""Rows in parts, on all cores: for passes over large arrays by code that releases the GIL."""
+"""Rows in parts, on all cores: for passes over large arrays by code that releases the GIL. And the memory for such rows."""
 
 from __future__ import annotations
 
 import itertools
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import TypeVar
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+import numpy as np
 
 T = TypeVar("T")
 
-LEAST = 1 << 15  # rows that are worth a thread
+LEAST = 1 << 13  # rows that are worth a thread
+
+_make_rows: ContextVar[Callable[[tuple[int, ...]], Any]] = ContextVar("rows", default=np.empty)
+
+
+def empty_rows(shape: tuple[int, ...]) -> Any:
+    """An array of float64, not initialised, for rows of numbers: new memory unless `rows_from` says otherwise."""
+    return _make_rows.get()(shape)
+
+
+@contextmanager
+def rows_from(make: Callable[[tuple[int, ...]], Any]) -> Iterator[None]:
+    """Within, rows are written into arrays that `make` gives for a shape, such as memory that a graphics card can read."""
+    before = _make_rows.set(make)
+    try:
+        yield
+    finally:
+        _make_rows.reset(before)
 
 
 def cores() -> int:
@@ -23,7 +44,9 @@ def cores() -> int:
 
 def in_parts(work: Callable[[slice], T], count: int, least: int = LEAST) -> list[T]:
     """What `work` gives for consecutive parts of so many rows, in their order."""
-    parts = max(min(cores(), count // least), 1)
+    if count < 2 * least:
+        return [work(slice(0, count))]
+    parts = min(cores(), count // least)
     if getattr(_here, "is_worker", False):  # its fellows may all wait for parts as it would
         parts = 1
     edges = [count * k // parts for k in range(parts + 1)]

@@ -9,9 +9,10 @@ from numba import cuda
 from numba.cuda.simulator import kernel
 
 import memetik as mk
+from memetik.batch import device_arrays
 from memetik.batch.cuda import General, Poses, solve_on_cuda
 from memetik.kernels.cuda import general as general_module
-from memetik.kernels.cuda import orders, warp, warp_step
+from memetik.kernels.cuda import inputs, orders, rounds, warp, warp_step
 from memetik.kernels.problem.budget import EVALUATIONS, OUTCOME
 from memetik.kernels.problem.verify import CLOSEST, REACHED
 
@@ -24,7 +25,7 @@ class Cuda:
         return getattr(cuda if context is None or name == "jit" else context, name)
 
 
-general_module.cuda = orders.cuda = warp.cuda = warp_step.cuda = Cuda()
+general_module.cuda = inputs.cuda = orders.cuda = rounds.cuda = warp.cuda = warp_step.cuda = Cuda()
 
 
 def targets_of(objective, compiled, path):
@@ -47,6 +48,7 @@ def poses():
     starts[1, -1] = 99.0
     rows, places = targets_of(pose, problem.compiled, path)
     Poses.threads = Poses.per_block = 2
+    Poses.few_rows = 0  # as in a large batch
     Poses.few = Poses.later = 8  # too few for most, so that problems are spread over threads as well
     result = solve_on_cuda(problem, rows, places, starts, 0, 20_000)
     check("poses: statuses", (result.status == REACHED).all())
@@ -137,6 +139,164 @@ def hulls():
         check("hulls: as the processor", right)
 
 
+class Interface:
+    """Somebody's array on the card by its interface; the simulator's card has the processor's memory."""
+
+    def __init__(self, array, stream=None):
+        self.array, self.stream = array, stream
+
+    @property
+    def __cuda_array_interface__(self):
+        found = self.array.__array_interface__
+        strides = self.array.strides
+        return {**found, "strides": strides, "version": 3, "stream": self.stream}
+
+
+class Exported:
+    """Somebody's array on the card by DLPack, from NumPy's own."""
+
+    def __init__(self, array, card=0):
+        self.array, self.card, self.streams = array, card, []
+
+    def __dlpack_device__(self):
+        return 2, self.card
+
+    def __dlpack__(self, stream=None):
+        self.streams.append(stream)
+        return self.array.__dlpack__()
+
+
+def same(name, card, processor):
+    """Whether a batch on the card is one of NumPy arrays."""
+    here = card.numpy()
+    check(f"{name}: answers", np.array_equal(here.q, processor.q) and np.array_equal(here.status, processor.status))
+    check(f"{name}: numbers", np.array_equal(here.numbers, processor.numbers))
+    check(f"{name}: success", np.array_equal(card.success.numpy(), processor.success))
+    check(f"{name}: starts", np.array_equal(here.starts, processor.starts))
+    check(f"{name}: explanation", [row.explain() for row in here] == [row.explain() for row in processor])
+    for objective, errors in processor.errors.items():
+        check(f"{name}: errors", np.array_equal(card.errors[objective].numpy(), errors))
+    check(f"{name}: evaluations", np.array_equal(card.evaluations.numpy(), processor.evaluations))
+
+
+def arrays_on_the_card():
+    """The same answers as for NumPy arrays, whatever the strides, the precision and the interface."""
+    body, rng = mk.planar_chain([1.0, 0.5, 0.5]), np.random.default_rng(3)
+    postures = np.array([body.sample(rng) for _ in range(3)])
+    starts = postures + 0.05
+    pose = mk.Pose("tip", np.eye(4))
+    problem = mk.Problem(body, pose)
+    matrices = np.array([body.forward(q)["tip"] for q in postures])
+    usual = mk.solve_batch(problem, {pose: matrices}, starts, device="cuda")
+    taken = Exported(np.ascontiguousarray(matrices.transpose(2, 1, 0)).transpose(2, 1, 0))
+    card = mk.solve_batch(problem, {pose: taken}, Interface(np.asfortranarray(starts), stream=1), device="cuda")
+    check("on card: kind", isinstance(card, mk.DeviceBatchSolution) and len(card) == 3 and card.device == usual.device)
+    check("on card: stream", taken.streams == [1])
+    same("on card", card, usual)
+    view = np.from_dlpack(Taken(card.q))
+    check("on card: exported", np.array_equal(view, usual.q))
+    interface = card.errors[pose].__cuda_array_interface__
+    check("on card: strides", interface["strides"] == (8 * usual.numbers.shape[1], 8) and interface["stream"] is None)
+    del card
+    check("on card: memory lives with who uses it", np.array_equal(view, usual.q))
+    angles = postures.sum(axis=1)
+    zeros = np.zeros(3)
+    seven = np.column_stack((matrices[:, :3, 3], 2.0 * np.cos(angles / 2), zeros, zeros, 2.0 * np.sin(angles / 2)))
+    quaternions = mk.solve_batch(problem, {pose: Interface(seven)}, Interface(starts), device="cuda").numpy()
+    check("on card: quaternions", np.abs(quaternions.q - usual.q).max() < 1e-9 and quaternions.success.all())
+    singles = mk.solve_batch(
+        problem, {pose: Interface(matrices.astype(np.float32))}, Exported(starts.astype(np.float32)), device="cuda"
+    )  # fmt: skip
+    check("on card: single precision", np.abs(singles.numpy().q - usual.q).max() < 1e-4)
+
+
+class Taken:
+    """NumPy takes memory of the processor only, which the simulator's is."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __dlpack__(self, **rest):
+        capsule = self.array.__dlpack__()
+        device_arrays._Managed.from_address(device_arrays._pointer_of(capsule, b"dltensor")).tensor.device_type = 1
+        return capsule
+
+
+def targets_of_all_kinds():
+    """Points, rotations, directions and points to look at; a lock, and one start for all rows."""
+    body, rng = mk.planar_chain([1.0, 0.5, 0.5, 0.2]), np.random.default_rng(4)
+    postures = np.array([body.sample(rng) for _ in range(2)])
+    postures[:, 3] = 0.1
+    poses = np.array([body.forward(q)["tip"] for q in postures])
+    reach, turn = mk.Position("tip", (0, 0, 0)), mk.Orientation("tip", np.eye(3))
+    ahead, side = mk.Direction("tip", (0, 1, 0), axis=(1, 0, 0)), mk.Side("tip", (1.0, 0.0, 0.0), axis=(1, 0, 0))
+    look = mk.LookAt("tip", (1, 0, 0), axis=(1, 0, 0))
+    many = {
+        reach: poses[:, :3, 3], turn: poses[:, :3, :3], ahead: 3.0 * poses[:, :3, 0], side: -poses[:, :3, 0],
+        look: poses[:, :3, 3] + poses[:, :3, 0],
+    }  # fmt: skip
+    problem = mk.Problem(body, list(many), lock={"joint_4": 0.1})
+    start = postures[0] + 0.02
+    usual = mk.solve_batch(problem, many, start, device="cuda", budget=mk.Budget(evaluations=60))
+    given = {objective: Interface(rows) for objective, rows in many.items()}
+    card = mk.solve_batch(problem, given, start, device="cuda", budget=mk.Budget(evaluations=60))
+    same("all kinds", card, usual)
+    lone = mk.solve_batch(
+        problem, starts=Interface(np.array([start, start])), device="cuda", budget=mk.Budget(evaluations=9)
+    )
+    check("all kinds: locks", (lone.numpy().q[:, 3] == 0.1).all() and (lone.numpy().starts[:, 3] == 0.1).all())
+
+
+def refused(name, words, work):
+    try:
+        work()
+        check(name, False)
+    except mk.MemetikError as error:
+        check(f"{name} {error}", words in str(error))
+
+
+def wrong_arrays():
+    body = mk.planar_chain([1.0, 0.5])
+    pose = mk.Pose("tip", np.eye(4))
+    rest = mk.Displacement()
+    problem = mk.Problem(body, [pose, rest])
+    good, starts = np.tile(np.eye(4), (2, 1, 1)), np.zeros((2, 2))
+    bad = good.copy()
+    bad[1, 0, 0] = 2.0
+    lost = starts.copy()
+    lost[1, 1] = np.nan
+
+    few = mk.Budget(evaluations=20)
+
+    def solve(many, begin=None, **options):
+        return lambda: mk.solve_batch(problem, {pose: many}, begin, **{"device": "cuda", "budget": few, **options})
+
+    refused("processor", "device='cuda'", solve(Interface(good), device="cpu"))
+    refused("a whole number", "dtype int64", solve(Interface(good.astype(np.int64))))
+    refused("a whole number by DLPack", "float64 or float32", solve(Exported(good.astype(np.int64))))
+    refused("shape", "rows x 4 x 4 or rows x 7", solve(Interface(good[:, :3, :3])))
+    refused("starts in other memory", "not on the card", solve(Interface(good), starts))
+    refused("targets in other memory", "not on the card", solve(good, Interface(starts)))
+    refused("another card", "card 1", solve(Exported(good, card=1)))
+    refused("number of rows", "same number of rows", solve(Interface(good), Interface(starts[:1])))
+    refused("width of starts", "2 free joints", solve(Interface(good), Interface(good[0])))
+    refused("no rows", "no rows", solve(Interface(good[:0])))
+    refused("no rotation", "row 1: the target's 3x3 part", solve(Interface(bad)))
+    refused("not finite", "starts: row 1", solve(Interface(good), Interface(lost)))
+    refused("method", "only method 'memetic'", solve(Interface(good), method="dls"))
+    refused("time", "no clock", solve(Interface(good), budget=mk.Budget(seconds=1.0)))
+    refused("kind", "NumPy array", lambda: mk.solve_batch(problem, {rest: Interface(good)}, device="cuda"))
+    refused("stranger", "not an objective", lambda: mk.solve_batch(problem, {1: Interface(good)}, device="cuda"))
+    card = solve(Interface(good))()
+    refused("rows", ".numpy()[", lambda: card[0])
+    refused("iteration", ".numpy()", lambda: list(card))
+    refused("truth", "neither", lambda: bool(card.q))
+    refused("unasked copy", ".numpy()", lambda: np.asarray(card.q))
+
+
 def refusals():
     body = mk.planar_chain([1.0, 0.5])
 
@@ -157,4 +317,7 @@ if __name__ == "__main__":
     general()
     batch()
     hulls()
+    arrays_on_the_card()
+    targets_of_all_kinds()
+    wrong_arrays()
     refusals()

@@ -1,7 +1,9 @@
 """Many problems at once: threads, files and clusters."""
 
 from memetik.batch.cuda import require_cuda
+from memetik.batch.device_arrays import DeviceArray
 from memetik.batch.files import ROWS_PER_SHARD, FilesReport, solve_files
+from memetik.batch.on_card import DeviceBatchSolution
 from memetik.batch.reach import Reachability, load_reachability, reachability
 from memetik.batch.solution import BatchSolution
 from memetik.batch.solve import solve_batch
@@ -13,6 +15,8 @@ __all__ = [
     "QUATERNION",
     "ROWS_PER_SHARD",
     "BatchSolution",
+    "DeviceArray",
+    "DeviceBatchSolution",
     "FilesReport",
     "Reachability",
     "cores",

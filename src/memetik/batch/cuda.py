@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
+import math
 import threading
-import warnings
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from memetik.batch.solution import Answers, Tell
-from memetik.batch.transfer import Block, CardArray, CardMemory, Fields, copied, key_of
-from memetik.errors import MissingExtraError, ProblemError
+from memetik.batch.transfer import Block, CardArray, CardMemory, Fields, copied, is_pinned, key_of, pinned_empty, send
+from memetik.errors import MemetikError, MissingExtraError, ProblemError
 from memetik.kernels.compiler.record import fields, words
-from memetik.kernels.cuda.record import LANES, SIMULATED, WORDS, Launch, Results, Tasks, Tree, WarpLaunch, WarpScratch
+from memetik.kernels.cuda.record import (
+    LANES,
+    SIMULATED,
+    WORDS,
+    Launch,
+    Results,
+    Round,
+    Tasks,
+    Tree,
+    WarpLaunch,
+    WarpScratch,
+)
+from memetik.kernels.memetic.descent import STEPS
 from memetik.kernels.memetic.population_poses import place_population
-from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME
 from memetik.kernels.problem.record import Problem as FlatProblem
 from memetik.kernels.problem.verify import REACHED
 from memetik.kernels.problem.workspace import workspace_size
@@ -28,13 +41,14 @@ from memetik.types import Array
 if TYPE_CHECKING:
     from memetik.problem.compile import Compiled
 
-Integers = NDArray[np.int32]
-
+ANSWERS = Results._fields
 CHUNK = 1 << 20  # rows on the card at once
 TABLE = 128  # words that a table may have
 SHARED = 48 << 10  # bytes of shared memory that every card gives a block
 SMALL = 1 << 20  # bytes of a block that is worth keeping, and whose answers are copied
 BLOCKS = 64  # that are kept for a problem
+ALONE = 4  # rows that are not worth more than a task each at first
+FEW_ROWS = 1 << 15  # tasks that a card has room for at once
 
 
 def require_cuda() -> Any:
@@ -45,6 +59,7 @@ def require_cuda() -> Any:
         raise MissingExtraError("numba-cuda", "a batch on a graphics card", "cuda") from error
     if cuda.is_available():
         _load_compiler()
+        cuda.current_context()  # of this thread, which may have none yet
     else:
         raise ProblemError(
             "no usable graphics card: an NVIDIA driver and numba-cuda are needed (pip install 'memetik[cuda]'; `nvidia-smi` "
@@ -65,6 +80,16 @@ def _load_compiler() -> None:
         del numpy.row_stack
 
 
+def pinned_rows(shape: tuple[int, ...]) -> Array:
+    """Memory for rows that go to a card: pinned where there are many, so that they need not be copied once more."""
+    if 8 * math.prod(shape) <= SMALL or SIMULATED:
+        return np.empty(shape)
+    try:
+        return pinned_empty(require_cuda(), shape, np.float64)
+    except MemetikError:  # whoever needs the card will say what is missing
+        return np.empty(shape)
+
+
 def solve_on_cuda(
     problem: Problem, rows: Array, places: Any, starts: Array, seed: int, most: int, tell: Tell = lambda done: None
 ) -> Answers:
@@ -75,59 +100,52 @@ def solve_on_cuda(
     portions, and `tell` is told how far it is.
     """
     cuda = require_cuda()
-    if problem.has_functions:
-        raise ProblemError(f"{problem._fallible[0]!r} is a user's function and cannot run on a card. Use device='cpu'.")
-    c, parts = problem.compiled, []
+    require_no_functions(problem)
     if not len(rows):
         return Answers.empty(problem, starts)
+    c, parts = problem.compiled, []
     for first in range(0, len(rows), CHUNK):
         chunk = slice(first, min(first + CHUNK, len(rows)))
-        launcher = (Poses if c.one_pose else General)(cuda, c, rows[chunk], places, starts[chunk], seed)
-        parts.append(_solve(launcher, most))
-        launcher.close()
+        launcher = launcher_for(c)(cuda, c, chunk.stop - first, places, seed)
+        parts.append(_solve_chunk(launcher, rows[chunk], starts[chunk], most))
         tell(chunk.stop)
     return parts[0] if len(parts) == 1 else Answers(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _solve(launcher: Launcher, most: int) -> Answers:
-    """Every problem once for a few evaluations; those still missed eight times each, 64 times, and so on.
-
-    One attempt after the other would keep the whole card waiting for the hardest problem of all. What a task does depends
-    on its number alone, so the answers are the same each time.
-    """
-    few = min(most, launcher.few)
-    none = np.zeros(0, dtype=np.int32)
-    done = launcher.launch(none, launcher.count, 1, 0, few)
-    left, spread, stream = most - few, 1, 1
-    while left > 0:
-        hard = np.flatnonzero(done.status != REACHED).astype(np.int32)
-        if not len(hard):
-            break
-        spread = min(launcher.wider * spread, 512, left)
-        few = min(launcher.later, left // spread)
-        for begin in range(0, len(hard), CHUNK // spread):
-            which = hard[begin : begin + CHUNK // spread]
-            tried = launcher.launch(which, len(which) * spread, spread, stream, few)
-            _take_best(done, which, tried, launcher.c.terms.size)
-        left -= spread * few
-        stream += spread
-    return done
+def require_no_functions(problem: Problem) -> None:
+    """Raise if a user's function would have to run on the card."""
+    if problem.has_functions:
+        raise ProblemError(f"{problem._fallible[0]!r} is a user's function and cannot run on a card. Use device='cpu'.")
 
 
-def _take_best(done: Answers, which: Integers, tried: Answers, terms: int) -> None:
-    """Of the tasks of each problem the first that reached its target, or else the one that came nearest."""
-    errors = slice(OUTCOME, OUTCOME + terms)
-    reached = tried.status.reshape(len(which), -1) == REACHED
-    missing = tried.numbers[:, errors].sum(axis=1)
-    choice = np.where(reached.any(axis=1), reached.argmax(axis=1), missing.reshape(reached.shape).argmin(axis=1))
-    picked = np.arange(len(which)) * reached.shape[1] + choice
-    better = reached.any(axis=1) | (missing[picked] < done.numbers[which, errors].sum(axis=1))
-    best, chosen = which[better], picked[better]
-    done.q[best], done.status[best] = tried.q[chosen], tried.status[chosen]
-    done.numbers[best, errors] = tried.numbers[chosen, errors]
-    for column in (EVALUATIONS, ATTEMPTS):
-        done.numbers[which, column] += tried.numbers[:, column].reshape(reached.shape).sum(axis=1)
-    done.seconds[which] += tried.seconds.reshape(reached.shape).sum(axis=1)
+def launcher_for(c: Compiled) -> type[Launcher]:
+    """What solves a problem on a card."""
+    return Poses if c.one_pose else General
+
+
+def _solve_chunk(launcher: Launcher, rows: Array, starts: Array, most: int) -> Answers:
+    """Send rows, solve them and fetch the answers."""
+    if starts.strides[0] == 0:
+        starts = starts[:1]  # the same memory for all rows
+    count, given = len(rows), {"targets": (rows.shape, np.float64), "starts": (starts.shape, np.float64)}
+    answers = launcher.answer_fields(count)
+    small = count * 8 * (rows.shape[1] + sum(math.prod(shape[1:]) for shape, _ in answers.values())) <= SMALL
+    work = launcher.open(given, answers, launcher.scratch_fields() if small else {})
+    if small:
+        np.copyto(work.host["targets"], rows)
+        np.copyto(work.host["starts"], starts)
+        launcher.run(work.card, most, ("count", "missed"))
+        q, statuses, outcomes = (work.host[name].copy() for name in ANSWERS)
+        launcher.close()
+        return Answers(q, statuses, outcomes, launcher.row_seconds())
+    inputs = CardMemory(launcher.kept.cuda, {**given, **launcher.scratch_fields()})
+    for name, array in (("targets", rows), ("starts", starts)):
+        launcher.send_array(array, inputs.card[name])
+    launcher.run({**work.card, **inputs.card}, most)
+    work.fetch("q", None)
+    launcher.stream.synchronize()
+    q, statuses, outcomes = (work.host[name] for name in ANSWERS)
+    return Answers(q, statuses, outcomes, launcher.row_seconds())
 
 
 class Launcher:
@@ -136,28 +154,166 @@ class Launcher:
     few: int  # evaluations that are spent on a problem at first ...
     later: int  # ... by each task on one that is hard ...
     wider: int  # ... which has so many times as many tasks each time
+    spread: int  # tasks of each problem at first
     threads: int  # in a block
     per_block: int  # tasks that a block takes at once
     blocks: int  # on a multiprocessor, at most
 
-    def __init__(self, cuda: Any, c: Compiled, rows: Array, places: Any, starts: Array, seed: int) -> None:
-        self.c, self.count, self.seed, self.plan = c, len(rows), seed, memetic_plan(c)
+    work: Block  # what goes to the card and comes back
+
+    def __init__(self, cuda: Any, c: Compiled, count: int, places: Any, seed: int) -> None:
+        self.c, self.count, self.places, self.seed, self.plan = c, count, places, seed, memetic_plan(c)
         if c.mounts.size:  # the root may be elsewhere than last time
             self.kept = Kept(cuda, c, self.plan)
         else:
             self.kept = c.plans.get(Kept) or c.plans.setdefault(Kept, Kept(cuda, c, self.plan))
-        if starts.strides[0] == 0:
-            starts = starts[:1]  # the same memory for all rows
-        self.inputs = self.kept.take({
-            "data": (c.data.shape, np.float64), "columns": ((rows.shape[1],), np.int64),
-            "targets": (rows.shape, np.float64), "starts": (starts.shape, np.float64),
+        self.seconds = 0.0
+        self._sent: list[Array] = []  # until the card has them
+
+    # ---- Memory ----------------------------------------------------------------------------------------------------
+
+    def answer_fields(self, count: int) -> Fields:
+        """The results of so many tasks."""
+        return {
+            "q": ((count, self.plan.sizes["dof"]), np.float64), "statuses": ((count,), np.int8),
+            "outcomes": ((count, self.c.outcome_size), np.float64),
+        }  # fmt: skip
+
+    def scratch_fields(self) -> Fields:
+        """What stays on the card: lists of rows that are missed, one that is read while the other is written."""
+        fields: dict[str, Any] = {"missed": ((self.count,), np.int32), "missed_next": ((self.count,), np.int32)}
+        if self.spread > 1:
+            many = self.answer_fields(self.count * self.spread)
+            fields |= {f"tried_{name}": kind for name, kind in many.items()}
+        return fields
+
+    def open(self, given: Fields, answers: Fields, scratch: Fields) -> Block:
+        """Memory for what goes to the card with every launch, for answers and, if the batch is small, for all the rest."""
+        together = given if scratch else {}
+        self.work = self.kept.take({
+            "data": (self.c.data.shape, np.float64), "columns": ((len(self.places),), np.int64), **together,
+            "tables": ((2, TABLE), np.int64), "counter": ((1,), np.int32), "count": ((1,), np.int32), **answers, **scratch,
         })  # fmt: skip
-        self.stream, here = self.inputs.stream, self.inputs.host
-        here["data"][:], here["columns"][:] = c.data, places
-        copied(rows, here["targets"])
-        self.inputs.send("data", "starts", self.stream)
-        copied(starts, here["starts"])
-        self.inputs.send("starts", None, self.stream)
+        self._end_of_inputs = next(iter(answers), None)
+        self.stream, here = self.work.stream, self.work.host
+        here["data"][:], here["columns"][:] = self.c.data, self.places
+        return self.work
+
+    def close(self) -> None:
+        """The memory is free for others."""
+        self.kept.give_back(self.work)
+
+    def send_array(self, array: Array, to: Any) -> None:
+        """Copy an array to the card."""
+        if SIMULATED:
+            np.copyto(to, array)
+            return
+        if not is_pinned(array):
+            array = copied(array, pinned_empty(self.kept.cuda, array.shape, array.dtype))
+        send(self.kept.cuda, array.ctypes.data, to.address, array.nbytes, self.stream)
+        self._sent.append(array)
+
+    def row_seconds(self) -> Array:
+        """The time that the card worked, in equal parts."""
+        return np.broadcast_to(self.seconds / self.count, (self.count,))
+
+    # ---- Rounds ----------------------------------------------------------------------------------------------------
+
+    def run(self, card: dict[str, Any], most: int, fetched: tuple[str, str | None] | None = None) -> None:
+        """Every row for a few evaluations; those still missed in eight tasks each, 64 tasks, and so on.
+
+        One attempt after the other would keep the whole card waiting for the hardest problem of all. What a task does depends
+        on its number alone, so the answers are the same each time. They stay on the card, but for the fields that are
+        `fetched`, from one to before another, with the number of the rows that are missed.
+        """
+        begin, end = self.work.events
+        few = min(most, self.few)
+        spread = max(min(self.spread, most // max(few, 1)), 1)
+        tried = card if spread == 1 else {name: card[f"tried_{name}"] for name in ANSWERS}
+        read, written = card["missed"], card["missed_next"]
+        self._fill(
+            card, tried, _part(read, 0, 0), written, Tasks(self.count * spread, spread, 0, self.seed, few), fresh=1
+        )
+        self.work.send("data", self._end_of_inputs)
+        begin.record(self.stream)
+        self._launch(self.count, listed=fetched is None or spread > 1)
+        end.record(self.stream)
+        missed = self._missed(fetched)
+        if spread == 1 and fetched is not None:
+            missed = self._list_missed()
+        left, stream = most - few * spread, spread
+        while left > 0 and missed:
+            read, written = written, read
+            spread = min(self.wider * spread, 512, left)
+            few, portion = min(self.later, left // spread), CHUNK // spread
+            memory = CardMemory(self.kept.cuda, self.answer_fields(min(missed, portion) * spread))
+            for first in range(0, missed, portion):
+                rows = min(portion, missed - first)
+                which = _part(read, first, first + rows)
+                tasks = Tasks(rows * spread, spread, stream, self.seed, few)
+                self._fill(card, memory.card, which, written, tasks, fresh=0)
+                self.work.send("tables", self._end_of_inputs if first == 0 else "count")
+                self._launch(rows)
+                end.record(self.stream)
+                if first + portion < missed:
+                    self.stream.synchronize()  # the tables are written anew
+            missed = self._missed(fetched)
+            left -= spread * few
+            stream += spread
+        self.seconds = float(begin.elapsed_time(end)) * 1e-3
+
+    def _fill(
+        self, card: dict[str, Any], tried: dict[str, Any], which: Any, missed: Any, tasks: Tasks, fresh: int
+    ) -> None:
+        """Write what the two kernels of a round are given."""
+        here, there = self.work.host, self.work.card
+        here["counter"][0] = here["count"][0] = 0
+        self._in_place = bool(fresh) and tasks.spread == 1  # each task writes the result of its row
+        key = tasks if fresh and "targets" in there else None  # then all addresses are those of the block
+        self._blocks = min(-(-tasks.number // self.per_block), self.blocks * self.kept.multiprocessors)
+        if key is not None and self.work.filled == key:
+            return
+        tasks = tasks._replace(columns=there["columns"], targets=card["targets"], starts=card["starts"], which=which)
+        found, results = (Results(*(place[name] for name in ANSWERS)) for place in (tried, card))
+        problem = self.kept.problem._replace(data=there["data"])
+        launch = self._given(Launch(problem, self.kept.population, tasks, found, there["counter"]), self._blocks)
+        rows, terms = tasks.number // tasks.spread, int(self.c.terms.size)
+        settle = Round(found, results, rows, tasks.spread, terms, fresh, which, missed, there["count"])
+        self.work.filled, self.work.records = key, (launch, settle)
+        if not SIMULATED:
+            for table, record in zip(here["tables"], self.work.records, strict=True):
+                numbers = np.fromiter(words(record), dtype=np.int64)
+                table[: len(numbers)] = numbers
+
+    def _launch(self, rows: int, *, listed: bool = True) -> None:
+        """Search, then keep the best and list what is missed."""
+        from memetik.kernels.cuda.rounds import keep_best, list_missed
+
+        if SIMULATED:
+            search, settle = self.work.records
+        else:
+            search = self.work.card["tables"].address
+            settle = search + 8 * TABLE
+        cuda = self.kept.cuda
+        start(cuda, self._kernel(), self._blocks, self.threads, self.stream, self._shared(), search)
+        if self._in_place and listed:
+            start(cuda, list_missed, -(-rows // 128), 128, self.stream, 0, settle)
+        elif not self._in_place:
+            start(cuda, keep_best, rows, LANES, self.stream, 0, settle)
+
+    def _list_missed(self) -> int:
+        """Send the list of the rows that are missed, whose statuses were fetched: for few rows that is less than a launch."""
+        rows = np.flatnonzero(self.work.host["statuses"] != REACHED)
+        if len(rows):
+            self.work.host["missed_next"][: len(rows)] = rows
+            self.work.send("missed_next", None)
+        return len(rows)
+
+    def _missed(self, fetched: tuple[str, str | None] | None) -> int:
+        """How many rows are missed so far."""
+        self.work.fetch("count", self._end_of_inputs if fetched is None else fetched[1])
+        self.stream.synchronize()
+        return int(self.work.host["count"][0])
 
     def _kernel(self) -> Any:
         raise NotImplementedError
@@ -170,54 +326,50 @@ class Launcher:
         """Bytes of shared memory of a block."""
         return 0
 
-    def launch(self, which: Integers, count: int, spread: int, stream: int, most: int) -> Answers:
-        """So many tasks for the rows in `which`, all if it is empty, `spread` for each, that draw from as many streams."""
-        dof, outcome = self.inputs.host["starts"].shape[1], self.c.outcome_size
-        work = self.kept.take({
-            "table": ((TABLE,), np.int64), "counter": ((1,), np.int32), "which": (which.shape, np.int32),
-            "q": ((count, dof), np.float64), "outcomes": ((count, outcome), np.float64), "statuses": ((count,), np.int8),
-        })  # fmt: skip
-        given, there, here = self.inputs.card, work.card, work.host
-        here["counter"][0] = 0
-        here["which"][:] = which
-        blocks = min(-(-count // self.per_block), self.blocks * self.kept.multiprocessors)
-        tasks = Tasks(
-            count, spread, stream, self.seed, most, given["columns"], given["targets"], given["starts"], there["which"]
-        )
-        results = Results(there["q"], there["statuses"], there["outcomes"])
-        problem = self.kept.problem._replace(data=given["data"])
-        record = self._given(Launch(problem, self.kept.population, tasks, results, there["counter"]), blocks)
-        if not SIMULATED and work.filled != tasks:
-            table = np.fromiter(words(record), dtype=np.int64)
-            here["table"][: len(table)], work.filled = table, tasks
-        begin, end = work.events
-        work.send("table", "q", self.stream)
-        begin.record(self.stream)
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", ".*under-utilization")  # a small batch leaves most of the card idle
-            kernel = self._kernel()[blocks, self.threads, self.stream, self._shared()]
-            kernel(record if SIMULATED else there["table"].address)
-        end.record(self.stream)
-        work.fetch("q", None, self.stream)
-        self.stream.synchronize()
-        seconds = np.full(count, float(begin.elapsed_time(end)) * 1e-3 / count)
-        answers = Answers(here["q"], here["statuses"], here["outcomes"], seconds)
-        if self.kept.give_back(work):
-            return Answers(answers.q.copy(), answers.status.copy(), answers.numbers.copy(), seconds)
-        return answers
 
-    def close(self) -> None:
-        """The memory of the rows is free for others."""
-        self.kept.give_back(self.inputs)
+def _part(rows: Any, begin: int, end: int) -> Any:
+    """Some rows of an array on the card."""
+    return rows[begin:end] if SIMULATED else rows.rows(begin, end)
+
+
+def start(cuda: Any, kernel: Any, blocks: int, threads: int, stream: Any, shared: int, given: Any) -> None:
+    """Launch a kernel whose only argument is the address of a table, or in the simulator the record itself."""
+    if SIMULATED:
+        kernel[blocks, threads, stream, shared](given)
+        return
+    address = ctypes.c_int64(given)
+    place = ctypes.c_void_p(ctypes.addressof(address))
+    cuda.driver.driver.cuLaunchKernel(
+        _function(kernel), blocks, 1, 1, threads, 1, 1, shared, int(stream.handle), ctypes.addressof(place), 0
+    )
+
+
+@cache
+def _function(kernel: Any) -> int:
+    """The driver's handle of a compiled kernel: Numba's own way to launch one takes 30 us longer, and warns of small grids."""
+    return int(kernel.compile((numba.int64,))._codelibrary.get_cufunc().handle)
 
 
 class Poses(Launcher):
     """Problems that are one full pose, one a thread."""
 
-    few = later = 100  # one problem in two hundred needs more
+    later = 100  # one problem in two hundred needs more
     wider = 8
     threads = per_block = 128
     blocks = 2  # as many as the registers hold
+    few_rows = FEW_ROWS  # with so few the card is idle but for the hardest
+
+    @property
+    def few(self) -> int:  # type: ignore[override]
+        """One attempt where every row has many tasks, which makes for the same answer where one is enough."""
+        return STEPS + 1 if self.spread > 1 else 100
+
+    @property
+    def spread(self) -> int:  # type: ignore[override]
+        """As many tasks as the card has room for at once. One alone is on average as soon done without."""
+        if self.count > self.few_rows or self.count <= ALONE:
+            return 1
+        return min(64, self.few_rows // self.count)
 
     def _kernel(self) -> Any:
         from memetik.kernels.cuda.pose import pose_kernel
@@ -228,6 +380,7 @@ class Poses(Launcher):
 class General(Launcher):
     """Problems of any other kind, one a warp."""
 
+    spread = 1
     wider = 8
     threads, per_block, blocks = 2 * LANES, 1, 8
 
@@ -272,8 +425,8 @@ class General(Launcher):
             name: (tuple(sizes.get(size, size) for size in field.shape), field.dtype)
             for name, field in fields(WarpScratch).items()
         }
-        self._scratch = CardMemory(self.kept.cuda, shapes)  # until the next launch
-        return WarpLaunch(launch, WarpScratch(**self._scratch.card), self.kept.tree, int(self._fits))
+        self.work.scratch = CardMemory(self.kept.cuda, shapes)  # as long as the tables speak of it
+        return WarpLaunch(launch, WarpScratch(**self.work.scratch.card), self.kept.tree, int(self._fits))
 
 
 class Kept:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memetik.batch.cuda import require_cuda, solve_on_cuda
+from memetik.batch.cuda import pinned_rows, require_cuda, solve_on_cuda
+from memetik.batch.on_card import any_on_card, solve_on_card
 from memetik.batch.solution import Answers, BatchSolution, Tell
 from memetik.batch.threads import solve_on_threads
 from memetik.errors import MemetikError, ProblemError, shown
@@ -18,7 +19,7 @@ from memetik.geometry.checks import real_array, whole_number
 from memetik.kernels.compiler.compile_time import split_time
 from memetik.kernels.terms.targets import copy_rows, first_not_finite
 from memetik.objectives import Objective
-from memetik.parallel import in_parts
+from memetik.parallel import empty_rows, in_parts, rows_from
 from memetik.problem import Problem, require_problem
 from memetik.problem.columns import Columns, target_columns
 from memetik.problem.seed import checked_seed
@@ -31,6 +32,7 @@ from memetik.types import Array
 
 MOST_THREADS = 4096
 DEVICES = ("cpu", "cuda", "auto")
+_NO_CLOCK = "batch: there is no clock on a graphics card. Give a budget of evaluations, or device='cpu'."
 _PATIENCE = 1.0  # s; shorter batches draw no progress
 
 
@@ -56,6 +58,8 @@ def solve_batch(
     method: as for `solve`. "memetic" and "analytic" run on several threads, "memetic" also on a graphics card; any other one
     solves row by row.
     budget: for each row.
+    Arrays that are on a graphics card already (PyTorch, CuPy, JAX, Numba; float64 or float32) stay there with device="cuda",
+    and so do the answers: a DeviceBatchSolution. Poses are then rows x 4 x 4 or rows x 7, x, y, z and a quaternion w, x, y, z.
     device: "cpu", "cuda" for a graphics card, or "auto" for the card if there is one that can take the problem. A card finds
     other solutions than the processor where one thread is not enough, and keeps the best posture it saw where it fails.
     threads: as many as there are cores unless given. The answer is the same for any number.
@@ -64,12 +68,15 @@ def solve_batch(
     """
     require_problem(problem, "batch")
     seed, budget = checked_seed(seed), checked_budget(budget)
-    columns = _columns(problem, {} if targets is None else targets, starts)
-    vectors = _starts(problem, starts, len(columns.rows))
+    if any_on_card(targets, starts):
+        return _solve_on_card(problem, targets, starts, method, budget, seed, device, threads, progress)
+    chosen_device = device_for(device, problem, budget)
+    with rows_from(pinned_rows if chosen_device == "cuda" else np.empty):
+        columns = _columns(problem, {} if targets is None else targets, starts)
+        vectors = _starts(problem, starts, len(columns.rows))
     solver = chosen(method, seed, "batch")
     threads = threads_of(threads, "batch")
     require_report(progress, "batch")
-    chosen_device = device_for(device, problem, budget)
     in_kernels = isinstance(solver, (Memetic, Analytic))
     if device == "cuda" and not isinstance(solver, Memetic):
         raise ProblemError("batch: only method 'memetic' runs on a graphics card. Leave out device, or the method.")
@@ -78,9 +85,7 @@ def solve_batch(
             "batch: only methods 'memetic' and 'analytic' run on several threads. Leave out threads, or the method."
         )
     if isinstance(solver, Memetic) and chosen_device == "cuda" and np.isfinite(budget.seconds):
-        raise ProblemError(
-            "batch: there is no clock on a graphics card. Give a budget of evaluations, or device='cpu'."
-        )
+        raise ProblemError(_NO_CLOCK)
     begin = time.perf_counter()
     who, found_by = "a graphics card", "memetic"
     with teller(progress, len(columns.rows), "solving", patience=_PATIENCE) as tell:
@@ -97,6 +102,31 @@ def solve_batch(
     took, compiling = split_time(begin)
     targets_of_rows = tuple((target, columns.rows[:, owned]) for target, owned in columns.targets)
     return BatchSolution(problem, *answers, took, who, targets_of_rows, vectors, found_by, compiling)
+
+
+def _solve_on_card(
+    problem: Problem, targets: Any, starts: Any, method: str | Solver, budget: Budget, seed: int, device: str,
+    threads: int | None, progress: Report,
+) -> BatchSolution:  # fmt: skip
+    """A batch of arrays on the card."""
+    threads_of(threads, "batch")
+    require_report(progress, "batch")
+    solver = chosen(method, seed, "batch")
+    if device_for(device, problem, budget) != "cuda":
+        raise ProblemError(
+            "batch: the arrays are on a graphics card, but the batch is to be solved on the processor. Give device='cuda', or "
+            "copy them to NumPy arrays."
+        )
+    if not isinstance(solver, Memetic):
+        raise ProblemError(
+            "batch: only method 'memetic' runs on a graphics card. Copy the arrays, or leave out method."
+        )
+    if np.isfinite(budget.seconds):
+        raise ProblemError(_NO_CLOCK)
+    found = solve_on_card(problem, {} if targets is None else targets, starts, solver.seed, budget.evaluations)
+    if callable(progress):
+        progress(len(found), len(found))
+    return found
 
 
 def device_for(device: str, problem: Problem, budget: Budget) -> str:
@@ -165,14 +195,14 @@ def _starts(problem: Problem, starts: ArrayLike | None, count: int) -> Array:
             f"batch: starts have shape {given.shape}, but there are {count} rows and body {body.name!r} has {body.dof} "
             f"free joints: give ({count}, {body.dof}), or one vector of {body.dof} for all."
         )
-    given, vectors = np.ascontiguousarray(given), np.empty(given.shape)
+    given, vectors = np.ascontiguousarray(given), empty_rows(given.shape)
     if _first_bad(in_parts(lambda part: (part.start, int(copy_rows(given[part], vectors[part]))), count)) >= 0:
         bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         more = f", and {bad.size - 1} more" if bad.size > 1 else ""
         raise ProblemError(f"batch: the start of row {bad[0]}{more} has an entry that is NaN or infinite.")
     for joint, value in problem.lock.items():
         vectors[:, body.index(joint)] = value
-    return vectors
+    return np.asarray(vectors)
 
 
 def _numbers(starts: ArrayLike | None) -> Array:

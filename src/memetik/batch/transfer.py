@@ -56,13 +56,29 @@ PINNED = Pool(lambda cuda, size: cuda.pinned_array(size, np.uint8))
 ON_CARD = Pool(lambda cuda, size: cuda.device_array(size, np.uint8))
 
 
+_in_use: dict[int, int] = {}  # where pinned memory that somebody uses begins and ends
+
+
 def pinned_empty(cuda: Any, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     """An array in pinned memory, which goes back to the pool with the last view of it."""
     size = math.prod(shape) * np.dtype(dtype).itemsize
     memory = PINNED.take(cuda, size)
-    holder = (ctypes.c_uint8 * size).from_address(memory.ctypes.data)
-    weakref.finalize(holder, PINNED.give_back, memory).atexit = False
+    begin = memory.ctypes.data
+    holder = (ctypes.c_uint8 * size).from_address(begin)
+    _in_use[begin] = begin + size
+    weakref.finalize(holder, _let_go, memory, begin).atexit = False
     return np.frombuffer(holder, dtype=dtype).reshape(shape)
+
+
+def _let_go(memory: Any, begin: int) -> None:
+    del _in_use[begin]
+    PINNED.give_back(memory)
+
+
+def is_pinned(array: NDArray[Any]) -> bool:
+    """Whether an array lies in one piece in pinned memory of ours, from which it can be sent as it is."""
+    at = array.ctypes.data
+    return array.flags.c_contiguous and any(begin <= at < end for begin, end in tuple(_in_use.items()))
 
 
 class CardArray(NamedTuple):
@@ -81,6 +97,19 @@ class CardArray(NamedTuple):
     def flags(self) -> dict[str, bool]:
         """Its items follow one another."""
         return {"C_CONTIGUOUS": True}
+
+    def rows(self, begin: int, end: int) -> CardArray:
+        """Some of its rows."""
+        size = math.prod(self.shape[1:]) * self.dtype.itemsize
+        return CardArray(self.address + begin * size, (end - begin, *self.shape[1:]), self.dtype)
+
+    def flat(self, size: int) -> CardArray:
+        """Its first items, one after another."""
+        return CardArray(self.address, (size,), self.dtype)
+
+    def like(self, dtype: Any) -> CardArray:
+        """The same memory as items of another kind of the same size."""
+        return CardArray(self.address, self.shape, np.dtype(dtype))
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -127,29 +156,42 @@ class Block(CardMemory):
         memory = self._there if SIMULATED else pinned_empty(cuda, (self.size,), np.uint8)
         self.key = key_of(fields)
         self.host = self._cut(memory, fields)
-        self.filled: Any = None  # what the host's part was last filled with, if its owner wants to know
+        self.filled: Any = None  # what its tables were last filled with, if their owner wants to know
+        self.records: Any = ()  # the same as records
+        self.scratch: CardMemory | None = None  # of which they speak
         self.stream, self.events = cuda.stream(), (cuda.event(), cuda.event())
         self._memory = memory
-        self._driver: Any = None if SIMULATED else cuda.driver  # an array's own way to copy takes 90 us
-        self._parts: dict[tuple[int, int], tuple[Any, Any, int]] = {}
+        self._cuda = cuda
+        self._parts: dict[tuple[str, str | None], tuple[int, int, int]] = {}
 
-    def send(self, first: str, last: str | None, stream: Any) -> None:
-        """Copy fields to the card, from one to before another one."""
+    def send(self, first: str, last: str | None, stream: Any = None) -> None:
+        """Copy fields to the card, from one to before another one, on a stream, its own unless given."""
         if not SIMULATED:
             here, there, size = self._part(first, last)
-            self._driver.host_to_device(there, here, size, stream)
+            send(self._cuda, here, there, size, stream or self.stream)
 
-    def fetch(self, first: str, last: str | None, stream: Any) -> None:
+    def fetch(self, first: str, last: str | None, stream: Any = None) -> None:
         """Copy fields from the card, from one to before another one."""
         if not SIMULATED:
             here, there, size = self._part(first, last)
-            self._driver.device_to_host(here, there, size, stream)
+            fetch(self._cuda, here, there, size, stream or self.stream)
 
-    def _part(self, first: str, last: str | None) -> tuple[Any, Any, int]:
-        begin, end = self._begins[first], self.size - LINE if last is None else self._begins[last]
-        if (begin, end) not in self._parts:
-            self._parts[begin, end] = self._memory[begin:end], self._there.gpu_data.view(begin, end), end - begin
-        return self._parts[begin, end]
+    def _part(self, first: str, last: str | None) -> tuple[int, int, int]:
+        if (first, last) not in self._parts:
+            begin, end = self._begins[first], self.size - LINE if last is None else self._begins[last]
+            there = self._there.device_ctypes_pointer.value
+            self._parts[first, last] = self._memory.ctypes.data + begin, there + begin, end - begin
+        return self._parts[first, last]
+
+
+def send(cuda: Any, here: int, there: int, size: int, stream: Any) -> None:
+    """Copy so many bytes of pinned memory to the card, from one address to another. An array's own way takes 90 us."""
+    cuda.driver.driver.cuMemcpyHtoDAsync(there, here, size, int(stream.handle))
+
+
+def fetch(cuda: Any, here: int, there: int, size: int, stream: Any) -> None:
+    """Copy so many bytes of the card to pinned memory."""
+    cuda.driver.driver.cuMemcpyDtoHAsync(here, there, size, int(stream.handle))
 
 
 def key_of(fields: Fields) -> tuple[Any, ...]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.kernels.terms.aim import AIM
+from memetik.kernels.terms.targets import DIRECTION_TARGET, OPPOSITE_TARGET, POINT_TARGET
 from memetik.objectives.framed import Framed
 from memetik.objectives.objective import FrameLike, Packer, Single, Target, checked_name, checked_number
 from memetik.objectives.pose_target import checked_point, point_rows, unit
@@ -45,6 +46,9 @@ class Aim(Framed, Single):
         if not self._is_point:
             rows = np.array([unit(row, self.name, "target") for row in rows])
         return rows, self._aim
+
+    def target_kind(self) -> tuple[int, Target, int]:
+        return POINT_TARGET if self._is_point else DIRECTION_TARGET, self._aim, 0
 
     def pack(self, packer: Packer) -> None:
         data = packer.numbers([*self.axis, float(self._is_point), self.half_angle])
@@ -135,3 +139,6 @@ class Side(Aim):
         """Directions to point away from, over time."""
         rows, target = super().target_rows(path)
         return -rows, target
+
+    def target_kind(self) -> tuple[int, Target, int]:
+        return OPPOSITE_TARGET, self._aim, 0

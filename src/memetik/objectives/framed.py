@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.kernels.terms.records import TermKind
+from memetik.kernels.terms.targets import POINT_TARGET
 from memetik.objectives.objective import (
     FrameLike,
     Objective,
@@ -63,6 +64,9 @@ class Pointed(Framed, Single):
         rows = np.tile(self._numbers.numbers, (len(points), 1))
         rows[:, self._first : self._first + 3] = points
         return rows, self._numbers
+
+    def target_kind(self) -> tuple[int, Target, int]:
+        return POINT_TARGET, self._numbers, self._first
 
 
 class PoseError(NamedTuple):

@@ -134,6 +134,13 @@ class Objective:
         """Many targets as rows of numbers, and the target they belong to; for tracks and batches."""
         raise ProblemError(f"{self!r} has no target that could move.")
 
+    def target_kind(self) -> tuple[int, Target, int]:
+        """Of which kind targets are that a graphics card converts (kernels/terms/targets.py), whose they are, and where in its
+        numbers they begin."""
+        raise ProblemError(
+            f"{self!r}: its targets cannot be converted on a graphics card. Give them as a NumPy array, and so all others."
+        )
+
     def error(self, errors: Array) -> Any:
         """The error to report, from the errors of its terms in the order they were packed; 0 if there is none."""
         return float(errors[0]) if errors.size else 0.0

@@ -12,6 +12,7 @@ from memetik.geometry import RotationLike, TransformLike, rotation_matrix, trans
 from memetik.geometry.checks import CLEAN_TOLERANCE, real_array
 from memetik.kernels.terms.pose import ORIENTATION, POSITION
 from memetik.kernels.terms.records import TermKind
+from memetik.kernels.terms.targets import POSE_TARGET, ROTATION_TARGET
 from memetik.objectives.framed import Framed, Pointed, Posed
 from memetik.objectives.objective import FrameLike, Packer, Single, Target, checked_tolerance
 from memetik.objectives.pose_target import checked_point, pose_rows, set_pose, set_rotation, stack, three
@@ -137,6 +138,9 @@ class Orientation(PerAxis):
             rows[k] = pose_rows(poses[k : k + 1], self.name)[0]
         return rows, self._numbers
 
+    def target_kind(self) -> tuple[int, Target, int]:
+        return ROTATION_TARGET, self._numbers, 0
+
     def pack(self, packer: Packer) -> None:
         self._pack_as(packer, ORIENTATION)
 
@@ -171,6 +175,9 @@ class Pose(Posed):
 
     def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
         return pose_rows(path, self.name), self._pose
+
+    def target_kind(self) -> tuple[int, Target, int]:
+        return POSE_TARGET, self._pose, 0
 
     def pack(self, packer: Packer) -> None:
         target = packer.target(self._pose)

@@ -19,11 +19,11 @@ from memetik.kernels.terms.targets import (
     write_pose_targets,
 )
 from memetik.objectives.objective import Target
-from memetik.parallel import in_parts
+from memetik.parallel import empty_rows, in_parts
 from memetik.types import Array
 
 _ARRAY, _SHAPE, _FLOAT = np.ndarray, (4, 4), np.dtype(np.float64)  # retargeting is hot
-_COMPLAINTS = {
+COMPLAINTS = {
     NOT_FINITE: "the target has an entry that is NaN or infinite",
     NOT_A_ROTATION: "the target's 3x3 part is not a rotation (its columns must be orthonormal and right-handed)",
     BAD_LAST_ROW: "the last row of the target must be 0 0 0 1",
@@ -46,7 +46,7 @@ def set_pose(target: Target, value: TransformLike, name: str) -> None:
         value = matrix
     complaint = target.write(write_pose_target, value)
     if complaint:
-        raise ProblemError(f"{name}: {_COMPLAINTS[complaint]}. Give a 4x4 transform, for example mk.transform(p, R).")
+        raise ProblemError(f"{name}: {COMPLAINTS[complaint]}. Give a 4x4 transform, for example mk.transform(p, R).")
 
 
 def set_rotation(target: Target, value: RotationLike, name: str) -> None:
@@ -77,13 +77,13 @@ def _is_clean_rotation(value: Any) -> bool:
 def pose_rows(path: ArrayLike, name: str) -> Array:
     """Many 4x4 transforms as rows of seven numbers."""
     matrices = stack(path, (4, 4), name)
-    rows = np.empty((len(matrices), 7))
+    rows = empty_rows((len(matrices), 7))
     for part, (bad, complaint) in in_parts(
         lambda part: (part, write_pose_targets(matrices[part], rows[part])), len(rows)
     ):
         if complaint:
-            raise ProblemError(f"{name}: row {part.start + bad}: {_COMPLAINTS[complaint]}.")
-    return rows
+            raise ProblemError(f"{name}: row {part.start + bad}: {COMPLAINTS[complaint]}.")
+    return np.asarray(rows)
 
 
 def point_rows(path: ArrayLike, name: str) -> Array:
@@ -91,7 +91,7 @@ def point_rows(path: ArrayLike, name: str) -> Array:
     points = stack(path, (3,), name)
     bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
     if len(bad):
-        raise ProblemError(f"{name}: row {bad[0]}: {_COMPLAINTS[NOT_FINITE]}.")
+        raise ProblemError(f"{name}: row {bad[0]}: {COMPLAINTS[NOT_FINITE]}.")
     return points
 
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from memetik.errors import ProblemError, shown
 from memetik.objectives import Objective
 from memetik.objectives.objective import Target
+from memetik.parallel import empty_rows, in_parts
 from memetik.problem.problem import Problem
 from memetik.types import Array
 
@@ -70,5 +71,12 @@ def target_columns(problem: Problem, targets: Mapping[Objective, ArrayLike], who
     if len(lengths) > 1:
         raise ProblemError(f"{who}: every objective needs the same number of targets; got {sorted(lengths)}.")
     mine = len(blocks) == 1 and not np.may_share_memory(blocks[0], np.asarray(many))
-    rows = blocks[0] if mine else np.hstack(blocks)  # what the caller changes later is not ours
+    rows = blocks[0] if mine else _side_by_side(blocks)  # what the caller changes later is not ours
     return Columns(np.array(places, dtype=np.int64), np.ascontiguousarray(rows), tuple(owners))
+
+
+def _side_by_side(blocks: Sequence[Array]) -> Array:
+    """The columns of all blocks, one after another."""
+    rows: Array = empty_rows((len(blocks[0]), sum(block.shape[1] for block in blocks)))
+    in_parts(lambda part: np.concatenate([block[part] for block in blocks], axis=1, out=rows[part]), len(rows))
+    return rows

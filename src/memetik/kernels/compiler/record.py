@@ -134,10 +134,11 @@ def words(record: Any) -> Iterator[int]:
     kind: Any = type(record)
     for (name, field), value in zip(fields(kind).items(), record, strict=True):
         if isinstance(field, ArrayField):
-            if value.dtype != field.dtype or value.ndim != len(field.shape) or not value.flags["C_CONTIGUOUS"]:
+            address = getattr(value, "address", None)  # of an array on a graphics card, which is in one piece
+            in_order = address is not None or value.flags["C_CONTIGUOUS"]
+            if value.dtype != field.dtype or len(value.shape) != len(field.shape) or not in_order:
                 raise TypeError(f"{kind.__name__}.{name} is {value.dtype} {value.shape}, not {field}")
-            interface = getattr(value, "__cuda_array_interface__", None) or value.__array_interface__
-            yield interface["data"][0] or 0
+            yield address if address is not None else value.__array_interface__["data"][0] or 0
             yield from value.shape
         elif field is float:
             yield int(np.float64(value).view(np.int64))

@@ -1,9 +1,11 @@
 """The same kernels as device functions of a graphics card.
 
 general                any problem, one a warp
+inputs                 arrays on the card as rows of numbers
 orders                 how a leader has lanes work for it
 pose                   one full pose, one a thread
 record                 what a launch reads and writes
+rounds                 what is kept of a launch, and which rows are left for the next
 table                  records as one table, and arrays by their address
 translate              kernels as device functions
 warp                   what the lanes of a warp do together

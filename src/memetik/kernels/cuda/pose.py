@@ -111,7 +111,7 @@ def pose_kernel(motions: int, n: int) -> Any:
         task = cuda.atomic.add(counter, 0, 1)
         begin, verifying = True, False
         target = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-        row = first = spent = attempt = taken = failures = 0
+        row = first = drawn = spent = attempt = taken = failures = 0
         least = last = math.inf
         while warp_any(task < count):
             if task >= count:
@@ -127,8 +127,9 @@ def pose_kernel(motions: int, n: int) -> Any:
                     x[k] = start[k] = best[k] = clamped(starts[first, variables[k].index], variables[k])
                 spent, attempt, taken, failures = 0, 1, 0, 0
                 least = last = math.inf
-                if stream > 0:
-                    attempt = (stream + task % spread) * STREAM
+                drawn = stream + task % spread  # the stream that it draws postures from; 0 sets out from the start
+                if drawn > 0:
+                    attempt = drawn * STREAM
                     restart(problem, population, target, tasks.seed, attempt, x)
             place(nodes, x, poses)
             tip = tip_of(frame, poses)
@@ -146,7 +147,7 @@ def pose_kernel(motions: int, n: int) -> Any:
                         outcome[MOVED] = 1.0
                 for k in range(n):
                     q[variables[k].index] = x[k]
-                outcome[EVALUATIONS], outcome[ATTEMPTS] = spent, attempt % STREAM + (1 if stream > 0 else 0)
+                outcome[EVALUATIONS], outcome[ATTEMPTS] = spent, attempt % STREAM + (1 if drawn > 0 else 0)
                 outcome[TIMED_OUT], outcome[ERROR] = 0.0, least
                 outcome[OUTCOME], outcome[OUTCOME + 1] = distance, angle
                 outcome[OUTCOME + 2] = 1.0 if distance <= position.tolerance else 0.0

@@ -18,8 +18,8 @@ WORDS = 12 + 2 * LANES  # with which the shared memory of a warp begins (warp.py
 class Tasks(NamedTuple):
     """Targets and starts, and which rows of them are to be solved.
 
-    Task t is for row which[t // spread], or for row t if `which` is empty. With stream 0 it sets out from the start,
-    otherwise from a posture of its own, drawn from stream + t % spread.
+    Task t is for row which[t // spread], or for row t // spread if `which` is empty. It draws from stream + t % spread: stream
+    0 sets out from the start, any other from a posture of its own.
     """
 
     number: int  # tasks
@@ -49,6 +49,49 @@ class Launch(NamedTuple):
     tasks: Tasks
     results: Results
     counter: Array = records(np.int32, 1)  # the number of the next task
+
+
+class Round(NamedTuple):
+    """What a launch found, and where it is to go."""
+
+    tried: Results  # of the tasks
+    results: Results  # of the rows
+    number: int  # rows that the launch was for
+    spread: int  # tasks of each
+    terms: int
+    fresh: int  # 1 if the rows have no result yet
+    which: Array = records(np.int32, "chosen")  # the rows, all if it is empty
+    missed: Array = records(np.int32, "rows")  # those that are still missed, in no order
+    count: Array = records(np.int32, 1)  # how many
+
+
+START = -1  # besides the kinds of targets (kernels/terms/targets.py): a joint vector
+CODES = 8  # a complaint about an array is its row times this, and what is wrong
+
+
+class Incoming(NamedTuple):
+    """An array on the card that is to be written as rows of numbers (inputs.py)."""
+
+    kind: int  # of target, or a start
+    rows: int
+    columns: int  # of a row, or of one of its matrices
+    address: int
+    single: int  # 1 for single precision
+    row_stride: int  # in items ...
+    stride: int  # ... along the next axis ...
+    last_stride: int  # ... and the last, if there is one
+    column: int  # where the numbers of the target begin in a row
+    first: int  # of these, where a point begins
+    base: Array = floats("base")  # the numbers that a target has besides; of a start, what locks hold it at, or NaN
+    numbers: Array = floats("rows", "columns")
+    complaint: Array = integers(1)
+
+
+class Marks(NamedTuple):
+    """Which rows are reached."""
+
+    statuses: Array = records(np.int8, "rows")
+    success: Array = flags("rows")
 
 
 class WarpScratch(NamedTuple):

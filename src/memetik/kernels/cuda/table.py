@@ -31,9 +31,8 @@ def card_reader(kind: Any) -> Any:
     return functools.partial(first_record, kind) if SIMULATED else reader_at(kind, _card())
 
 
-def _address_intrinsics() -> tuple[Any, Any]:
-    types, _, cgutils, populate_array, intrinsic = _card()
-    vector = types.Array(types.float64, 1, "C")
+def _address_intrinsics() -> tuple[Any, Any, Any]:
+    types, _, _, _, intrinsic = _card()
 
     @intrinsic
     def address_of(typing, array):
@@ -43,25 +42,32 @@ def _address_intrinsics() -> tuple[Any, Any]:
 
         return types.int64(array), code
 
+    return address_of, _vector_at(types.float64, 8), _vector_at(types.float32, 4)
+
+
+def _vector_at(number: Any, itemsize: int) -> Any:
+    """An intrinsic, address and size -> vector of such numbers."""
+    types, _, cgutils, populate_array, intrinsic = _card()
+    vector = types.Array(number, 1, "C")
+
     @intrinsic
-    def floats_at(typing, address, size):
+    def vector_at(typing, address, size):
         def code(context, builder, signature, args):
-            number = context.get_data_type(types.float64)
-            itemsize = context.get_constant(types.intp, 8)
+            size_of = context.get_constant(types.intp, itemsize)
             array = context.make_array(vector)(context, builder)
             populate_array(
                 array,
-                data=builder.inttoptr(args[0], number.as_pointer()),
+                data=builder.inttoptr(args[0], context.get_data_type(number).as_pointer()),
                 shape=cgutils.pack_array(builder, [args[1]]),
-                strides=cgutils.pack_array(builder, [itemsize]),
-                itemsize=itemsize,
+                strides=cgutils.pack_array(builder, [size_of]),
+                itemsize=size_of,
                 meminfo=None,
             )
             return array._getvalue()
 
         return vector(types.int64, types.int64), code
 
-    return address_of, floats_at
+    return vector_at
 
 
 def _simulated_address(array: Any) -> int:
@@ -72,5 +78,12 @@ def _simulated_floats(address: int, size: int) -> Any:
     return np.ctypeslib.as_array((ctypes.c_double * int(size)).from_address(int(address)))
 
 
-# address_of(array) is where an array begins, floats_at(address, size) the vector of float64 that begins there.
-address_of, floats_at = (_simulated_address, _simulated_floats) if SIMULATED else _address_intrinsics()
+def _simulated_singles(address: int, size: int) -> Any:
+    return np.ctypeslib.as_array((ctypes.c_float * int(size)).from_address(int(address)))
+
+
+# address_of(array) is where an array begins, floats_at(address, size) the vector of float64 that begins there, singles_at that of
+# float32.
+address_of, floats_at, singles_at = (
+    (_simulated_address, _simulated_floats, _simulated_singles) if SIMULATED else _address_intrinsics()
+)

@@ -5,6 +5,9 @@ import math
 from memetik.kernels.compiler.jit import jit, jit_free, jit_part
 
 OK, NOT_FINITE, NOT_A_ROTATION, BAD_LAST_ROW = 0, 1, 2, 3
+# Kinds of targets, by what their numbers are made of: a pose of a transform, or of a rotation and what stays of the position; a
+# point; a unit vector along a direction, or against it.
+POSE_TARGET, ROTATION_TARGET, POINT_TARGET, DIRECTION_TARGET, OPPOSITE_TARGET = 0, 1, 2, 3, 4
 SLACK = 1e-6  # how far from orthonormal an input may be; it is normalised then
 
 
