@@ -29,6 +29,8 @@ def views(shape):
         return [(np.zeros((1, 3)), shape.size[0])]
     if shape.kind == "box":
         return [(box(*shape.size), 0.0)]
+    if shape.kind == "hull":
+        return [(shape.points, shape.size[0])]
     radius, length = shape.size
     capsule = (segment(length), radius)
     return [capsule] if shape.kind == "capsule" else [capsule, (box(2.0 * radius, 2.0 * radius, length), 0.0)]

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -11,11 +12,13 @@ from scipy.spatial import cKDTree
 from memetik import Body, Joint, Link, Shape, load, transform
 from memetik.errors import ProblemError, UnknownNameError
 from memetik.geometry import random_rotation
+from memetik.kernels.terms.distance import GROUP_SOLIDS
+from memetik.kernels.terms.geometry.solids import SOLID_KERNEL
 from memetik.objectives import Distance, Pose, SelfDistance
 from memetik.objectives.distance import ROWS
 from memetik.problem import Problem
 from memetik.solvers import Budget, Memetic
-from tests.naive.bodies import dressed, random_body, random_shape
+from tests.naive.bodies import dressed, random_body, random_hull, random_shape
 from tests.naive.distance import moved, shape_distance, surface
 from tests.naive.kinematics import forward
 from tests.objectives.finite_differences import Evaluated, check_jacobian, posture
@@ -394,3 +397,47 @@ def test_poses_beside_a_sphere():
                 found = forward(body, solution.q)
                 assert min(link_distance(body, found, link, sphere) for link in arm) >= -1e-9
     assert solved == 20
+
+
+# ---- Hulls ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_hulls_on_links_and_in_the_world(seed):
+    """Residuals of hulls beside other shapes are those of hulls of differences."""
+    rng = np.random.default_rng(seed)
+    body = random_body(rng, 5, KINDS)
+    links = [dataclasses.replace(link, shapes=(random_hull(rng), random_hull(rng))) for link in body.links.values()]
+    body = Body(body.name, links, body.joints.values())
+    obstacles = [random_hull(rng), ball((0.3, 0.2, 0.1), 0.2), random_hull(rng, 200), Shape("box", (0.1, 0.2, 0.3))]
+    margin = 10.0
+    problem = Problem(body, Distance(["link5", "link3"], obstacles, margin=margin))
+    for _ in range(3):
+        q = body.sample(rng)
+        poses = forward(body, q)
+        wanted = [
+            margin - link_distance(body, poses, link, other) for link in ("link5", "link3") for other in obstacles
+        ]
+        assert_allclose(residuals(problem, q), wanted, atol=1e-6)
+
+
+def test_hulls_move_in_place_and_travel():
+    """A hull may be moved without compiling anew, and an objective with one is pickled."""
+    body = load("ur5")
+    cube = np.array([(x, y, z) for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)])
+    away = Distance(body.frame("wrist_3_link"), Shape("hull", points=cube), radius=0.05)
+    problem = Problem(body, away)
+    place = body.forward(body.home)["wrist_3_link"][:3, 3]
+    compiled = problem.compiled
+    for depth in (0.02, 0.0, 0.04):
+        away.obstacles = Shape("hull", (), transform(np.add(place, (0.15 - depth, 0.0, 0.0))), points=cube)
+        assert problem.compiled is compiled
+        found = Memetic().solve(problem, body.home, Budget(evaluations=1)).errors[away]
+        assert_allclose(found, depth, atol=1e-12)
+    away._world.numbers[[GROUP_SOLIDS + SOLID_KERNEL, GROUP_SOLIDS + SOLID_KERNEL + 1]] = 0.0  # of another process
+    copy = pickle.loads(pickle.dumps(problem))
+    assert_allclose(
+        Memetic().solve(copy, body.home, Budget(evaluations=1)).errors[copy.objectives[0]], 0.04, atol=1e-12
+    )
+    away.obstacles = [Shape("hull", points=cube[:4])]
+    assert problem.compiled is not compiled

@@ -12,7 +12,7 @@ from memetik.geometry import random_rotation
 from memetik.objectives import Line, MaxDistance, MinDistance, Plane, Pose, Side, Touch
 from memetik.problem import Problem
 from memetik.solvers import Budget, Memetic
-from tests.naive.bodies import dressed, random_body, random_direction, random_shape
+from tests.naive.bodies import dressed, random_body, random_direction, random_hull, random_shape
 from tests.naive.distance import moved, surface
 from tests.naive.kinematics import forward
 from tests.objectives.finite_differences import Evaluated, check_jacobian, posture
@@ -124,6 +124,20 @@ def test_touch(seed, rides):
     above = Touch("link7", scene.point, scene.direction, side="above", relative_to=on)
     assert_allclose(scene.residual(above), [max(0.0, -height)])
     scene.check(above, active=height < 0.0)
+
+
+@pytest.mark.parametrize("count", [1, 20, 1000])
+def test_touch_of_a_hull(count, rng):
+    """The lowest of its points less its radius, beside another solid."""
+    for _ in range(5):
+        hull, n = random_hull(rng, count), random_direction(rng)
+        shapes = (Shape("sphere", (0.01,), hull.link_from_shape), hull)
+        body = Body("one", [Link("world"), Link("thing", shapes=shapes)], [Joint("base", "floating", "world", "thing")])
+        problem = Problem(body, [Touch("thing", (0, 0, 0), n)])
+        found = Evaluated(problem, posture(problem, body.home)).residual[0]
+        heights = moved(hull.link_from_shape, hull.points) @ n - hull.size[0]
+        ball = n @ hull.link_from_shape[:3, 3] - 0.01
+        assert_allclose(found, min(ball, heights.min()), atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["sphere", "capsule", "cylinder", "box"])

@@ -45,6 +45,19 @@ def test_a_capsule_is_a_tube_between_two_balls():
     np.testing.assert_allclose(found["tube"].scales, [(0.1, 0.1, 0.6)])
 
 
+def test_a_hull_is_a_mesh_of_its_own():
+    """Its triangles are those of the hull, each with corners of its own; one that has none is not drawn."""
+    points = [(x, y, z) for x in (0.0, 0.1) for y in (0.0, 0.2) for z in (0.0, 0.3)]
+    shapes = [mk.hull(points, mk.translation(1, 0, 0)), mk.hull(points[:2]), mk.Shape("sphere", (0.1,))]
+    found = copies(mk.Body("stone", [mk.Link("base", shapes=shapes)], []))
+    assert sorted(found) == ["ball", "mesh 3"]
+    mesh = found["mesh 3"].mesh
+    assert mesh.faces.shape == (12, 3) and len(np.unique(mesh.faces)) == 36
+    a, b, c = (mesh.vertices[mesh.faces[:, k]] for k in range(3))
+    np.testing.assert_allclose(np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6.0, 0.1 * 0.2 * 0.3)
+    np.testing.assert_allclose(found["mesh 3"].positions, [(1, 0, 0)])
+
+
 def test_a_body_without_shapes_has_bones():
     builder = mk.BodyBuilder("bare").add("base", "a", "revolute", "one", origin=(0, 0, 0.5))
     body = builder.add("one", "b", "revolute", "two", origin=(0.3, 0, 0)).build()

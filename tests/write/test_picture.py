@@ -351,3 +351,16 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path):
 def test_no_postures_are_no_picture():
     with pytest.raises(FormatError, match="at least one posture"):
         draw_many(BODIES["hand"], [])
+
+
+def test_a_hull_is_drawn_as_the_box_with_its_corners():
+    """The same faces are seen, each as two triangles of one colour."""
+    size = np.array([0.2, 0.3, 0.4])
+    corners = [size * (x, y, z) / 2.0 for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+    box, hull = (
+        draw(Body("stone", [Link("base", shapes=[shape])], []), [], skeleton=False)
+        for shape in (Shape("box", tuple(size)), Shape("hull", points=np.array(corners)))
+    )
+    faces = {frozenset(outline(each)) for each in drawn(box, "polygon")}
+    paths = {frozenset(path_points(each.get("d"))) for each in drawn(hull, "path") if each.get("fill") != "none"}
+    assert len(faces) == 3 and paths == faces
