@@ -23,6 +23,11 @@ from .collision import Cover as Cover
 from .collision import cover as cover
 from .collision import hull as hull
 from .collision import with_hulls as with_hulls
+from .collision.pairs import CollisionPairs as CollisionPairs
+from .collision.pairs import LinkPair as LinkPair
+from .collision.pairs import find_collision_pairs as find_collision_pairs
+from .collision.world import Obstacle as Obstacle
+from .collision.world import World as World
 from .errors import BodyError as BodyError
 from .errors import FormatError as FormatError
 from .errors import GeometryError as GeometryError
@@ -52,7 +57,9 @@ from .motion import BoneMatch as BoneMatch
 from .motion import Calibration as Calibration
 from .motion import Follower as Follower
 from .motion import FootPlacer as FootPlacer
+from .motion import Meeting as Meeting
 from .motion import Motion as Motion
+from .motion import MotionCheck as MotionCheck
 from .motion import Retargeted as Retargeted
 from .motion import RetargetPlan as RetargetPlan
 from .motion import RetargetReport as RetargetReport
@@ -62,6 +69,7 @@ from .motion import Teleoperator as Teleoperator
 from .motion import Track as Track
 from .motion import Trajectory as Trajectory
 from .motion import arc as arc
+from .motion import check_motion as check_motion
 from .motion import edit as edit
 from .motion import gait as gait
 from .motion import line as line

@@ -14,7 +14,7 @@ from memetik.body import conversion, cut
 from memetik.body.conversion import MUJOCO, PINOCCHIO
 from memetik.body.flatten import Flat, flatten
 from memetik.body.joint import Joint
-from memetik.body.link import Frame, Link, all_of
+from memetik.body.link import Frame, Link, Shape, all_of
 from memetik.body.rows import Axes, jacobians_of, poses_of, singular_of
 from memetik.body.table import table
 from memetik.body.tree import walk
@@ -348,6 +348,30 @@ class Body:
         return cover(
             self, most=most, kinds=kinds, gain=gain, of=of, links=links, roots=roots, save=save, progress=progress
         ).body
+
+    def with_touching(self, pairs: Iterable[Iterable[str]]) -> Body:
+        """The body with more pairs of links whose contact does not count, such as `find_collision_pairs(body).touching`."""
+        more = several(pairs, BodyError, "pairs of links that touch", "[('hand', 'arm')]")
+        return cut.rebuilt(self, touching=[*self.touching, *more])
+
+    def attach_shape(
+        self, name: str, at: str, shape: Shape | Iterable[Shape], *, pose: TransformLike | None = None, mass: float = 0.0,
+        touching: Iterable[str] = (),
+    ) -> Body:  # fmt: skip
+        """The body with something in its hand: a new link of this name, fixed to the link `at`. Joint vectors mean what they did.
+
+        shape: one or several, placed in the frame of the new link by their link_from_shape.
+        pose: of the new link in the frame of `at`, the same unless given.
+        mass: of what is held [kg], in the middle of its shapes.
+        touching: links that may touch it, besides the one that holds it and those joined to that.
+        """
+        shapes = (shape,) if isinstance(shape, Shape) else all_of(shape, Shape, "shapes to attach", "mk.Shape(...)")
+        link = Link(text(name, BodyError, "the name of what is attached"), shapes=shapes)
+        return cut.attach(self, link, at, pose, mass, touching)
+
+    def detach_shape(self, name: str) -> Body:
+        """The body without what `attach_shape` gave it."""
+        return cut.detach(self, name)
 
     def __str__(self) -> str:
         return table(self)

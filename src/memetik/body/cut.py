@@ -1,18 +1,24 @@
-"""Bodies from bodies: a chain, a subtree, welded joints, a free root."""
+"""Bodies from bodies: a chain, a subtree, welded joints, a free root, something in the hand."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from memetik.body.joint import BASES, Joint, Mimic
 from memetik.body.link import Link
 from memetik.errors import BodyError, known, shown
-from memetik.geometry.checks import real_array
+from memetik.geometry import TransformLike
+from memetik.geometry.checks import real_array, several
+from memetik.geometry.transform import frozen_transform
 
 if TYPE_CHECKING:
     from memetik.body.body import Body
+
+HELD = "_held"  # what the joint of an attached shape has behind its name
 
 
 def rebuilt(body: Body, **changes: Any) -> Body:
@@ -109,6 +115,38 @@ def with_base(body: Body, kind: str, lower: float | Sequence[float], upper: floa
     joint = Joint(name, kind, world, body.root, lower=lower, upper=upper)  # type: ignore[arg-type]
     links = (Link(world), *body.links.values())
     return rebuilt(body, links=links, joints=(joint, *body.joints.values()))
+
+
+def attach(
+    body: Body, link: Link, at: str, pose: TransformLike | None, mass: float, touching: Iterable[str]
+) -> Body:  # fmt: skip
+    """Fix a link that has shapes to the link `at`."""
+    known(at, body.links, "link", f"body {body.name!r}")
+    name, joint = link.name, f"{link.name}{HELD}"
+    if name in body.links or joint in body.joints:
+        raise BodyError(f"body {body.name!r} has a link {name!r} already. Give what is attached another name.")
+    if not link.shapes:
+        raise BodyError(f"{name!r} has no shapes. Give at least one, mk.Shape('sphere', (0.1,)).")
+    allowed = [(name, other) for other in several(touching, BodyError, "touching", "['finger']")]
+    middle = np.mean([shape.link_from_shape[:3, 3] for shape in link.shapes], axis=0)
+    place = frozen_transform(pose, BodyError, f"bad pose of {name!r}")
+    return rebuilt(
+        body, links=(*body.links.values(), dataclasses.replace(link, mass=mass, center_of_mass=tuple(middle.tolist()))),
+        joints=(*body.joints.values(), Joint(joint, "fixed", at, name, place)), touching=[*body.touching, *allowed],
+    )  # fmt: skip
+
+
+def detach(body: Body, name: str) -> Body:
+    """Take a link away that `attach` added."""
+    held = [link for link in body.links if f"{link}{HELD}" in body.joints]
+    known(name, held, "attached shape", f"body {body.name!r}")
+    links = [link for link in body.links.values() if link.name != name]
+    joints = [joint for joint in body.joints.values() if joint.child != name]
+    if any(joint.parent == name for joint in joints):
+        raise BodyError(f"something hangs on {name!r}. Detach that first.")
+    chains = {key: chain for key, chain in body.chains.items() if name not in (chain.base, *chain.tips)}
+    touching = [pair for pair in body.touching if name not in pair]
+    return rebuilt(body, links=links, joints=joints, chains=chains, touching=touching)
 
 
 def _part(body: Body, root: str, kept: set[str]) -> Body:

@@ -10,7 +10,20 @@ from decimal import Decimal
 
 import memetik as mk
 from memetik.cli import (
-    batch, bench, compare, cover, demo, doctor, evolve, motion, reach, retarget, show, solve, studio, warm,
+    batch,
+    bench,
+    compare,
+    cover,
+    demo,
+    doctor,
+    evolve,
+    motion,
+    reach,
+    retarget,
+    show,
+    solve,
+    studio,
+    warm,
 )  # fmt: skip
 
 USER_ERROR = 2

@@ -4,6 +4,7 @@
     math          poses, small dense linear algebra
     body          the flat form of a body, forward kinematics, OFKT, Jacobian
     terms         what objectives measure, one file for each kind; terms/geometry for solids and surfaces
+    collision     pairs of links that ever meet, motions that are free between two postures
     problem       all terms at one posture, budgets, verification of answers
     memetic       the flagship: search, refinement, paths, batches
     bio_ik        the thesis's algorithm

@@ -1,5 +1,7 @@
 """Everything over time.
 
+between                proofs that motions are free between two postures
+between_plan           the pairs of solids that such a proof is about
 cartesian              paths of a frame: lines, arcs, waypoints
 clips                  Motion: clips in, edited, out
 follower               joints that follow a goal within their limits
@@ -16,6 +18,7 @@ track                  joint paths that follow targets
 trajectory             joint paths in time
 """
 
+from memetik.motion.between import Meeting, MotionCheck, check_motion
 from memetik.motion.cartesian import arc, line, waypoints
 from memetik.motion.clips.edit import Span, edit
 from memetik.motion.clips.feet import FootPlacer, Placed, place_feet
@@ -32,7 +35,7 @@ from memetik.motion.track import Track, track
 from memetik.motion.trajectory import Trajectory
 
 __all__ = [
-    "BoneMatch", "Calibration", "Follower", "FootPlacer", "Motion", "Placed", "RetargetPlan", "RetargetReport", "Retargeted",
-    "Sample", "Servo", "Span", "Teleoperator", "Track", "Trajectory", "arc", "edit", "gait", "line", "place_feet",
+    "BoneMatch", "Calibration", "Follower", "FootPlacer", "Meeting", "Motion", "MotionCheck", "Placed", "RetargetPlan", "RetargetReport", "Retargeted",
+    "Sample", "Servo", "Span", "Teleoperator", "Track", "Trajectory", "arc", "check_motion", "edit", "gait", "line", "place_feet",
     "read_motion", "read_stream", "retarget", "retarget_plan", "smooth_poses", "track", "waypoints", "write_stream",
 ]  # fmt: skip

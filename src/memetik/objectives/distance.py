@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.body import Body, Shape
+from memetik.collision.parts import solid_links, welded
+from memetik.collision.solids import GROUP_OF_ONE, ball, group, link_solids, renew_kernels, world_groups
+from memetik.collision.world import World
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_array, several, text
 from memetik.kernels.terms.distance import DISTANCE, GROUP_CENTER, GROUP_SOLIDS, HULL_DISTANCE
@@ -23,7 +27,6 @@ from memetik.objectives.objective import (
     checked_name,
 )
 from memetik.objectives.point_cloud import PointCloud
-from memetik.objectives.solids import GROUP_OF_ONE, ball, group, link_solids, renew_kernels, world_groups
 from memetik.types import Array
 
 # Pairs that can be too close at the same time and pull each on its own; random humanoids have up to that many.
@@ -65,10 +68,11 @@ class Apart(Single):
 class Distance(Apart):
     """Frames or links keep away from obstacles: max(0, r_a + r_b - |a - b|) <= tolerance [m] for each pair of shapes.
 
-    frame: what keeps away, one or several. A link by name stands for its collision shapes. A frame, or a link with
-    `radius` [m], stands for a ball of that radius around its origin.
+    frame: what keeps away, one or several. A link by name stands for its collision shapes, a body for all its links that
+    have some. A frame, or a link with `radius` [m], stands for a ball of that radius around its origin.
     others: what to keep away from: points (k, 3) or spheres (k, 4) in the world, shapes placed in the world, clouds of
-    thousands of points (mk.PointCloud), links of the body by name (their shapes) or frames (their origins), or a list of these.
+    thousands of points (mk.PointCloud), links of the body by name (their shapes) or frames (their origins), or a list of these;
+    or a World, whose obstacles come, move and go.
     margin: the search aims at this distance [m] beyond contact. Contact itself is satisfied, anything deeper is not, as
     in eq. 4.7 of the thesis, whose loss is infinite there.
 
@@ -80,7 +84,7 @@ class Distance(Apart):
     """
 
     def __init__(
-        self, frame: FrameLike | Iterable[FrameLike], others: object, *, radius: float | None = None,
+        self, frame: Body | FrameLike | Iterable[FrameLike], others: object, *, radius: float | None = None,
         margin: float = 0.005, tolerance: float | None = 0.0, weight: float = 1.0, name: str | None = None,
         priority: int = 1,
     ) -> None:  # fmt: skip
@@ -90,7 +94,8 @@ class Distance(Apart):
             margin=margin, tolerance=tolerance, weight=weight, name=checked_name(name) or usual, priority=priority
         )
         self.radius = None if radius is None else checked_length(radius, self.name, "radius")
-        self.others, self.clouds, obstacles = _sort(others, self.name)
+        self.world = others if isinstance(others, World) else None
+        self.others, self.clouds, obstacles = _sort(() if isinstance(others, World) else others, self.name)
         if not self.kept:
             raise ProblemError(f"{self.name}: nothing keeps away. Name at least one link or frame.")
         shared = {_link(each) for each in self.kept} & {_link(each) for each in self.others}
@@ -98,28 +103,64 @@ class Distance(Apart):
             names = ", ".join(sorted(shared))
             raise ProblemError(f"{self.name}: {names} cannot keep away from itself. Leave it out of one side.")
         self._world, self._count = Target(0), 0
-        self.obstacles = obstacles
+        if self.world is None:
+            self.obstacles = obstacles
+        else:
+            self.world.watch(self)
 
     @property
     def obstacles(self) -> Array:
         """The obstacles in the world as balls (x, y, z, radius), around each if it is no ball itself.
 
-        Assign points, spheres or shapes to move them; as many as before change in place, others compile anew.
+        Assign points, spheres or shapes to move them; as many as before change in place, others compile anew. Those of a World
+        are changed there.
         """
-        return self._groups[:, GROUP_CENTER : GROUP_CENTER + 4].copy()
+        balls = self._groups[:, GROUP_CENTER : GROUP_CENTER + 4].copy()
+        if self.world is None:
+            return balls
+        return balls[
+            [owner is not None and self.world[owner].enabled for owner in map(self.world.owner, range(len(balls)))]
+        ]
 
     @obstacles.setter
     def obstacles(self, value: object) -> None:
-        groups, points = world_groups(value, self.name)
-        if len(groups) != self._count or groups.size + points.size != self._world.numbers.size:
-            self._world, self._count = Target(groups.size + points.size), len(groups)
-            self._changed()
-        self._world.assign(0, np.concatenate([groups.ravel(), points]))
+        if self.world is not None:
+            raise ProblemError(
+                f"{self.name}: its obstacles are those of a world. Change them there, world.move(name, pose)."
+            )
+        self.take_world(*world_groups(value, self.name))
+
+    @property
+    def obstacle_numbers(self) -> tuple[Array, Array]:
+        """The numbers of the obstacles in the world as they are now, a row for each, and the points of hulls behind them."""
+        numbers = self._world.numbers.copy()
+        end = self._count * GROUP_OF_ONE
+        return numbers[:end].reshape(-1, GROUP_OF_ONE), numbers[end:]
 
     @property
     def _groups(self) -> Array:
         """The numbers of the obstacles in the world; behind them stand the points of hulls."""
         return self._world.numbers[: self._count * GROUP_OF_ONE].reshape(-1, GROUP_OF_ONE)
+
+    def take_world(self, groups: Array, points: Array) -> None:
+        """Take over the numbers of all obstacles, a row for each, and the points of hulls."""
+        if len(groups) != self._count or groups.size + points.size != self._world.numbers.size:
+            self._world, self._count = Target(groups.size + points.size), len(groups)
+            self._changed()
+        self._world.assign(0, np.concatenate([groups.ravel(), points]))
+
+    def take_slot(self, slot: int, numbers: Array) -> None:
+        """Take over the numbers of the obstacle in a slot, which is the same as before but elsewhere."""
+        self._world.assign(slot * GROUP_OF_ONE, numbers)
+
+    def pair_anew(self) -> None:
+        """What may touch what has changed in the world, or which obstacles are hulls."""
+        self._changed()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if self.world is not None:
+            self.world.watch(self)
 
     def frames(self) -> tuple[FrameLike, ...]:
         return (*self.kept, *self.others)
@@ -134,10 +175,18 @@ class Distance(Apart):
         others += range(world, world + groups.size, GROUP_OF_ONE)
         others += (packer.numbers(numbers) for cloud in self.clouds for numbers in cloud.groups())
         hulls = bool((groups[:, GROUP_SOLIDS + SOLID_POINTS] > 0.0).any()) or _with_hulls(packer.body, self.frames())
-        self._pack_pairs(packer, list(product(kept, others)), self.frames(), hulls)
+        pairs = [
+            (one, other)
+            for (frame, one), (slot, other) in product(zip(self.kept, kept, strict=True), enumerate(others))
+            if self.world is None or not self.world.may_touch(slot, _link(frame))
+        ]
+        self._pack_pairs(packer, pairs, self.frames(), hulls)
 
     def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
-        """Obstacles over time: rows of as many points or spheres as now, an array of rows x k x 3 or 4."""
+        """Obstacles over time: rows of as many points or spheres as now, an array of rows x k x 3 or 4; of a World the poses of
+        those that move, {name: poses (rows, 4, 4)}."""
+        if self.world is not None:
+            return self.world.rows(path), self._world
         rows = np.array([world_groups(np.asarray(step), self.name)[0].ravel() for step in np.asarray(path)])
         if rows.shape[1:] != self._world.numbers.shape:
             count = len(self.obstacles)
@@ -179,7 +228,7 @@ class SelfDistance(Apart):
         left_out = body.touching | {_pair(pair, self.name) for pair in pairs}
         for link in {*names, *(link for pair in left_out for link in pair)}:
             body.frame(link)
-        part = _welded(body)
+        part = welded(body)
         joined = {frozenset((part[joint.parent], part[joint.child])) for joint in body.joints.values()}
         self.pairs = tuple(
             (a, b)
@@ -196,7 +245,7 @@ class SelfDistance(Apart):
         return tuple(dict.fromkeys(link for pair in self.pairs for link in pair))
 
     def pack(self, packer: Packer) -> None:
-        part = _welded(packer.body)  # locked joints weld more links together
+        part = welded(packer.body)  # locked joints weld more links together
         pairs = [(a, b) for a, b in self.pairs if part[a] != part[b]]
         groups = {
             link: packer.numbers(group(packer.frame(link), link_solids(packer.body, link, self.name)))
@@ -215,7 +264,9 @@ def _with_hulls(body: Body, frames: Iterable[FrameLike]) -> bool:
     return any(shape.kind == "hull" for link in frames if isinstance(link, str) for shape in body.links[link].shapes)
 
 
-def _kept(frame: FrameLike | Iterable[FrameLike]) -> tuple[FrameLike, ...]:
+def _kept(frame: Body | FrameLike | Iterable[FrameLike]) -> tuple[FrameLike, ...]:
+    if isinstance(frame, Body):
+        return tuple(solid_links(frame))
     if isinstance(frame, FrameLike):
         return (frame,)
     each = several(frame, ProblemError, "Distance: frame", "['hand', 'elbow']")
@@ -245,11 +296,3 @@ def _pair(pair: object, name: str) -> frozenset[str]:
 
 def _link(frame: FrameLike) -> str:
     return frame if isinstance(frame, str) else frame.link
-
-
-def _welded(body: Body) -> dict[str, str]:
-    """For each link the first link of the rigid part that it belongs to."""
-    part = {body.root: body.root}
-    for joint in body.joints.values():  # depth-first: parents are met before their children
-        part[joint.child] = part[joint.parent] if joint.kind == "fixed" else joint.child
-    return part

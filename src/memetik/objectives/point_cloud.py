@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memetik.collision.solids import ball_rows, group
 from memetik.errors import ProblemError
 from memetik.geometry.checks import real_array
 from memetik.objectives.objective import checked_length
-from memetik.objectives.solids import ball_rows, group
 from memetik.types import Array
 
 FEWEST = (

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from memetik.collision.solids import ball, link_solids, stack
 from memetik.errors import ProblemError, shown
 from memetik.geometry import between, rotation_matrix
 from memetik.geometry.checks import text
@@ -16,7 +17,6 @@ from memetik.objectives.framed import Pointed
 from memetik.objectives.objective import FrameLike, Packer, Target, checked_length
 from memetik.objectives.pose import pack_pose_term
 from memetik.objectives.pose_target import checked_point, set_rotation, unit
-from memetik.objectives.solids import ball, link_solids, stack
 from memetik.types import Array
 
 

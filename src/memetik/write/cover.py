@@ -18,7 +18,7 @@ from memetik.write import scenery, svg
 from memetik.write.camera import Camera
 from memetik.write.colors import GREY, TRUNK, Color, brightness, shade
 from memetik.write.limbs import link_colors
-from memetik.write.picture import LINE, TITLE, VIEW, file_for_svg, page_of, direction_of, framed, write_picture
+from memetik.write.picture import LINE, TITLE, VIEW, direction_of, file_for_svg, framed, page_of, write_picture
 from memetik.write.plots import title_of
 from memetik.write.scene import Scene
 from memetik.write.solids import Piece, Solid, paint

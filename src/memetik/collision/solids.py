@@ -9,7 +9,7 @@ The numbers of a hull are followed by its points, which stand behind all solids 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,10 +59,9 @@ def solid(shape: Shape, owner: str) -> Array:
         numbers[SOLID_DISC if shape.kind == "cylinder" else SOLID_BALL] = shape.size[0]
         numbers[SOLID_BOX + 2] = 0.0 if shape.kind == "sphere" else shape.size[1] / 2.0
     elif shape.points is not None:
-        few = len(shape.points) <= LINKED  # then what is inside may stay
-        corners = shape.points if few else shape.hull.vertices
+        corners = _corners(shape)
         low, high = corners.min(axis=0), corners.max(axis=0)
-        middle = 0.5 * (low + high)
+        middle = hull_middle(shape)
         numbers[4:7] += shape.link_from_shape[:3, :3] @ middle
         numbers[SOLID_BOX : SOLID_BOX + 3] = 0.5 * (high - low)
         numbers[SOLID_BALL] = shape.size[0]
@@ -76,6 +75,18 @@ def solid(shape: Shape, owner: str) -> Array:
             "shapes=[mk.Shape('capsule', (radius, length), link_from_shape)])."
         )
     return numbers
+
+
+def _corners(shape: Shape) -> Array:
+    """The points of a hull that its numbers hold: of few also what is inside."""
+    assert shape.points is not None
+    return shape.points if len(shape.points) <= LINKED else shape.hull.vertices
+
+
+def hull_middle(shape: Shape) -> Array:
+    """The middle of the box around a hull, from which its points are counted, in the frame of the shape."""
+    corners = _corners(shape)
+    return np.asarray(0.5 * (corners.min(axis=0) + corners.max(axis=0)))
 
 
 def renew_kernels(groups: Array) -> None:
@@ -140,7 +151,8 @@ def group(frame: int, solids: Iterable[Array]) -> Array:
     rows = np.array([numbers[:SOLID_DATA] for numbers in parts])
     centers = rows[:, 4:7]
     boxes = rows[:, SOLID_BOX : SOLID_BOX + 3] + np.outer(rows[:, SOLID_DISC], (1.0, 1.0, 0.0))
-    radii = np.linalg.norm(boxes, axis=1) + rows[:, SOLID_BALL]
+    capsules = np.linalg.norm(rows[:, SOLID_BOX : SOLID_BOX + 3], axis=1) + rows[:, SOLID_DISC]
+    radii = np.maximum(np.linalg.norm(boxes, axis=1), capsules) + rows[:, SOLID_BALL]  # around both views of a cylinder
     center = 0.5 * ((centers - radii[:, None]).min(axis=0) + (centers + radii[:, None]).max(axis=0))
     radius = float((np.linalg.norm(centers - center, axis=1) + radii).max())
     return np.concatenate([[frame], center, [radius, len(rows)], stack(parts)])
@@ -153,13 +165,22 @@ def world_groups(obstacles: object, name: str) -> tuple[Array, Array]:
     """
     parts = _each_group(obstacles, name)
     groups = np.vstack([np.empty((0, GROUP_OF_ONE)), *(part[:, :GROUP_OF_ONE] for part in parts)])
-    row, place = 0, groups.size
+    points: dict[int, Array] = {}
+    row = 0
     for part in parts:
-        more = part.shape[1] - GROUP_OF_ONE
-        if more:
-            groups[row, GROUP_SOLIDS + SOLID_POINTS] = place - row * GROUP_OF_ONE - GROUP_SOLIDS
-        row, place = row + len(part), place + more
-    return groups, np.concatenate([np.empty(0), *(part[:, GROUP_OF_ONE:].ravel() for part in parts)])
+        if part.shape[1] > GROUP_OF_ONE:
+            points[row] = part[0, GROUP_OF_ONE:]
+        row += len(part)
+    return groups, put_points(groups, points)
+
+
+def put_points(groups: Array, points: Mapping[int, Array]) -> Array:
+    """The points of hulls by the rows of groups, all behind these; the rows are told where theirs begin."""
+    place = groups.size
+    for row, own in points.items():
+        groups[row, GROUP_SOLIDS + SOLID_POINTS] = place - row * GROUP_OF_ONE - GROUP_SOLIDS
+        place += own.size
+    return np.concatenate([np.empty(0), *points.values()])
 
 
 def _each_group(obstacles: object, name: str) -> list[Array]:

@@ -1,0 +1,357 @@
+"""World: named obstacles that come, move and go while problems stay compiled."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from memetik.body import Body, Shape
+from memetik.body.link import all_of
+from memetik.collision.solids import GROUP_OF_ONE, ball, group, hull_middle, put_points, solid
+from memetik.errors import ProblemError, known, shown
+from memetik.geometry import TransformLike
+from memetik.geometry.checks import frozen, instance, real_array, several, text, whole_number
+from memetik.geometry.rotation import quaternion_of_matrix
+from memetik.geometry.transform import frozen_transform, invert
+from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_SOLIDS
+from memetik.types import Array
+
+FAR = 1e6  # m; where there is nothing, a point stands so far away that no body reaches it
+MOST = 100_000  # shapes of a world
+PLACE = slice(GROUP_SOLIDS, GROUP_SOLIDS + 7)  # quaternion and position of the solid of a slot
+
+NOTHING: Array = frozen(group(-1, [ball((FAR, FAR, FAR))]))
+
+
+class Watcher(Protocol):
+    """Who keeps away from a world."""
+
+    def take_world(self, groups: Array, points: Array) -> None:
+        """The numbers of the world are these now, a row for each slot, and the points of hulls behind them."""
+
+    def take_slot(self, slot: int, numbers: Array) -> None:
+        """What stands in a slot was moved."""
+
+    def pair_anew(self) -> None:
+        """What may touch what has changed, or which obstacles are hulls."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Obstacle:
+    """An obstacle as it is now: its shapes, placed in its own frame by their link_from_shape, and where that frame is."""
+
+    name: str
+    shapes: tuple[Shape, ...]
+    pose: Array  # world_from_obstacle
+    enabled: bool = True
+    touching: frozenset[str] = frozenset()  # links that may touch it
+
+    @property
+    def placed(self) -> tuple[Shape, ...]:
+        """Its shapes, placed in the world."""
+        return tuple(
+            dataclasses.replace(each, link_from_shape=self.pose @ each.link_from_shape) for each in self.shapes
+        )
+
+
+class World(Mapping[str, Obstacle]):
+    """Obstacles by name, for `mk.Distance(links, world)`; every problem that keeps away from them sees them change.
+
+        world = mk.World({"table": mk.Shape("box", (1.0, 1.0, 0.1), mk.translation(0.5, 0, -0.05))})
+        world["cup"] = mk.Shape("cylinder", (0.04, 0.1), mk.translation(0.5, 0, 0.05))
+        world.move("cup", mk.translation(0.6, 0.1, 0.05))
+
+    A shape stands where its link_from_shape says. Several shapes in a list are one obstacle, which `move` takes as a whole.
+
+    capacity: shapes that there is room for. As long as there is, obstacles come, go and move in place, in microseconds, and no
+    problem is compiled again. With one too many the room doubles, and problems are packed anew at their next solve, a matter
+    of milliseconds. Room that is empty costs as much as an obstacle that is far away.
+
+    Threads may change a world while others solve: each solve works with the obstacles as they were when it began, and sees a
+    change whole or not at all.
+    """
+
+    def __init__(
+        self, obstacles: Mapping[str, Shape | Sequence[Shape]] | None = None, *, capacity: int = 8
+    ) -> None:  # fmt: skip
+        if obstacles is not None and not isinstance(obstacles, Mapping):
+            raise ProblemError(f"the obstacles of a world are {shown(obstacles)}. Give {{'table': mk.Shape(...)}}.")
+        count = whole_number(capacity, ProblemError, "the capacity of a world", least=1, most=MOST)
+        self._lock = threading.RLock()
+        self._watchers: weakref.WeakSet[Watcher] = weakref.WeakSet()
+        self._obstacles: dict[str, Obstacle] = {}
+        self._slots: dict[str, list[int]] = {}  # of each obstacle, one for each shape
+        self._owners: list[str | None] = [None] * count
+        self._numbers = np.tile(NOTHING, (count, 1))
+        self._points: dict[int, Array] = {}  # of the slots that hold hulls
+        for name, shapes in (obstacles or {}).items():
+            self[name] = shapes
+
+    # What there is
+
+    def __getitem__(self, name: str) -> Obstacle:
+        return self._obstacles[known(name, self._obstacles, "obstacle", "the world")]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(tuple(self._obstacles))
+
+    def __len__(self) -> int:
+        return len(self._obstacles)
+
+    @property
+    def capacity(self) -> int:
+        """Shapes that there is room for."""
+        return len(self._owners)
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """All shapes that count, placed in the world: for pictures."""
+        return tuple(shape for each in tuple(self._obstacles.values()) if each.enabled for shape in each.placed)
+
+    # Changes
+
+    def __setitem__(self, name: str, shapes: Shape | Sequence[Shape]) -> None:
+        """Add an obstacle, or replace one."""
+        self.add(name, shapes)
+
+    def __delitem__(self, name: str) -> None:
+        self.remove(name)
+
+    def add(
+        self, name: str, shapes: Shape | Sequence[Shape], pose: TransformLike | None = None, *, touching: Iterable[str] = ()
+    ) -> None:  # fmt: skip
+        """Add an obstacle, or replace one of the same name.
+
+        pose: world_from_obstacle, in which the shapes are placed by their link_from_shape. Without it, they are placed in the
+        world: the frame of a single shape is the obstacle's, that of several is the world's to begin with.
+        touching: links that may touch it, such as the base that stands on a table. To change these packs problems anew.
+        """
+        text(name, ProblemError, "the name of an obstacle")
+        single = isinstance(shapes, Shape)
+        parts = (shapes,) if isinstance(shapes, Shape) else all_of(shapes, Shape, f"obstacle {name!r}", "mk.Shape(...)")
+        if not parts:
+            raise ProblemError(f"obstacle {name!r} has no shapes. Give at least one, mk.Shape('sphere', (0.1,)).")
+        place = np.eye(4) if pose is None else _pose(pose, name)
+        if single and pose is None:
+            place = parts[0].link_from_shape
+            parts = (dataclasses.replace(parts[0], link_from_shape=np.eye(4)),)
+        links = several(touching, ProblemError, f"obstacle {name!r}: touching", "['base_link']")
+        allowed = frozenset(text(link, ProblemError, f"obstacle {name!r}: a link in touching") for link in links)
+        rows = [group(-1, [solid(part, f"obstacle {name!r}: shape {k}")]) for k, part in enumerate(parts)]
+        with self._lock:
+            before = self._obstacles.get(name)
+            paired = {} if before is None else dict.fromkeys(self._slots[name], before.touching)
+            grown = self._make_room(name, len(parts))
+            self._obstacles[name] = Obstacle(name, parts, frozen(np.array(place)), True, allowed)
+            hulls = dict(self._points)
+            for slot, row in zip(self._slots[name], rows, strict=True):
+                self._fill(slot, row)
+            self._place(name)
+            grown = grown or hulls.keys() != self._points.keys()
+            now = dict.fromkeys(self._slots[name], allowed)
+            self._tell_all(grown, any(paired.get(k, frozenset()) != now.get(k, frozenset()) for k in {*paired, *now}))
+
+    def remove(self, name: str) -> None:
+        """Take an obstacle out of the world."""
+        with self._lock:
+            gone = self[name]
+            hulls = len(self._points)
+            for slot in self._slots.pop(name):
+                self._owners[slot] = None
+                self._fill(slot, NOTHING)
+            del self._obstacles[name]
+            self._tell_all(False, bool(gone.touching) or len(self._points) != hulls)
+
+    def move(self, name: str | Mapping[str, TransformLike], pose: TransformLike | None = None) -> None:
+        """Put an obstacle at a pose, world_from_obstacle; or several at once, `world.move({"cup": T, "jug": U})`."""
+        moves: Mapping[str, Any] = {name: pose} if isinstance(name, str) else name
+        if not isinstance(moves, Mapping) or any(each is None for each in moves.values()):
+            raise ProblemError(f"cannot move {shown(name)}. Give a name and a pose, or {{name: pose}}.")
+        with self._lock:
+            placed = {self[each].name: _pose(where, each) for each, where in moves.items()}
+            for each, where in placed.items():
+                self._obstacles[each] = dataclasses.replace(self._obstacles[each], pose=where)
+                self._place(each)
+            slots = [slot for each in placed for slot in self._slots[each]]
+            if len(slots) == 1:  # the usual change, and the quickest
+                for watcher in tuple(self._watchers):
+                    watcher.take_slot(slots[0], self._numbers[slots[0]])
+            elif slots:
+                self._tell_all(False, False)
+
+    def enable(self, name: str, enabled: bool = True) -> None:
+        """Let an obstacle count again, or, with False, as if it were not there."""
+        with self._lock:
+            self._obstacles[name] = dataclasses.replace(self[name], enabled=bool(enabled))
+            self._place(name)
+            self._tell_all(False, False)
+
+    def disable(self, name: str) -> None:
+        """Let an obstacle be as if it were not there, until it is enabled."""
+        self.enable(name, False)
+
+    # Grasps
+
+    def attach(
+        self, name: str, body: Body, link: str, q: ArrayLike, *, root: TransformLike | None = None, touching: Iterable[str] = ()
+    ) -> Body:  # fmt: skip
+        """Let a link hold an obstacle: it leaves the world and becomes a link of the body, which is returned.
+
+        The new link has the name of the obstacle and is fixed to `link` where it is at the joint vector q; joint vectors mean
+        what they did. Distances to the world and to the rest of the body take it by its name, `mk.Distance(body, world)` and
+        `mk.SelfDistance(body)` by themselves.
+        root: world_from_root, where the body stands, if not in the origin.
+        touching: links that may touch it besides the one that holds it, such as fingers.
+        """
+        instance(body, Body, ProblemError, "a body. Give mk.load(...) and the like.")
+        with self._lock:
+            held = self[name]
+            link_from_obstacle = invert(body.forward(q, link, root=root)) @ held.pose
+            allowed = {*(held.touching & body.links.keys()), *several(touching, ProblemError, "touching", "['finger']")}
+            holding = body.attach_shape(name, link, held.shapes, pose=link_from_obstacle, touching=allowed)
+            self.remove(name)
+            return holding
+
+    def release(
+        self, name: str, body: Body, q: ArrayLike, *, root: TransformLike | None = None, touching: Iterable[str] = ()
+    ) -> Body:  # fmt: skip
+        """Let go what `attach` took: it stands in the world again where the body has it at q; the body without it is returned.
+
+        touching: links that may touch it there.
+        """
+        instance(body, Body, ProblemError, "a body. Give mk.load(...) and the like.")
+        free = body.detach_shape(name)
+        self.add(name, body.links[name].shapes, body.forward(q, name, root=root), touching=touching)
+        return free
+
+    # For those who keep away
+
+    def watch(self, watcher: Watcher) -> None:
+        """Tell this one of every change from now on, and of all there is."""
+        with self._lock:
+            self._watchers.add(watcher)
+            watcher.take_world(self._numbers, self._behind())
+
+    def may_touch(self, slot: int, link: str) -> bool:
+        """Whether a link may touch what stands in a slot."""
+        owner = self._owners[slot]
+        return owner is not None and link in self._obstacles[owner].touching
+
+    def owner(self, slot: int) -> str | None:
+        """Whose slot it is."""
+        return self._owners[slot]
+
+    def rows(self, poses: object) -> Array:
+        """The numbers of the world over time (rows, numbers): {name: poses (rows, 4, 4)} for what moves."""
+        if not isinstance(poses, Mapping) or not poses:
+            raise ProblemError(f"obstacles over time are {shown(poses)}. Give {{name: poses of shape (rows, 4, 4)}}.")
+        paths = {
+            name: real_array(path, ProblemError, f"the poses of {name!r} are not numbers")
+            for name, path in poses.items()
+        }
+        lengths = {name: path.shape[0] if path.shape[1:] == (4, 4) else -1 for name, path in paths.items()}
+        if min(lengths.values()) < 1 or len(set(lengths.values())) > 1:
+            raise ProblemError("obstacles over time need the same number of poses each, arrays of shape (rows, 4, 4).")
+        with self._lock:
+            rows = np.tile(self._numbers, (next(iter(lengths.values())), 1, 1))
+            for name, path in paths.items():
+                obstacle = self[name]
+                for slot, shape in zip(self._slots[name] if obstacle.enabled else (), obstacle.shapes, strict=False):
+                    for row, pose in zip(rows[:, slot], path, strict=True):
+                        _put(row, _pose(pose, name) @ shape.link_from_shape, _middle(shape))
+            return np.hstack([rows.reshape(len(rows), -1), np.tile(self._behind(), (len(rows), 1))])
+
+    def _make_room(self, name: str, count: int) -> bool:
+        """Give an obstacle as many slots as it has shapes, those that it had first; whether there was no room."""
+        slots = self._slots.get(name, [])
+        for slot in slots[count:]:
+            self._owners[slot] = None
+            self._fill(slot, NOTHING)
+        free = [slot for slot, owner in enumerate(self._owners) if owner is None]
+        slots = [*slots, *free][:count]
+        grown = len(slots) < count
+        if grown:
+            first = len(self._owners)
+            more = max(first, count - len(slots))
+            if first + more > MOST:
+                raise ProblemError(f"a world has room for {MOST} shapes at most.")
+            self._owners += [None] * more
+            self._numbers = np.concatenate([self._numbers, np.tile(NOTHING, (more, 1))])
+            slots += range(first, first + count - len(slots))
+        for slot in slots:
+            self._owners[slot] = name
+        self._slots[name] = slots
+        return grown
+
+    def _place(self, name: str) -> None:
+        """Write where the shapes of an obstacle are, far away if they do not count."""
+        obstacle = self._obstacles[name]
+        for slot, shape in zip(self._slots[name], obstacle.shapes, strict=True):
+            pose = obstacle.pose @ shape.link_from_shape
+            if not obstacle.enabled:
+                pose = pose.copy()
+                pose[:3, 3] = FAR
+            _put(self._numbers[slot], pose, _middle(shape))
+
+    def _fill(self, slot: int, row: Array) -> None:
+        """Put a solid into a slot, and aside the points that follow if it is a hull."""
+        self._numbers[slot] = row[:GROUP_OF_ONE]
+        self._points.pop(slot, None)
+        if row.size > GROUP_OF_ONE:
+            self._points[slot] = row[GROUP_OF_ONE:]
+
+    def _behind(self) -> Array:
+        """The points of all hulls, one after the other, behind the slots, which are told where theirs begin."""
+        return put_points(self._numbers, self._points)
+
+    def _tell_all(self, grown: bool, paired: bool) -> None:
+        points = self._behind()
+        for watcher in tuple(self._watchers):
+            watcher.take_world(self._numbers, points)
+            if paired or grown:
+                watcher.pair_anew()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy has the obstacles, and nobody who watches them."""
+        with self._lock:
+            state = {key: value for key, value in self.__dict__.items() if key not in ("_lock", "_watchers")}
+            owned = {name: list(slots) for name, slots in self._slots.items()}
+            fresh = {"_numbers": self._numbers.copy(), "_owners": list(self._owners), "_slots": owned, "_points": dict(self._points)}
+            return {**state, **fresh, "_obstacles": dict(self._obstacles)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock, self._watchers = threading.RLock(), weakref.WeakSet()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        off = sum(not each.enabled for each in self._obstacles.values())
+        return f"<World: {', '.join(self) or 'empty'}{f' ({off} disabled)' if off else ''}, room for {self.capacity} shapes>"
+
+
+def _pose(pose: TransformLike, name: str) -> Array:
+    return frozen_transform(pose, ProblemError, f"bad pose of obstacle {name!r}")
+
+
+def _middle(shape: Shape) -> Array | None:
+    """Where the numbers of a hull have their origin, in its own frame; those of other shapes have it in the frame's."""
+    return None if shape.points is None else hull_middle(shape)
+
+
+def _put(row: Array, pose: Array, middle: Array | None) -> None:
+    """Place the solid of a slot."""
+    at = pose[:3, 3] if middle is None else pose[:3, :3] @ middle + pose[:3, 3]
+    place = row[PLACE]
+    place[:4], place[4:] = quaternion_of_matrix(pose), at
+    row[GROUP_CENTER : GROUP_CENTER + 3] = at
