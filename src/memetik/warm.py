@@ -161,6 +161,7 @@ def everything() -> list[Step]:
         *(Step(f"paths of {pose.__name__}", partial(_track, pose)) for pose in (guided, one_pose)),
         Step("smooth paths", _smooth),
         *(Step(f"servo of {pose.__name__}", partial(_servo, pose)) for pose in (guided, one_pose)),
+        Step("collisions", _collisions),
         Step("follower", _follow),
         Step("reachability", _reachability),
         Step("OFKT", _ofkt),
@@ -216,6 +217,12 @@ def problem_of(make: Callable[[mk.Body, str], mk.Objective]) -> mk.Problem:
     """A problem with an objective, on an arm that has shapes and masses."""
     body, tip = mk.load("ur5"), "wrist_3_link"
     return mk.Problem(body, [mk.Position(tip, (0.4, 0.1, 0.3), tolerance=0.05), make(body, tip)])
+
+
+def _collisions() -> None:
+    body = mk.load("ur5")
+    mk.find_collision_pairs(body, 2, progress=False)
+    mk.check_motion(body, [body.home, body.home + 0.01])
 
 
 def _only_guides() -> None:

@@ -202,3 +202,73 @@ def test_files_are_read_inside_the_roots_only(tmp_path):
             scenes.load_body(replace(source, value=name), [inside])
     with pytest.raises(mk.FormatError, match="folders that may be read"):
         scenes.load_body(source, [])
+
+
+# ---- Worlds ----------------------------------------------------------------------------------------------------
+
+
+def among_obstacles():
+    """A Panda over a table, with a cup and a post that is switched off."""
+    reach = scenes.KINDS["Position"].new("hand", frame="panda_hand", target=[0.5, 0.1, 0.4])
+    blocks = (
+        scenes.Block("table", "box", (1.4, 1.4, 0.04), (0.4, 0.0, -0.03), touching=("panda_link0",)),
+        scenes.Block("cup", "cylinder", (0.04, 0.1), (0.5, 0.1, 0.4)),
+        scenes.Block("post", "capsule", (0.05, 1.0), (0.5, 0.1, 0.4), enabled=False),
+        scenes.Block("ball", "sphere", (0.1,), (-0.5, 0.0, 0.4)),
+    )
+    off = scenes.KINDS["Distance"].new("keep off", world=True)
+    return scenes.Scene("among obstacles", scenes.BodySource("bundled", "panda"), (reach, off), world=blocks)
+
+
+def test_a_world_survives_the_file_and_is_kept_off():
+    scene = among_obstacles()
+    again = scenes.loads(scenes.dumps(scene))
+    assert again == scene
+    body = scenes.load_body(again.body)
+    objective = scenes.objectives(again, body)["keep off"]
+    assert objective.world.keys() == {"table", "cup", "post", "ball"}
+    assert len(objective.obstacles) == 3  # the post does not count
+    assert objective.world["table"].touching == {"panda_link0"}
+    assert not mk.solve(scenes.problem(again, body), budget=mk.Budget(evaluations=500)).success  # the cup is in the way
+
+
+def test_code_of_a_world_makes_the_same_one():
+    scene = among_obstacles()
+    made = {}
+    exec(scenes.python_code(scene).split("problem =")[0], made)
+    twin = scenes.world_of(scene)
+    assert made["world"].keys() == twin.keys()
+    for name in twin:
+        np.testing.assert_allclose(made["world"][name].pose, twin[name].pose)
+        assert made["world"][name].enabled == twin[name].enabled
+        assert made["world"][name].touching == twin[name].touching
+    assert made["objectives"][1].world is made["world"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"shape": "cone"}, "shape is 'cone'. Write one of sphere, capsule, cylinder, box"),
+        ({"size": [1, 2]}, "write a list of 3 numbers"),
+        ({"size": [1, 2, -1]}, "none below zero"),
+        ({"wxyz": [0, 0, 0, 0]}, "is zero, which is no rotation"),
+        ({"colour": "red"}, "'colour' is unknown"),
+        ({"name": ""}, "name is ''"),
+        ({"touching": "panda_link0"}, "write a list of names"),
+    ],
+)
+def test_wrong_worlds_are_refused(change, said):
+    plain = json.loads(scenes.dumps(among_obstacles()))
+    plain["world"][0] |= change
+    with pytest.raises(mk.FormatError) as caught:
+        scenes.loads(json.dumps(plain))
+    assert said in str(caught.value)
+
+
+def test_obstacles_have_names_of_their_own():
+    plain = json.loads(scenes.dumps(among_obstacles()))
+    plain["world"][1]["name"] = "table"
+    with pytest.raises(mk.FormatError, match="two obstacles of the world are called 'table'"):
+        scenes.loads(json.dumps(plain))
+    with pytest.raises(mk.UnknownNameError):
+        among_obstacles().block("jug")

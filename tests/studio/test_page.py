@@ -12,6 +12,7 @@ from memetik import bodies, scenes
 from memetik.studio.jobs import compare, evolve
 from memetik.studio.server import Studio, scene_from
 from memetik.studio.session import Session
+from tests.scenes.test_scenes import among_obstacles
 from tests.studio.browser import chromium, on_screen, until, visit
 from tests.studio.patience import patient
 from tests.timing import processor_seconds, yardstick
@@ -62,6 +63,15 @@ def page(visited):
 def hand(page):
     pose = page.session.body.forward(page.session.q)["panda_hand"]
     return pose[:3, 3] + 0.1 * pose[:3, 2]
+
+
+def test_obstacles_of_the_world_are_seen_and_follow_the_scene(page):
+    page.act(lambda: page.session.open(among_obstacles()))
+    assert page.gizmos._blocks.keys() == {"table", "cup", "ball"}  # the post is switched off
+    page.act(lambda: page.session.move_block("cup", (0.5, -0.5, 0.05), (1.0, 0.0, 0.0, 0.0)))
+    np.testing.assert_allclose(page.gizmos._blocks["cup"].position, (0.5, -0.5, 0.05))
+    page.act(lambda: page.session.open(patient("arm reach")))
+    assert not page.gizmos._blocks
 
 
 def test_a_gizmo_dragged_with_the_mouse_takes_the_hand_along(tab, page):

@@ -10,6 +10,7 @@ import memetik as mk
 from memetik import scenes
 from memetik.studio.session import Session
 from memetik.studio.widgets import METHODS
+from tests.scenes.test_scenes import among_obstacles
 from tests.studio.patience import patient
 from tests.timing import processor_seconds
 
@@ -97,6 +98,21 @@ def test_an_obstacle_can_be_dragged():
         assert session.move_obstacle("keep off the sphere", 0, (x, y + 0.02 * (k + 1), z))
         assert session.solution.success
     assert not session.move_obstacle("keep off the sphere", 0, (x, y + 0.1, z))
+
+
+def test_an_obstacle_of_the_world_can_be_dragged():
+    session = Session(among_obstacles())
+    problem, compiled = session.problem, session.problem.compiled
+    assert not session.solution.success  # the cup stands where the hand should be
+    session.begin_drag()
+    assert session.move_block("cup", (0.5, -0.5, 0.05), (1.0, 0.0, 0.0, 0.0))
+    assert session.solution.success
+    assert (session.problem, session.problem.compiled) == (problem, compiled)
+    assert session.scene.block("cup").position == (0.5, -0.5, 0.05)
+    assert scenes.loads(session.save()).block("cup").position == (0.5, -0.5, 0.05)
+    assert not session.move_block("cup", (0.5, -0.5, 0.05), (1.0, 0.0, 0.0, 0.0))
+    assert session.undo()
+    assert session.scene.block("cup").position == (0.5, 0.1, 0.4)
 
 
 @pytest.mark.parametrize("kind", ["Direction", "Line", "Orientation", "LookAt", "Plane"])

@@ -21,6 +21,7 @@ from memetik.kernels.memetic.tracking import JUMPED, Path, track_targets
 from memetik.kernels.problem.budget import EVALUATIONS
 from memetik.kernels.problem.path import judge_path
 from memetik.kernels.problem.verify import REACHED
+from memetik.motion.between import MotionCheck, check_motion
 from memetik.motion.retime import Limits, retime
 from memetik.motion.smooth import rough_steps, smoothed, step_lengths
 from memetik.motion.trajectory import Trajectory
@@ -59,6 +60,7 @@ class Track:
     trajectory: Trajectory | None = (
         None  # the steps in the least time, if limits of velocity or acceleration were asked for
     )
+    between: MotionCheck | None = None  # what the motions from each step to the next meet, if that was asked for
 
     @property
     def reached(self) -> NDArray[np.bool_]:
@@ -67,8 +69,9 @@ class Track:
 
     @property
     def success(self) -> bool:
-        """Whether every step is within tolerance and none jumps; the track itself is true then, too."""
-        return bool(self.reached.all() and not self.jumped.any())
+        """Whether every step is within tolerance and none jumps, and, if that was asked for, all motions between them are proved
+        to be free of contact; the track itself is true then, too."""
+        return bool(self.reached.all() and not self.jumped.any() and (self.between is None or self.between))
 
     def __bool__(self) -> bool:
         return self.success
@@ -87,6 +90,15 @@ class Track:
         """
         return _largest_step(self.problem.compiled, self.q)
 
+    def check_motion(
+        self, targets: Mapping[Objective, ArrayLike] | None = None, *, clearance: float = 0.0, resolution: float = 1e-4
+    ) -> MotionCheck:
+        """Whether the motions from each step to the next are free of contact (see mk.check_motion).
+
+        targets: those of the track, if obstacles are among them.
+        """
+        return check_motion(self.problem, self.q, targets=targets, clearance=clearance, resolution=resolution)
+
     def retime(self, *, velocity: Limits = None, acceleration: Limits = None) -> Trajectory:
         """The same postures in the least time within limits of velocity and acceleration, from rest to rest (TOPP-RA).
 
@@ -102,6 +114,8 @@ class Track:
         reached, jumps = f"{self.reached.sum()} of {len(self.q)} steps reached", int(self.jumped.sum())
         if self.problem.compiled.only_guides:
             reached = f"{len(self.q)} steps, guides only: nothing could be missed"
+        if self.between is not None:
+            reached += f", {self.between.free.sum()} of {len(self.q) - 1} motions between them free"
         return f"<Track: {reached}, {jumps} jumps, {self.seconds / max(len(self.q), 1) * 1e6:.1f} us a step>"
 
 
@@ -118,6 +132,7 @@ def track(
     velocity: Limits = None,
     acceleration: Limits = None,
     smooth: bool = False,
+    between: bool = False,
 ) -> Track:
     """Follow targets over time, each step from the solution of the last one.
 
@@ -134,6 +149,9 @@ def track(
     after it, too, so that the path passes evenly: no frame with moving targets takes a step of more than twice its mean. Steps
     that leave their targets for it are CLOSEST. Objectives whose targets do not move, such as distances, hold at every step.
     Where no such path is found, the jump stays and `jumped` says so.
+    between: check the motion from each step to the next, too (see mk.check_motion): `between` of the result says which are
+    proved to be free of contact, and the track is a success only if all are. With `smooth`, stretches around motions that
+    are not free are bent like those that jump, until they are, where such a path is found.
 
     Where a Displacement is all that guides, the targets are followed without it, too, and the calmer of both paths is the answer:
     the one that misses fewer steps, and of two that miss as many the one with the smaller largest step.
@@ -143,6 +161,7 @@ def track(
     if not (rate > 0.0 and jump > 0.0):
         raise ProblemError(f"track: rate ({rate}) and jump ({jump}) must be above zero.")
     seed, budget, smooth = checked_seed(seed), checked_budget(budget), flag(smooth, ProblemError, "track: smooth")
+    between = flag(between, ProblemError, "track: between")
     begin = time.perf_counter()
     q = problem.start(start)
     solver = chosen(method, seed, "track")
@@ -152,8 +171,11 @@ def track(
     steps = _steps(problem, columns, q, solver, budget, jump)
     if problem.compiled.only_calm:
         steps = _calmer(problem, columns, q, steps, solver, budget, jump)
+    between = between and len(columns.rows) > 1  # a single step leads nowhere
+    checked = check_motion(problem, steps.path, targets=targets) if between else None
     if smooth:
-        steps = _smoothed(problem, targets, columns, steps, jump)
+        steps = _smoothed(problem, targets, columns, steps, jump, checked)
+        checked = check_motion(problem, steps.path, targets=targets) if between else None
     errors = [steps.errors[:, owner] for owner in problem.compiled.owners]
     single = [each[:, 0] if each.shape[1] == 1 else each for each in errors]
     named = dict(zip(problem.objectives, single, strict=True))
@@ -161,7 +183,7 @@ def track(
         None if velocity is None and acceleration is None else retime(problem.body, steps.path, velocity, acceleration)
     )
     return Track(
-        problem, steps.path, steps.statuses, steps.jumped, named, rate, steps.evaluations, *split_time(begin), timed
+        problem, steps.path, steps.statuses, steps.jumped, named, rate, steps.evaluations, *split_time(begin), timed, checked
     )  # fmt: skip
 
 
@@ -267,9 +289,10 @@ def _stepped(problem: Problem, columns: Columns, q: Array, solver: Solver, budge
 
 
 def _smoothed(
-    problem: Problem, targets: Mapping[Objective, ArrayLike], columns: Columns, steps: _Steps, jump: float
-) -> _Steps:
-    """The steps with smooth stretches where they jumped around what could not be met."""
+    problem: Problem, targets: Mapping[Objective, ArrayLike], columns: Columns, steps: _Steps, jump: float,
+    checked: MotionCheck | None,
+) -> _Steps:  # fmt: skip
+    """The steps with smooth stretches where they jumped around what could not be met, or were `checked` and not free."""
     body = problem.body
     frames = [objective.frame for objective in targets if isinstance(objective, Framed)]
     bad = (steps.statuses != REACHED) | steps.jumped
@@ -281,8 +304,12 @@ def _smoothed(
     usual = [float(step_lengths(tip)[met].max(initial=0.0)) for tip in tips(steps.path)]
 
     def uneven(path: Array) -> NDArray[np.bool_]:
-        return rough_steps(tips(path), usual, path, jump)
+        rough = rough_steps(tips(path), usual, path, jump)
+        return rough if checked is None else rough | ~check_motion(problem, path, targets=targets).free
 
+    if checked is not None:
+        bad[1:] |= ~checked.free
+        bad[:-1] |= ~checked.free
     found = smoothed(problem, targets, columns, steps.path, bad, uneven)
     if not found.changed:
         return steps

@@ -11,16 +11,17 @@ from memetik.scenes.build import (
     root,
     solver,
     start,
+    world_of,
 )
 from memetik.scenes.code import python_code
 from memetik.scenes.fields import Field, frame_of, surface_of
 from memetik.scenes.file import MOST_BYTES, dumps, loads, read_scene
 from memetik.scenes.kinds import KINDS, Kind
 from memetik.scenes.ready import READY, blank, ready
-from memetik.scenes.scene import BodySource, Motion, Scene, Solving, Wish
+from memetik.scenes.scene import Block, BodySource, Motion, Scene, Solving, Wish
 
 __all__ = [
-    "CHAINS", "KINDS", "MOST_BYTES", "READY", "BodySource", "Field", "Kind", "Motion", "Scene", "Solving", "Wish",
+    "CHAINS", "KINDS", "MOST_BYTES", "READY", "Block", "BodySource", "Field", "Kind", "Motion", "Scene", "Solving", "Wish",
     "blank", "dumps", "frame_of", "is_built", "load_body", "loads", "marked", "objectives", "problem", "problem_for",
-    "python_code", "read_scene", "ready", "root", "solver", "start", "surface_of",
+    "python_code", "read_scene", "ready", "root", "solver", "start", "surface_of", "world_of",
 ]  # fmt: skip

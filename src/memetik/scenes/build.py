@@ -45,9 +45,20 @@ def _load(source: BodySource, roots: tuple[Path, ...]) -> mk.Body:
     return _with_base(body, source)
 
 
-def objectives(scene: Scene, body: mk.Body) -> dict[str, mk.Objective]:
-    """The objectives of the wishes that count, by name."""
-    return {wish.name: KINDS[wish.kind].objective(wish, body) for wish in scene.wishes if wish.enabled}
+def objectives(scene: Scene, body: mk.Body, world: mk.World | None = None) -> dict[str, mk.Objective]:
+    """The objectives of the wishes that count, by name; `world` is that of the scene, made anew unless given."""
+    around = world_of(scene) if world is None else world
+    return {wish.name: KINDS[wish.kind].objective(wish, body, around) for wish in scene.wishes if wish.enabled}
+
+
+def world_of(scene: Scene) -> mk.World:
+    """The obstacles of a scene."""
+    world = mk.World(capacity=max(len(scene.world), 1))
+    for block in scene.world:
+        shape = mk.Shape(block.shape, block.size)
+        world.add(block.name, shape, mk.transform(block.position, block.wxyz), touching=block.touching)
+        world.enable(block.name, block.enabled)
+    return world
 
 
 def problem(scene: Scene, body: mk.Body) -> mk.Problem:

@@ -8,7 +8,7 @@ from typing import Any
 from memetik.scenes.build import CHAINS
 from memetik.scenes.fields import Field
 from memetik.scenes.kinds import KINDS
-from memetik.scenes.scene import BodySource, Scene, Wish
+from memetik.scenes.scene import Block, BodySource, Scene, Wish
 
 _BUILT = {"hand": "mk.hand()", "snake_100": "mk.snake(100, length=2.0)"}
 
@@ -17,6 +17,12 @@ def python_code(scene: Scene) -> str:
     """A script; printed numbers are rounded to a micrometre and a microradian."""
     lines = ["import memetik as mk", ""]
     lines += _body(scene.body)
+    if any(wish.values.get("world") for wish in scene.wishes if wish.enabled):
+        lines += [
+            "",
+            f"world = mk.World(capacity={max(len(scene.world), 1)})",
+            *(_block(block) for block in scene.world),
+        ]
     lines += ["", "objectives = ["]
     lines += [f"    {_objective(wish)}," for wish in scene.wishes if wish.enabled]
     lines += ["]"]
@@ -60,7 +66,7 @@ def _objective(wish: Wish) -> str:
     elif wish.kind == "Distance":
         every = "[link.name for link in body.links.values() if link.shapes and link.name != body.root]"
         obstacles = given.pop("obstacles", _argument(kind.field("obstacles"), kind.field("obstacles").default))
-        first = [given.pop("links", every), obstacles]
+        first = [given.pop("links", every), "world" if given.pop("world", None) else obstacles]
     elif wish.kind == "SelfDistance":
         first = ["body"]
     elif wish.kind == "FunctionalRelation":
@@ -73,6 +79,13 @@ def _objective(wish: Wish) -> str:
                 given.setdefault(field.name, _argument(field, wish.values[field.name]))
     given["name"] = repr(wish.name)
     return f"mk.{wish.kind}({', '.join([*first, *(f'{name}={value}' for name, value in given.items())])})"
+
+
+def _block(block: Block) -> str:
+    place = f"mk.transform({_literal(block.position)}, {_literal(block.wxyz)})"
+    touching = f", touching={list(block.touching)!r}" if block.touching else ""
+    added = f"world.add({block.name!r}, mk.Shape({block.shape!r}, {_literal(block.size)}), {place}{touching})"
+    return added if block.enabled else f"{added}\nworld.disable({block.name!r})"
 
 
 def _argument(field: Field, value: Any) -> str:

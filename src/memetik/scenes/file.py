@@ -9,16 +9,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from memetik.body.link import SHAPE_SIZES
 from memetik.errors import FormatError, shown
-from memetik.scenes.fields import by_name, flag, keys, number, numbers, text
+from memetik.scenes.fields import by_name, flag, keys, number, numbers, quaternion, text, texts
 from memetik.scenes.kinds import KINDS
-from memetik.scenes.scene import BodySource, Motion, Scene, Solving, Wish
+from memetik.scenes.scene import Block, BodySource, Motion, Scene, Solving, Wish
 
 T = TypeVar("T", Solving, Motion)
 
 FORMAT = "memetik scene 1"
 MOST_BYTES = 8 * 2**20
 MOST_WISHES = 500
+MOST_BLOCKS = 500
+SHAPES = {kind: sizes for kind, sizes in SHAPE_SIZES.items() if kind in ("sphere", "capsule", "cylinder", "box")}
 MOST_PARAMETER, MOST_THREADS = 10_000, 64  # a population of millions would be the end of a server
 BODY_KINDS = ("bundled", "file", "urdf", "built")
 
@@ -37,6 +40,7 @@ def dumps(scene: Scene) -> str:
         "solving": _unusual(scene.solving, Solving()),
         "motion": _unusual(scene.motion, Motion()),
         "root": None if scene.root is None else list(scene.root),
+        "world": [_plain_block(block) for block in scene.world],
     }
     return _lines({key: value for key, value in plain.items() if value or key in ("title", "objectives")})
 
@@ -73,7 +77,9 @@ def read_scene(path: str | Path) -> Scene:
 
 def _scene(plain: Any) -> Scene:
     given = keys(
-        plain, "a scene", ("format", "title", "body", "objectives", "lock", "start", "solving", "motion", "root")
+        plain,
+        "a scene",
+        ("format", "title", "body", "objectives", "lock", "start", "solving", "motion", "root", "world"),
     )
     if given.get("format") != FORMAT:
         raise FormatError(f'"format" is {shown(given.get("format"))}; this version reads {FORMAT!r}.')
@@ -94,6 +100,7 @@ def _scene(plain: Any) -> Scene:
         solving=_solving(_settings(given.get("solving", {}), "solving", Solving)),
         motion=_motion(_settings(given.get("motion", {}), "motion", Motion)),
         root=_root(given.get("root")),
+        world=_world(given.get("world", [])),
     )
 
 
@@ -105,6 +112,37 @@ def _root(plain: Any) -> tuple[float, ...] | None:
     if abs(math.hypot(*found[3:]) - 1.0) > 1e-6:
         raise FormatError(f"root is {shown(plain)}; its last four numbers are a quaternion w, x, y, z of length 1.")
     return tuple(found)
+
+
+def _world(plain: Any) -> tuple[Block, ...]:
+    """Obstacles: each a name, a shape and its size, and where it stands."""
+    if not isinstance(plain, list) or len(plain) > MOST_BLOCKS:
+        raise FormatError(f"world is {shown(plain)}; write a list of at most {MOST_BLOCKS} obstacles.")
+    blocks = tuple(_block(block, f"obstacle {k + 1} of the world") for k, block in enumerate(plain))
+    names = [block.name for block in blocks]
+    for name in names:
+        if names.count(name) > 1:
+            raise FormatError(f"two obstacles of the world are called {name!r}. Give each a name of its own.")
+    return blocks
+
+
+def _block(plain: Any, where: str) -> Block:
+    given = keys(plain, where, [field.name for field in dataclasses.fields(Block)])
+    shape = given.get("shape")
+    if not isinstance(shape, str) or shape not in SHAPES:
+        raise FormatError(f"{where}: shape is {shown(shape)}. Write one of {', '.join(SHAPES)}.")
+    size = numbers(given.get("size"), f"{where}, size", len(SHAPES[shape]))
+    if min(size) < 0.0:
+        raise FormatError(f"{where}: size is {shown(size)}; a {shape} has {', '.join(SHAPES[shape])}, none below zero.")
+    return Block(
+        text(given.get("name"), f"{where}, name"),
+        shape,
+        tuple(size),
+        tuple(numbers(given.get("position", [0, 0, 0]), f"{where}, position", 3)),
+        tuple(quaternion(given.get("wxyz", [1, 0, 0, 0]), f"{where}, wxyz")),
+        flag(given.get("enabled", True), f"{where}, enabled"),
+        tuple(texts(given.get("touching", []), f"{where}, touching")),
+    )
 
 
 def _body(plain: Any) -> BodySource:
@@ -198,6 +236,15 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _plain_wish(wish: Wish) -> dict[str, Any]:
     enabled = {} if wish.enabled else {"enabled": False}
     return {"kind": wish.kind, "name": wish.name, **enabled, **KINDS[wish.kind].unusual(wish)}
+
+
+def _plain_block(block: Block) -> dict[str, Any]:
+    usual = Block("", "", ())
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in dataclasses.asdict(block).items()
+        if value != getattr(usual, name)
+    }
 
 
 def _unusual(settings: Any, usual: Any) -> dict[str, Any]:

@@ -55,10 +55,12 @@ class Kind:
             raise FormatError(f"{where}: weight is {values['weight']:g}; write a number above zero, or disable it.")
         return Wish(self.name, wish.name, values, wish.enabled)
 
-    def objective(self, wish: Wish, body: mk.Body) -> mk.Objective:
+    def objective(self, wish: Wish, body: mk.Body, world: mk.World | None = None) -> mk.Objective:
         """The objective of a checked wish."""
         arguments = {field.name: argument(field, wish.values[field.name], body) for field in self.fields}
         arguments["name"] = wish.name
+        if arguments.pop("world", False):
+            arguments["obstacles"] = mk.World() if world is None else world
         if self.make is not None:
             return self.make(body, arguments)
         made: mk.Objective = getattr(mk, self.name)(**arguments)
@@ -74,7 +76,7 @@ class Kind:
         if self.name == "Pose":
             objective.target = mk.transform(wish.values["position"], wish.values["wxyz"])  # type: ignore[attr-defined]
             return
-        for name in self.moved:
+        for name in self.moved if not wish.values.get("world") else ():  # that of a scene moves its obstacles itself
             setattr(objective, name, argument(self.field(name), wish.values[name], body))
 
 
@@ -167,8 +169,9 @@ def _kinds() -> tuple[Kind, ...]:
             place="point", axis="normal",
         ),
         _kind(
-            "Distance", "links keep away from spheres (all links if none is named)", Field("links", "links", ()),
-            Field("obstacles", "spheres", ((0.4, 0.0, 0.4, 0.1),)), _MARGIN, make=_distance,
+            "Distance", "links keep away from spheres, or from the world (all links if none is named)",
+            Field("links", "links", ()), Field("obstacles", "spheres", ((0.4, 0.0, 0.4, 0.1),)),
+            Field("world", "flag", False), _MARGIN, make=_distance,
         ),
         _kind("SelfDistance", "links keep apart", Field("links", "links", ()), _MARGIN, make=_self_distance),
         _kind(

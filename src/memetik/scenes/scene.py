@@ -39,6 +39,22 @@ class Wish:
 
 
 @dataclass(frozen=True)
+class Block:
+    """An obstacle of the world: a shape with its size [m] as in mk.Shape, where it stands [m] and how it is turned (w, x, y, z).
+
+    enabled: whether it counts. touching: links that may touch it.
+    """
+
+    name: str
+    shape: str
+    size: tuple[float, ...]
+    position: tuple[float, ...] = (0.0, 0.0, 0.0)
+    wxyz: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0)
+    enabled: bool = True
+    touching: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Solving:
     """How a frame is solved: the method, its seed and parameters, and what a frame may spend."""
 
@@ -75,6 +91,7 @@ class Scene:
     solving: Solving = Solving()
     motion: Motion = Motion()
     root: tuple[float, ...] | None = None  # world_from_root: place [m] and quaternion (w, x, y, z)
+    world: tuple[Block, ...] = ()  # obstacles, for each Distance whose `world` is true
 
     def wish(self, name: str) -> Wish:
         """A wish by its name."""
@@ -93,6 +110,18 @@ class Scene:
         """The same without a wish."""
         self.wish(name)
         return replace(self, wishes=tuple(wish for wish in self.wishes if wish.name != name))
+
+    def block(self, name: str) -> Block:
+        """An obstacle of the world by its name."""
+        for block in self.world:
+            if block.name == name:
+                return block
+        raise UnknownNameError("obstacle", name, [block.name for block in self.world], f"scene {self.title!r}")
+
+    def with_block(self, changed: Block) -> Scene:
+        """The same with the obstacle of that name replaced."""
+        self.block(changed.name)
+        return replace(self, world=tuple(changed if block.name == changed.name else block for block in self.world))
 
     def new_name(self, kind: str) -> str:
         """A name that no wish has yet."""

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import viser
 
-from memetik.scenes import KINDS, Kind
+import memetik as mk
+from memetik.scenes import KINDS, Kind, Wish
 from memetik.studio.session import Session
-from memetik.studio.solids import extent
+from memetik.studio.solids import extent, solid_meshes
 from memetik.types import Array
 
 QUICK = 0.008  # s, half of the time between two moves of a mouse
@@ -32,6 +33,7 @@ class Gizmos:
         self._spent = 0.0  # s for the last frame
         self._targets: dict[str, Any] = {}
         self._obstacles: dict[tuple[str, int], Any] = {}
+        self._blocks: dict[str, Any] = {}  # obstacles of the world
         self._balls: list[Any] = []
         self._signature: list[Any] = []
         self.dragging = self.begins = False
@@ -42,12 +44,13 @@ class Gizmos:
         """Make the gizmos that the scene needs; those that are right already stay, so that a drag is not cut off."""
         session = self._session
         wanted = [
-            (wish.name, wish.kind, wish.values.get("relative_to") is None, len(wish.values.get("obstacles", ())))
+            (wish.name, wish.kind, wish.values.get("relative_to") is None, _spheres(wish))
             for wish in session.scene.wishes
             if wish.enabled
         ]
-        if [session.scene.body, *wanted] != self._signature:
-            self._signature = [session.scene.body, *wanted]
+        blocks = [(block.name, block.shape, block.size) for block in session.scene.world if block.enabled]
+        if [session.scene.body, *wanted, *blocks] != self._signature:
+            self._signature = [session.scene.body, *wanted, *blocks]
             self.clear()
             scale = self._scale([name for name, *_ in wanted])
             for name, kind, _, obstacles in wanted:
@@ -56,6 +59,8 @@ class Gizmos:
                         self._obstacle(name, number, scale)
                 elif (found := session.gizmo(name)) is not None:
                     self._target(name, KINDS[kind], scale, *found)
+            for name, shape, size in blocks:
+                self._block(name, mk.Shape(shape, size), scale)
         self.place()
 
     def _scale(self, names: list[str]) -> float:
@@ -67,8 +72,9 @@ class Gizmos:
 
     def clear(self) -> None:
         """Take all away."""
-        for handle in (*self._balls, *self._targets.values(), *self._obstacles.values()):
+        for handle in (*self._balls, *self._targets.values(), *self._obstacles.values(), *self._blocks.values()):
             handle.remove()
+        self._blocks.clear()
         self._targets.clear()
         self._obstacles.clear()
         self._balls.clear()
@@ -83,6 +89,10 @@ class Gizmos:
                 _put(handle, *found)
         for (name, number), handle in self._obstacles.items():
             _put(handle, self._session.scene.wish(name).values["obstacles"][number][:3])
+
+        for name, handle in self._blocks.items():
+            block = self._session.scene.block(name)
+            _put(handle, block.position, block.wxyz)
 
     def _target(self, name: str, kind: Kind, scale: float, position: Array, wxyz: Array) -> None:
         turns = kind.turn is not None or kind.axis is not None
@@ -102,6 +112,22 @@ class Gizmos:
         self._balls.append(self._api.add_icosphere(f"{path}/ball", radius=radius, color=OBSTACLE_COLOR, **looks))
         self._listen(handle, lambda position, _: self._session.move_obstacle(name, number, position))
         self._obstacles[name, number] = handle
+
+    def _block(self, name: str, shape: mk.Shape, scale: float) -> None:
+        block = self._session.scene.block(name)
+        path, looks = f"/world/{name}", {"opacity": 0.8, "cast_shadow": False, "receive_shadow": False}
+        handle = self._api.add_transform_controls(
+            path, scale=scale, position=block.position, wxyz=block.wxyz, depth_test=False
+        )
+        for k, (vertices, faces, place) in enumerate(solid_meshes(shape)):
+            self._balls.append(
+                self._api.add_mesh_simple(
+                    f"{path}/{k}", vertices, faces, color=OBSTACLE_COLOR, position=tuple(place[:3, 3].tolist()),
+                    flat_shading=shape.kind == "box", **looks,
+                )
+            )  # fmt: skip
+        self._listen(handle, lambda position, wxyz: self._session.move_block(name, position, wxyz))
+        self._blocks[name] = handle
 
     def _listen(self, handle: Any, move: Callable[[Any, Any], bool]) -> None:
         # Awaited on the event loop, so that the phases of a drag keep their order. A frame takes about a millisecond; where
@@ -132,6 +158,11 @@ class Gizmos:
             finally:
                 self._spent = time.perf_counter() - begin
                 self._session.lock.release()
+
+
+def _spheres(wish: Wish) -> int:
+    """How many spheres of its own a wish keeps off."""
+    return 0 if wish.values.get("world") else len(wish.values.get("obstacles", ()))
 
 
 def _put(handle: Any, position: Any, wxyz: Any = None) -> None:

@@ -88,7 +88,8 @@ class Session:
         body = scenes.load_body(scene.body, self.roots)
         for joint in (*scene.lock, *scene.start):
             body.index(joint)
-        objectives = scenes.objectives(scene, body)
+        world = scenes.world_of(scene)
+        objectives = scenes.objectives(scene, body, world)
         start = scenes.start(scene, body) if anew else self.goal
         asks = any(not objective.follows_start for objective in objectives.values())  # staying put alone asks nothing
         solver = scenes.solver(scene.solving)
@@ -97,7 +98,7 @@ class Session:
         )
         budget = mk.Budget(scene.solving.evaluations, scene.solving.seconds)
         self.scene, self.body, self.problem, self._objectives = scene, body, problem, objectives
-        self._solver, self._budget = solver, budget
+        self._solver, self._budget, self.world = solver, budget, world
         if anew:
             self.start, self.goal = start.copy(), start.copy()
             self.follower = mk.Follower(body, start, rate=TICKS)
@@ -242,6 +243,18 @@ class Session:
                 return False
             spheres[number] = moved
             return self._retarget(wish.with_values(obstacles=spheres))
+
+    def move_block(self, name: str, position: ArrayLike, wxyz: ArrayLike) -> bool:
+        """Drag an obstacle of the world; nothing is compiled again. False if nothing changed."""
+        with self.lock:
+            block = self.scene.block(name)
+            moved = replace(block, position=tuple(plain(position)), wxyz=tuple(plain(wxyz)))
+            if moved == block:
+                return False
+            self.world.move(name, mk.transform(moved.position, moved.wxyz))
+            self.scene = self.scene.with_block(moved)
+            self.solve()
+            return True
 
     def _retarget(self, wish: scenes.Wish) -> bool:
         """The one way that must be quick: nothing is compiled again."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -146,6 +147,15 @@ def _parts(shape: mk.Shape) -> list[tuple[str, Array, tuple[float, float, float]
         ends = (mk.translation(0.0, 0.0, z) for z in (-0.5 * length, 0.5 * length))
         parts += [("ball", place @ end, ball) for end in ends]
     return parts
+
+
+def solid_meshes(shape: mk.Shape) -> list[tuple[NDArray[np.float32], NDArray[np.int64], Array]]:
+    """The meshes that make up a shape: corners in its size, triangles, and where each is in its frame."""
+    found = []
+    for unit, place, scale in _parts(replace(shape, link_from_shape=np.eye(4))):
+        vertices, faces = UNITS[unit]
+        found.append((np.asarray(vertices * scale, dtype=np.float32), faces, place))
+    return found
 
 
 def _stack(mesh: Mesh, rows: list[Row]) -> Copies:

@@ -36,6 +36,7 @@ LIMBS = tuple(map(from_hex, ("#3b8fd1", "#e8963a", "#2ea884", "#c26fa6", "#d9603
 RAMP = tuple(map(from_hex, ("#2f5fb3", "#2f93c4", "#35b09a", "#9cb84a", "#eda63c")))  # one limb, root to tip
 AXIS_COLORS = ("#d9483b", "#2c9f6b", "#3b7fd9")  # x, y, z
 TARGET = "#d6459b"
+OBSTACLE = from_hex("#b9aa96")
 DARK = 0.3  # colours below this would be lost on a black page
 GREY = "#808891"  # lines and text: legible on white and on black
 

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.body import Body, Poses
+from memetik.collision.world import World
 from memetik.errors import FormatError
 from memetik.geometry import TransformLike, as_transform
-from memetik.geometry.checks import finite_array, flag, several
+from memetik.geometry.checks import finite_array, flag, instance, several
 from memetik.types import Array
 from memetik.write import scenery, svg
 from memetik.write.camera import SMALLEST, Camera, look
@@ -46,18 +47,21 @@ def draw(
     skeleton: bool = True,
     shapes: bool = True,
     title: str | None = None,
+    world: World | None = None,
 ) -> str:
     """Draw a body in the posture q (home unless given); return the SVG, and write it to `path` if given.
 
     `view` is where the camera stands: azimuth in degrees from x towards y, elevation in degrees above the
     horizon; (-90, 90) looks down with x to the right. `size` is in pixels. `targets` are positions and poses
     to reach, marked by rings and axes. `shapes` draws the links' primitives; `skeleton` draws the moving
-    joints as dots and links without primitives as bones. The background is transparent.
+    joints as dots and links without primitives as bones. `world` draws its obstacles, too. The background is
+    transparent.
     """
     posture = require_body(body).home if q is None else q
     return draw_many(
-        body, [posture], path, view=view, size=size, targets=targets, skeleton=skeleton, shapes=shapes, title=title
-    )
+        body, [posture], path, view=view, size=size, targets=targets, skeleton=skeleton, shapes=shapes, title=title,
+        world=world,
+    )  # fmt: skip
 
 
 def draw_many(
@@ -71,6 +75,7 @@ def draw_many(
     skeleton: bool = True,
     shapes: bool = True,
     title: str | None = None,
+    world: World | None = None,
 ) -> str:
     """Draw a body in several postures: the last one solid, those before it as ghosts, fainter the earlier.
 
@@ -85,6 +90,8 @@ def draw_many(
         raise FormatError("draw_many needs at least one posture, but the list is empty.")
     colors = link_colors(body)
     scenes = [build_scene(body, body.forward(q), colors, shapes=shapes, skeleton=skeleton) for q in postures]
+    if world is not None:
+        scenes[-1] = scenes[-1].among(instance(world, World, FormatError, "a world. Give mk.World({...}).").shapes)
     unit = math.sqrt(min(page) / 800.0)  # small pictures have relatively larger dots and letters
     camera, extent, floor = framed(scenes, goals, direction, page, TITLE * page[1] if title else 0.0)
     definitions = svg.Definitions()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from memetik.body import Body, Link, Poses, Shape
 from memetik.geometry import between, transform
 from memetik.types import Array
 from memetik.write.camera import SMALLEST
-from memetik.write.colors import Color
+from memetik.write.colors import OBSTACLE, Color
 from memetik.write.solids import Solid
 
 BONE = 0.012  # radius of a bone, as a share of the size of the body
@@ -23,6 +24,11 @@ class Scene(NamedTuple):
 
     poses: Poses
     solids: dict[str, list[Solid]]
+
+    def among(self, obstacles: Iterable[Shape]) -> Scene:
+        """The same with shapes placed in the world, under a name that no link has."""
+        solids = [_solid(shape, np.eye(4), OBSTACLE) for shape in obstacles]
+        return self._replace(solids={**self.solids, "": solids})
 
     def all_solids(self) -> list[Solid]:
         """The solids of all links together."""
