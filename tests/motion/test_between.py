@@ -1,6 +1,7 @@
 """check_motion: never "free" where MuJoCo finds contact along the way, contacts that are contacts, and honest doubts."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -235,25 +236,43 @@ def test_track_says_what_lies_between():
     assert mk.track(problem, {reach: targets[:2]}, jump=1.0, between=True)
 
 
-def test_a_smooth_track_goes_around_what_its_steps_jump_over():
-    """A carriage on two slides: its targets pass through a thin plate, half of which sticks out of the way."""
+def plotter():
+    """A pen on two slides."""
     builder = mk.BodyBuilder("plotter")
     builder.add("base", "x", "prismatic", "bridge", axis=(1, 0, 0), lower=-3, upper=3)
-    builder.add(
-        "bridge", "y", "prismatic", "pen", axis=(0, 1, 0), lower=-3, upper=3, shapes=[mk.Shape("sphere", (0.02,))]
+    pen = [mk.Shape("sphere", (0.02,))]
+    builder.add("bridge", "y", "prismatic", "pen", axis=(0, 1, 0), lower=-3, upper=3, shapes=pen)
+    return builder.build()
+
+
+def test_a_smooth_track_is_proved_to_go_around():
+    """Targets lead through a ball: step by step the pen jumps through it, as a smooth path it passes beside it."""
+    body = plotter()
+    world = mk.World({"ball": mk.Shape("sphere", (0.15,), mk.translation(0.5, -0.05, 0))})
+    reach = mk.Position("pen", (0, 0, 0))
+    problem = mk.Problem(body, [reach, mk.Distance("pen", world)])
+    targets = np.column_stack([np.linspace(0.0, 1.0, 41), np.zeros((41, 2))])
+    smooth = mk.track(problem, {reach: targets}, between=True, smooth=True)
+    assert smooth.between
+    assert (smooth.errors[problem.objectives[1]] == 0.0).all()
+    assert (
+        Judge(body, world, pairs=()).least(np.concatenate([straight(*ends, 20) for ends in pairwise(smooth.q)])) > 0.0
     )
-    body = builder.build()
+
+
+def test_what_no_step_shows_is_refused():
+    """Every step reaches its target, on either side of a thin plate; the path between them does not count as a success."""
+    body = plotter()
     world = mk.World({"plate": mk.Shape("box", (0.01, 0.4, 1), mk.translation(0.5, -0.1, 0))})
     reach = mk.Position("pen", (0, 0, 0))
     problem = mk.Problem(body, [reach, mk.Distance("pen", world)])
-    targets = np.column_stack([np.linspace(0.0, 1.0, 21), np.zeros((21, 2))])  # 5 cm a step: none is in the plate
+    targets = np.column_stack([np.linspace(0.0, 1.0, 21), np.zeros((21, 2))])  # 5 cm a step
     targets[10, 0] = 0.47
-    track = mk.track(problem, {reach: targets}, between=True)
-    assert track.reached.all()
-    assert not track.between
-    smooth = mk.track(problem, {reach: targets}, between=True, smooth=True)
-    assert smooth.between
-    assert not smooth.jumped.any()
+    for smooth in (False, True):
+        track = mk.track(problem, {reach: targets}, between=True, smooth=smooth)
+        assert track.reached.all()
+        assert not track.success
+        assert np.flatnonzero(~track.between.free).tolist() == [10]
 
 
 def test_wrong_arguments():

@@ -151,7 +151,8 @@ def track(
     Where no such path is found, the jump stays and `jumped` says so.
     between: check the motion from each step to the next, too (see mk.check_motion): `between` of the result says which are
     proved to be free of contact, and the track is a success only if all are. With `smooth`, stretches around motions that
-    are not free are bent like those that jump, until they are, where such a path is found.
+    are not free are tried anew like those that jump, and a smooth stretch is taken only if its motions are free. What no step
+    comes near, such as a thin wall between two of them, no stretch can evade: take smaller steps.
 
     Where a Displacement is all that guides, the targets are followed without it, too, and the calmer of both paths is the answer:
     the one that misses fewer steps, and of two that miss as many the one with the smaller largest step.
