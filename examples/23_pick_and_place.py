@@ -10,23 +10,27 @@ from pathlib import Path
 import memetik as mk
 
 DOWN = mk.euler(180, 0, 0, degrees=True)
-UP = mk.Budget(evaluations=20_000)
+ENOUGH = mk.Budget(evaluations=20_000)
 
 body = mk.load("panda")
 body = body.with_touching(mk.find_collision_pairs(body, 2_000, progress=False).touching)
 world = mk.World({
-    "shelf": [mk.Shape("box", (0.25, 0.5, 0.02), mk.translation(0.55, 0.25, z)) for z in (0.0, 0.55)],
-    "post": mk.Shape("cylinder", (0.03, 0.9), mk.translation(0.45, -0.08, 0.45)),
+    "shelf": [
+        mk.Shape("box", (0.3, 0.4, 0.02), mk.translation(0.55, 0.3, 0.55)),
+        mk.Shape("box", (0.3, 0.02, 0.55), mk.translation(0.55, 0.5, 0.275)),
+    ],
+    "post": mk.Shape("cylinder", (0.03, 0.6), mk.translation(0.45, -0.08, 0.3)),
 })  # fmt: skip
-world["cup"] = mk.Shape("cylinder", (0.03, 0.12), mk.translation(0.5, -0.3, 0.06))
-world.add("table", mk.Shape("box", (1.4, 1.4, 0.04), mk.translation(0.4, 0.0, -0.03)), touching=["panda_link0"])
+fingers = ["panda_leftfinger", "panda_rightfinger"]
+world.add("cup", mk.Shape("cylinder", (0.03, 0.12), mk.translation(0.5, -0.3, 0.06)), touching=fingers)
+world.add("table", mk.Shape("box", (1.1, 1.2, 0.04), mk.translation(0.25, 0.0, -0.03)), touching=["panda_link0"])
 
 
 def reach(body, place, start):
     """A posture with the hand above a place, free of contact."""
     wanted = [mk.Pose("panda_hand", mk.transform(place, DOWN)), mk.Distance(body, world), mk.SelfDistance(body)]
     problem = mk.Problem(body, [*wanted, mk.Displacement(weight=0.01)], lock={"panda_finger_joint1": 0.04})
-    solution = mk.solve(problem, start, budget=UP)
+    solution = mk.solve(problem, start, budget=ENOUGH)
     assert solution.success, solution.explain()
     return problem, solution.q
 
@@ -39,20 +43,19 @@ def go(problem, *postures):
 
 
 # Take the cup: the fingers are on both sides of it.
-above, at = (0.5, -0.3, 0.35), (0.5, -0.3, 0.18)
+above, at = (0.5, -0.3, 0.35), (0.5, -0.3, 0.20)
 problem, home = reach(body, (0.4, -0.3, 0.5), None)
 _, over = reach(body, above, home)
 _, grasp = reach(body, at, over)
 print("to the cup:")
 assert go(problem, home, over, grasp)
 
-fingers = ["panda_leftfinger", "panda_rightfinger"]
-holding = world.attach("cup", body, "panda_hand", grasp, touching=fingers)
+holding = world.attach("cup", body, "panda_hand", grasp)
 print(f"taken: {world}, and {'cup' in holding.links = }")
 
 # Carry it to the shelf. The straight way in joint space hits the post, so it goes by way of a posture in front of it.
 problem, lifted = reach(holding, above, grasp)
-_, target = reach(holding, (0.5, 0.25, 0.25), lifted)
+_, target = reach(holding, (0.5, 0.25, 0.205), lifted)
 print("straight to the shelf:")
 free = go(problem, lifted, target)
 problem, drawn_in = reach(holding, (0.25, -0.25, 0.4), lifted)

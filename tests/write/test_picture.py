@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from memetik.body import Body, Joint, Link, Shape
+from memetik.collision.world import World
 from memetik.errors import BodyError, FormatError, MemetikError
 from memetik.geometry import rpy, transform
 from memetik.read.chains import planar_chain, serial_chain, snake
@@ -364,3 +365,14 @@ def test_a_hull_is_drawn_as_the_box_with_its_corners():
     faces = {frozenset(outline(each)) for each in drawn(box, "polygon")}
     paths = {frozenset(path_points(each.get("d"))) for each in drawn(hull, "path") if each.get("fill") != "none"}
     assert len(faces) == 3 and paths == faces
+
+
+def test_a_world_is_drawn_with_the_body():
+    body = load("panda")
+    world = World({"ball": Shape("sphere", (0.1,), transform((0.6, 0, 0.2))), "gone": Shape("sphere", (0.5,))})
+    world.disable("gone")
+    alone, among = draw(body), draw(body, world=world)
+    assert among.count("<circle") + among.count("<path") > alone.count("<circle") + alone.count("<path")
+    assert draw(body, world=World()).count("<path") == alone.count("<path")
+    with pytest.raises(FormatError, match="is not a world"):
+        draw(body, world=[Shape("sphere", (0.1,))])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from memetik.body import Body
 from memetik.collision.parts import groups_of, meeting, welded
-from memetik.collision.solids import ball, link_solids
+from memetik.collision.solids import GROUP_OF_ONE, ball, link_solids
 from memetik.collision.world import World
 from memetik.errors import ProblemError
 from memetik.geometry.rotation import quaternion_of_matrix
@@ -19,14 +19,13 @@ from memetik.geometry.transform import invert
 from memetik.kernels.collision.between import check_motions
 from memetik.kernels.collision.record import PAIR, VERDICT, Solids
 from memetik.kernels.compiler.record import allocate, table_of
-from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_SOLIDS
+from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_COUNT, GROUP_SOLIDS
 from memetik.kernels.terms.geometry.solids import SOLID_DATA
 from memetik.objectives import Distance, Objective, SelfDistance
 from memetik.objectives.objective import FrameLike
 from memetik.problem import Problem
 from memetik.types import Array
 
-SLOT = GROUP_SOLIDS + SOLID_DATA  # numbers of an obstacle
 LOOKS = 20_000  # postures for each motion
 
 
@@ -49,6 +48,15 @@ class Obstacles(NamedTuple):
     objective: Distance
     first: int  # the number of the first group
     size: int  # how many there are
+    place: int  # where their numbers begin among those of all solids
+    numbers: Array  # as they were when the plan was made, with the points of hulls behind them
+
+
+class Cloud(NamedTuple):
+    """A group of a cloud of points."""
+
+    place: int  # where its numbers begin among those of all solids
+    numbers: Array
 
 
 class Apart(NamedTuple):
@@ -105,19 +113,26 @@ class Plan:
             if isinstance(objective, Distance):
                 for frame in objective.kept:
                     riders.number(frame, objective.radius, objective.name)
+        self.groups = groups_of(body, riders.groups)
         self.obstacles: list[Obstacles] = []
-        count = len(riders.groups)
+        self.clouds: list[Cloud] = []
+        places = [*self.groups.places]
+        self.size = self.groups.data.size  # numbers of all solids
         for objective in kept:
             if isinstance(objective, Distance):
-                self.obstacles.append(Obstacles(objective, count, len(objective.obstacle_groups)))
+                rows, points = objective.obstacle_numbers
+                numbers = np.concatenate([rows.ravel(), points])
+                self.obstacles.append(Obstacles(objective, len(places), len(rows), self.size, numbers))
                 pairs += _in_world(self.obstacles[-1], riders)
-                count += self.obstacles[-1].size
-        self.groups = groups_of(body, riders.groups)
-        nodes = [*self.groups.frames["node"].tolist(), *[-1] * (count - len(riders.groups))]
-        after = self.groups.data.size
-        self.places = np.array(
-            [*self.groups.places, *(after + SLOT * k for k in range(count - len(riders.groups)))], dtype=np.int64
-        )
+                places += (self.size + GROUP_OF_ONE * k for k in range(len(rows)))
+                self.size += numbers.size
+                for numbers in (each for cloud in objective.clouds for each in cloud.groups()):
+                    self.clouds.append(Cloud(self.size, numbers))
+                    pairs += _with_cloud(objective, len(places), riders)
+                    places.append(self.size)
+                    self.size += numbers.size
+        self.places = np.array(places, dtype=np.int64)
+        nodes = [*self.groups.frames["node"].tolist(), *[-1] * (len(places) - len(riders.groups))]
         self.names = [pair.names for pair in pairs]
         self.pairs = np.array(
             [
@@ -136,18 +151,22 @@ class Plan:
         none = np.zeros((len(path) - 1, 0))
         drifting: list[int] = []
         before, after = [none], [none]
-        for objective, first, count in self.obstacles:
+        for objective, first, count, _, _ in self.obstacles:
             if objective in moving:
-                rows = _seen_from(root_from_world, moving[objective].reshape(len(path), count, SLOT))
+                rows = moving[objective][:, : count * GROUP_OF_ONE].reshape(len(path), count, GROUP_OF_ONE)
+                rows = _seen_from(root_from_world, rows)
                 drifting += range(first, first + count)
                 before.append(rows[:-1].reshape(len(path) - 1, -1))
                 after.append(rows[1:].reshape(len(path) - 1, -1))
         solids, table = self._scratch(drifting)
-        for objective, first, count in self.obstacles:
-            groups = _seen_from(
-                root_from_world, objective.obstacle_groups[:count]
-            )  # another thread may just have added some
-            solids.data[self.places[first] :][: groups.size] = groups.ravel()
+        for objective, _, count, place, planned in self.obstacles:
+            rows, points = objective.obstacle_numbers
+            if rows.size + points.size != planned.size:  # another thread has just added some, or changed a hull
+                rows = planned[: count * GROUP_OF_ONE].reshape(count, GROUP_OF_ONE)
+                points = planned[rows.size :]
+            solids.data[place : place + planned.size] = np.concatenate([_seen_from(root_from_world, rows).ravel(), points])
+        for place, numbers in self.clouds:
+            solids.data[place : place + numbers.size] = _cloud_seen_from(root_from_world, numbers)
         solids.pairs["clearance"] = self.pairs["clearance"] + clearance
         verdicts = np.zeros(len(path) - 1, dtype=VERDICT)
         check_motions(
@@ -167,7 +186,7 @@ class Plan:
                 pass
         sizes = {"nodes": self.groups.nodes.size, "frames": self.groups.frames.size, "variables": self.keep.size,
                  "pairs": self.pairs.size, "groups": self.places.size}  # fmt: skip
-        data = np.zeros(self.groups.data.size + SLOT * sum(each.size for each in self.obstacles))
+        data = np.zeros(self.size)
         data[: self.groups.data.size] = self.groups.data
         solids = allocate(
             Solids, sizes, nodes=self.groups.nodes.copy(), frames=self.groups.frames.copy(), data=data,
@@ -179,7 +198,7 @@ class Plan:
         """Whose each group in a world is now."""
         return {
             first + slot: objective.world.owner(slot)
-            for objective, first, count in self.obstacles
+            for objective, first, count, _, _ in self.obstacles
             if objective.world is not None
             for slot in range(count)
         }
@@ -240,7 +259,7 @@ def _on_body(objective: Distance | SelfDistance, riders: Riders, part: Mapping[s
 
 def _in_world(obstacles: Obstacles, riders: Riders) -> list[Apart]:
     """The pairs of an objective of which one is an obstacle."""
-    objective, first, count = obstacles
+    objective, first, count = obstacles.objective, obstacles.first, obstacles.size
     return [
         Apart(
             riders.number(frame, objective.radius, objective.name), first + slot, -(objective.tolerance or 0.0),
@@ -250,6 +269,28 @@ def _in_world(obstacles: Obstacles, riders: Riders) -> list[Apart]:
         for slot in range(count)
         if objective.world is None or not objective.world.may_touch(slot, link_of(frame))
     ]  # fmt: skip
+
+
+def _with_cloud(objective: Distance, number: int, riders: Riders) -> list[Apart]:
+    """The pairs of an objective with a group of a cloud."""
+    clearance = -(objective.tolerance or 0.0)
+    return [
+        Apart(riders.number(frame, objective.radius, objective.name), number, clearance, (str(frame), "point cloud"))
+        for frame in objective.kept
+    ]
+
+
+def _cloud_seen_from(root_from_world: Array | None, numbers: Array) -> Array:
+    """A group of balls in the frame of the root."""
+    if root_from_world is None:
+        return numbers
+    moved = numbers.copy()
+    turn, offset = root_from_world[:3, :3], root_from_world[:3, 3]
+    moved[GROUP_CENTER : GROUP_CENTER + 3] = turn @ numbers[GROUP_CENTER : GROUP_CENTER + 3] + offset
+    end = GROUP_SOLIDS + int(numbers[GROUP_COUNT]) * SOLID_DATA
+    balls, before = (each[GROUP_SOLIDS:end].reshape(-1, SOLID_DATA) for each in (moved, numbers))
+    balls[:, 4:7] = before[:, 4:7] @ turn.T + offset
+    return moved
 
 
 def _seen_from(root_from_world: Array | None, groups: Array) -> Array:

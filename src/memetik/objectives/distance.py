@@ -83,6 +83,8 @@ class Distance(Apart):
     of the deepest pair.
     """
 
+    world: World | None = None  # also of those that were written to a file before there were worlds
+
     def __init__(
         self, frame: Body | FrameLike | Iterable[FrameLike], others: object, *, radius: float | None = None,
         margin: float = 0.005, tolerance: float | None = 0.0, weight: float = 1.0, name: str | None = None,

@@ -21,7 +21,7 @@ from memetik.write.camera import SMALLEST, Camera, look
 from memetik.write.colors import GREY
 from memetik.write.limbs import link_colors
 from memetik.write.plots import file_of, require_body, title_of
-from memetik.write.scene import Scene, build_scene
+from memetik.write.scene import Scene, build_scene, split_backdrop
 from memetik.write.solids import Piece, paint
 
 Targets = Sequence[TransformLike] | Array
@@ -99,6 +99,10 @@ def draw_many(
     if direction[1] > 0.0:  # seen from below, the ground would hide the body
         parts.append(scenery.ground(camera, floor, extent, page, definitions, unit))
         parts.append(scenery.shadow(camera, floor, scenes[-1].all_solids(), definitions, unit))
+    behind, scenes[-1] = split_backdrop(scenes[-1], [each for scene in scenes for each in scene.all_solids()], camera)
+    pieces = [piece for solid in behind for piece in paint(solid, camera, definitions, LINE * unit)]
+    pieces.sort(key=lambda piece: piece.nearness)
+    parts += [piece.svg for piece in pieces]
     for scene, opacity in zip(scenes, [*np.linspace(*GHOSTS, len(scenes) - 1), 1.0], strict=True):
         painted = {
             link: [piece for solid in solids for piece in paint(solid, camera, definitions, LINE * unit)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -11,11 +12,12 @@ import numpy as np
 from memetik.body import Body, Link, Poses, Shape
 from memetik.geometry import between, transform
 from memetik.types import Array
-from memetik.write.camera import SMALLEST
+from memetik.write.camera import SMALLEST, Camera
 from memetik.write.colors import OBSTACLE, Color
 from memetik.write.solids import Solid
 
 BONE = 0.012  # radius of a bone, as a share of the size of the body
+SLACK = 0.01  # by which things may sink into a backdrop, as a share of its size
 STOUTEST = 0.25  # radius of a bone, at most, as a share of its length
 
 
@@ -60,6 +62,32 @@ def build_scene(
         if not any(solids.values()):
             solids[body.root].append(Solid("sphere", (0.2 * SMALLEST,), poses[body.root], colors[body.root]))
     return Scene(poses, solids)
+
+
+def split_backdrop(scene: Scene, everything: list[Solid], camera: Camera) -> tuple[list[Solid], Scene]:
+    """The boxes among the obstacles that everything else stands before, such as a table, and the scene without them.
+
+    Pieces are painted by how near their middle is, which fails for what is far larger than the rest.
+    """
+    behind = [
+        solid for solid in scene.solids.get("", ()) if solid.kind == "box" and _is_behind(solid, everything, camera)
+    ]
+    left = [solid for solid in scene.solids.get("", ()) if all(solid is not other for other in behind)]
+    return behind, scene._replace(solids={**scene.solids, "": left})
+
+
+def _is_behind(box: Solid, everything: list[Solid], camera: Camera) -> bool:
+    """Whether all others, and the eye, are beyond one face of a box."""
+    eye = camera.middle + camera.distance * camera.axes[2]
+    others = [solid.balls() for solid in everything if solid is not box]
+    points = np.concatenate([np.zeros((0, 3)), *(each for each, _ in others)])
+    radii = np.concatenate([np.zeros(0), *(each for _, each in others)])
+    for axis, sign in product(range(3), (-1.0, 1.0)):
+        normal = sign * box.world_from_solid[:3, axis]
+        face = box.world_from_solid[:3, 3] + 0.5 * box.size[axis] * normal
+        if (eye - face) @ normal > 0.0 and ((points - face) @ normal - radii > -SLACK * max(box.size)).all():
+            return True
+    return False
 
 
 def _primitives(link: Link) -> list[Shape]:
