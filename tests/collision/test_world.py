@@ -242,3 +242,50 @@ def test_wrong_arguments(arm):
         mk.track(mk.Problem(body, [apart := mk.Distance("panda_hand", world)]), {apart: np.zeros((3, 1, 4))})
     assert repr(world) == "<World: ball, room for 8 shapes>"
     assert "mesh" not in world
+
+
+def test_hulls_stand_in_a_world_and_move_there():
+    """A hull with the corners of a box is as far away as the box, wherever both are put."""
+    corners = np.array([(x, y, z) for x in (-0.1, 0.3) for y in (-0.2, 0.2) for z in (0.0, 0.5)])
+    box = mk.Shape("box", (0.4, 0.4, 0.5), mk.translation(0.1, 0.0, 0.25))
+    body = mk.load("panda")
+    rng = np.random.default_rng(5)
+    worlds = [
+        mk.World({"stone": [mk.Shape("hull", points=corners)], "ball": mk.Shape("sphere", (0.1,))}, capacity=3),
+        mk.World({"stone": [box], "ball": mk.Shape("sphere", (0.1,))}, capacity=3),
+    ]
+    problems = [mk.Problem(body, [mk.Distance(body, world)]) for world in worlds]
+    for _ in range(20):
+        place = mk.transform(rng.uniform(-0.6, 0.6, 3), mk.random_rotation(rng))
+        q = body.sample(rng)
+        depths = []
+        for world, problem in zip(worlds, problems, strict=True):
+            world.move("stone", place)
+            found = mk.solve(problem, start=q, budget=mk.Budget(evaluations=1))
+            depths.append((found.status, found.q))
+        assert depths[0][0] == depths[1][0]
+        assert np.abs(depths[0][1] - depths[1][1]).max() < 1e-6
+    for world, problem in zip(worlds, problems, strict=True):
+        world.remove("stone")
+        world["other"] = (
+            mk.Shape("hull", points=corners + 2.0)
+            if world is worlds[0]
+            else mk.Shape("sphere", (0.01,), mk.translation(2, 2, 2))
+        )
+        assert mk.solve(problem, start=body.home).success
+
+
+def test_motions_into_a_cloud_or_a_hull_are_found():
+    body = mk.load("panda")
+    q0 = body.home
+    q1 = q0.copy()
+    q1[0] += 1.2
+    hand = body.forward(0.5 * (q0 + q1))["panda_hand"][:3, 3]
+    cloud = mk.PointCloud(hand + np.random.default_rng(1).normal(scale=0.02, size=(200, 3)), radius=0.01)
+    stone = mk.hull(hand + np.random.default_rng(2).normal(scale=0.03, size=(30, 3)))
+    for others in (cloud, [stone], mk.World({"stone": stone})):
+        problem = mk.Problem(body, [mk.Distance(["panda_hand", "panda_link7"], others)])
+        check = mk.check_motion(problem, np.array([q0, q1]))
+        assert not check.free
+    away = mk.PointCloud(hand + 3.0 + np.zeros((5, 3)), radius=0.01)
+    assert mk.check_motion(mk.Problem(body, [mk.Distance("panda_hand", away)]), np.array([q0, q1])).free

@@ -51,7 +51,22 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="memetik", description=mk.__doc__)
     parser.add_argument("--version", action="version", version=f"memetik {mk.__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for family in (demo, show, cover, solve, batch, reach, evolve, motion, retarget, compare, bench, studio, warm, doctor):
+    for family in (
+        demo,
+        show,
+        cover,
+        solve,
+        batch,
+        reach,
+        evolve,
+        motion,
+        retarget,
+        compare,
+        bench,
+        studio,
+        warm,
+        doctor,
+    ):
         family.add_commands(commands)
     return parser
 

@@ -322,7 +322,12 @@ class World(Mapping[str, Obstacle]):
         with self._lock:
             state = {key: value for key, value in self.__dict__.items() if key not in ("_lock", "_watchers")}
             owned = {name: list(slots) for name, slots in self._slots.items()}
-            fresh = {"_numbers": self._numbers.copy(), "_owners": list(self._owners), "_slots": owned, "_points": dict(self._points)}
+            fresh = {
+                "_numbers": self._numbers.copy(),
+                "_owners": list(self._owners),
+                "_slots": owned,
+                "_points": dict(self._points),
+            }
             return {**state, **fresh, "_obstacles": dict(self._obstacles)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

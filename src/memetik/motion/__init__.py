@@ -35,7 +35,8 @@ from memetik.motion.track import Track, track
 from memetik.motion.trajectory import Trajectory
 
 __all__ = [
-    "BoneMatch", "Calibration", "Follower", "FootPlacer", "Meeting", "Motion", "MotionCheck", "Placed", "RetargetPlan", "RetargetReport", "Retargeted",
-    "Sample", "Servo", "Span", "Teleoperator", "Track", "Trajectory", "arc", "check_motion", "edit", "gait", "line", "place_feet",
-    "read_motion", "read_stream", "retarget", "retarget_plan", "smooth_poses", "track", "waypoints", "write_stream",
+    "BoneMatch", "Calibration", "Follower", "FootPlacer", "Meeting", "Motion", "MotionCheck", "Placed", "RetargetPlan",
+    "RetargetReport", "Retargeted", "Sample", "Servo", "Span", "Teleoperator", "Track", "Trajectory", "arc", "check_motion",
+    "edit", "gait", "line", "place_feet", "read_motion", "read_stream", "retarget", "retarget_plan", "smooth_poses", "track",
+    "waypoints", "write_stream",
 ]  # fmt: skip

@@ -153,18 +153,20 @@ class Plan:
         before, after = [none], [none]
         for objective, first, count, _, _ in self.obstacles:
             if objective in moving:
-                rows = moving[objective][:, : count * GROUP_OF_ONE].reshape(len(path), count, GROUP_OF_ONE)
-                rows = _seen_from(root_from_world, rows)
+                over = moving[objective][:, : count * GROUP_OF_ONE].reshape(len(path), count, GROUP_OF_ONE)
+                over = _seen_from(root_from_world, over)
                 drifting += range(first, first + count)
-                before.append(rows[:-1].reshape(len(path) - 1, -1))
-                after.append(rows[1:].reshape(len(path) - 1, -1))
+                before.append(over[:-1].reshape(len(path) - 1, -1))
+                after.append(over[1:].reshape(len(path) - 1, -1))
         solids, table = self._scratch(drifting)
         for objective, _, count, place, planned in self.obstacles:
             rows, points = objective.obstacle_numbers
             if rows.size + points.size != planned.size:  # another thread has just added some, or changed a hull
                 rows = planned[: count * GROUP_OF_ONE].reshape(count, GROUP_OF_ONE)
                 points = planned[rows.size :]
-            solids.data[place : place + planned.size] = np.concatenate([_seen_from(root_from_world, rows).ravel(), points])
+            solids.data[place : place + planned.size] = np.concatenate(
+                [_seen_from(root_from_world, rows).ravel(), points]
+            )
         for place, numbers in self.clouds:
             solids.data[place : place + numbers.size] = _cloud_seen_from(root_from_world, numbers)
         solids.pairs["clearance"] = self.pairs["clearance"] + clearance

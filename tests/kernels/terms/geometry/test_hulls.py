@@ -8,11 +8,11 @@ from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 
 from memetik import Shape, transform
+from memetik.collision import solids
+from memetik.collision.solids import solid, stack
 from memetik.geometry import random_rotation
 from memetik.kernels.terms.geometry.hulls import hull_apart
 from memetik.kernels.terms.geometry.solids import SOLID_DATA
-from memetik.collision import solids
-from memetik.collision.solids import solid, stack
 from tests.naive import coal
 from tests.naive.bodies import random_direction
 from tests.naive.distance import box, hull_distance, moved
