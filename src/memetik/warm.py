@@ -21,6 +21,7 @@ from numba.core import event
 import memetik as mk
 from memetik import scenes
 from memetik.body.replay import replay
+from memetik.collision import Style, cover_surface
 from memetik.errors import MissingExtraError, RefusedError
 from memetik.problem.fitness import fitness
 
@@ -165,6 +166,7 @@ def everything() -> list[Step]:
         Step("follower", _follow),
         Step("reachability", _reachability),
         Step("OFKT", _ofkt),
+        Step("covers", _cover),
         *(Step(f"scene {name}", partial(_scene, name)) for name in scenes.READY),
     ]
 
@@ -328,6 +330,11 @@ def _reachability() -> None:
     found = mk.reachability(mk.planar_chain((0.6, 0.4)), "tip", voxel=0.5, orientations=2, progress=False)
     with TemporaryDirectory() as folder:
         mk.draw_reachability(found, Path(folder) / "reach.svg")
+
+
+def _cover() -> None:
+    corners = np.array([(0.0, 0.0, 0.0), (0.2, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.3)])
+    cover_surface(corners[[(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]], Style())
 
 
 def _ofkt() -> None:
