@@ -85,7 +85,7 @@ def from_other(body: Body, q: ArrayLike, library: Library) -> Array:
                 places = (places - joint.origin[:3, 3]) @ joint.origin[:3, :3]
                 back = quaternion_of_matrix(joint.origin) * (1.0, -1.0, -1.0, -1.0)
                 quaternions = _multiplied(back, quaternions)
-            values = np.hstack([places, _turns(joint.order, quaternions)])
+            values = np.hstack([places, turns_of_quaternions(joint.order, quaternions)])
         elif _is_circle(joint, library):
             circle = _directions(given[:, -2:], f"{library.name}: cosine and sine of joint {joint.name!r}")
             values = np.hstack([given[:, :-2], np.arctan2(circle[:, 1:], circle[:, :1])])
@@ -160,7 +160,7 @@ def quaternions_of_turns(order: str, turns: Array) -> Array:
     return found
 
 
-def _turns(order: str, quaternions: Array) -> Array:
+def turns_of_quaternions(order: str, quaternions: Array) -> Array:
     """The three turns about moving axes of w, x, y, z, the middle one within ±90°, the others within ±180°."""
     axes, sign = axes_of_turns(order)
     w, (x, y, z) = quaternions[:, 0], sign * quaternions[:, axes].T

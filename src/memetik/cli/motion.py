@@ -22,7 +22,7 @@ def add_commands(commands: Any) -> None:
     show.add_argument("--layout", default="strip", help="strip, path or film, a moving picture (default: %(default)s)")
     show.add_argument("--out", type=Path, help="picture to write (default: memetik-out/NAME.svg)")
     show.add_argument("--feet", nargs="+", default=[], metavar="LINK", help="say when these stand")
-    convert = add_command(family, "convert", _convert, "write a clip as .bvh, .csv or .npz")
+    convert = add_command(family, "convert", _convert, "write a clip as .bvh, .glb, .csv or .npz")
     _add_clip(convert)
     _add_written(convert)
     convert.add_argument("--rate", type=float, help="frames a second")
@@ -46,7 +46,7 @@ def add_commands(commands: Any) -> None:
 
 
 def _add_clip(command: argparse.ArgumentParser) -> None:
-    command.add_argument("clip", help="a .bvh file, or a .csv or .npz of joint values")
+    command.add_argument("clip", help="a .bvh, .glb, .gltf or .vrm file, or a .csv or .npz of joint values")
     command.add_argument("--body", help="the body of a .csv or .npz: a bundled name or a path")
     command.add_argument(
         "--base", default="floating", help="its root: fixed, xyz, planar or floating (default: floating)"
@@ -57,7 +57,7 @@ def _add_clip(command: argparse.ArgumentParser) -> None:
 
 def _add_written(command: argparse.ArgumentParser) -> None:
     command.add_argument("to", type=Path, help="the file to write")
-    command.add_argument("--format", help="bvh, csv, npz or qpos (default: by the ending)")
+    command.add_argument("--format", help="bvh, glb, csv, npz or qpos (default: by the ending)")
     command.add_argument(
         "--to-scale", type=float, help="length of a unit of the .bvh that is written [m] (default: --scale)"
     )

@@ -1,4 +1,4 @@
-"""Files -> Body: URDF, SRDF and xacro, skeletons of BVH; `load` picks the reader."""
+"""Files -> Body: URDF, SRDF and xacro, skeletons of BVH and glTF; `load` picks the reader."""
 
 from memetik.read.load import load
 from memetik.read.resources import resolve_mesh

@@ -12,6 +12,7 @@ from memetik.body import Body
 from memetik.errors import FormatError, UnknownNameError, shown
 from memetik.read import xml
 from memetik.read.bvh import read_bvh_body
+from memetik.read.gltf import read_gltf_body
 from memetik.read.mjcf import read_mjcf
 from memetik.read.shapes import apply_shapes, read_shapes
 from memetik.read.srdf import apply, read_srdf
@@ -34,7 +35,8 @@ def load(
     up: str = "y",
     scale: float = 1.0,
 ) -> Body:
-    """A body by its bundled name, such as "panda", or from the path of a .urdf, .xacro, MuJoCo .xml or .bvh file.
+    """A body by its bundled name, such as "panda", or from the path of a file: .urdf, .xacro or MuJoCo's .xml,
+    or the skeleton of a .bvh, .glb, .gltf or .vrm.
 
     `base` frees the root: "xyz", "planar" or "floating", within `base_lower` and `base_upper` (see
     Body.with_base). `srdf` is a file with named chains, the home posture and links that may touch. Bundled
@@ -72,9 +74,9 @@ def _read_xml(path: Path, *, roots: Iterable[str | PathLike[str]], soft_limits: 
 # What reads a file, by its suffix.
 READERS: dict[str, Callable[..., Body]] = {
     ".urdf": _read_xml, ".xacro": read_xacro, ".xml": _read_xml, ".mjcf": read_mjcf, ".mjb": read_mjcf,
-    ".bvh": read_bvh_body,
+    ".bvh": read_bvh_body, ".glb": read_gltf_body, ".gltf": read_gltf_body, ".vrm": read_gltf_body,
 }  # fmt: skip
-SKELETONS = {".bvh"}  # files of animations, which take other options than models
+SKELETONS = {".bvh", ".glb", ".gltf", ".vrm"}  # files of animations, which take other options than models
 SUPPORTED = (
     f"a bundled name, {', '.join(suffix for suffix in READERS if suffix != '.xml')}, or .xml with a <robot> or <mujoco>"
 )

@@ -12,17 +12,22 @@ from memetik.geometry.checks import instance
 from memetik.motion.clips.motion import Motion
 from memetik.motion.clips.tables import read_csv, read_npz
 from memetik.read.bvh import Clip, read_bvh
+from memetik.read.gltf import read_gltf
 
-SKELETONS: dict[str, Callable[..., Clip]] = {".bvh": read_bvh}  # files that bring their body
+# Files that bring their body.
+SKELETONS: dict[str, Callable[..., Clip]] = {
+    ".bvh": read_bvh, ".glb": read_gltf, ".gltf": read_gltf, ".vrm": read_gltf
+}  # fmt: skip
 TABLES: dict[str, Callable[..., Motion]] = {".csv": read_csv, ".npz": read_npz}  # files of joint values
 
 
 def read_motion(path: str | PathLike[str], *, body: Body | None = None, up: str = "y", scale: float = 1.0) -> Motion:
-    """A clip from a file: .bvh with its skeleton, or .csv and .npz of joint values with a body that is given.
+    """A clip from a file: .bvh, .glb, .gltf or .vrm with its skeleton, or .csv and .npz of joint values of a body that is given.
 
     A skeleton becomes the motion's body: balls without limits under a floating root, so joint vectors hold everything.
     Its links and joints have the names of the file; the end of a last bone is the link NAME_EndSite. Local axes are those
-    of the file, and joint values its angles; the world is z up and in metres.
+    of the file, and joint values its angles; the world is z up and in metres. Of glTF (.glb, .gltf, .vrm) it is the nodes of
+    the first skin, or those that the first animation moves, with all above them, and this animation; of cubic splines the keys.
 
     A .csv has a line of names, "time" and then joints, and rows of seconds and joint values. A .npz has the arrays times,
     q and joint_names, or those of SMPL: poses (frames, 3 * joints) as axis-angles, trans and mocap_framerate or fps; its
