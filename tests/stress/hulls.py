@@ -188,9 +188,8 @@ class Judge:
 
 
 def panda() -> tuple[Path, Path]:
-    import example_robot_data  # type: ignore[import-not-found]
-
-    share = Path(example_robot_data.__file__).parents[4] / "share"
+    """Its model and the folder of its meshes: the package example_robot_data has no module, only files beside coal's."""
+    share = Path(library.__file__).parents[4] / "share"
     return share / "example-robot-data/robots/panda_description/urdf/panda.urdf", share
 
 
