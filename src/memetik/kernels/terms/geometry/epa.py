@@ -18,7 +18,7 @@ from memetik.kernels.terms.geometry.closest import unit
 from memetik.kernels.terms.geometry.support import CORNER, corner, corner_a, put_corner
 
 FLAT = 1e-10  # share of its size that A - B must be thick to have an inside
-DONE = 1e-12  # the same share of s(n) - h at which the search is done
+DONE = 1e-11  # the same share of s(n) - h at which the search is done
 COPLANAR = 1e-13  # the same share of the height over a face at which a new corner belongs to it
 
 # A face: the places of three corners, anticlockwise from outside, the normal, the distance from the origin.
@@ -208,27 +208,28 @@ def depth_of_cores(data, solids, pose, common, room, count, size, corners):
     put_face(room, faces + 2 * FACE, one, 3 * CORNER, two)
     put_face(room, faces + 3 * FACE, two, 3 * CORNER, 0)
     shell, starts = 4, (0, 0)
-    depth, n = math.inf, u
+    depth, n, best = math.inf, u, (0, one, two)
     while True:
         nearest = faces
         for k in range(1, shell):
             if room[faces + k * FACE + FACE_DISTANCE] < room[nearest + FACE_DISTANCE]:
                 nearest = faces + k * FACE
         h, u = room[nearest + FACE_DISTANCE], face_normal(room, nearest)
-        last = count == corners
-        to = (corners - 1 if last else count) * CORNER
+        last, to = count == corners - 1, count * CORNER
         starts = put_corner(data, solids, pose, starts, u, room, to)
         w = corner(room, to)
         reach = dot(w, u)
         if reach < depth:
             depth, n = reach, u
+            best = (int(room[nearest]), int(room[nearest + 1]), int(room[nearest + 2]))
         if reach - h <= DONE * size:
             return reach, contact(room, faces, shell, nearest, size), u
-        if last:
-            return depth, contact(room, faces, shell, nearest, size), n
-        shell, rim = open_up(room, faces, shell, edges, corners, w, COPLANAR * size)
-        if rim <= 0 or shell + rim > 2 * corners:
-            return depth, corner_a(room, to), n
+        rim = 0
+        if not last:
+            shell, rim = open_up(room, faces, shell, edges, corners, w, COPLANAR * size)
+        if rim <= 0 or shell + rim > 2 * corners:  # the best that was seen has to do
+            put_face(room, faces, best[0], best[1], best[2])
+            return depth, contact(room, faces, 1, faces, size), n
         for e in range(rim):
             put_face(room, faces + (shell + e) * FACE, int(room[edges + EDGE * e]), int(room[edges + EDGE * e + 1]), to)
         shell += rim
