@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from memetik.batch.cuda import pinned_rows, require_cuda, solve_on_cuda
 from memetik.batch.on_card import any_on_card, solve_on_card
+from memetik.batch.settle import settle_missed
 from memetik.batch.solution import Answers, BatchSolution, Tell
 from memetik.batch.threads import solve_on_threads
 from memetik.errors import MemetikError, ProblemError, shown
@@ -61,7 +62,8 @@ def solve_batch(
     Arrays that are on a graphics card already (PyTorch, CuPy, JAX, Numba; float64 or float32) stay there with device="cuda",
     and so do the answers: a DeviceBatchSolution. Poses are then rows x 4 x 4 or rows x 7, x, y, z and a quaternion w, x, y, z.
     device: "cpu", "cuda" for a graphics card, or "auto" for the card if there is one that can take the problem. A card finds
-    other solutions than the processor where one thread is not enough, and keeps the best posture it saw where it fails.
+    other solutions than the processor where one thread is not enough, and keeps the best posture it saw where it fails; with
+    objectives of different priorities, rows that it misses are solved by the processor, rank by rank.
     threads: as many as there are cores unless given. The answer is the same for any number.
     progress: a function that is told (rows done, rows in all); None draws a line on the terminal if it takes long, False
     keeps it silent.
@@ -97,6 +99,8 @@ def solve_batch(
         elif chosen_device == "cuda":
             most = budget.evaluations
             answers = solve_on_cuda(problem, columns.rows, columns.places, vectors, solver.seed, most, tell)
+            answers, settled = settle_missed(answers, problem, columns, vectors, solver.seed, budget, threads)
+            who = f"{who}, {settled} rows by priorities on the processor" if settled else who
         else:
             answers, who = solve_on_threads(problem, columns, vectors, solver.seed, budget, threads, tell)
     took, compiling = split_time(begin)

@@ -41,6 +41,10 @@ TRIES = ((0.1, 0.1), (0.25, 0.15), (0.5, 0.2), (0.5, 0.35), (1.0, 0.5))
 ENOUGH = 2  # of these that give a smooth path; the best of all is taken,
 PRICED = 0.2  # by what it costs where the path bends over this share of the stretch
 EVEN = 2.0  # the largest step of a frame that follows targets, in mean steps
+# A path that is smooth goes back to the targets that the track met, but for those near the ones that it missed: how near, as
+# shares of the stretch, the first that leaves the path smooth; and how much more these targets count.
+NEAR = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5)
+BACK = 1000.0
 
 
 class Smoothed(NamedTuple):
@@ -70,7 +74,7 @@ def smoothed(
         rough = uneven(path)
         if not rough[max(first - 1, 0) : last + 1].any():
             continue
-        found = _replaced(_Smoother(problem, moving, columns, scratch), path, first, last, uneven)
+        found = _replaced(_Smoother(problem, moving, columns, scratch), path, bad, (first, last), uneven)
         if found is not None:
             path, changed = found, True
     errors, statuses = np.zeros((len(path), c.terms.size)), np.zeros(len(path), dtype=np.int64)
@@ -80,11 +84,13 @@ def smoothed(
 
 
 def _replaced(
-    smoother: _Smoother, path: Array, first: int, last: int, uneven: Callable[[Array], NDArray[np.bool_]]
-) -> Array | None:
+    smoother: _Smoother, path: Array, bad: NDArray[np.bool_], stretch: tuple[int, int],
+    uneven: Callable[[Array], NDArray[np.bool_]],
+) -> Array | None:  # fmt: skip
     """The path with a smooth stretch around these steps, or None if none is found that keeps what must be kept."""
+    first, last = stretch
     length, steps = last - first + 1, len(path)
-    found: list[tuple[float, Array]] = []
+    found: list[tuple[float, Array, _Window, float]] = []
     tries = 0
     for wider, bend in TRIES:
         reach = max(round(wider * length), 4)
@@ -94,11 +100,25 @@ def _replaced(
             trial = path.copy()
             trial[window.inside] = candidate
             if not uneven(trial)[max(window.low - 1, 0) : window.high + 1].any():
-                found.append((smoother.price(trial, PRICED * length), trial))
+                found.append((smoother.price(trial, PRICED * length), trial, window, bend))
         tries += len(found) > before
         if tries == ENOUGH:
             break
-    return min(found, key=lambda pair: pair[0])[1] if found else None
+    if not found:
+        return None
+    _, best, window, bend = min(found, key=lambda each: each[0])
+    for share in NEAR:
+        met = ~_widened(bad, round(share * length))
+        back = smoother.returned(best, window, bend, met)
+        if back is not None and not uneven(back)[max(window.low - 1, 0) : window.high + 1].any():
+            return back
+    return best
+
+
+def _widened(bad: NDArray[np.bool_], by: int) -> NDArray[np.bool_]:
+    """Bad steps, and those that are no farther from one than so many steps."""
+    counts = np.convolve(bad, np.ones(2 * by + 1), mode="full")[by : by + len(bad)]
+    return np.asarray(counts > 0.5)
 
 
 def _stretches(bad: NDArray[np.bool_]) -> list[tuple[int, int]]:
@@ -157,6 +177,7 @@ class _Smoother:
         for objective, owned in zip(problem.objectives, self.c.owners, strict=True):
             if objective in moving:
                 self.kept[owned] = False
+        self.led = (self.c.terms["soft"] == 0) & ~self.kept  # those with a tolerance whose target moves
         self.rng = np.random.default_rng(0)
 
     def candidates(self, path: Array, window: _Window, bend: float) -> Iterator[Array]:
@@ -184,10 +205,25 @@ class _Smoother:
                 stretch[:, active] = fine
                 yield stretch
 
+    def returned(self, path: Array, window: _Window, bend: float, met: NDArray[np.bool_]) -> Array | None:
+        """The path with the stretch bent back to the targets of these steps; None if it loses what must be kept for it."""
+        every = np.arange(window.inside.start, window.inside.stop)
+        head, tail = window.fixed(1, len(path))
+        ends = path[[*head, *tail]][:, self.c.active]
+        x = np.ascontiguousarray(path[window.inside][:, self.c.active])
+        wanted = np.where(met[every], BACK, 1.0)
+        x, cost = self._settled(every, x, ends, len(head), (bend * len(every)) ** 4, MOST, wanted)
+        if not np.isfinite(cost):
+            return None
+        back = path.copy()
+        back[window.inside.start : window.inside.stop, self.c.active] = x
+        return back
+
     def price(self, path: Array, bend: float) -> float:
         """What a whole path costs: what it misses, and how much it bends, over so many steps."""
         x = np.ascontiguousarray(path[:, self.c.active])
-        return self._model(np.arange(len(path)), x, np.empty((0, x.shape[1])), 0, bend**4, np.ones(self.kept.size))[2]
+        plain = np.ones((len(x), self.kept.size))
+        return self._model(np.arange(len(path)), x, np.empty((0, x.shape[1])), 0, bend**4, plain)[2]
 
     def _between(self, path: Array, window: _Window, x: Array) -> Array:
         """A fine path through a coarse one."""
@@ -227,11 +263,19 @@ class _Smoother:
         return found
 
     def _settled(
-        self, steps: NDArray[np.int64], x: Array, ends: Array, before: int, stiffness: float, most: int
-    ) -> tuple[Array, float]:
-        """The path that the descent ends at, and its cost; infinite if something is missed that must not be."""
+        self, steps: NDArray[np.int64], x: Array, ends: Array, before: int, stiffness: float, most: int,
+        wanted: Array | None = None,
+    ) -> tuple[Array, float]:  # fmt: skip
+        """The path that the descent ends at, and its cost; infinite if something is missed that must not be.
+
+        wanted: (steps,) factors of the residuals whose targets move, 1 unless given.
+        """
         for factor in STRICTER:
-            x, cost = self._descended(steps, x, ends, before, stiffness, factor, most)
+            factors = np.ones((len(x), self.kept.size))
+            if wanted is not None:
+                factors[:, self.led] = wanted[:, np.newaxis]
+            factors[:, self.kept] = factor
+            x, cost = self._descended(steps, x, ends, before, stiffness, factors, most)
             if self._kept(steps, x):
                 return x, cost
         return x, np.inf
@@ -254,19 +298,24 @@ class _Smoother:
         count, n = x.shape
         rows = np.ascontiguousarray(self.columns.rows[steps])
         made = PathModel(
-            self.columns.places, rows, np.ascontiguousarray(x), factors, np.zeros(count), np.zeros((count, n)),
+            self.columns.places, rows, np.ascontiguousarray(x), factors[0], np.zeros(count), np.zeros((count, n)),
             np.zeros((count, n, n)),
         )  # fmt: skip
-        model_path(self.scratch.table, made)
+        kinds, kind = np.unique(factors, axis=0, return_inverse=True)
+        for k, factor in enumerate(kinds):
+            own = np.flatnonzero(kind.ravel() == k)
+            part = PathModel(self.columns.places, rows[own], made.x[own], factor, *(each[own] for each in made[4:]))
+            model_path(self.scratch.table, part)
+            for whole, written in zip(made[4:], part[4:], strict=True):
+                whole[own] = written
         around = np.ascontiguousarray(np.concatenate([ends[:before], x, ends[before:]]))
         return made, around, float(made.cost.sum() + stiffness * np.square(np.diff(around, n=2, axis=0)).sum())
 
     def _descended(
-        self, steps: NDArray[np.int64], x: Array, ends: Array, before: int, stiffness: float, factor: float, most: int
+        self, steps: NDArray[np.int64], x: Array, ends: Array, before: int, stiffness: float, factors: Array, most: int
     ) -> tuple[Array, float]:
-        """Levenberg-Marquardt over the whole stretch."""
+        """Levenberg-Marquardt over the whole stretch; factors (steps, terms) are those of the residuals."""
         count, n = x.shape
-        factors = np.where(self.kept, factor, 1.0)
         path, around, cost = self._model(steps, x, ends, before, stiffness, factors)
         damping, band, step = 1e-3, np.empty((count * n, 2 * n + 1)), np.empty((count, n))
         calm = 0
