@@ -57,3 +57,18 @@ def test_a_card_judges_as_the_processor_does(rng):
     assert ((card.q >= body.lower) & (card.q <= body.upper)).all()
     for q, target in zip(card.q[card.success], targets[card.success], strict=True):
         np.testing.assert_allclose(body.forward(q)["panda_hand"], target, atol=2e-3)
+
+
+@pytest.mark.only_if(CARD, "machines with a graphics card")
+def test_arrays_on_the_card_give_what_numpy_arrays_do(rng):
+    body = mk.load("panda")
+    pose = mk.Pose("panda_hand", np.eye(4))
+    problem = mk.Problem(body, pose)
+    targets = np.array([body.forward(body.sample(rng))["panda_hand"] for _ in range(200)])
+    starts = np.array([body.sample(rng) for _ in targets])
+    usual = mk.solve_batch(problem, {pose: targets}, starts, device="cuda")
+    card = mk.solve_batch(problem, {pose: cuda.to_device(targets)}, cuda.to_device(starts), device="cuda")
+    assert isinstance(card, mk.DeviceBatchSolution)
+    np.testing.assert_allclose(card.numpy().q, usual.q, atol=1e-9)
+    np.testing.assert_array_equal(cuda.as_cuda_array(card.success).copy_to_host(), usual.success)
+    np.testing.assert_allclose(cuda.as_cuda_array(card.errors[pose]).copy_to_host(), usual.errors[pose], atol=1e-9)

@@ -382,13 +382,13 @@ class General(Launcher):
 
     spread = 1
     wider = 8
-    threads, per_block, blocks = 2 * LANES, 1, 8
+    threads, per_block, blocks = 2 * LANES, 1, 6
 
     @property
     def few(self) -> int:  # type: ignore[override]
         """Whole bodies recombine limbs over many attempts, which many short searches cannot do. But a batch of which all have
-        a place on the card at once soon waits for its hardest row alone: 1,000 humanoids take 34 ms with 200, 22 with 30."""
-        return 30 if self.count <= 2 * self.blocks * self.kept.multiprocessors else 200
+        a place on the card at once soon waits for its hardest row alone."""
+        return 30 if self.count <= 16 * self.kept.multiprocessors else 200
 
     @property
     def later(self) -> int:  # type: ignore[override]
@@ -398,7 +398,8 @@ class General(Launcher):
     def _kernel(self) -> Any:
         from memetik.kernels.cuda.general import general_kernel, kinds_of
 
-        return general_kernel(kinds_of(self.c.terms, self.c.kernels), self.plan.local_search)
+        n, m = self.c.variables.size, self.c.residuals
+        return general_kernel(kinds_of(self.c.terms, self.c.kernels), self.plan.local_search, m <= n, min(n, m) < LANES)
 
     @cached_property
     def _buffer(self) -> int:
@@ -451,7 +452,7 @@ class Kept:
         """The record with its arrays in the memory of the card."""
         if SIMULATED:
             return record
-        return type(record)(*map(self._array, record))
+        return type(record)(*(value if isinstance(value, int) else self._array(value) for value in record))
 
     def _array(self, array: NDArray[Any]) -> CardArray:
         there = self.cuda.to_device(np.ascontiguousarray(array))
@@ -497,4 +498,31 @@ def _tree(problem: FlatProblem) -> Tree:
     else:
         pairs = [(t, -1) for t in few]
     found = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return Tree(np.argsort(depths, kind="stable"), levels, found, stumps, carried)
+    couples, shared = _couples(problem)
+    springs = int((terms["rows"] == 0).sum())
+    return Tree(springs, np.argsort(depths, kind="stable"), levels, found, stumps, carried, couples, shared)
+
+
+def _couples(problem: FlatProblem) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The lower triangle of J J^T in squares of up to three rows and columns, which have the same term each, and the variables
+    that move both; those with the most first, so that lanes end together."""
+    sides = [
+        (row, min(3, int(term["row"] + term["rows"]) - row), t)
+        for t, term in enumerate(problem.terms)
+        for row in range(int(term["row"]), int(term["row"] + term["rows"]), 3)
+    ]
+    if problem.terms["rows"].sum() > problem.variables.size:
+        sides = []  # then steps go by the variables
+    squares = []
+    for row, rows, t in sides:
+        for column, columns, other in sides:
+            if column <= row:
+                both = np.flatnonzero((problem.affects[t] != 0) & (problem.affects[other] != 0))
+                squares.append((row, column, rows, columns, both))
+    squares.sort(key=lambda square: -len(square[4]))
+    ends = np.cumsum([0, *(len(both) for *_, both in squares)])
+    couples = [
+        (row, column, ends[k], ends[k + 1], rows, columns) for k, (row, column, rows, columns, _) in enumerate(squares)
+    ]
+    shared = np.concatenate([np.zeros(0, dtype=np.int64), *(both for *_, both in squares)])
+    return np.array(couples, dtype=np.int64).reshape(-1, 6), shared

@@ -30,7 +30,7 @@ from memetik.kernels.terms.geometry.solids import NOWHERE
 
 cuda: Any = numba.cuda  # it has no types
 read = card_reader(WarpLaunch)
-OPTIONS = {} if SIMULATED else {"max_registers": 128}  # so that eight problems fit on a multiprocessor
+OPTIONS = {} if SIMULATED else {"max_registers": 168}  # so that six problems fit on a multiprocessor
 
 Kinds = tuple[tuple[int, Any, Any], ...]  # kind, residual kernel, Jacobian kernel
 
@@ -77,8 +77,8 @@ def _hulls(translate: Translator | None) -> Any:
 
 
 @cache
-def general_kernel(kinds: Kinds, attempt: Any) -> Any:
-    """The kernel for problems whose terms are of these kinds, with a local search."""
+def general_kernel(kinds: Kinds, attempt: Any, by_residuals: bool, small: bool) -> Any:
+    """The kernel for problems whose terms are of these kinds, with a local search; the last two are for steps_by_lanes."""
 
     @cuda.jit(device=True)
     def no_time(clock):
@@ -98,7 +98,7 @@ def general_kernel(kinds: Kinds, attempt: Any) -> Any:
         call_jacobian: _by_kind((kind, terms_only(jacobian)) for kind, _, jacobian in kinds),
     })  # fmt: skip
     by_kind = translate(call_residual), translate(call_jacobian)
-    instead, serve = cooperate(translate, *by_kind)
+    instead, serve = cooperate(translate, *by_kind, by_residuals, small)
     for kernel, function in instead.items():
         translate.replace(kernel, function)
     local_search, count = translate(attempt), translate(count_residuals)

@@ -20,7 +20,7 @@ TERMS = WORDS  # then a squared error and a verdict for each term, and a number 
 
 DONE, BEGIN, PLACE, MEASURE, LINEAR_MODEL, STEP = 0, 1, 2, 3, 4, 5
 SHORTEN, TAKE_STEP, REMEMBER, RANK, BEST, END = 6, 7, 8, 9, 10, 11
-DISTANCES, ANGLES = 12, 13
+DISTANCES, ANGLES, BOUNDED_STEP = 12, 13, 14
 
 
 @cuda.jit(device=True)

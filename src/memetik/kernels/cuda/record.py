@@ -111,6 +111,7 @@ class WarpScratch(NamedTuple):
 class Tree(NamedTuple):
     """The motions of a body as the lanes share them."""
 
+    springs: int  # how many terms pull at single variables
     rows: Array = integers("nodes")  # all motions, level by level: those of a level hang on those before
     levels: Array = integers("levels")  # where each level begins in `rows`, and where the last one ends
     pairs: Array = integers("pairs", 2)  # a term and a motion that moves it, or -1 for all that do
@@ -118,6 +119,10 @@ class Tree(NamedTuple):
     stump_frames: Array = records(
         FRAME, "nodes", "frames"
     )  # for every motion the frames that it carries, the others on none
+    couples: Array = integers(
+        "couples", 6
+    )  # a row and a column of J J^T, where what moves both begins and ends, how many
+    shared: Array = integers("shared")  # variables that move both, one couple after another
 
 
 class WarpLaunch(NamedTuple):

@@ -21,6 +21,7 @@ from memetik.kernels.cuda.orders import (
     ANGLES,
     BEGIN,
     BEST,
+    BOUNDED_STEP,
     DISTANCES,
     DONE,
     END,
@@ -47,13 +48,14 @@ from memetik.kernels.cuda.orders import (
 )  # fmt: skip
 from memetik.kernels.cuda.record import LANES
 from memetik.kernels.cuda.table import address_of, floats_at
-from memetik.kernels.cuda.warp_step import step_share
+from memetik.kernels.cuda.warp_step import shorten_share, steps_by_lanes
 from memetik.kernels.math.pose import axis, compose, load, store
 from memetik.kernels.memetic.population_poses import add_angles, add_distances, best_of, load_poses
 from memetik.kernels.memetic.search import rank
 from memetik.kernels.problem.budget import ERROR, remember
 from memetik.kernels.problem.evaluate import measure, place, term_error
 from memetik.kernels.problem.least_squares import (
+    bounded_step,
     damped_step,
     linear_model,
     prepare_step,
@@ -92,10 +94,11 @@ def end_share(lane, launch, task, q, outcome):
     meet()
 
 
-def cooperate(translate, residual_of, jacobian_of):
+def cooperate(translate, residual_of, jacobian_of, by_residuals, small):
     """What takes the place of the long kernels in the leader's search, and what the lanes do, `serve`.
 
-    `residual_of` and `jacobian_of` are device functions that call the kernels of a term of any kind.
+    `residual_of` and `jacobian_of` are device functions that call the kernels of a term of any kind; `by_residuals` and `small`
+    are for steps_by_lanes.
     """
     motion, tip, product, direction = translate(local), translate(frame_pose), translate(compose), translate(axis)
     get, put, clamped, error_of = translate(load), translate(store), translate(clamp), translate(term_error)
@@ -195,16 +198,12 @@ def cooperate(translate, residual_of, jacobian_of):
             scale = term.scale * root if term.soft else term.scale
             if scale == 0.0:
                 continue
-            if i < 0:
-                jacobian_of(
-                    term.jacobian, term, data, work.world, x, nodes, problem.frames, work.poses, work.axes, scale,
-                    jacobian,
-                )  # fmt: skip
-            else:
-                jacobian_of(
-                    term.jacobian, term, data, work.world, x, tree.stumps, tree.stump_frames[i], work.poses, work.axes,
-                    scale, jacobian,
-                )  # fmt: skip
+            nodes, frames = problem.nodes, problem.frames
+            if i >= 0:
+                nodes, frames = tree.stumps, tree.stump_frames[i]
+            jacobian_of(
+                term.jacobian, term, data, work.world, x, nodes, frames, work.poses, work.axes, scale, jacobian
+            )  # fmt: skip
         if lane == 0:  # springs of several terms may pull at one variable
             for t in range(terms.size):
                 scale = terms[t].scale * root if terms[t].soft else terms[t].scale
@@ -236,22 +235,14 @@ def cooperate(translate, residual_of, jacobian_of):
     def nothing_to_prepare(problem, work):
         pass
 
-    # ---- Move: a variable a lane -----------------------------------------------------------------------------------
+    step_share = steps_by_lanes(clamped, by_residuals, small)
 
     @cuda.jit(device=True)
-    def shorten_share(lane, longest, work):
-        numbers = cuda.shared.array(0, FLOAT)
-        most = 0.0
-        for k in range(lane, work.step.size, LANES):
-            most = max(most, abs(work.step[k]))
-        numbers[SLOTS + lane] = most
-        meet()
-        for other in range(LANES):
-            most = max(most, numbers[SLOTS + other])
-        if most > longest:
-            for k in range(lane, work.step.size, LANES):
-                work.step[k] *= longest / most
-        meet()
+    def bounded_step_all(problem, x, damping, longest, work):
+        cuda.shared.array(0, FLOAT)[TARGET] = longest
+        order(BOUNDED_STEP, address_of(x), damping)
+
+    # ---- Move: a variable a lane -----------------------------------------------------------------------------------
 
     @cuda.jit(device=True)
     def shorten_all(longest, work):
@@ -376,8 +367,8 @@ def cooperate(translate, residual_of, jacobian_of):
                 measure_share(lane, problem.terms, problem.data, work.world, x, number, work.residual)
             elif todo == LINEAR_MODEL:
                 linear_model_share(lane, problem, x, number, tree, work)
-            elif todo == STEP:
-                step_share(lane, problem, number, work)
+            elif todo in (BOUNDED_STEP, STEP):
+                step_share(lane, problem, x, number, numbers[TARGET], tree, work, todo == BOUNDED_STEP)
             elif todo == SHORTEN:
                 shorten_share(lane, number, work)
             elif todo == TAKE_STEP:
@@ -396,7 +387,7 @@ def cooperate(translate, residual_of, jacobian_of):
 
     instead = {
         place: place_all, measure: measure_all, linear_model: linear_model_all, damped_step: step_all,
-        step_by_limbs: step_all, prepare_step: nothing_to_prepare,
+        step_by_limbs: step_all, prepare_step: nothing_to_prepare, bounded_step: bounded_step_all,
         shorten: shorten_all, take_step: take_step_all, remember: remember_all, rank: rank_all, best_of: best_all,
         add_distances: add_distances_all, add_angles: add_angles_all,
     }  # fmt: skip
