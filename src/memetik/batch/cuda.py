@@ -275,14 +275,14 @@ class Launcher:
             return
         tasks = tasks._replace(columns=there["columns"], targets=card["targets"], starts=card["starts"], which=which)
         found, results = (Results(*(place[name] for name in ANSWERS)) for place in (tried, card))
-        problem = self.kept.problem._replace(data=there["data"])
+        problem = self.kept.problem_with(there["data"])
         launch = self._given(Launch(problem, self.kept.population, tasks, found, there["counter"]), self._blocks)
         rows, terms = tasks.number // tasks.spread, int(self.c.terms.size)
         settle = Round(found, results, rows, tasks.spread, terms, fresh, which, missed, there["count"])
         self.work.filled, self.work.records = key, (launch, settle)
         if not SIMULATED:
             for table, record in zip(here["tables"], self.work.records, strict=True):
-                numbers = np.fromiter(words(record), dtype=np.int64)
+                numbers = np.fromiter(words(record, self.kept.known), dtype=np.int64)
                 table[: len(numbers)] = numbers
 
     def _launch(self, rows: int, *, listed: bool = True) -> None:
@@ -447,6 +447,20 @@ class Kept:
         self.multiprocessors = 1 if SIMULATED else int(cuda.get_current_device().MULTIPROCESSOR_COUNT)
         self._lock = threading.Lock()
         self._free: dict[Any, list[Block]] = {}
+        self._problems: dict[int, FlatProblem] = {}  # by the address of their data
+        self.known: dict[int, list[int]] = {}  # the words of records that stay, by their id
+        if not SIMULATED:
+            self.known = {id(record): list(words(record)) for record in (self.population, self.tree)}
+
+    def problem_with(self, data: Any) -> FlatProblem:
+        """The problem with its data elsewhere on the card."""
+        problem: FlatProblem | None = None if SIMULATED else self._problems.get(data.address)
+        if problem is None:
+            problem = self.problem._replace(data=data)
+        if not SIMULATED and id(problem) not in self.known:
+            self.known[id(problem)] = list(words(problem))
+            self._problems[data.address] = problem  # kept, so that no other has its id
+        return problem
 
     def _sent(self, record: Any) -> Any:
         """The record with its arrays in the memory of the card."""

@@ -131,6 +131,7 @@ def solve_on_card(
     launcher.run({**incoming.memory.card, **answers.card, **scratch.card}, most)
     incoming.require_good()
     incoming.mark(answers)
+    launcher.kept.give_back(incoming.block)
     launcher.close()
     found: dict[str, Any] = {name: _array(cuda, answers, name, kind) for name, kind in fields.items()}
     rows, vectors = (_array(cuda, incoming.memory, name, incoming.fields[name]) for name in ("targets", "starts"))

@@ -15,7 +15,7 @@ makes a table keeps its arrays alive as long as it is used. A kernel may read th
 
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypeVar, get_type_hints
 
 import numba
@@ -129,8 +129,8 @@ def table_of(record: Any) -> Any:
     return np.fromiter(words(record), dtype=np.int64) if COMPILED else record
 
 
-def words(record: Any) -> Iterator[int]:
-    """The words of the table of a record, one after another."""
+def words(record: Any, known: Mapping[int, Sequence[int]] | None = None) -> Iterator[int]:
+    """The words of the table of a record, one after another; `known` are those of records in it, by their id."""
     kind: Any = type(record)
     for (name, field), value in zip(fields(kind).items(), record, strict=True):
         if isinstance(field, ArrayField):
@@ -144,8 +144,10 @@ def words(record: Any) -> Iterator[int]:
             yield int(np.float64(value).view(np.int64))
         elif field in (int, bool):
             yield int(value)
+        elif known and id(value) in known:
+            yield from known[id(value)]
         else:
-            yield from words(value)
+            yield from words(value, known)
 
 
 def reader(kind: Any) -> Any:
