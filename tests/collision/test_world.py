@@ -272,6 +272,7 @@ def test_hulls_stand_in_a_world_and_move_there():
             if world is worlds[0]
             else mk.Shape("sphere", (0.01,), mk.translation(2, 2, 2))
         )
+        world.move("ball", mk.translation(2.0, -2.0, 2.0))
         assert mk.solve(problem, start=body.home).success
 
 
