@@ -267,6 +267,24 @@ def test_margin_can_change():
     assert_allclose(residuals(problem, body.home), before + 1.0)
 
 
+def test_clearance_is_judged_and_margin_is_not():
+    """Error is what is missing of the clearance; the residual aims beyond it by the margin."""
+    body = Body("probe", [Link("world"), Link("tip")], [Joint("base", "xyz", "world", "tip")])
+    q = np.array([0.5, 0.0, 0.0])
+    make = lambda clearance: Distance(body.frame("tip"), [(0.0, 0.0, 0.0, 0.2)], clearance=clearance, margin=0.1)  # noqa: E731
+    assert error_at(make(0.29), body, q) == 0.0
+    assert_allclose(residuals(Problem(body, [make(0.29)]), q), 0.09)
+    assert_allclose(error_at(make(0.35), body, q), 0.05)
+    objective = make(0.0)
+    problem = Problem(body, [objective])
+    assert_allclose(residuals(problem, q), 0.0)
+    objective.clearance = 0.35
+    assert_allclose(residuals(problem, q), 0.15)
+    solution = Memetic().solve(problem, q)
+    assert solution.success
+    assert np.linalg.norm(solution.q) >= 0.55
+
+
 # ---- Which links can collide ----------------------------------------------------------------------------------
 
 
@@ -331,6 +349,7 @@ def test_bundled_bodies_do_not_collide_at_home(name):
         (lambda: Distance("link1", "link1"), "itself"),
         (lambda: Distance([], (0.0, 0.0, 0.0)), "at least one link or frame"),
         (lambda: Distance("link1", (0.0, 0.0, 0.0), radius=-0.1), "radius is -0.1"),
+        (lambda: Distance("link1", (0.0, 0.0, 0.0), clearance=-0.1), "clearance is -0.1"),
         (lambda: Distance("link1", (0.0, 0.0, 0.0), margin=np.inf), "margin is inf"),
         (lambda: Distance("link1", Shape("mesh", (1.0, 1.0, 1.0), mesh="a.stl")), "mesh.*capsule"),
         (lambda: SelfDistance(chain_of_solids(), ["a", "b"]), "a, b can collide"),

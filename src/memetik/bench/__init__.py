@@ -33,6 +33,7 @@ _EXPERIMENTS = {
     "claims.tracking": "paths of poses: cost and largest change of a step, against the least possible",
     "claims.servo": "a servo at 1 kHz beside pink and mink: the cost of a tick, and the edge of the workspace",
     "claims.retarget": "motions of people on a robot, beside the scheme of GMR",
+    "claims.clutter": "poses free of collisions: an arm among 20 obstacles, a humanoid that keeps off itself",
     "claims.cuda": "batches on a graphics card, by their size",
     "nao_paper.nao": "FABRIK, Jacobian methods and networks on the arm of the NAO (Poddighe 2013)",
     "nao_paper.chains": "FABRIK, CCD, DLS and SDLS on chains of 2 to 100 joints (open in Poddighe 2013)",
@@ -46,7 +47,7 @@ _EXPERIMENTS = {
     "ofkt_paper.forms": "quaternion-vector against matrix form inside the forward kinematics kernel",
 }
 
-_WITHOUT_FIGURES = ("covers", "cuda", "forms", "learned", "retarget", "solutions")  # all others need matplotlib
+_WITHOUT_FIGURES = ("clutter", "covers", "cuda", "forms", "learned", "retarget", "solutions")  # all others need matplotlib
 
 
 def experiments() -> dict[str, str]:

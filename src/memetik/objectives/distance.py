@@ -17,6 +17,7 @@ from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_array, several, text
 from memetik.kernels.terms.distance import DISTANCE, GROUP_CENTER, GROUP_SOLIDS, HULL_DISTANCE
 from memetik.kernels.terms.geometry.solids import SOLID_POINTS
+from memetik.objectives.broad_phase import Group, pair_lists, place_group
 from memetik.objectives.objective import (
     FrameLike,
     Packer,
@@ -37,14 +38,32 @@ class Apart(Single):
     """Common to Distance and SelfDistance: pairs of groups of solids."""
 
     def __init__(
-        self, *, margin: float, tolerance: float | None, weight: float, name: str | None, priority: int
+        self,
+        *,
+        clearance: float,
+        margin: float,
+        tolerance: float | None,
+        weight: float,
+        name: str | None,
+        priority: int,
     ) -> None:
         super().__init__(weight=weight, tolerance=tolerance, name=name, priority=priority)
+        self.clearance = clearance
         self.margin = margin
 
     @property
+    def clearance(self) -> float:
+        """How far apart is required [m]: what decides whether the objective is satisfied. 0 is contact."""
+        return self._clearance
+
+    @clearance.setter
+    def clearance(self, value: float) -> None:
+        self._clearance = checked_length(value, self.name, "clearance")
+        self._changed()
+
+    @property
     def margin(self) -> float:
-        """How far beyond contact the search aims [m], so that rounding does not end in contact."""
+        """How far beyond the clearance the search aims [m], so that rounding does not end short of it."""
         return self._margin
 
     @margin.setter
@@ -53,48 +72,53 @@ class Apart(Single):
         self._changed()
 
     def _pack_pairs(
-        self, packer: Packer, pairs: Sequence[tuple[int, int]], frames: Sequence[FrameLike], hulls: bool
+        self, packer: Packer, pairs: Sequence[tuple[Group, Group]], frames: Sequence[FrameLike], hulls: bool
     ) -> None:
-        """Add the term: `pairs` are places of groups, `frames` what carries them; `hulls`: some of the solids are."""
+        """Add the term; `frames` are what carries the groups; `hulls`: some of the solids are."""
         if pairs:
+            moving = dict.fromkeys(each.frame for pair in pairs for each in pair if each.frame >= 0)
+            lists = pair_lists(packer, pairs)
             packer.add(
-                HULL_DISTANCE if hulls else DISTANCE, tolerance=self.tolerance, rows=min(len(pairs), ROWS), count=len(pairs),
-                data=packer.numbers([self.margin, *(place for pair in pairs for place in pair)]),
-                reach=max(packer.reach(frame) for frame in frames),
-                more_frames=[packer.frame(_link(frame)) for frame in frames],
+                HULL_DISTANCE if hulls else DISTANCE, tolerance=self.tolerance, rows=min(len(pairs), ROWS), count=len(lists),
+                data=packer.numbers([self.margin, self.clearance, *(number for each in lists for number in each)]),
+                reach=max(packer.reach(frame) for frame in frames), more_frames=list(moving),
             )  # fmt: skip
 
 
 class Distance(Apart):
-    """Frames or links keep away from obstacles: max(0, r_a + r_b - |a - b|) <= tolerance [m] for each pair of shapes.
+    """Frames or links keep away from obstacles: max(0, clearance - d) <= tolerance [m] for each pair of shapes, with their
+    distance d = |a - b| - r_a - r_b.
 
     frame: what keeps away, one or several. A link by name stands for its collision shapes, a body for all its links that
     have some. A frame, or a link with `radius` [m], stands for a ball of that radius around its origin.
     others: what to keep away from: points (k, 3) or spheres (k, 4) in the world, shapes placed in the world, clouds of
     thousands of points (mk.PointCloud), links of the body by name (their shapes) or frames (their origins), or a list of these;
     or a World, whose obstacles come, move and go.
-    margin: the search aims at this distance [m] beyond contact. Contact itself is satisfied, anything deeper is not, as
-    in eq. 4.7 of the thesis, whose loss is infinite there.
+    clearance: the distance that is required [m], and judged: an answer is REACHED only if every pair is that far apart, by
+    the exact distances at the joint vector that is returned. 0 is contact, as in eq. 4.7 of the thesis, whose loss is
+    infinite there.
+    margin: the search aims at this distance [m] beyond the clearance. It is not judged: an answer may be anywhere in it.
 
     a and b are the closest points of the cores of two shapes, r_a and r_b what surrounds these: the centre of a sphere,
     the axis of a capsule, the whole of a box or of a convex hull. The distances are exact, save for cylinders: from all but
     hulls such a one counts as being where both the capsule and the box around it are, which sticks out at the rims only.
-    Meshes count as their convex hulls (mk.hull, mk.with_hulls), or must be covered by simple shapes. The error is the depth
-    of the deepest pair.
+    Meshes count as their convex hulls (mk.hull, mk.with_hulls), or must be covered by simple shapes (body.with_shapes). The
+    error is what the nearest pair lacks of the clearance: with none, the depth of the deepest pair.
     """
 
     world: World | None = None  # also of those that were written to a file before there were worlds
 
     def __init__(
         self, frame: Body | FrameLike | Iterable[FrameLike], others: object, *, radius: float | None = None,
-        margin: float = 0.005, tolerance: float | None = 0.0, weight: float = 1.0, name: str | None = None,
-        priority: int = 1,
+        clearance: float = 0.0, margin: float = 0.005, tolerance: float | None = 0.0, weight: float = 1.0,
+        name: str | None = None, priority: int = 1,
     ) -> None:  # fmt: skip
         self.kept = _kept(frame)
         usual = f"Distance of {len(self.kept)} links" if len(self.kept) > 1 else None
         super().__init__(
-            margin=margin, tolerance=tolerance, weight=weight, name=checked_name(name) or usual, priority=priority
-        )
+            clearance=clearance, margin=margin, tolerance=tolerance, weight=weight, name=checked_name(name) or usual,
+            priority=priority,
+        )  # fmt: skip
         self.radius = None if radius is None else checked_length(radius, self.name, "radius")
         self.world = others if isinstance(others, World) else None
         self.others, self.clouds, obstacles = _sort(() if isinstance(others, World) else others, self.name)
@@ -174,8 +198,8 @@ class Distance(Apart):
         renew_kernels(groups)
         self._world.assign(0, groups.ravel())
         world = packer.target(self._world)
-        others += range(world, world + groups.size, GROUP_OF_ONE)
-        others += (packer.numbers(numbers) for cloud in self.clouds for numbers in cloud.groups())
+        others += [Group(place) for place in range(world, world + groups.size, GROUP_OF_ONE)]
+        others += [Group(packer.numbers(numbers)) for cloud in self.clouds for numbers in cloud.groups()]
         hulls = bool((groups[:, GROUP_SOLIDS + SOLID_POINTS] > 0.0).any()) or _with_hulls(packer.body, self.frames())
         pairs = [
             (one, other)
@@ -195,12 +219,12 @@ class Distance(Apart):
             raise ProblemError(f"{self.name}: many obstacles must be an array of rows x {count} x 3 or 4.")
         return rows, self._world
 
-    def _group(self, packer: Packer, frame: FrameLike, radius: float | None) -> int:
+    def _group(self, packer: Packer, frame: FrameLike, radius: float | None) -> Group:
         if isinstance(frame, str) and radius is None:
             solids = link_solids(packer.body, frame, self.name)
         else:
             solids = [ball(packer.body.frame(frame).link_from_frame[:3, 3], radius or 0.0)]
-        return packer.numbers(group(packer.frame(_link(frame)), solids))
+        return place_group(packer, _link(frame), solids)
 
 
 class SelfDistance(Apart):
@@ -208,20 +232,21 @@ class SelfDistance(Apart):
 
     links: which to look at, by name; all that have collision shapes unless given. Left out are pairs that
     `body.touching` allows, pairs joined by one joint or welded together, and those in `ignore`; `pairs` lists the rest.
-    Distances, margin and tolerance are as in Distance.
+    Distances, clearance, margin and tolerance are as in Distance.
     """
 
     def __init__(
         self, body: Body, links: Iterable[str] | None = None, *, ignore: Iterable[tuple[str, str]] = (),
-        margin: float = 0.005, tolerance: float | None = 0.0, weight: float = 1.0, name: str | None = None,
-        priority: int = 1,
+        clearance: float = 0.0, margin: float = 0.005, tolerance: float | None = 0.0, weight: float = 1.0,
+        name: str | None = None, priority: int = 1,
     ) -> None:  # fmt: skip
         if not isinstance(body, Body):
             raise ProblemError(f"SelfDistance: {shown(body)} is not a body. Give the one whose links keep apart.")
         usual = f"SelfDistance of {body.name}"
         super().__init__(
-            margin=margin, tolerance=tolerance, weight=weight, name=checked_name(name) or usual, priority=priority
-        )
+            clearance=clearance, margin=margin, tolerance=tolerance, weight=weight, name=checked_name(name) or usual,
+            priority=priority,
+        )  # fmt: skip
         names = [link.name for link in body.links.values() if link.shapes]
         if links is not None:
             given = several(links, ProblemError, f"{self.name}: links", "['hand', 'elbow']")
@@ -250,7 +275,7 @@ class SelfDistance(Apart):
         part = welded(packer.body)  # locked joints weld more links together
         pairs = [(a, b) for a, b in self.pairs if part[a] != part[b]]
         groups = {
-            link: packer.numbers(group(packer.frame(link), link_solids(packer.body, link, self.name)))
+            link: place_group(packer, link, link_solids(packer.body, link, self.name))
             for link in dict.fromkeys(link for pair in pairs for link in pair)
         }
         self._pack_pairs(

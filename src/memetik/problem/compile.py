@@ -52,6 +52,7 @@ class Compiled:
     balls: NDArray[np.void]  # joints that step by rotations
     mounts: NDArray[np.void]  # what hangs on the root, if the problem has one
     kernels: Sequence[tuple[Any, Any]]  # residual and Jacobian of each term, nothing for springs
+    reads: Sequence[Sequence[int]]  # rows of the frames that each term reads
     owners: tuple[slice, ...]  # the terms of each objective
     priorities: NDArray[np.int64]  # (terms)
     one_pose: bool  # nothing but one full pose of one frame, which has methods of its own
@@ -207,17 +208,24 @@ def compile_problem(
     mark_springs(balls, variables, data, springs)
     _require_influence(objectives, owners, affects[:, variables["lower"] < variables["upper"]])
     split = split_residuals(terms, affects)
-    for variable, moves in zip(variables, affects.T, strict=True):
-        moved = terms[(moves != 0) & (terms["rows"] > 0)]
-        if len(moved):
-            variable["row_begin"], variable["row_end"] = moved["row"].min(), (moved["row"] + moved["rows"]).max()
+    write_row_ranges(variables, terms, affects)
+    every = list(range(len(frames)))
+    reads = [rows if len(frames) == asked else every for rows, _ in packed.reads]
     compiled = Compiled(
         nodes, frames, terms, variables, limits, data, affects, split, balls, _mounts(nodes, frames, place), packed.kernels,
-        owners, np.array(packed.priorities, dtype=np.int64), _is_one_pose(terms, data, nodes),
+        reads, owners, np.array(packed.priorities, dtype=np.int64), is_one_pose(terms, data, nodes),
     )  # fmt: skip
     if not compiled.one_pose:
         compiled.record  # noqa: B018 - compile the terms now, before the clock of a solve runs
     return compiled
+
+
+def write_row_ranges(variables: NDArray[np.void], terms: NDArray[np.void], affects: NDArray[np.uint8]) -> None:
+    """Write which residuals each variable moves."""
+    for variable, moves in zip(variables, affects.T, strict=True):
+        moved = terms[(moves != 0) & (terms["rows"] > 0)]
+        if len(moved):
+            variable["row_begin"], variable["row_end"] = moved["row"].min(), (moved["row"] + moved["rows"]).max()
 
 
 def _pack(packed: TermList, objectives: Sequence[Objective]) -> tuple[slice, ...]:
@@ -328,7 +336,7 @@ def _require_influence(objectives: Sequence[Objective], owners: Sequence[slice],
             )
 
 
-def _is_one_pose(terms: NDArray[np.void], data: Array, nodes: NDArray[np.void]) -> bool:
+def is_one_pose(terms: NDArray[np.void], data: Array, nodes: NDArray[np.void]) -> bool:
     """Whether the terms are position and orientation of one frame in the world, whole, and every joint moves alone."""
     if terms["soft"].any() or terms["goal"].tolist() != [POINT, ROTATION]:
         return False

@@ -13,6 +13,7 @@ from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.compiler.second_compiler import compile_ahead
 from memetik.kernels.memetic.closed_form import CLOSED_FORM_PARTS, attempt_closed_form
+from memetik.kernels.memetic.contact_search import Bare, Push, contact_stage
 from memetik.kernels.memetic.descent import attempt, attempt_softly
 from memetik.kernels.memetic.entry import SEARCH_FROM, search_from
 from memetik.kernels.memetic.population_poses import place_population
@@ -24,6 +25,7 @@ from memetik.kernels.memetic.refine import STEPS
 from memetik.kernels.memetic.stages import refine_stage, relax_stage, search_stage
 from memetik.kernels.problem.function_pointers import ATTEMPT, STAGE
 from memetik.kernels.problem.record import Problem as FlatProblem
+from memetik.problem.bare import without_contacts
 from memetik.problem.compile import Compiled
 from memetik.problem.scratch import Pool, Scratch
 from memetik.solvers.budget import Budget
@@ -60,7 +62,7 @@ class MemeticPlan(Pool["MemeticScratch"]):
         """The machine code of a first solve will be needed."""
         compile_ahead([(search_from, SEARCH_FROM)])
         if not self.compiled.one_pose:
-            compile_ahead([(search_stage, STAGE), (self.local_search, ATTEMPT)])
+            compile_ahead([(self.first_stage, STAGE), (self.local_search, ATTEMPT)])
             return
         compile_ahead([(solve_pose, STAGE)], POSE_PARTS)
         if self.has_closed_form:
@@ -115,7 +117,20 @@ class MemeticPlan(Pool["MemeticScratch"]):
     @cached_property
     def search(self) -> int:
         """The address of the search, the first stage; compiled when first asked for."""
-        return lasting_address(solve_pose if self.compiled.one_pose else search_stage, STAGE)
+        return lasting_address(self.first_stage, STAGE)
+
+    @property
+    def first_stage(self) -> Any:
+        """The kernel of the search that fits the problem."""
+        if self.compiled.one_pose:
+            return solve_pose
+        return search_stage if self.bare is None else contact_stage
+
+    @cached_property
+    def bare(self) -> MemeticPlan | None:
+        """The plan of the problem without its contacts, where these are looked at last."""
+        bare = without_contacts(self.compiled)
+        return None if bare is None else MemeticPlan(bare)
 
     @cached_property
     def stages(self) -> Stages:
@@ -175,7 +190,20 @@ class MemeticScratch(Scratch):
             attempt=0 if c.one_pose else plan.attempt,
             attempt_softly=lasting_address(attempt_softly, ATTEMPT) if plan.relaxes else 0,
             roomy=np.zeros(c.terms.size, dtype=np.uint8) if c.roomy is None else c.roomy.view(np.uint8),
+            bare=np.zeros(0, dtype=np.int64) if self.bare is None else table_of(self.bare),
         )  # fmt: skip
+
+    @cached_property
+    def bare(self) -> Bare | None:
+        """The arrays of the problem without its contacts, which takes its targets from where the whole problem does."""
+        plan = self.plan.bare
+        if plan is None:
+            return None
+        own = plan.new_scratch(self.arrays.source)
+        own.arrays = own.arrays._replace(clock=self.clock)  # who cancels the whole cancels this
+        push = allocate(Push, self.plan.sizes)
+        guided = int(self.compiled.terms["soft"].any())
+        return allocate(Bare, plan.sizes, memetic=own.memetic, push=push, guided=guided, search=plan.search)
 
     @cached_property
     def lane_table(self) -> Any:

@@ -65,6 +65,7 @@ from memetik.kernels.problem.least_squares import (
 )  # fmt: skip
 from memetik.kernels.problem.limits import clamp
 from memetik.kernels.problem.quick_error import quick_error
+from memetik.kernels.terms.records import CONTACT
 from memetik.kernels.terms.springs import springs_cost, springs_gradient
 
 cuda: Any = numba.cuda  # it has no types
@@ -279,11 +280,15 @@ def cooperate(translate, residual_of, jacobian_of, by_residuals, small):
     def rank_share(lane, problem, population, scratch, own):
         frames = problem.frames.size
         world, right = own[: 7 * frames].reshape((frames, 7)), own[7 * frames :]
+        only_contacts = True
+        for t in range(problem.terms.size):
+            if scratch.failed[t] and problem.terms[t].loss != CONTACT:
+                only_contacts = False
         for c in range(lane, scratch.score.size, LANES):
             poses_of(problem, population.frame_poses, c, world)
             total = 0.0
             for t in range(problem.terms.size):
-                if scratch.failed[t]:
+                if scratch.failed[t] and (problem.terms[t].loss != CONTACT or only_contacts):
                     term = problem.terms[t]
                     total += term.scale * term.scale * promise(term, problem.data, world, population.genes[c], right)
             scratch.score[c] = math.inf if scratch.used[c] else total

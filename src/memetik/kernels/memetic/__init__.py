@@ -3,6 +3,7 @@
 all_solutions          distinct solutions of one problem
 batch                  many rows of targets in one call
 closed_form            closed forms of one pose, brought onto the body as it is
+contact_search         solids that keep apart: solved without them, looked at, pushed out
 descent                the local search: damped Gauss-Newton steps
 entry                  from Python into the search, in one crossing
 lane_search            many rows of one pose, in the lanes of vector registers

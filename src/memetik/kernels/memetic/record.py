@@ -94,6 +94,7 @@ class MemeticArrays(NamedTuple):
     arm: Geometry  # of shape NO_FORM where there is no closed form
     loop: Loop
     roomy: Array = flags("terms")  # 1 for a tolerance that is wide enough to use
+    bare: Array = integers("bare")  # the table of the problem without its contacts (contact_search.py), empty if none
 
 
 class LaneScratch(NamedTuple):

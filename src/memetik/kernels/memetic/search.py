@@ -31,7 +31,7 @@ from memetik.kernels.problem.solve import begin_solve, end_solve
 from memetik.kernels.terms.aim import AIM_AXIS, AIM_FREE, AIM_IS_POINT
 from memetik.kernels.terms.function_pointers import call_residual
 from memetik.kernels.terms.pose import target_pose
-from memetik.kernels.terms.records import DIRECTION, POINT, ROTATION
+from memetik.kernels.terms.records import CONTACT, DIRECTION, POINT, ROTATION
 
 FRESH = 8  # postures drawn for one start after the population is used up
 SHARE = 8  # one in this many of the population is exploited before that
@@ -72,13 +72,18 @@ def rank(problem, population, scratch, work):
     """Score every posture of the population by the marked terms; one that was exploited before is out.
 
     Whole positions, orientations and directions in the world have a fast path, over all postures at once (population_poses.py).
+    Contacts do not count beside other terms: they say little about where a descent ends, and take longer than it does.
     """
     terms, data = problem.terms, problem.data
     score, frame_poses = scratch.score, population.frame_poses
     for c in range(score.size):
         score[c] = math.inf if scratch.used[c] else 0.0
+    only_contacts = True
     for t in range(terms.size):
-        if not scratch.failed[t]:
+        if scratch.failed[t] and terms[t].loss != CONTACT:
+            only_contacts = False
+    for t in range(terms.size):
+        if not scratch.failed[t] or (terms[t].loss == CONTACT and not only_contacts):
             continue
         term = terms[t]
         weight = term.scale * term.scale

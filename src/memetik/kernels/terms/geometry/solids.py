@@ -138,7 +138,8 @@ def view(data, s, boxed):
 def apart(data, p, s, q, t, enough):
     """From the solid data[s:] at the pose p to data[t:] at q; inexact if it is more than `enough`.
 
-    A cylinder lies in its capsule and in its box. So it is at least as far away as either of them.
+    A cylinder lies in its capsule and in its box. So it is at least as far away as either of them; where the capsule is
+    nearest by its side, that is the side of the cylinder, and there is no more to look at.
     """
     if data[s + SOLID_POINTS] + data[t + SOLID_POINTS] > 0.0:
         k = (s if data[s + SOLID_POINTS] > 0.0 else t) + SOLID_KERNEL
@@ -152,9 +153,20 @@ def apart(data, p, s, q, t, enough):
             d -= ball + other
             if d > best[0]:
                 best = d, a, b, n
-            if d >= enough:
+            if d >= enough or (d > 0.0 and i + j == 0 and by_side(data, p, s, a) and by_side(data, q, t, b)):
                 return best
     return best
+
+
+@jit_part
+def by_side(data, p, s, a):
+    """Whether the point a of the axis of a cylinder is between its ends, beyond rounding; of other solids it does not matter."""
+    if data[s + SOLID_DISC] == 0.0:
+        return True
+    if data[s + SOLID_BOX] != 0.0 or data[s + SOLID_BOX + 1] != 0.0:
+        return False
+    x, y, z = a[0] - p[4], a[1] - p[5], a[2] - p[6]
+    return x * x + y * y + z * z < (0.999 * data[s + SOLID_BOX + 2]) ** 2
 
 
 @jit

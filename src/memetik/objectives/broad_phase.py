@@ -1,0 +1,102 @@
+"""Balls around solids, by which the kernels see which pairs can be close (kernels/terms/distance.py)."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from memetik.body import Body
+from memetik.collision.solids import group
+from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_COUNT, GROUP_FRAME, GROUP_RADIUS, GROUP_SOLIDS
+from memetik.kernels.terms.geometry.solids import SOLID_DATA
+from memetik.objectives.objective import Packer
+from memetik.types import Array
+
+# A ball around a link and all that hangs on it is worth a look if it holds so many groups at least, and is no larger
+# than so many times the largest of them: the fingers of a hand stay near the palm, a hand does not stay near the shoulder.
+FEW, WIDE = 6, 2.5
+PAIRS = 4  # a list of fewer pairs is walked without a look at the balls around it
+# Joints that keep the distance of what hangs on them from the joint.
+PIVOTS = ("fixed", "revolute", "continuous", "spherical")
+
+
+class Group(NamedTuple):
+    """Solids on one frame, as packed; in the world if it has no link."""
+
+    place: int  # in the data
+    link: str | None = None
+    frame: int = -1  # row of the frame at the centre of the ball around it
+    center: tuple[float, float, float] = (0.0, 0.0, 0.0)  # of that ball, in the frame of the link
+    radius: float = 0.0
+
+
+Pair = tuple[Group, Group]
+
+
+def place_group(packer: Packer, link: str, solids: Iterable[Array]) -> Group:
+    """Pack solids of a link, with the frame that carries them at the centre of the ball around all."""
+    numbers = group(0, solids)
+    center, radius = numbers[GROUP_CENTER : GROUP_CENTER + 3].copy(), float(numbers[GROUP_RADIUS])
+    frame = packer.frame(packer.body.frame(link, offset=center))
+    numbers[GROUP_FRAME], numbers[GROUP_CENTER : GROUP_CENTER + 3] = frame, 0.0
+    end = GROUP_SOLIDS + int(numbers[GROUP_COUNT]) * SOLID_DATA  # where the points of hulls begin
+    numbers[GROUP_SOLIDS:end].reshape(-1, SOLID_DATA)[:, 4:7] -= center
+    return Group(packer.numbers(numbers), link, frame, (center[0], center[1], center[2]), radius)
+
+
+def pair_lists(packer: Packer, pairs: Sequence[Pair]) -> list[list[int]]:
+    """The pairs as lists for the kernel, one for each group and each ball around some of its others."""
+    home = _clusters(packer.body, dict.fromkeys(each for pair in pairs for each in pair if each.link is not None))
+    balls = {root: packer.numbers([root.frame, 0.0, 0.0, 0.0, radius]) for root, radius in dict.fromkeys(home.values())}
+    together: dict[tuple[Group, Group | None], list[Group]] = defaultdict(list)
+    for one, two in pairs:
+        root = home[two][0] if two in home else None
+        together[one, None if one in home and home[one][0] == root else root].append(two)
+    lists = []
+    for (one, root), others in together.items():
+        first, second = (one.place, balls[root]) if root is not None and len(others) >= PAIRS else (-1, -1)
+        lists.append([first, second, one.place, len(others), *(each.place for each in others)])
+    return lists
+
+
+def _clusters(body: Body, groups: Iterable[Group]) -> dict[Group, tuple[Group, float]]:
+    """For each group that stays near another, on a link above it: that one, and the radius of a ball around all of these."""
+    on: dict[str, list[Group]] = defaultdict(list)
+    for each in groups:
+        assert each.link is not None
+        on[each.link].append(each)
+    below: dict[str, list[str]] = defaultdict(list)
+    joints = {joint.child: joint for joint in body.joints.values()}
+    for joint in body.joints.values():
+        below[joint.parent].append(joint.child)
+    found: dict[Group, tuple[Group, float]] = {}
+
+    def extent(link: str, origin: Array) -> tuple[float, list[Group]]:
+        """How far all that hangs on a link can be from a point of it, and what that is."""
+        inside = list(on[link])
+        far = max((math.dist(origin, each.center) + each.radius for each in inside), default=0.0)
+        for child in below[link]:
+            joint = joints[child]
+            reach, more = extent(child, np.zeros(3))
+            if more:
+                inside += more
+                pivots = joint.kind in PIVOTS
+                far = max(far, math.dist(origin, joint.origin[:3, 3]) + reach if pivots else math.inf)
+        return far, inside
+
+    def visit(link: str) -> None:
+        if on[link]:
+            root = on[link][0]
+            far, inside = extent(link, np.array(root.center))
+            if len(inside) >= FEW and far <= WIDE * max(each.radius for each in inside):
+                found.update(dict.fromkeys(inside, (root, far)))
+                return
+        for child in below[link]:
+            visit(child)
+
+    visit(body.root)
+    return found
