@@ -18,7 +18,7 @@ def without_contacts(c: Compiled) -> Compiled | None:
     Motions and frames that only contacts read are left out, so that it is as quick as if it had never had any.
     """
     contacts = (c.terms["loss"] == CONTACT) & (c.terms["soft"] == 0)
-    rest = np.flatnonzero(~contacts)
+    rest: list[int] = np.flatnonzero(~contacts).tolist()
     if not contacts.any() or c.calls_python or c.terms["soft"][rest].all():
         return None
     terms, affects = c.terms[rest].copy(), np.ascontiguousarray(c.affects[rest])

@@ -48,9 +48,7 @@ def run(
     )
     report.rows += _panda_rows(count, judged, peers, report.remarks) + _valkyrie_rows(count)
     report.remarks += [
-        "Published for cuRobo (Sundaralingam et al., 2023, arXiv:2310.17274, its section on inverse kinematics): collision-free "
-        "poses of a UR10 in batches on an RTX 4090, not the same robot, scene or tolerances; so no figure of it stands here.",
-        "PyRoki is not in the package registry and was not measured.",
+        "Not measured: PyRoki, which is not in the package registry, and cuRobo, which needs a graphics card.",
     ]
     try:
         report.remarks.append(_on_card(1_000 if quick else 1_000_000))
@@ -92,7 +90,8 @@ def shaped(body: mk.Body) -> list[str]:
 
 def touches(problem: mk.Problem, q: Array) -> float:
     """How deep a posture is in what it shall keep off [m]."""
-    return max(mk.solve(problem, q, budget=mk.Budget(evaluations=1)).errors.values())
+    errors = mk.solve(problem, q, budget=mk.Budget(evaluations=1)).errors
+    return max(float(error) for error in errors.values())  # type: ignore[arg-type]
 
 
 def keep_off(body: mk.Body, obstacles: Sequence[mk.Shape]) -> list[mk.Objective]:
@@ -136,7 +135,7 @@ def _panda_rows(count: int, judged: int, peers: Sequence[str], remarks: list[str
             from memetik.bench.peers.pink_barriers import Adapter
 
             peer = Adapter(serial_chain(body), PANDA_TASK, _carried(body), obstacles, mk.SelfDistance(body).pairs)
-            ways[f"{peer.name}, restarted"] = lambda query: peer.solve(query.targets[0], query.start)
+            ways[f"{peer.name}, restarted"] = lambda query: peer.solve(query.targets[0], query.start)  # type: ignore[arg-type]
             slow.append(SLOW)
         except ImportError as missing:
             remarks.append(f'Not importable, so not measured: {missing}. Install with: pip install "memetik[peers]"')
@@ -236,7 +235,9 @@ class Coal:
         except ImportError as missing:
             raise MissingExtraError("coal", "the judge of collisions", "peers") from missing
         self.coal, self.body = coal, body
-        self.solids = [(link, shape) for link in shaped(body) for shape in body.links[link].shapes]
+        self.solids: list[tuple[str | None, mk.Shape]] = [
+            (link, shape) for link in shaped(body) for shape in body.links[link].shapes
+        ]
         self.solids += [(None, shape) for shape in obstacles]
         self.shapes = [coal_shape(shape) for _, shape in self.solids]
         self.radii = np.array([_radius(shape) for _, shape in self.solids])
