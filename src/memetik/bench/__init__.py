@@ -47,7 +47,15 @@ _EXPERIMENTS = {
     "ofkt_paper.forms": "quaternion-vector against matrix form inside the forward kinematics kernel",
 }
 
-_WITHOUT_FIGURES = ("clutter", "covers", "cuda", "forms", "learned", "retarget", "solutions")  # all others need matplotlib
+_WITHOUT_FIGURES = (
+    "clutter",
+    "covers",
+    "cuda",
+    "forms",
+    "learned",
+    "retarget",
+    "solutions",
+)  # all others need matplotlib
 
 
 def experiments() -> dict[str, str]:

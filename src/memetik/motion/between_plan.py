@@ -243,9 +243,14 @@ def plan_of_body(body: Body, world: World | None) -> Plan:
     return found
 
 
+def _required(objective: Distance | SelfDistance) -> float:
+    """How far apart the solids of an objective have to be [m] for it to be satisfied."""
+    return objective.clearance - (objective.tolerance or 0.0)
+
+
 def _on_body(objective: Distance | SelfDistance, riders: Riders, part: Mapping[str, str]) -> list[Apart]:
     """The pairs of an objective that are both on the body."""
-    who, clearance = objective.name, -(objective.tolerance or 0.0)
+    who, clearance = objective.name, _required(objective)
     if isinstance(objective, SelfDistance):
         return [
             Apart(riders.number(one, None, who), riders.number(two, None, who), clearance, (one, two))
@@ -264,7 +269,7 @@ def _in_world(obstacles: Obstacles, riders: Riders) -> list[Apart]:
     objective, first, count = obstacles.objective, obstacles.first, obstacles.size
     return [
         Apart(
-            riders.number(frame, objective.radius, objective.name), first + slot, -(objective.tolerance or 0.0),
+            riders.number(frame, objective.radius, objective.name), first + slot, _required(objective),
             (str(frame), f"obstacle {slot}"),
         )
         for frame in objective.kept
@@ -275,7 +280,7 @@ def _in_world(obstacles: Obstacles, riders: Riders) -> list[Apart]:
 
 def _with_cloud(objective: Distance, number: int, riders: Riders) -> list[Apart]:
     """The pairs of an objective with a group of a cloud."""
-    clearance = -(objective.tolerance or 0.0)
+    clearance = _required(objective)
     return [
         Apart(riders.number(frame, objective.radius, objective.name), number, clearance, (str(frame), "point cloud"))
         for frame in objective.kept

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from memetik.body import Body, Shape
 from memetik.collision.parts import solid_links, welded
-from memetik.collision.solids import GROUP_OF_ONE, ball, group, link_solids, renew_kernels, world_groups
+from memetik.collision.solids import GROUP_OF_ONE, ball, link_solids, renew_kernels, world_groups
 from memetik.collision.world import World
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_array, several, text

@@ -4,7 +4,7 @@ from memetik.kernels.body.forward import forward, frame_pose
 from memetik.kernels.collision.spread import spread
 from memetik.kernels.compiler.jit import jit_free, jit_part, jit_shared
 from memetik.kernels.math.pose import store
-from memetik.kernels.terms.distance import nearest
+from memetik.kernels.terms.distance import balls_apart, nearest
 
 # What is known of a pair after a search for contacts.
 APART, OPEN, MET = 0, 1, 2
@@ -21,6 +21,8 @@ def place_frames(nodes, frames, x, poses, world):
 @jit_shared
 def gap(data, world, first, second, enough):
     """The signed distance of two groups of solids [m], or `enough` if it is at least that."""
+    if balls_apart(data, world, first, second, enough):
+        return enough
     return nearest(data, world, first, second, enough)[0]
 
 
