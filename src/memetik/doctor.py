@@ -27,6 +27,8 @@ EXTRAS = {  # what each optional extra brings, by the names of the modules
     "cluster": ("ray", "pyarrow"),
     "cuda": ("numba_cuda",),
     "learn": ("sklearn",),
+    "meshes": ("trimesh", "collada", "scipy"),
+    "mujoco": ("mujoco",),
     "studio": ("viser", "trimesh", "PIL"),
     "xacro": ("xacro",),
 }

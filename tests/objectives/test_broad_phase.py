@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from memetik.objectives.solids import link_solids
 
 from memetik import load
+from memetik.collision.solids import link_solids
 from memetik.kernels.terms.distance import LIST_COUNT, LIST_FIRST, LIST_GROUP, LIST_OTHERS, LIST_SECOND
 from memetik.objectives.broad_phase import PAIRS, _clusters, pair_lists, place_group
 

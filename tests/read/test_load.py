@@ -132,3 +132,9 @@ def test_every_bundled_body_loads_without_a_warning(name):
     for chain in body.chains:
         part = body.chain(chain)
         assert part.dof > 0 and np.isfinite(part.forward(part.home).array).all()
+
+
+def test_roots_have_a_former_name(tmp_path, arm):
+    assert load(arm, package_roots=[tmp_path]).dof == load(arm, roots=[tmp_path]).dof
+    with pytest.raises(FormatError, match="both roots and package_roots"):
+        load(arm, roots=[tmp_path], package_roots=[tmp_path])

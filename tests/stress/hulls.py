@@ -194,7 +194,7 @@ def panda() -> tuple[Path, Path]:
 
 
 def solve(count: int, urdf: Path, folder: Path) -> None:
-    body = mk.with_hulls(mk.load(urdf, package_roots=[folder]))
+    body = mk.with_hulls(mk.load(urdf, roots=[folder]))
     rng = np.random.default_rng(0)
     # Pairs that are in contact in every posture stand too close for their hulls, such as neighbours but one.
     judges = {pair: Judge(body, [pair]) for pair in mk.SelfDistance(body).pairs}

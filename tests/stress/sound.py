@@ -14,13 +14,19 @@ from memetik.motion import Sample
 from memetik.read import parse_srdf
 
 # What is no call: unions of types, the record of a reader.
-LEFT_OUT = frozenset({"RotationLike", "TransformLike", "Srdf"})
+LEFT_OUT = frozenset({
+    "RotationLike", "TransformLike", "Srdf",
+    # records that only calls of memetik make, from arrays of its own
+    "CollisionPairs", "Cover", "DeviceArray", "DeviceBatchSolution", "LinkPair", "Meeting", "MotionCheck", "Obstacle",
+    "RetargetReport", "Retargeted",
+})  # fmt: skip
 
 # Members that only other parts of memetik call: the contract of objectives with the compiler, and of solvers with kernels.
 SKIPPED = frozenset({
     "Poses.get", "Problem.recompile", "add_term", "breed", "error", "explain", "follows_start", "joints",
     "make_record", "own", "pack", "raise_fault", "raise_faults", "rest", "search", "second_look", "sizes", "solids",
-    "step", "steps_to_stall", "target_rows", "usual",
+    "step", "steps_to_stall", "target_rows", "usual", "take_slot", "take_world", "pair_anew", "target_kind",
+    "World.get", "strength", "World.may_touch", "World.owner", "World.rows", "World.watch", "PointCloud.groups",
 })  # fmt: skip
 
 # Parameters that have a default and yet have to be given; most of them so that a call takes milliseconds.
@@ -28,7 +34,8 @@ NEEDED = frozenset({
     "solve_batch.targets", "FeedForward.train.hidden", "FeedForward.train.samples", "FeedForward.train.epochs",
     "Elman.train.hidden", "Elman.train.paths", "Elman.train.steps", "Elman.train.epochs", "SupportVectors.train.samples",
     "reachability.voxel", "reachability.orientations", "reachability.budget", "reachability.threads", "solve_files.anew",
-    "solve_files.threads",
+    "solve_files.threads", "Shape.size", "World.move.pose", "Motion.mirrored.normal", "find_collision_pairs.samples",
+    "find_collision_pairs.boxes",
 })  # fmt: skip
 
 # What is asked for by an index, or called itself.
@@ -75,6 +82,59 @@ def servo() -> mk.Servo:
 @functools.cache
 def calibration() -> mk.Calibration:
     return mk.Calibration.of({"left": np.eye(4), "right": np.eye(4) + UP}, {"left": np.eye(4), "right": np.eye(4) + UP})
+
+
+@functools.cache
+def floater() -> mk.Body:
+    return arm().with_base("floating")
+
+
+@functools.cache
+def clip() -> mk.Motion:
+    return mk.Motion(floater(), (0.0, 0.1, 0.2), 0.1 * np.arange(3)[:, None] * np.ones(floater().dof))
+
+
+@functools.cache
+def figure() -> mk.Body:
+    """A person of two legs, and nothing else."""
+    parts = [("hips", None, (0.0, 0.0, 0.0))]
+    for side, y in (("left", 0.1), ("right", -0.1)):
+        parts += [(f"{side}_thigh", "hips", (0.0, y, 0.0)), (f"{side}_shin", f"{side}_thigh", (0.0, 0.0, -0.4))]
+        parts += [(f"{side}_foot", f"{side}_shin", (0.0, 0.0, -0.4))]
+    joints = [
+        mk.Joint(f"{name}_joint", "spherical", parent, name, origin=mk.translation(*at))
+        for name, parent, at in parts
+        if parent
+    ]
+    return mk.Body("figure", [mk.Link(name) for name, _, _ in parts], joints).with_base("floating")
+
+
+@functools.cache
+def standing() -> mk.Motion:
+    return mk.Motion(figure(), (0.0, 0.1), np.stack([figure().home] * 2))
+
+
+@functools.cache
+def cover() -> mk.Cover:
+    return mk.cover(mk.Body("stone", [mk.Link("stone", shapes=(mk.Shape("sphere", (0.1,)),))], []), progress=False)
+
+
+@functools.cache
+def model() -> Any:
+    import mujoco
+
+    return mujoco.MjModel.from_xml_string(
+        "<mujoco><worldbody><body><joint/><geom size='0.1'/></body></worldbody></mujoco>"
+    )
+
+
+def motion_file() -> str:
+    return str(mk.write_motion(clip(), "clip.bvh"))
+
+
+def plan_file() -> str:
+    mk.retarget_plan(standing(), figure()).save("plan.json")
+    return "plan.json"
 
 
 @functools.cache
@@ -125,6 +185,60 @@ SRDF = '<robot name="arm"><group name="arm"><chain base_link="base" tip_link="ti
 
 # By the name of a parameter, or by that of the call and the parameter where the same name means several things.
 ARGUMENTS: dict[str, Any] = {
+    "part": lambda: "hips",
+    "bone": lambda: "hips",
+    "motion": clip,
+    "terrain": mk.Ground,
+    "feet": lambda: ["tip"],
+    "gait.feet": lambda: {"left_foot": 0.0, "right_foot": 0.5},
+    "gait.body": figure,
+    "spans": lambda: mk.Span(mk.Position("tip", (0.5, 0.5, 0.0), tolerance=None)),
+    "edit.spans": lambda: mk.Span(mk.Position("tip", (0.5, 0.5, 0.0), tolerance=None)),
+    "Span.objective": lambda: mk.Position("tip", (0.5, 0.5, 0.0)),
+    "FootPlacer.body": floater,
+    "FootPlacer.q": lambda: np.zeros(floater().dof),
+    "radius": lambda: 0.1,
+    "retarget.motion": standing,
+    "retarget.body": figure,
+    "retarget_plan.body": figure,
+    "skeleton": figure,
+    "RetargetPlan.skeleton": lambda: "figure",
+    "RetargetPlan.body": lambda: "figure",
+    "RetargetPlan.load.path": plan_file,
+    "RetargetPlan.save.path": lambda: "plan.json",
+    "matches": lambda: (mk.BoneMatch("hips", "hips", "hips"),),
+    "cover": cover,
+    "model": model,
+    "at": lambda: "tip",
+    "shape": lambda: mk.Shape("sphere", (0.1,)),
+    "shapes": lambda: mk.Shape("sphere", (0.1,)),
+    "pairs": lambda: [("base", "tip")],
+    "read_motion.path": motion_file,
+    "write_motion.path": lambda: "clip.bvh",
+    "heading": lambda: 0.5,
+    "world_from_world": lambda: np.eye(4),
+    "share": lambda: 0.5,
+    "Motion.joined.other": clip,
+    "Motion.blended.other": clip,
+    "Motion.body": floater,
+    "Motion.times": lambda: (0.0, 0.1, 0.2),
+    "Motion.q": lambda: np.zeros((3, floater().dof)),
+    "Motion.with_q.q": lambda: np.zeros((3, floater().dof)),
+    "Motion.between.start": lambda: 0.05,
+    "Motion.between.end": lambda: 0.15,
+    "Motion.at.times": lambda: 0.1,
+    "Motion.mirrored.normal": lambda: (0.0, 1.0, 0.0),
+    "check_motion.path": lambda: np.zeros((2, 6)),
+    "check_motion.problem": lambda: mk.snake(6),
+    **{f"World.{call}.name": (lambda: "ball") for call in ("attach", "disable", "enable", "move", "remove")},
+    "World.move.pose": lambda: np.eye(4),
+    "hull.source": lambda: np.eye(3),
+    "World.attach.body": arm,
+    "World.release.body": arm,
+    "hull.points": lambda: np.eye(3),
+    "find_collision_pairs.body": lambda: mk.snake(6),
+    "find_collision_pairs.samples": lambda: 5,
+    "find_collision_pairs.boxes": lambda: 2,
     **dict.fromkeys(("R", "R0", "R1"), lambda: np.eye(3)),
     **dict.fromkeys(("T", "T0", "T1", "pose"), lambda: np.eye(4)),
     "a": lambda: (1.0, 0.0, 0.0),
@@ -318,6 +432,13 @@ ARGUMENTS: dict[str, Any] = {
 
 # An object of every public class that is not one of results alone.
 EXAMPLES: dict[str, Any] = {
+    "BoneMatch": lambda: mk.BoneMatch("hips", "hips", "hips"),
+    "FootPlacer": lambda: mk.FootPlacer(floater(), mk.Ground(), ["tip"]),
+    "Motion": clip,
+    "PointCloud": lambda: mk.PointCloud(np.eye(3), 0.1),
+    "RetargetPlan": lambda: mk.retarget_plan(standing(), figure()),
+    "Span": lambda: mk.Span(mk.Position("tip", (0.5, 0.5, 0.0))),
+    "World": lambda: mk.World({"ball": mk.Shape("sphere", (0.1,), mk.translation(5.0, 5.0, 5.0))}),
     "AvoidLimits": mk.AvoidLimits,
     "Balance": lambda: mk.Balance(((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))),
     "Budget": lambda: FEW,

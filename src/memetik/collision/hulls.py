@@ -69,7 +69,7 @@ def hull_of(shape: Shape, roots: Roots = (), *, most: int | None = None) -> Shap
     if path is None:
         raise FormatError(
             f"the mesh {shape.mesh!r} is not there. Name the folders that it may be in: mk.with_hulls(body, "
-            "roots=['models']), or mk.load(file, package_roots=['models'])."
+            "roots=['models']), or mk.load(file, roots=['models'])."
         )
     return hull(path, shape.link_from_shape, most=most, scale=shape.size, color=shape.color)
 

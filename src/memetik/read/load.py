@@ -34,6 +34,7 @@ def load(
     soft_limits: bool = False,
     up: str = "y",
     scale: float = 1.0,
+    package_roots: Iterable[str | PathLike[str]] = (),
 ) -> Body:
     """A body by its bundled name, such as "panda", or from the path of a file: .urdf, .xacro or MuJoCo's .xml,
     or the skeleton of a .bvh, .glb, .gltf or .vrm.
@@ -46,6 +47,7 @@ def load(
     AMENT_PREFIX_PATH); those that are not found keep their name as written. `soft_limits` narrows the limits
     to those of the safety controllers. `up` and `scale` are for skeletons of animation files
     alone: the axis of the file that points up and the length of its unit [m]; their root is floating already.
+    `package_roots` is the former name of `roots`.
     """
     if not isinstance(source, (str, PathLike)):
         raise FormatError(f"load takes a bundled name or a path, not {type(source).__name__}.")
@@ -56,7 +58,10 @@ def load(
         srdf = path.with_suffix(".srdf") if srdf is None else srdf
     else:
         path = Path(source)
-    body = _read(path, {"roots": roots, "soft_limits": soft_limits}, {"up": up, "scale": scale})
+    if package_roots != () and roots != ():
+        raise FormatError("load got both roots and package_roots, its former name. Give roots alone.")
+    folders = roots if roots != () else package_roots
+    body = _read(path, {"roots": folders, "soft_limits": soft_limits}, {"up": up, "scale": scale})
     if srdf is not None:
         body = apply(body, read_srdf(srdf))
     if shapes is not None:

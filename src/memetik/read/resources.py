@@ -10,6 +10,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from memetik.errors import FormatError, shown
+from memetik.files import path_of
 from memetik.geometry.checks import several
 
 Roots = Iterable[str | PathLike[str]]
@@ -64,7 +65,7 @@ def mesh_places(name: str, roots: Roots, file: str | PathLike[str] | None = None
             raise FormatError(f"a folder of meshes is {shown(root)}. Give a path.")
         found += _in_root(name, Path(root))
     if file is not None:
-        found += _around(name, Path(file))
+        found += _around(name, path_of(file, FormatError, "the model that names a mesh"))
     return list(dict.fromkeys(found))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from memetik.body import Body
 from memetik.errors import FormatError
+from memetik.files import path_of
 from memetik.geometry.checks import flag
 from memetik.read import xml
 from memetik.read.notes import Notes, naming
@@ -42,7 +43,8 @@ def parse_urdf(
     `soft_limits` narrows the limits to those of the safety controllers. A continuous, floating or planar joint
     has no limits in URDF, so lower and upper are ignored there.
     """
-    return body_from_urdf(xml.parse(text, file), roots=roots, soft_limits=soft_limits, path=path)
+    place = None if path is None else path_of(path, FormatError, "the path of a model")
+    return body_from_urdf(xml.parse(text, file), roots=roots, soft_limits=soft_limits, path=place)
 
 
 def body_from_urdf(

@@ -28,7 +28,7 @@ from memetik.kernels.problem.least_squares import LEAST_DAMPING, bounded_step, l
 from memetik.kernels.problem.limits import sample
 from memetik.kernels.problem.record import VARIABLE, Problem
 from memetik.kernels.problem.solve import begin_solve, end_solve
-from memetik.kernels.problem.verify import REACHED, verify
+from memetik.kernels.problem.verify import CLOSEST, REACHED, verify
 from memetik.kernels.problem.workspace import Workspace
 from memetik.kernels.terms.records import CONTACT, TERM
 
@@ -161,11 +161,13 @@ def contact_stage(table, q, outcome, seed, most, seconds):
     while True:
         for k in range(x.size):
             bare.q[problem.variables[k].index] = x[k]
-        left = most - int(outcome[EVALUATIONS])
-        found = call_stage(bare.search, whole.bare, bare.q, bare.outcome, seed + starts, left, time_left(run))
-        outcome[EVALUATIONS] += bare.outcome[EVALUATIONS]
-        outcome[ATTEMPTS] += bare.outcome[ATTEMPTS]
-        outcome[TIMED_OUT] = max(outcome[TIMED_OUT], bare.outcome[TIMED_OUT])
+        left = most - int(outcome[EVALUATIONS]) - 1  # one is for the look at the contacts
+        found = CLOSEST
+        if left > 0:
+            found = call_stage(bare.search, whole.bare, bare.q, bare.outcome, seed + starts, left, time_left(run))
+            outcome[EVALUATIONS] += bare.outcome[EVALUATIONS]
+            outcome[ATTEMPTS] += bare.outcome[ATTEMPTS]
+            outcome[TIMED_OUT] = max(outcome[TIMED_OUT], bare.outcome[TIMED_OUT])
         for k in range(x.size):
             x[k] = bare.q[problem.variables[k].index]
         outcome[EVALUATIONS] += 1.0

@@ -41,7 +41,7 @@ def wrap_towards(x, start, variables):
     """Take whole turns off every angle that may turn freely, to lie as near to the start as limits allow."""
     for k in range(x.size):
         variable = variables[k]
-        if variable.whole_turn and math.isfinite(x[k]):
+        if variable.whole_turn and math.isfinite(x[k] - start[k]):
             near = x[k] - 2.0 * math.pi * round((x[k] - start[k]) / (2.0 * math.pi))
             if not variable.lower <= near <= variable.upper:
                 # The copy nearest to the start is out of limits: the next one in the direction of the limits.

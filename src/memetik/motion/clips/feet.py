@@ -113,7 +113,7 @@ class FootPlacer:
         frame_matrices(self._flat.nodes, self._frames, posture, np.empty((self._flat.nodes.size, 7)), poses)
         return self._placed(posture, list(poses))
 
-    def target(self, pose: Array, points: Array) -> tuple[Array, bool]:
+    def _target(self, pose: Array, points: Array) -> tuple[Array, bool]:
         """Where a foot belongs that has this pose (4x4) in the clip and these contact points, and whether it was moved."""
         target, spots = np.empty((4, 4)), np.empty((len(points), SPOT_NUMBERS))
         down = -pose[2, :3]  # in the frame of the foot
@@ -123,7 +123,7 @@ class FootPlacer:
     def _placed(self, q: Array, poses: Sequence[Array]) -> Placed:
         result, moved, success = q, [], True
         for k, sole in enumerate(self.soles):
-            target, is_moved = self.target(poses[2 * k], sole.points)
+            target, is_moved = self._target(poses[2 * k], sole.points)
             moved.append(is_moved)
             if is_moved:
                 result = q.copy() if result is q else result

@@ -48,6 +48,8 @@ class Motion:
     Between frames, spherical and floating joints turn about one axis (slerp); slides and single turns go straight.
 
     ```python
+    import memetik as mk
+
     body = mk.load("kyle", base="floating")
     clip = mk.Motion(body, [0.0, 0.5], [body.home, body.vector({"base.x": 0.4})])
     clip.at(0.25)[0]  # 0.2 m: halfway

@@ -6,14 +6,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
-from pathlib import Path
 
 import numpy as np
 
 from memetik.body import Body
 from memetik.errors import BodyError, FormatError, known, shown
 from memetik.files import path_of, writable_file, write_whole
-from memetik.geometry.checks import real_array, real_number, text
+from memetik.geometry.checks import instance, mapping, real_array, real_number, several, text
 from memetik.motion.retargeting.calibrate import Calibrated, calibrate
 from memetik.motion.retargeting.figure import PARTS, Part, axes_between, find_parts
 from memetik.tables import text_table
@@ -51,6 +50,24 @@ class BoneMatch:
     position: float = 0.0  # weight [1/m]
     rotation: float = 0.0  # weight [1/rad]
 
+    def __post_init__(self) -> None:
+        where = f"{shown(self.part)} in a plan"
+        for name in ("part", "bone", "link"):
+            text(getattr(self, name), FormatError, f"{where}: {name}")
+        if self.parent is not None:
+            text(self.parent, FormatError, f"{where}: parent")
+        set_field = object.__setattr__  # the dataclass is frozen; this is its constructor
+        for name, count in (("point", 3), ("joint", 3), ("anchor", 3), ("turn", 4)):
+            values = real_array(getattr(self, name), FormatError, f"{where}: {name} is {count} numbers")
+            if values.shape != (count,) or not np.isfinite(values).all():
+                raise FormatError(f"{where}: {name} is {shown(getattr(self, name))}. Give {count} finite numbers.")
+            set_field(self, name, tuple(values.tolist()))
+        for name in ("scale", "position", "rotation"):
+            number = real_number(getattr(self, name), FormatError, f"{where}: {name}")
+            if not 0.0 <= number < np.inf:
+                raise FormatError(f"{where}: {name} is {number}. Give zero or a number above it.")
+            set_field(self, name, number)
+
 
 @dataclass(frozen=True)
 class RetargetPlan:
@@ -62,8 +79,15 @@ class RetargetPlan:
     missing: tuple[str, ...] = field(default=())  # parts that only one of both has
 
     def __post_init__(self) -> None:
+        for name in ("skeleton", "body"):
+            text(getattr(self, name), FormatError, f"a plan: {name}")
+        matches = several(self.matches, FormatError, "the lines of a plan", "[mk.BoneMatch(...)]")
+        missing = several(self.missing, FormatError, "what a plan misses", "['head']")
+        object.__setattr__(self, "matches", tuple(matches))
+        object.__setattr__(self, "missing", tuple(missing))
         seen: set[str] = set()
         for match in self.matches:
+            instance(match, BoneMatch, FormatError, "a line of a plan. Give mk.BoneMatch(...).")
             if match.part in seen:
                 raise FormatError(f"a plan has {match.part!r} twice. Leave one of them out.")
             if match.parent is None and seen:
@@ -83,7 +107,7 @@ class RetargetPlan:
         old = self[part]
         for name in changes:
             known(name, BoneMatch.__dataclass_fields__, "field of a match")
-        new = _checked(replace(old, **changes))  # type: ignore[arg-type]  # checked right here
+        new = replace(old, **changes)  # type: ignore[arg-type]  # which checks them
         return replace(self, matches=tuple(new if match is old else match for match in self.matches))
 
     def without(self, *parts: str) -> RetargetPlan:
@@ -95,14 +119,17 @@ class RetargetPlan:
     def weighted(self, **weights: tuple[float, float]) -> RetargetPlan:
         """The plan with other weights of position [1/m] and rotation [1/rad]: plan.weighted(left_hand=(2.0, 0.5))."""
         plan = self
-        for part, (position, rotation) in weights.items():
-            plan = plan.edit(part, position=float(position), rotation=float(rotation))
+        for part, both in weights.items():
+            values = several(both, FormatError, f"the weights of {part!r}", "(2.0, 0.5)")
+            if len(values) != 2:
+                raise FormatError(f"the weights of {part!r} are {shown(both)}. Give those of position and rotation.")
+            plan = plan.edit(part, position=values[0], rotation=values[1])
         return plan
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the plan as JSON."""
-        text = json.dumps({"format": FORMAT, **asdict(self)}, indent=1) + "\n"
-        write_whole(writable_file(Path(path), ".json"), text.encode())
+        content = json.dumps({"format": FORMAT, **asdict(self)}, indent=1) + "\n"
+        write_whole(writable_file(path_of(path, FormatError, "the path of a plan"), ".json"), content.encode())
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> RetargetPlan:
@@ -119,7 +146,7 @@ class RetargetPlan:
                 f"{file}: this is no plan; its format must be {FORMAT!r}. Write it with RetargetPlan.save."
             )
         try:
-            matches = tuple(_checked(BoneMatch(**line)) for line in data["matches"])
+            matches = tuple(BoneMatch(**line) for line in data["matches"])
             return cls(str(data["skeleton"]), str(data["body"]), matches, tuple(map(str, data.get("missing", ()))))
         except (KeyError, TypeError) as error:
             raise FormatError(
@@ -139,27 +166,6 @@ class RetargetPlan:
 
     def __repr__(self) -> str:
         return f"<RetargetPlan: {self.skeleton} -> {self.body}, {len(self.matches)} parts>"
-
-
-def _checked(match: BoneMatch) -> BoneMatch:
-    """The match, with numbers that are finite and tuples of the right length."""
-    where = f"{match.part!r} in a plan"
-    for name in ("part", "bone", "link"):
-        text(getattr(match, name), FormatError, f"{where}: {name}")
-    if match.parent is not None:
-        text(match.parent, FormatError, f"{where}: parent")
-    numbers: dict[str, object] = {}
-    for name, count in (("point", 3), ("joint", 3), ("anchor", 3), ("turn", 4)):
-        values = real_array(getattr(match, name), FormatError, f"{where}: {name} is {count} numbers")
-        if values.shape != (count,) or not np.isfinite(values).all():
-            raise FormatError(f"{where}: {name} is {shown(getattr(match, name))}. Give {count} finite numbers.")
-        numbers[name] = tuple(values.tolist())
-    for name in ("scale", "position", "rotation"):
-        number = real_number(getattr(match, name), FormatError, f"{where}: {name}")
-        if not 0.0 <= number < np.inf:
-            raise FormatError(f"{where}: {name} is {number}. Give zero or a number above it.")
-        numbers[name] = number
-    return replace(match, **numbers)  # type: ignore[arg-type]
 
 
 def make_plan(
@@ -185,9 +191,8 @@ def make_plan(
 
 
 def _parts(body: Body, given: Mapping[str, str] | None) -> dict[str, Part]:
-    extra = {
-        known(part, PARTS, "part"): Part(body.frame(link).link, (0.0, 0.0, 0.0)) for part, link in (given or {}).items()
-    }
+    named = mapping(given, BodyError, "parts by name", "{'left_hand': 'wrist'}")
+    extra = {known(part, PARTS, "part"): Part(body.frame(link).link, (0.0, 0.0, 0.0)) for part, link in named.items()}
     try:
         return {**find_parts(body), **extra}
     except BodyError:

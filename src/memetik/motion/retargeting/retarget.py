@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from memetik.body import Body
 from memetik.errors import ProblemError, shown
 from memetik.geometry import invert, to_quaternion
-from memetik.geometry.checks import flag, instance, real_array, real_number
+from memetik.geometry.checks import flag, instance, real_array, real_number, several
 from memetik.motion.clips.motion import Motion
 from memetik.motion.retargeting.feet import Contact, Foot, find_contact, foot_of, planted, sunken, turned_with_knee
 from memetik.motion.retargeting.figure import SIDES
@@ -135,13 +135,16 @@ def retarget(
     if contacts not in ("auto", None):
         raise ProblemError(f'retarget: contacts is {shown(contacts)}. Give "auto" or None.')
     apart = flag(self_collision, ProblemError, "retarget: self_collision")
+    if plan is not None:
+        instance(plan, RetargetPlan, ProblemError, "a plan. Give mk.retarget_plan(...), or None.")
 
     def one(clip: Motion) -> Retargeted:
         return _retargeted(clip, onto, plan or retarget_plan(clip, onto), contacts is not None, ground, apart)
 
     if isinstance(motion, Motion):
         return one(motion)
-    clips = [instance(each, Motion, ProblemError, "a motion. Give mk.read_motion(...).") for each in motion]
+    given = several(motion, ProblemError, "retarget: motion", "[clip]")
+    clips = [instance(each, Motion, ProblemError, "a motion. Give mk.read_motion(...).") for each in given]
     done = in_parts(lambda part: [one(clip) for clip in clips[part]], len(clips), 1)
     return [clip for part in done for clip in part]
 
