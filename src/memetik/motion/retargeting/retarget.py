@@ -132,7 +132,7 @@ def retarget(
     """
     onto = floating(instance(body, Body, ProblemError, "a body. Give mk.load(...)."))
     ground = real_number(floor, ProblemError, "retarget: floor")
-    if contacts not in ("auto", None):
+    if contacts is not None and not (isinstance(contacts, str) and contacts == "auto"):
         raise ProblemError(f'retarget: contacts is {shown(contacts)}. Give "auto" or None.')
     apart = flag(self_collision, ProblemError, "retarget: self_collision")
     if plan is not None:
