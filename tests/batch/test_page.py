@@ -29,7 +29,7 @@ def given():
 
 
 def test_the_batch(given, capsys):
-    (code,) = (block for block in BLOCKS if "mk.solve_batch" in block)
+    (code,) = (block for block in BLOCKS if "mk.solve_batch" in block and "torch" not in block)
     names = dict(given)
     exec(code, names)
     assert names["batch"].success.all() and "18" in capsys.readouterr().out
