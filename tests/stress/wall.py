@@ -143,7 +143,7 @@ def main() -> int:
         answer = mk.solve(problem, query.start, budget=mk.Budget(evaluations=given.evaluations)).q
         starts = np.vstack([answer, query.start, rng.uniform(low, high, (given.starts, len(low)))])
         _, errors, deepest = arm.descend(starts, np.tile(target, (len(starts), 1, 1)), balls, scale)
-        least = np.sqrt(errors[deepest < TOUCHING].min())
+        least = np.sqrt(errors[deepest < TOUCHING].min(initial=np.inf))  # none of few starts may end free
         _, error, depth, *_ = arm.model(answer[None], target[None], balls, scale, 0.0)
         inside += int(depth[0] > 1e-9)
         worse.append((float(np.sqrt(error[0])) - least) / scale * 1e3)
