@@ -53,13 +53,13 @@ class Part:
         return body.frame(self.link, offset=translation(*self.joint))
 
 
-def find_parts(body: Body, home: Array | None = None) -> dict[str, Part]:
+def find_parts(body: Body) -> dict[str, Part]:
     """The parts of a figure that the body has, by the names of its links, and by its structure where names say nothing.
 
-    home: the posture in which joints are located; `body.home` unless given.
+    Joints are located in the home posture.
     """
     tree = _Tree(body)
-    limbs = _named_limbs(tree) or _limbs_by_structure(tree, body, home)
+    limbs = _named_limbs(tree) or _limbs_by_structure(tree, body)
     if limbs is None:
         raise BodyError(
             f"body {body.name!r} is no figure with two legs: neither the names of its links nor its structure tell which they "
@@ -79,7 +79,7 @@ def find_parts(body: Body, home: Array | None = None) -> dict[str, Part]:
     head = [link for link in body.links if re.fullmatch(HEAD, _words(link)[1])]
     if head:
         groups["head"] = head[:1]
-    poses = body.forward(body.home if home is None else home)
+    poses = body.forward(body.home)
     found = {part: _part(tree, groups[part], poses) for part in PARTS if part in groups}
     for side in SIDES:  # an arm that ends at its elbow still points somewhere
         if f"{side}_lower_arm" in found and f"{side}_hand" not in found:
@@ -215,9 +215,9 @@ def _is_ball(tree: _Tree, link: str) -> bool:
     return link in tree.joint and tree.joint[link].kind in ("spherical", "floating")
 
 
-def _limbs_by_structure(tree: _Tree, body: Body, home: Array | None) -> dict[str, dict[str, list[str]]] | None:
+def _limbs_by_structure(tree: _Tree, body: Body) -> dict[str, dict[str, list[str]]] | None:
     """Two chains that end low, to the left and right of each other, are legs; two that end higher and aside are arms."""
-    poses = body.forward(body.home if home is None else home)
+    poses = body.forward(body.home)
     tips = [link for link in tree.links if not tree.children[link]]
     chains = [_moving(tree, tip) for tip in tips]
     at = {tip: poses[tip][:3, 3] for tip in tips}
