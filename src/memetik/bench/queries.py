@@ -119,11 +119,12 @@ class Memetik(Peer):
     def __init__(self, body: mk.Body, tip: str, task: Task) -> None:
         self.wanted = pose_of(tip, task)
         self.problem = mk.Problem(body, self.wanted)
-        self.ask = ask(self.problem, "memetic", mk.Budget(seconds=task.seconds))
+        self.budget = mk.Budget(seconds=task.seconds)
 
     def solve(self, target: Array, start: Array) -> Array | None:
         """The joint vector, if the solution says that it is within tolerance."""
-        solution = self.ask(Query([target], start))
+        self.wanted.target = target
+        solution = mk.solve(self.problem, start, budget=self.budget)
         return solution.q if solution.success else None
 
 

@@ -13,7 +13,7 @@ from memetik.errors import ProblemError, TruthError, UnknownNameError
 from memetik.geometry.checks import flag, real_array, real_number, text, whole_number
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.problem.limits import move_inside
-from memetik.kernels.problem.verify import INVALID, verify
+from memetik.kernels.problem.verify import INVALID, REACHED, verify
 from memetik.kernels.terms.springs import rest_at_start
 from memetik.objectives import Objective, PoseError
 from memetik.objectives.framed import Posed
@@ -129,7 +129,7 @@ class Solution:
     @property
     def success(self) -> bool:
         """Whether every objective with a tolerance is within it."""
-        return self._status == Status.REACHED
+        return self._status == REACHED  # the number: loops ask for it at every step
 
     @property
     def numbers(self) -> Array:
