@@ -143,6 +143,8 @@ from .solvers.fabrik import FABRIK as FABRIK
 from .solvers.history import History as History
 from .solvers.lbfgsb import LBFGSB as LBFGSB
 from .solvers.learned import Learned as Learned
+from .solvers.minimise import Minimum as Minimum
+from .solvers.minimise import minimise as minimise
 from .solvers.portfolio import Portfolio as Portfolio
 from .solvers.stepping import DampedLeastSquares as DampedLeastSquares
 from .solvers.stepping import GaussNewton as GaussNewton

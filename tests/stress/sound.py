@@ -183,8 +183,20 @@ URDF = """<robot name="arm"><link name="base"><visual><geometry><mesh filename="
 </link><link name="tip"/><joint name="turn" type="continuous"><parent link="base"/><child link="tip"/></joint></robot>"""
 SRDF = '<robot name="arm"><group name="arm"><chain base_link="base" tip_link="tip"/></group></robot>'
 
+
 # By the name of a parameter, or by that of the call and the parameter where the same name means several things.
+def square(x: Any) -> Any:
+    """A function to minimise."""
+    return x[0] * x[0]
+
+
 ARGUMENTS: dict[str, Any] = {
+    "minimise.f": lambda: square,
+    "minimise.lower": lambda: [-1.0],
+    "minimise.upper": lambda: [1.0],
+    "minimise.start": lambda: [0.5],
+    "minimise.target": lambda: 1e-3,
+    "minimise.method": lambda: "pso",
     "part": lambda: "hips",
     "bone": lambda: "hips",
     "motion": clip,
@@ -432,6 +444,7 @@ ARGUMENTS: dict[str, Any] = {
 
 # An object of every public class that is not one of results alone.
 EXAMPLES: dict[str, Any] = {
+    "Minimum": lambda: mk.minimise(square, [-1.0], [1.0], method="pso", budget=FEW),
     "BoneMatch": lambda: mk.BoneMatch("hips", "hips", "hips"),
     "FootPlacer": lambda: mk.FootPlacer(floater(), mk.Ground(), ["tip"]),
     "Motion": clip,

@@ -39,6 +39,7 @@ _EXPERIMENTS = {
     "nao_paper.chains": "FABRIK, CCD, DLS and SDLS on chains of 2 to 100 joints (open in Poddighe 2013)",
     "claims.covers": "meshes of ten robots covered by simple shapes: volume, time, and no collision missed",
     "claims.learned": "what the guess of a network is worth as a start",
+    "claims.minimise": "the optimisers on functions that people test with, beside SciPy",
     "claims.solutions": "all solutions of a pose, against the closed form",
     "claims.batch": "many poses at once, on one thread and on more, beside other solvers",
     "ofkt_paper.ofkt": "cost of one forward kinematics, plain against OFKT, by degrees of freedom",
@@ -53,6 +54,7 @@ _WITHOUT_FIGURES = (
     "cuda",
     "forms",
     "learned",
+    "minimise",
     "retarget",
     "solutions",
 )  # all others need matplotlib

@@ -7,13 +7,21 @@ from typing import Any, ClassVar, Literal
 
 from memetik.errors import ProblemError
 from memetik.kernels.compiler.function_pointers import lasting_address
+from memetik.kernels.evolution.adaptive import AdaptiveRecord, breed_adaptive
 from memetik.kernels.evolution.evolve import BREED, EvolutionRecord, evolve
 from memetik.kernels.evolution.generations import DeRecord, GaRecord, PsoRecord, breed_de, breed_ga, breed_pso
 from memetik.kernels.evolution.hgsa import HgsaRecord, breed_hgsa
+from memetik.kernels.evolution.lesson import descend_once
+from memetik.kernels.lbfgsb.minimiser import new_minimiser, no_minimiser
+from memetik.kernels.lbfgsb.search import Descents
+from memetik.kernels.problem.function_pointers import SEARCH
+from memetik.kernels.terms.value import gradient_calls
 from memetik.problem.compile import Compiled
 from memetik.solvers.family import Family, record_of
 from memetik.solvers.method import ask_for
 from memetik.solvers.seeded import above_zero, parameter, share
+
+MEMORY = 7  # pairs that L-BFGS-B keeps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,16 +35,20 @@ class Evolving(Family):
 
     population: how many individuals; more with more joints unless given.
     patience: after so many generations in a row that gain less than a twentieth, a fresh population is drawn.
+    memetic: the fittest individual descends to its minimum by L-BFGS-B now and then, and passes on what it has learnt; for
+    smooth objectives, since this needs derivatives.
     """
 
     seed: int = 0
     population: int | None = None
     patience: int = above_zero(25)
+    memetic: bool = False
 
     search = evolve
     breed: ClassVar[Any]  # the kernel that makes the method (BREED in kernels/evolution/evolve.py)
     fewest: ClassVar[int] = 2  # individuals that the method needs
     usual: ClassVar[tuple[int, int]]  # individuals unless given, and more for each joint
+    adaptive: ClassVar[bool] = False  # whether progress is measured by the spread of the population
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -46,10 +58,20 @@ class Evolving(Family):
     def make_record(self, c: Compiled) -> Any:
         usual = self.usual[0] + self.usual[1] * c.variables.size
         sizes = {**c.sizes, "population": usual if self.population is None else self.population}
-        ask_for(type(self).search, (type(self).breed, BREED))
-        breed = lasting_address(type(self).breed, BREED)
-        evolution = record_of(self, EvolutionRecord, sizes, breed=breed, blocks=not c.only_guides)
-        return record_of(self, self.own, sizes, evolution=evolution)
+        own, kernel = self.kind
+        ask_for(type(self).search, (kernel, BREED), *([(descend_once, SEARCH)] if self.memetic else []))
+        minimiser = new_minimiser(c.active.size, MEMORY) if self.memetic else no_minimiser()
+        evolution = record_of(
+            self, EvolutionRecord, sizes, descents=Descents(minimiser, False, gradient_calls(c.terms)),
+            breed=lasting_address(kernel, BREED), blocks=not c.only_guides,
+            by_spread=self.adaptive, learn=lasting_address(descend_once, SEARCH) if self.memetic else 0,
+        )  # fmt: skip
+        return record_of(self, own, sizes, evolution=evolution)
+
+    @property
+    def kind(self) -> tuple[Any, Any]:
+        """The record of the method and its kernel."""
+        return self.own, type(self).breed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +134,11 @@ class DE(Evolving):
     random base keeps looking for longer, wants more patience, and takes three to four times as many evaluations.
     Without derivatives each further digit costs as much as the one before, and the more joints the more.
 
+    With `adaptive` every individual has an F and a CR of its own, tries others now and then and keeps those it does well with
+    (Brest et al. 2006). The base is a random individual then, and a population lasts until it gains nothing by its own spread:
+    slower on arms, and surer on functions with many minima, whether their variables belong together or not.
+
+    adaptive: let F and CR adapt; base, difference and crossover do not count then.
     base: what differences are added to, the "best" individual or a "random" one.
     difference: the least factor F; it is drawn from here to 1.
     crossover: CR, the share of genes that a trial does not have from its parent.
@@ -122,6 +149,7 @@ class DE(Evolving):
     )
     difference: float = share(0.5)
     crossover: float = share(0.9)
+    adaptive: bool = False  # type: ignore[misc]
 
     name, own, breed = "de", DeRecord, breed_de
     fewest, usual = 4, (30, 2)
@@ -130,6 +158,10 @@ class DE(Evolving):
     def from_best(self) -> bool:
         """Whether differences are added to the best individual."""
         return self.base == "best"
+
+    @property
+    def kind(self) -> tuple[Any, Any]:
+        return (AdaptiveRecord, breed_adaptive) if self.adaptive else super().kind
 
 
 @dataclass(frozen=True, kw_only=True)

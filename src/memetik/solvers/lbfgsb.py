@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 from memetik.kernels.lbfgsb import search as kernel
 from memetik.kernels.lbfgsb.minimiser import new_minimiser
+from memetik.kernels.terms.value import gradient_calls
 from memetik.problem.compile import Compiled
 from memetik.solvers.family import Family
 from memetik.solvers.seeded import parameter
@@ -41,4 +42,4 @@ class LBFGSB(Family):
 
     def make_record(self, c: Compiled) -> kernel.Descents:
         """What the search needs."""
-        return kernel.Descents(new_minimiser(c.active.size, self.memory), self.restarts)
+        return kernel.Descents(new_minimiser(c.active.size, self.memory), self.restarts, gradient_calls(c.terms))

@@ -64,6 +64,12 @@ def new_minimiser(variables: int, memory: int, **bounds: Any) -> Minimiser:
     return allocate(Minimiser, sizes, line=allocate(Line, sizes, **bounds), minimum=minimum)
 
 
+def no_minimiser() -> Minimiser:
+    """The place of one in a record that has none."""
+    sizes = {"variables": 0, "m": 0, "2m": 0, "2m + 1": 0}
+    return allocate(Minimiser, sizes, line=allocate(Line, sizes), minimum=0)
+
+
 @jit
 def begin(table, iterations, evaluations, gradient_tolerance, gain_tolerance):
     """Move x into the bounds, where the first evaluation is due, and forget all that was. See PROGRESS for when it ends."""

@@ -28,6 +28,7 @@ class Descents(NamedTuple):
 
     minimiser: Minimiser
     restarts: bool  # whether to start again from postures drawn within the limits
+    calls: int  # evaluations that a gradient takes besides that of its value, where a function has to be asked for it
 
 
 read_descents = reader(Descents)
@@ -80,7 +81,8 @@ def descend(problem, own, softness, stall, run, work):
     there, a first step as long as the gradient goes through every limit. Returns whether the posture it ends with
     satisfies every term that can block. Joints that turn freely may end outside their limits, by whole turns.
     """
-    line = read_descents(own).minimiser.line
+    descents = read_descents(own)
+    line = descents.minimiser.line
     x, gradient, progress = line.x, line.gradient, line.progress[0]
     open_limits(problem.variables, line.lower, line.upper)
     begin(own, UNLIMITED, UNLIMITED, GRADIENT_TOLERANCE, 0.0)
@@ -89,6 +91,7 @@ def descend(problem, own, softness, stall, run, work):
     reason = RUNNING
     while reason == RUNNING:
         f, satisfied = half_squares(problem, x, softness, gradient, run, work)
+        run.outcome[EVALUATIONS] += descents.calls
         if evaluations == 0:
             scale = 1.0 / bend(gradient, problem.variables, work) if math.isfinite(f) else 1.0
         f *= scale
