@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from llvmlite import binding  # type: ignore[import-untyped]
 
 import memetik as mk
-from memetik.batch.cuda import require_cuda
+from memetik.batch.card import require_cuda
 from memetik.kernels.compiler.cache import FOLDERS, is_whole
 from memetik.kernels.compiler.jit import COMPILED
 from memetik.kernels.compiler.prebuilt import prebuilt

@@ -10,9 +10,10 @@ from numba.cuda.simulator import kernel
 
 import memetik as mk
 from memetik.batch import device_arrays
-from memetik.batch.cuda import General, Poses, solve_on_cuda
+from memetik.batch.cuda import solve_on_cuda
+from memetik.batch.searches import ClosedForms, Contacts, General, Poses
 from memetik.kernels.cuda import general as general_module
-from memetik.kernels.cuda import inputs, orders, rounds, warp, warp_step
+from memetik.kernels.cuda import inputs, orders, rounds, terms, warp, warp_step
 from memetik.kernels.problem.budget import EVALUATIONS, OUTCOME
 from memetik.kernels.problem.verify import CLOSEST, REACHED
 
@@ -25,7 +26,7 @@ class Cuda:
         return getattr(cuda if context is None or name == "jit" else context, name)
 
 
-general_module.cuda = inputs.cuda = orders.cuda = rounds.cuda = warp.cuda = warp_step.cuda = Cuda()
+general_module.cuda = inputs.cuda = orders.cuda = rounds.cuda = terms.cuda = warp.cuda = warp_step.cuda = Cuda()
 
 
 def targets_of(objective, compiled, path):
@@ -139,6 +140,80 @@ def hulls():
         again = mk.solve(problem, result.q[k], budget=mk.Budget(evaluations=1))
         right = result.status[k] == expected.status == again.status
         check("hulls: as the processor", right)
+
+
+def contacts():
+    """Poses among balls: of the two ways to bend an arm one is free, then the other, both and none."""
+    Poses.threads = Poses.per_block = Contacts.threads = 4
+    Contacts.few, Contacts.later, Contacts.few_rows = 30, 30, 0
+    body = mk.planar_chain([0.8, 0.5, 0.3])
+    postures = np.array([(0.3, 1.2, 0.4), (0.3, -1.2, 0.2), (2.0, 0.9, 0.1), (-1.2, 0.8, -0.3)])
+    path, starts = body.forward(postures, "tip"), postures + 0.05
+    balls = np.array([(*body.forward(postures[0])["link_2"][:2, 3], 0.0, 0.1), (1.0, -0.6, 0.0, 0.1)])
+    balls[1, :3] = path[3, :3, 3]
+    for priority in (0, 1):
+        pose, off = mk.Pose("tip", np.eye(4)), mk.Distance(["link_2", "tip"], balls, radius=0.05, priority=priority)
+        problem = mk.Problem(body, [off, pose])
+        few = mk.Budget(evaluations=200)
+        card, processor = (
+            mk.solve_batch(problem, {pose: path}, starts, device=device, budget=few) for device in ("cuda", "cpu")
+        )
+        check("contacts: as the processor", card.status.tolist() == processor.status.tolist() == [0, 0, 0, 1])
+        check("contacts: who", card.device.endswith(f", 1 rows {'by priorities ' if priority else ''}on the processor"))
+        check("contacts: the posture that is free", np.abs(card.q[2] - postures[2]).max() < 1e-2)
+        for q, row in zip(card.q[:3], card, strict=False):
+            poses = body.forward(q)
+            centers = np.array([poses[link][:3, 3] for link in ("link_2", "tip")])
+            apart = np.linalg.norm(centers[:, None] - balls[None, :, :3], axis=2) - balls[:, 3] - 0.05
+            check("contacts: apart", apart.min() >= 0.0)
+            check("contacts: verdicts", row.term_satisfied.all() and row.term_errors[0] == 0.0 < row.term_errors[1])
+        check("contacts: what is missed", card.errors[off][3] > 0.0 or card.errors[pose][3].max() > 1e-4)
+        given = mk.solve_batch(problem, {pose: Interface(path)}, Interface(starts), device="cuda", budget=few).numpy()
+        check(
+            "contacts: on the card", given.status.tolist() == [0, 0, 0, 1] and np.array_equal(given.q[:3], card.q[:3])
+        )
+    moving = mk.solve_batch(
+        problem, {off: np.repeat(balls[None], 2, axis=0)}, postures[2], device="cuda", budget=mk.Budget(evaluations=20)
+    )
+    check("contacts: obstacles that differ from row to row", len(moving) == 2)
+
+
+def closed_forms():
+    """Arms of six joints with parallel and with meeting axes: the answers of the processor, which does what has none."""
+    rng = np.random.default_rng(6)
+    for name, tip in (("ur5", "tool0"), ("kr120", "tool0")):
+        body = mk.load(name)
+        pose = mk.Pose(tip, np.eye(4), position_tolerance=1e-6, orientation_tolerance=1e-6)
+        problem = mk.Problem(body, pose)
+        path = np.array([body.forward(body.sample(rng))[tip] for _ in range(4)])
+        path[3, 0, 3] += 9.0
+        starts = np.array([body.sample(rng) for _ in range(4)])
+        starts[1, 0] = 99.0
+        ClosedForms.threads = ClosedForms.per_block = 3
+        card, processor = (
+            mk.solve_batch(problem, {pose: path}, starts, method="analytic", device=device)
+            for device in ("cuda", "cpu")
+        )
+        check("closed forms: statuses", card.status.tolist() == processor.status.tolist() == [0, 0, 0, 1])
+        check("closed forms: answers", np.abs(card.q - processor.q).max() < 1e-9 and card.method == "analytic")
+        check("closed forms: numbers", np.allclose(card.numbers[:3], processor.numbers[:3], atol=1e-9))
+        check("closed forms: who", card.device == "a graphics card, 1 rows on the processor")
+    body = mk.load("panda")
+    pose = mk.Pose("panda_link8", np.eye(4))
+    refused(
+        "closed forms: seven joints", "arm of six joints",
+        lambda: mk.solve_batch(mk.Problem(body, pose), {pose: np.eye(4)[None]}, method="analytic", device="cuda"),
+    )  # fmt: skip
+
+
+def one_target_for_all():
+    body = mk.planar_chain([1.0, 0.5, 0.5])
+    q = np.array([0.4, 0.5, 0.6])
+    problem = mk.Problem(body, mk.Pose("tip", body.forward(q)["tip"]))
+    found = mk.solve_batch(problem, starts=[q + 0.1, q - 0.1], device="cuda")
+    check("one target for all", found.success.all() and np.abs(found.q - q).max() < 0.01)
+    card = mk.solve_batch(problem, starts=Interface(np.array([q + 0.1, q - 0.1])), device="cuda")
+    check("one target for all on the card", np.array_equal(card.numpy().q, found.q))
 
 
 class Interface:
@@ -288,7 +363,7 @@ def wrong_arrays():
     refused("no rows", "no rows", solve(Interface(good[:0])))
     refused("no rotation", "row 1: the target's 3x3 part", solve(Interface(bad)))
     refused("not finite", "starts: row 1", solve(Interface(good), Interface(lost)))
-    refused("method", "only method 'memetic'", solve(Interface(good), method="dls"))
+    refused("method", "only method 'memetic'", solve(Interface(good), method="analytic"))
     refused("time", "no clock", solve(Interface(good), budget=mk.Budget(seconds=1.0)))
     refused("kind", "NumPy array", lambda: mk.solve_batch(problem, {rest: Interface(good)}, device="cuda"))
     refused("stranger", "not an objective", lambda: mk.solve_batch(problem, {1: Interface(good)}, device="cuda"))
@@ -319,6 +394,9 @@ if __name__ == "__main__":
     general()
     batch()
     hulls()
+    one_target_for_all()
+    contacts()
+    closed_forms()
     arrays_on_the_card()
     targets_of_all_kinds()
     wrong_arrays()

@@ -15,7 +15,7 @@ import pytest
 from numba import cuda
 
 import memetik as mk
-from memetik.batch.cuda import require_cuda
+from memetik.batch.card import require_cuda
 
 CARD = cuda.is_available()
 

@@ -1,6 +1,6 @@
 """Many problems at once: threads, files and clusters."""
 
-from memetik.batch.cuda import require_cuda
+from memetik.batch.card import require_cuda
 from memetik.batch.device_arrays import DeviceArray
 from memetik.batch.files import ROWS_PER_SHARD, FilesReport, solve_files
 from memetik.batch.on_card import DeviceBatchSolution

@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from memetik.batch.cuda import TABLE, Launcher, launcher_for, require_cuda, require_no_functions, start
+from memetik.batch.card import require_cuda, start
+from memetik.batch.cuda import require_no_functions
 from memetik.batch.device_arrays import DeviceArray, Given, given_array, is_on_card
+from memetik.batch.launcher import TABLE, Launcher
+from memetik.batch.searches import Contacts, General, launcher_for
 from memetik.batch.solution import BatchSolution
 from memetik.batch.transfer import CardMemory
 from memetik.errors import ProblemError, shown
@@ -123,13 +126,22 @@ def solve_on_card(
     require_no_functions(problem)
     begin = time.perf_counter()
     incoming = _Incoming(cuda, problem, targets, starts)
-    launcher: Launcher = launcher_for(problem.compiled)(cuda, problem.compiled, incoming.count, incoming.places, seed)
+    c, count, places = problem.compiled, incoming.count, incoming.places
+    launcher: Launcher = launcher_for(c, places)(cuda, c, count, places, seed)
     launcher.open({}, {}, {})
     fields = {**launcher.answer_fields(incoming.count), "success": ((incoming.count,), np.bool_)}
     answers, scratch = CardMemory(cuda, fields), CardMemory(cuda, launcher.scratch_fields())
     incoming.convert(launcher)
-    launcher.run({**incoming.memory.card, **answers.card, **scratch.card}, most)
+    card = {**incoming.memory.card, **answers.card, **scratch.card}
+    launcher.run(card, most)
     incoming.require_good()
+    seconds = launcher.seconds
+    if isinstance(launcher, Contacts) and launcher.rest.missed and launcher.rest.left > 0:
+        pusher = General(cuda, c, count, places, seed)
+        pusher.open({}, {}, {})
+        pusher.take_over(card, launcher.rest)
+        pusher.close()
+        seconds += pusher.seconds
     incoming.mark(answers)
     launcher.kept.give_back(incoming.block)
     launcher.close()
@@ -138,7 +150,8 @@ def solve_on_card(
     on_card: Any = vectors
     took, compiling = split_time(begin)
     return DeviceBatchSolution(
-        problem, found["q"], found["statuses"], found["outcomes"], launcher.row_seconds(), took, "a graphics card", (),
+        problem, found["q"], found["statuses"], found["outcomes"], np.broadcast_to(seconds / count, (count,)), took,
+        "a graphics card", (),
         on_card, "memetic", compiling, _success=found["success"], _rows=rows, _columns=incoming.columns,
     )  # fmt: skip
 
@@ -181,9 +194,10 @@ class _Incoming:
         self.count = lengths.pop()
         if not self.count:
             raise ProblemError("batch: the arrays on the card have no rows.")
-        vectors = 1 if self.start is not None else self.count
+        vectors, c = 1 if self.start is not None else self.count, problem.compiled
+        self.target = c.data[(at := int(c.terms[0]["target"])) : at + 7][None] if c.one_pose and not places else None
         self.fields = {
-            "targets": ((self.count, len(places)), np.float64), "starts": ((vectors, problem.body.dof), np.float64),
+            "targets": ((self.count, len(places)) if self.target is None else (1, 7), np.float64), "starts": ((vectors, problem.body.dof), np.float64),
         }  # fmt: skip
         self.memory = CardMemory(cuda, self.fields)
 
@@ -232,6 +246,8 @@ class _Incoming:
             self._wait_for(other)
         if self.start is not None:
             launcher.send_array(self.start[None], self.memory.card["starts"])
+        if self.target is not None:  # the same for all
+            launcher.send_array(self.target, self.memory.card["targets"])
         block.send("tables", None, self.stream)
         for k in range(many):
             start(self.cuda, write_rows, -(-self.count // THREADS), THREADS, self.stream, 0, self._given(k))

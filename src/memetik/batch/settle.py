@@ -1,31 +1,38 @@
-"""Priorities of rows that a graphics card has missed: the processor solves them anew.
+"""Rows that a graphics card has missed, where the processor knows better: it solves them anew.
 
 A card goes by weights. While all tolerances are met, priorities change nothing, so what it reached stands. Only where something
-has to give way do levels count, and going down rank by rank (kernels/memetic/priorities.py) is work for the processor.
+has to give way do levels count, and going down rank by rank (kernels/memetic/priorities.py) is work for the processor. So is what
+pushes solids apart, and to make sure that a closed form has no solution: a card does neither for the few rows that need it.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from memetik.batch.searches import looks_last
 from memetik.batch.solution import Answers
 from memetik.batch.threads import solve_on_threads
 from memetik.problem import Problem
 from memetik.problem.columns import Columns
 from memetik.solution import Status
 from memetik.solvers.budget import Budget
+from memetik.solvers.memetic_plan import MemeticPlan
 from memetik.types import Array
 
 
 def settle_missed(
-    answers: Answers, problem: Problem, columns: Columns, starts: Array, seed: int, budget: Budget, threads: int | None
-) -> tuple[Answers, int]:
-    """The answers, those that were missed as the processor gives them if there are priorities; also how many these are."""
-    missed = np.flatnonzero(answers.status != Status.REACHED)
-    if not problem.compiled.has_levels or missed.size == 0:
+    answers: Answers, problem: Problem, columns: Columns, starts: Array, seed: int, budget: Budget, threads: int | None,
+    plan: MemeticPlan | None = None,
+) -> tuple[Answers, int]:  # fmt: skip
+    """The answers, those that were missed as the processor gives them if it knows better; also how many these are.
+
+    plan: of another method than memetic, which always does.
+    """
+    c, missed = problem.compiled, np.flatnonzero(answers.status != Status.REACHED)
+    if missed.size == 0 or not (c.has_levels or plan is not None or looks_last(c, columns.places)):
         return answers, 0
     rows = Columns(columns.places, np.ascontiguousarray(columns.rows[missed]), columns.targets)
-    again, _ = solve_on_threads(problem, rows, starts[missed], seed, budget, threads, lambda done: None)
+    again, _ = solve_on_threads(problem, rows, starts[missed], seed, budget, threads, lambda done: None, plan)
     whole = Answers(answers.q.copy(), answers.status.copy(), answers.numbers.copy(), answers.seconds.copy())
     whole.q[missed], whole.status[missed] = again.q, again.status
     whole.numbers[missed], whole.seconds[missed] = again.numbers, again.seconds

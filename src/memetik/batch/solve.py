@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memetik.batch.cuda import pinned_rows, require_cuda, solve_on_cuda
+from memetik.batch.card import pinned_rows, require_cuda
+from memetik.batch.cuda import solve_on_cuda
 from memetik.batch.on_card import any_on_card, solve_on_card
+from memetik.batch.searches import ClosedForms, has_form_on_card
 from memetik.batch.settle import settle_missed
 from memetik.batch.solution import Answers, BatchSolution, Tell
 from memetik.batch.threads import solve_on_threads
@@ -56,14 +58,15 @@ def solve_batch(
     targets: for each objective that differs from row to row an array with one target a row, as its `target` takes them;
     the others keep theirs.
     starts: a joint vector for each row, or one for all; the body's home unless given.
-    method: as for `solve`. "memetic" and "analytic" run on several threads, "memetic" also on a graphics card; any other one
-    solves row by row.
+    method: as for `solve`. "memetic" and "analytic" run on several threads and on a graphics card; any other one solves row by
+    row.
     budget: for each row.
     Arrays that are on a graphics card already (PyTorch, CuPy, JAX, Numba; float64 or float32) stay there with device="cuda",
     and so do the answers: a DeviceBatchSolution. Poses are then rows x 4 x 4 or rows x 7, x, y, z and a quaternion w, x, y, z.
     device: "cpu", "cuda" for a graphics card, or "auto" for the card if there is one that can take the problem. A card finds
-    other solutions than the processor where one thread is not enough, and keeps the best posture it saw where it fails; with
-    objectives of different priorities, rows that it misses are solved by the processor, rank by rank.
+    other solutions than the processor where one thread is not enough, and keeps the best posture it saw where it fails. Rows that
+    it misses are solved by the processor where objectives have different priorities, rank by rank, where the problem is one
+    pose among solids that keep apart, and where the method is "analytic", which on a card takes arms of six joints.
     threads: as many as there are cores unless given. The answer is the same for any number.
     progress: a function that is told (rows done, rows in all); None draws a line on the terminal if it takes long, False
     keeps it silent.
@@ -80,27 +83,45 @@ def solve_batch(
     threads = threads_of(threads, "batch")
     require_report(progress, "batch")
     in_kernels = isinstance(solver, (Memetic, Analytic))
-    if device == "cuda" and not isinstance(solver, Memetic):
-        raise ProblemError("batch: only method 'memetic' runs on a graphics card. Leave out device, or the method.")
+    if device == "cuda" and not in_kernels:
+        raise ProblemError(
+            "batch: only methods 'memetic' and 'analytic' run on a graphics card. Leave out device, or the method."
+        )
+    if isinstance(solver, Analytic) and chosen_device == "cuda" and not has_form_on_card(analytic_plan(problem)):
+        if device == "cuda":
+            raise ProblemError(
+                "batch: on a graphics card method 'analytic' takes the pose of an arm of six joints, on a root that stays. "
+                "Leave out device, or the method."
+            )
+        chosen_device = "cpu"
     if not in_kernels and threads is not None and threads > 1:
         raise ProblemError(
             "batch: only methods 'memetic' and 'analytic' run on several threads. Leave out threads, or the method."
         )
-    if isinstance(solver, Memetic) and chosen_device == "cuda" and np.isfinite(budget.seconds):
+    if in_kernels and chosen_device == "cuda" and np.isfinite(budget.seconds):
         raise ProblemError(_NO_CLOCK)
     begin = time.perf_counter()
     who, found_by = "a graphics card", "memetic"
     with teller(progress, len(columns.rows), "solving", patience=_PATIENCE) as tell:
         if isinstance(solver, Analytic):
             plan, found_by = analytic_plan(problem), "analytic"
-            answers, who = solve_on_threads(problem, columns, vectors, solver.seed, budget, threads, tell, plan)
+            if chosen_device == "cuda":
+                most = budget.evaluations
+                answers = solve_on_cuda(
+                    problem, columns.rows, columns.places, vectors, solver.seed, most, tell, ClosedForms
+                )
+                answers, settled = settle_missed(answers, problem, columns, vectors, solver.seed, budget, threads, plan)
+                who = f"{who}, {settled} rows on the processor" if settled else who
+            else:
+                answers, who = solve_on_threads(problem, columns, vectors, solver.seed, budget, threads, tell, plan)
         elif not isinstance(solver, Memetic):
             who, (answers, found_by) = "1 thread", _solve_one_by_one(solver, problem, columns, vectors, budget, tell)
         elif chosen_device == "cuda":
             most = budget.evaluations
             answers = solve_on_cuda(problem, columns.rows, columns.places, vectors, solver.seed, most, tell)
             answers, settled = settle_missed(answers, problem, columns, vectors, solver.seed, budget, threads)
-            who = f"{who}, {settled} rows by priorities on the processor" if settled else who
+            how = "by priorities " if problem.compiled.has_levels else ""
+            who = f"{who}, {settled} rows {how}on the processor" if settled else who
         else:
             answers, who = solve_on_threads(problem, columns, vectors, solver.seed, budget, threads, tell)
     took, compiling = split_time(begin)

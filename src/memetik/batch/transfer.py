@@ -21,6 +21,7 @@ from memetik.parallel import in_parts
 
 KEPT = 1 << 30  # bytes of each kind of memory that are kept for the next batch
 LINE = 256  # bytes at which arrays begin
+SMALL = 1 << 20  # bytes of a block that is worth keeping, and whose answers are copied
 
 Fields = Mapping[str, tuple[tuple[int, ...], Any]]  # shape and dtype of each
 
@@ -121,23 +122,30 @@ class CardArray(NamedTuple):
 class CardMemory:
     """Arrays in one piece of memory on the card; in the simulator, which has one memory only, in that."""
 
-    def __init__(self, cuda: Any, fields: Fields) -> None:
+    def __init__(self, cuda: Any, fields: Fields, mapped: bool = False) -> None:
         self._begins, self.size = {}, LINE
         for name, (shape, dtype) in fields.items():
             self._begins[name] = self.size - LINE
             self.size += -(-math.prod(shape) * np.dtype(dtype).itemsize // LINE) * LINE
         self._there: Any
-        if SIMULATED:
+        self._mapped = mapped and not SIMULATED
+        if self._mapped:
+            self._there = pinned_empty(cuda, (self.size,), np.uint8)
+            self.card: dict[str, Any] = self._addresses(self._there.ctypes.data, fields)
+        elif SIMULATED:
             self._there = np.zeros(self.size, dtype=np.uint8)
-            self.card: dict[str, Any] = self._cut(self._there, fields)
+            self.card = self._cut(self._there, fields)
         else:
             self._there = ON_CARD.take(cuda, self.size)
             weakref.finalize(self, ON_CARD.give_back, self._there).atexit = False
-            base = self._there.device_ctypes_pointer.value
-            self.card = {
-                name: CardArray(base + self._begins[name], shape, np.dtype(dtype))
-                for name, (shape, dtype) in fields.items()
-            }
+            self.card = self._addresses(self._there.device_ctypes_pointer.value, fields)
+
+    def _addresses(self, base: int, fields: Fields) -> dict[str, CardArray]:
+        """The fields by their addresses in memory that begins at `base`."""
+        return {
+            name: CardArray(base + self._begins[name], shape, np.dtype(dtype))
+            for name, (shape, dtype) in fields.items()
+        }
 
     def _cut(self, memory: NDArray[np.uint8], fields: Fields) -> dict[str, NDArray[Any]]:
         """The fields as arrays in this memory."""
@@ -149,30 +157,35 @@ class CardMemory:
 
 
 class Block(CardMemory):
-    """Arrays on the card, and the same arrays in pinned memory, `host`; in the simulator both are one."""
+    """Arrays on the card, and the same arrays in pinned memory, `host`; in the simulator both are one.
 
-    def __init__(self, cuda: Any, fields: Fields) -> None:
-        super().__init__(cuda, fields)
-        memory = self._there if SIMULATED else pinned_empty(cuda, (self.size,), np.uint8)
+    So they are where the block is `mapped`: the card reads and writes pinned memory itself. For a few rows that takes less time
+    than to copy them there and back.
+    """
+
+    def __init__(self, cuda: Any, fields: Fields, mapped: bool = False) -> None:
+        super().__init__(cuda, fields, mapped)
+        one = SIMULATED or self._mapped
+        memory = self._there if one else pinned_empty(cuda, (self.size,), np.uint8)
         self.key = key_of(fields)
         self.host = self._cut(memory, fields)
         self.filled: Any = None  # what its tables were last filled with, if their owner wants to know
         self.records: Any = ()  # the same as records
         self.scratch: CardMemory | None = None  # of which they speak
         self.stream, self.events = cuda.stream(), (cuda.event(), cuda.event())
-        self._memory = memory
+        self._memory, self._copied = memory, not one
         self._cuda = cuda
         self._parts: dict[tuple[str, str | None], tuple[int, int, int]] = {}
 
     def send(self, first: str, last: str | None, stream: Any = None) -> None:
         """Copy fields to the card, from one to before another one, on a stream, its own unless given."""
-        if not SIMULATED:
+        if self._copied:
             here, there, size = self._part(first, last)
             send(self._cuda, here, there, size, stream or self.stream)
 
     def fetch(self, first: str, last: str | None, stream: Any = None) -> None:
         """Copy fields from the card, from one to before another one."""
-        if not SIMULATED:
+        if self._copied:
             here, there, size = self._part(first, last)
             fetch(self._cuda, here, there, size, stream or self.stream)
 

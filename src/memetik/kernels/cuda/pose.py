@@ -107,8 +107,10 @@ def pose_kernel(motions: int, n: int) -> Any:
         near = position.tolerance * position.tolerance
         narrow = orientation.tolerance * orientation.tolerance
         by_position, by_rotation = position.scale, orientation.scale
-        count = tasks.number
-        task = cuda.atomic.add(counter, 0, 1)
+        count, threads = tasks.number, cuda.gridDim.x * cuda.blockDim.x
+        task = (
+            cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+        )  # the first of each; then who is done takes the next
         begin, verifying = True, False
         target = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         row = first = drawn = spent = attempt = taken = failures = 0
@@ -122,7 +124,7 @@ def pose_kernel(motions: int, n: int) -> Any:
                 if tasks.which.size > 0:
                     row = tasks.which[row]
                 first = row % starts.shape[0]
-                target = load_pose(targets, row, 0)
+                target = load_pose(targets, row % targets.shape[0], 0)
                 for k in range(n):
                     x[k] = start[k] = best[k] = clamped(starts[first, variables[k].index], variables[k])
                 spent, attempt, taken, failures = 0, 1, 0, 0
@@ -154,7 +156,9 @@ def pose_kernel(motions: int, n: int) -> Any:
                 outcome[OUTCOME + 3] = 1.0 if angle <= orientation.tolerance else 0.0
                 status = REACHED if reached else CLOSEST
                 results.statuses[task] = status if math.isfinite(distance + angle) else INVALID
-                task = cuda.atomic.add(counter, 0, 1)
+                task = count
+                if threads < count:
+                    task = threads + cuda.atomic.add(counter, 0, 1)
                 begin = True
                 continue
             spent += 1

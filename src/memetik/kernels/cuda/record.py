@@ -6,6 +6,7 @@ import numba
 import numpy as np
 
 from memetik.kernels.body.records import FRAME, NODE
+from memetik.kernels.closed_form.record import Geometry
 from memetik.kernels.compiler.record import Array, counters, flags, floats, integers, records
 from memetik.kernels.memetic.record import Population
 from memetik.kernels.problem.record import Problem
@@ -63,6 +64,23 @@ class Round(NamedTuple):
     which: Array = records(np.int32, "chosen")  # the rows, all if it is empty
     missed: Array = records(np.int32, "rows")  # those that are still missed, in no order
     count: Array = records(np.int32, 1)  # how many
+
+
+class Look(NamedTuple):
+    """Answers to all but the contacts of a problem, at which these are looked at (contacts.py)."""
+
+    problem: Problem
+    results: Results  # of the tasks, in the order of the terms without contacts
+    number: int  # tasks
+    fresh: int  # 1 if the rows have no result yet
+    bare: Array = integers("terms")  # the number of each term among those without contacts, -1 for a contact
+
+
+class FormLaunch(NamedTuple):
+    """A launch for an arm with a closed form."""
+
+    launch: Launch
+    arm: Geometry
 
 
 START = -1  # besides the kinds of targets (kernels/terms/targets.py): a joint vector
