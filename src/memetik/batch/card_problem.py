@@ -76,13 +76,16 @@ class CardProblem:
         self._alive.append(there)
         return CardArray(there.device_ctypes_pointer.value or 0, array.shape, array.dtype)
 
-    def take(self, fields: Fields, mapped: bool = False) -> Block:
-        """Memory for these fields; a problem has the same ones mapped each time, or not."""
+    def find(self, key: Any) -> Block | None:
+        """Memory that was taken with this key before, and given back."""
         with self._lock:
-            free = self._free.get(key_of(fields))
-            if free:
-                return free.pop()
-        return Block(self.cuda, fields, mapped)
+            free = self._free.get(key)
+            return free.pop() if free else None
+
+    def take(self, fields: Fields, mapped: bool = False, key: Any = None) -> Block:
+        """Memory for these fields, `mapped` each time or never, which may be found again by a key instead of by its fields."""
+        key = key_of(fields) if key is None else key
+        return self.find(key) or Block(self.cuda, fields, key, mapped)
 
     def give_back(self, block: Block) -> bool:
         """Keep a small block for the next batch."""

@@ -23,6 +23,7 @@ ANSWERS = Results._fields
 CHUNK = 1 << 20  # rows on the card at once
 TABLE = 128  # words that a table may have
 TABLES = 3  # what the kernels of a round are given
+FEW = 64  # rows whose seconds are written out
 
 
 class Rest(NamedTuple):
@@ -78,18 +79,31 @@ class Launcher:
             fields |= {f"tried_{name}": kind for name, kind in many.items()}
         return fields
 
-    def open(self, given: Fields, answers: Fields, scratch: Fields) -> Block:
-        """Memory for what goes to the card with every launch, for answers and, if the batch is small, for all the rest."""
+    def reopen(self, key: Any) -> Block | None:
+        """Memory that was opened with this key before and is free."""
+        work = self.kept.find(key)
+        if work is not None:
+            self._begin(work, ANSWERS[0])
+        return work
+
+    def open(self, given: Fields, answers: Fields, scratch: Fields, key: Any = None) -> Block:
+        """Memory for what goes to the card with every launch, for answers and, if the batch is small, for all the rest.
+
+        It may be found again by a `key` instead of by its fields.
+        """
         together = given if scratch else {}
-        self.work = self.kept.take({
+        work = self.kept.take({
             "data": (self.c.data.shape, np.float64), "columns": ((len(self.places),), np.int64), **together,
             "tables": ((TABLES, TABLE), np.int64), "counter": ((1,), np.int32), "count": ((1,), np.int32), **answers,
             **scratch,
-        }, self.mapped)  # fmt: skip
-        self._end_of_inputs = next(iter(answers), None)
-        self.stream, here = self.work.stream, self.work.host
+        }, self.mapped, key)  # fmt: skip
+        self._begin(work, next(iter(answers), None))
+        return work
+
+    def _begin(self, work: Block, end_of_inputs: str | None) -> None:
+        self.work, self.stream, here = work, work.stream, work.host
+        self._end_of_inputs = end_of_inputs
         here["data"][:], here["columns"][:] = self.c.data, self.places
-        return self.work
 
     def close(self) -> None:
         """The memory is free for others."""
@@ -107,7 +121,8 @@ class Launcher:
 
     def row_seconds(self) -> Array:
         """The time that the card worked, in equal parts."""
-        return np.broadcast_to(self.seconds / self.count, (self.count,))
+        part = self.seconds / self.count
+        return np.broadcast_to(part, (self.count,)) if self.count > FEW else np.full(self.count, part)
 
     # ---- Rounds ----------------------------------------------------------------------------------------------------
 
@@ -122,9 +137,7 @@ class Launcher:
         spread = max(min(self.spread, most // max(few, 1)), 1)
         tried = card if spread == 1 else {name: card[f"tried_{name}"] for name in ANSWERS}
         read, written = card["missed"], card["missed_next"]
-        self._fill(
-            card, tried, _part(read, 0, 0), written, Tasks(self.count * spread, spread, 0, self.seed, few), fresh=1
-        )
+        self._fill(card, tried, None, written, Tasks(self.count * spread, spread, 0, self.seed, few), fresh=1)
         self.work.send("data", self._end_of_inputs)
         self._watch("begin")
         self._launch(self.count, listed=fetched is None or spread > 1)
@@ -186,10 +199,11 @@ class Launcher:
         here["counter"][0] = here["count"][0] = 0
         self._number = tasks.number
         self._in_place = bool(fresh) and tasks.spread == 1  # each task writes the result of its row
-        key = tasks if fresh and "targets" in there else None  # then all addresses are those of the block
+        key = (type(self), tasks) if fresh and "targets" in there else None  # then all addresses are those of the block
         self._blocks = min(-(-tasks.number // self.per_block), self.blocks * self.kept.multiprocessors)
         if key is not None and self.work.filled == key:
             return
+        which = _part(card["missed"], 0, 0) if which is None else which  # all rows
         tasks = tasks._replace(columns=there["columns"], targets=card["targets"], starts=card["starts"], which=which)
         found, results = (Results(*(place[name] for name in ANSWERS)) for place in (tried, card))
         problem = self.kept.problem_with(there["data"])
@@ -220,10 +234,12 @@ class Launcher:
 
     def _list_missed(self) -> int:
         """Send the list of the rows that are missed, whose statuses were fetched: for few rows that is less than a launch."""
-        rows = np.flatnonzero(self.work.host["statuses"] != REACHED)
-        if len(rows):
-            self.work.host["missed_next"][: len(rows)] = rows
-            self.work.send("missed_next", None)
+        statuses = self.work.host["statuses"]
+        if not statuses.any():  # REACHED is 0
+            return 0
+        rows = np.flatnonzero(statuses != REACHED)
+        self.work.host["missed_next"][: len(rows)] = rows
+        self.work.send("missed_next", None)
         return len(rows)
 
     def _missed(self, fetched: tuple[str, str | None] | None) -> int:

@@ -195,9 +195,13 @@ class _Incoming:
         if not self.count:
             raise ProblemError("batch: the arrays on the card have no rows.")
         vectors, c = 1 if self.start is not None else self.count, problem.compiled
-        self.target = c.data[(at := int(c.terms[0]["target"])) : at + 7][None] if c.one_pose and not places else None
+        self.target: Array | None = None
+        if c.one_pose and not places:  # the same for all rows
+            at = int(c.terms[0]["target"])
+            self.target = c.data[at : at + 7][None]
         self.fields = {
-            "targets": ((self.count, len(places)) if self.target is None else (1, 7), np.float64), "starts": ((vectors, problem.body.dof), np.float64),
+            "targets": ((self.count, len(places)) if self.target is None else (1, 7), np.float64),
+            "starts": ((vectors, problem.body.dof), np.float64),
         }  # fmt: skip
         self.memory = CardMemory(cuda, self.fields)
 
@@ -246,7 +250,7 @@ class _Incoming:
             self._wait_for(other)
         if self.start is not None:
             launcher.send_array(self.start[None], self.memory.card["starts"])
-        if self.target is not None:  # the same for all
+        if self.target is not None:
             launcher.send_array(self.target, self.memory.card["targets"])
         block.send("tables", None, self.stream)
         for k in range(many):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from memetik.batch.card import start
 from memetik.batch.card_problem import card_problem
-from memetik.batch.launcher import Launcher
+from memetik.batch.launcher import CHUNK, Launcher
 from memetik.batch.transfer import CardMemory
 from memetik.kernels.compiler.record import fields
 from memetik.kernels.cuda.record import (
@@ -26,6 +26,7 @@ from memetik.kernels.cuda.record import (
 )
 from memetik.kernels.memetic.descent import STEPS
 from memetik.kernels.problem.workspace import workspace_size
+from memetik.kernels.terms.distance import HULL_DISTANCE
 from memetik.kernels.terms.records import CONTACT
 from memetik.solvers.analytic import AnalyticPlan
 from memetik.solvers.memetic_plan import MemeticPlan, memetic_plan
@@ -95,11 +96,10 @@ class Contacts(Poses):
 
     def _look(self) -> None:
         from memetik.kernels.cuda.contacts import look_kernel
-        from memetik.kernels.cuda.terms import kinds_of
 
-        c, contacts = self.judged, self._contacts
-        kinds = kinds_of(c.terms[contacts], [pair for pair, is_one in zip(c.kernels, contacts, strict=True) if is_one])
-        kernel = look_kernel(kinds, c.nodes.size, c.frames.size, c.variables.size, c.residuals, int((~contacts).sum()))
+        c = self.judged
+        hulls, rest = bool((c.terms["kind"] == HULL_DISTANCE.number).any()), int((~self._contacts).sum())
+        kernel = look_kernel(hulls, c.nodes.size, c.frames.size, c.variables.size, rest)
         start(self.kept.cuda, kernel, -(-self._number // self.threads), self.threads, self.stream, 0, self._table(2))
 
 
@@ -109,7 +109,7 @@ class ClosedForms(Launcher):
     few = spread = 1
     again = False
     threads = per_block = 128
-    blocks = 8
+    blocks = CHUNK  # one for each row
 
     @property
     def mapped(self) -> bool:  # type: ignore[override]

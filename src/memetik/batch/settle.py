@@ -28,8 +28,10 @@ def settle_missed(
 
     plan: of another method than memetic, which always does.
     """
+    if not answers.status.any():  # REACHED is 0
+        return answers, 0
     c, missed = problem.compiled, np.flatnonzero(answers.status != Status.REACHED)
-    if missed.size == 0 or not (c.has_levels or plan is not None or looks_last(c, columns.places)):
+    if not (c.has_levels or plan is not None or looks_last(c, columns.places)):
         return answers, 0
     rows = Columns(columns.places, np.ascontiguousarray(columns.rows[missed]), columns.targets)
     again, _ = solve_on_threads(problem, rows, starts[missed], seed, budget, threads, lambda done: None, plan)

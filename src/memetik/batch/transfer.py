@@ -163,11 +163,11 @@ class Block(CardMemory):
     than to copy them there and back.
     """
 
-    def __init__(self, cuda: Any, fields: Fields, mapped: bool = False) -> None:
+    def __init__(self, cuda: Any, fields: Fields, key: Any = None, mapped: bool = False) -> None:
         super().__init__(cuda, fields, mapped)
         one = SIMULATED or self._mapped
         memory = self._there if one else pinned_empty(cuda, (self.size,), np.uint8)
-        self.key = key_of(fields)
+        self.key = key  # by which its owner finds it again
         self.host = self._cut(memory, fields)
         self.filled: Any = None  # what its tables were last filled with, if their owner wants to know
         self.records: Any = ()  # the same as records

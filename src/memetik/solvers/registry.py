@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 from numpy.typing import ArrayLike
@@ -42,9 +43,21 @@ class Method(NamedTuple):
     @property
     def solver(self) -> type:
         """The class that names its parameters."""
-        file, _, name = self.place.rpartition(".")
-        made: type = getattr(importlib.import_module(f"memetik.solvers.{file}"), name)
-        return made
+        return _class_at(self.place)
+
+
+@cache
+def _class_at(place: str) -> type:
+    """The class at a place, file and name in memetik.solvers."""
+    file, _, name = place.rpartition(".")
+    made: type = getattr(importlib.import_module(f"memetik.solvers.{file}"), name)
+    return made
+
+
+@cache
+def _parameters(kind: Any) -> tuple[str, ...]:
+    """The names of the parameters of a solver's class."""
+    return tuple(field.name for field in dataclasses.fields(kind) if field.init)
 
 
 _TIPS = "positions, orientations, directions of frames"
@@ -85,7 +98,7 @@ def solver(method: str, **parameters: Any) -> Solver:
     """A method by name (mk.methods() lists all), with parameters of its class: mk.solver("dls", damping=0.1, seed=3)."""
     for row in _METHODS:
         if isinstance(method, str) and row.name == method:
-            known = [field.name for field in dataclasses.fields(row.solver) if field.init]
+            known = _parameters(row.solver)
             for name in parameters:
                 if name not in known:
                     raise UnknownNameError("parameter", name, known, f"method {method!r}", every=True)

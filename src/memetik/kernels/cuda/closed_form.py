@@ -73,7 +73,7 @@ def closed_form_kernel(motions: int) -> Any:
 
     @cuda.jit
     def solve_in_closed_form(table):
-        """Threads take rows in turn."""
+        """Each thread has a row: threads of a warp that have parted do not meet again for the next one."""
         given = read(table)
         problem, tasks, results = given.launch.problem, given.launch.tasks, given.launch.results
         poses, jacobian = cuda.local.array((motions, 7), np.float64), cuda.local.array((JOINTS, 6), np.float64)
@@ -87,8 +87,8 @@ def closed_form_kernel(motions: int) -> Any:
         posture, bounds = cuda.local.array(JOINTS, np.float64), cuda.local.array(4, np.float64)
         found, rows = cuda.local.array(JOINTS, np.float64), cuda.local.array((WAYS, JOINTS), np.float64)
         loop = Loop(axes, points, joints, begin, touches, roots, pairs, turns, posture, bounds, found, rows)
-        row, threads = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x, cuda.gridDim.x * cuda.blockDim.x
-        while row < tasks.number:
+        row = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+        if row < tasks.number:
             q, outcome = results.q[row], results.outcomes[row]
             for k in range(q.size):
                 q[k] = tasks.starts[row % tasks.starts.shape[0], k]
@@ -106,6 +106,5 @@ def closed_form_kernel(motions: int) -> Any:
             )  # fmt: skip
             arrays = FormArrays(FormSolve(own, work), given.arm, loop)
             results.statuses[row] = attempt(arrays, q, outcome, 0, 0, 0.0)
-            row += threads
 
     return solve_in_closed_form

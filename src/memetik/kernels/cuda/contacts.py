@@ -1,6 +1,7 @@
 """What touches where a pose is reached: the contacts of a problem at the answers to all else, an answer a thread.
 
-All threads of a warp walk the same list of pairs, and only those whose balls meet measure any further.
+Thirty-two threads share one instruction, and what is close differs from one to the next. So all walk the same list of pairs and
+only note those whose balls meet, which are few; then each measures what it has noted, one pair after another beside the others.
 """
 
 import math
@@ -10,44 +11,92 @@ from typing import Any
 import numba.cuda
 import numpy as np
 
+from memetik.kernels.cuda.pose import warp_any
 from memetik.kernels.cuda.record import Look
 from memetik.kernels.cuda.table import card_reader
-from memetik.kernels.cuda.terms import Kinds, terms_by_kind
+from memetik.kernels.cuda.terms import term_translator
 from memetik.kernels.cuda.translate import Translator
 from memetik.kernels.problem.budget import OUTCOME
 from memetik.kernels.problem.evaluate import place
 from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED
-from memetik.kernels.terms.distance import penetration
+from memetik.kernels.terms.distance import (
+    DISTANCE_CLEARANCE,
+    DISTANCE_LISTS,
+    DISTANCE_MARGIN,
+    LIST_COUNT,
+    LIST_FIRST,
+    LIST_GROUP,
+    LIST_OTHERS,
+    LIST_SECOND,
+    balls_apart,
+    nearest,
+)
 
 cuda: Any = numba.cuda  # it has no types
 read = card_reader(Look)
 
+CLOSE = 32  # pairs that are noted before they are measured
+OPTIONS: dict[str, int] = {}
+
 
 @cache
-def look_kernel(kinds: Kinds, motions: int, frames: int, n: int, residuals: int, rest: int) -> Any:
-    """The kernel for problems with contacts of these kinds and so many motions, frames, variables and residuals.
+def look_kernel(hulls: bool, motions: int, frames: int, n: int, rest: int) -> Any:
+    """The kernel for problems with so many motions, frames, variables and terms that are no contacts; with hulls or without.
 
-    `rest` is how many terms are no contacts. Sizes of local arrays must be known when it compiles.
+    Sizes of local arrays must be known when it compiles.
     """
-    translate = Translator()
-    place_body, depth_of = translate(place), translate(penetration)
-    residual_of, _ = terms_by_kind(kinds)
+    numbers, places = 2 * rest, 2 * CLOSE
+    place_body, translate = Translator()(place), term_translator(hulls)
+    far, measure = translate(balls_apart), translate(nearest)
 
-    @cuda.jit
+    @cuda.jit(device=True)
+    def depth_of(term, data, world, close, measured):
+        """`penetration` of `distance_residual` (terms/distance.py); all threads of a warp come here."""
+        margin = data[term.numbers + DISTANCE_MARGIN]
+        enough = margin + data[term.numbers + DISTANCE_CLEARANCE]
+        deepest, k, walked = 0.0, term.numbers + DISTANCE_LISTS, 0 if measured else term.count  # lists that were begun
+        group, at, end = -1, -1, -1
+        while warp_any(at < end or walked < term.count):
+            noted = 0
+            while noted < CLOSE and (at < end or walked < term.count):
+                if at == end:
+                    group, at, end = (
+                        int(data[k + LIST_GROUP]),
+                        k + LIST_OTHERS,
+                        k + LIST_OTHERS + int(data[k + LIST_COUNT]),
+                    )
+                    first, second = int(data[k + LIST_FIRST]), int(data[k + LIST_SECOND])
+                    if first >= 0 and far(data, world, first, second, enough):
+                        at = end
+                    k, walked = end, walked + 1
+                else:
+                    other = int(data[at])
+                    if not far(data, world, group, other, enough):
+                        close[2 * noted], close[2 * noted + 1] = group, other
+                        noted += 1
+                    at += 1
+            pair = 0
+            while warp_any(pair < noted):
+                if pair < noted:
+                    apart = measure(data, world, int(close[2 * pair]), int(close[2 * pair + 1]), enough)[0]
+                    deepest = max(deepest, enough - apart - margin)
+                pair += 1
+        return deepest
+
+    @cuda.jit(**OPTIONS)
     def look_at_contacts(table):
         """Judge the answers of tasks by all terms. Where the rest is missed, only rows without a result are measured."""
         given = read(table)
-        task = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-        if task >= given.number:
-            return
+        thread = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+        own, task = thread < given.number, min(thread, given.number - 1)
         problem, q, outcome = given.problem, given.results.q[task], given.results.outcomes[task]
         terms, status = problem.terms, int(given.results.statuses[task])
-        found = cuda.local.array(2 * rest, np.float64)
-        x, residual = cuda.local.array(n, np.float64), cuda.local.array(residuals, np.float64)
+        found, x = cuda.local.array(numbers, np.float64), cuda.local.array(n, np.float64)
         poses, world = cuda.local.array((motions, 7), np.float64), cuda.local.array((frames, 7), np.float64)
-        for k in range(2 * rest):
+        close = cuda.local.array(places, np.int32)
+        for k in range(numbers):
             found[k] = outcome[OUTCOME + k]
-        measured = given.fresh != 0 or status == REACHED
+        measured = own and (given.fresh != 0 or status == REACHED)
         if measured:
             for k in range(n):
                 x[k] = q[problem.variables[k].index]
@@ -56,14 +105,17 @@ def look_kernel(kinds: Kinds, motions: int, frames: int, n: int, residuals: int,
             error, good = math.inf, 0.0
             if given.bare[t] >= 0:
                 error, good = found[given.bare[t]], found[rest + given.bare[t]]
-            elif measured:
-                residual_of(terms[t].residual, terms[t], problem.data, world, x, residual)
-                error = depth_of(terms[t], problem.data, residual)
-                if error <= terms[t].tolerance:
-                    good = 1.0
-                else:
-                    status = max(status, CLOSEST if math.isfinite(error) else INVALID)
-            outcome[OUTCOME + t], outcome[OUTCOME + terms.size + t] = error, good
-        given.results.statuses[task] = status
+            else:
+                depth = depth_of(terms[t], problem.data, world, close, measured)
+                if measured:
+                    error = depth
+                    if error <= terms[t].tolerance:
+                        good = 1.0
+                    else:
+                        status = max(status, CLOSEST if math.isfinite(error) else INVALID)
+            if own:
+                outcome[OUTCOME + t], outcome[OUTCOME + terms.size + t] = error, good
+        if own:
+            given.results.statuses[task] = status
 
     return look_at_contacts

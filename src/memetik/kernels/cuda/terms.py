@@ -65,10 +65,16 @@ def no_time(clock):
     return 0.0
 
 
+def term_translator(hulls: bool) -> Translator:
+    """Translates the kernels of terms, with the kernel for hulls only where there are some."""
+    translate = Translator({now: no_time})
+    translate.replace(call_apart, _hulls(translate if hulls else None))
+    return translate
+
+
 def terms_by_kind(kinds: Kinds) -> tuple[Any, Any]:
     """Device functions that call the residual and the Jacobian of a term of one of these kinds."""
-    translate = Translator({now: no_time})
-    translate.replace(call_apart, _hulls(translate if HULL_DISTANCE.number in (kind for kind, _, _ in kinds) else None))
+    translate = term_translator(HULL_DISTANCE.number in (kind for kind, _, _ in kinds))
     residual_of = _by_kind((kind, translate(residual)) for kind, residual, _ in kinds)
     return residual_of, _by_kind((kind, translate(jacobian)) for kind, _, jacobian in kinds)
 
