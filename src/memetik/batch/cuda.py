@@ -13,6 +13,7 @@ from memetik.batch.searches import launcher_for
 from memetik.batch.solution import Answers, Tell
 from memetik.batch.transfer import SMALL, CardMemory
 from memetik.errors import ProblemError
+from memetik.kernels.terms.distance import FIELD_DISTANCE
 from memetik.problem import Problem
 from memetik.types import Array
 
@@ -45,9 +46,13 @@ def solve_on_cuda(
 
 
 def require_no_functions(problem: Problem) -> None:
-    """Raise if a user's function would have to run on the card."""
+    """Raise if a user's function would have to run on the card, or samples be read that are not there."""
     if problem.has_functions:
         raise ProblemError(f"{problem._fallible[0]!r} is a user's function and cannot run on a card. Use device='cpu'.")
+    if (problem.compiled.terms["kind"] == FIELD_DISTANCE.number).any():
+        raise ProblemError(
+            "height fields and grids of signed distances are not on the card. Use device='cpu', or keep off their hulls or covers."
+        )
 
 
 def _solve_chunk(launcher: Launcher, rows: Array, starts: Array, most: int) -> Answers:

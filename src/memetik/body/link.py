@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from memetik.body.fields import box_around, checked_samples, kernel_samples, surface
 from memetik.body.hull import Hull, convex_hull, rounded_hull
 from memetik.errors import BodyError, shown
 from memetik.geometry import as_transform
@@ -20,7 +21,7 @@ T = TypeVar("T")
 
 # The numbers that give each kind of shape its size, all in metres. A capsule's and a cylinder's length runs along z,
 # between the centres of the caps; a mesh has a file name instead and its numbers are scale factors. A hull is what is
-# within a radius of the convex hull of its points.
+# within a radius of the convex hull of its points. Height fields and grids of signed distances have `values` (fields.py).
 SHAPE_SIZES: dict[str, tuple[str, ...]] = {
     "sphere": ("radius",),
     "capsule": ("radius", "length"),
@@ -28,7 +29,10 @@ SHAPE_SIZES: dict[str, tuple[str, ...]] = {
     "box": ("x", "y", "z"),
     "mesh": ("scale x", "scale y", "scale z"),
     "hull": ("radius",),
+    "heights": ("spacing x", "spacing y", "depth"),
+    "grid": ("spacing x", "spacing y", "spacing z", "error"),
 }
+FIELDS = ("heights", "grid")
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +41,9 @@ class Shape:
 
     kind, size: "sphere" (radius), "capsule" and "cylinder" (radius, length along z), "box" (x, y, z), all in metres; "mesh"
     (scale x, y, z) of the file `mesh`; "hull" (radius, 0 unless given) of `points` (n, 3) [m]: all that is within the
-    radius of their convex hull, which may be flat, a segment or a point. mk.hull makes hulls of meshes, too.
+    radius of their convex hull, which may be flat, a segment or a point. mk.hull makes hulls of meshes, too. "heights" (spacing
+    x, y, depth) and "grid" (spacing x, y, z, error) of `values` [m] are what mk.HeightField and mk.SignedDistanceGrid
+    have as their `shape`; see there.
     color: red, green, blue and opacity from 0 to 1, None for that of the link.
     """
 
@@ -47,6 +53,7 @@ class Shape:
     mesh: str = ""
     color: tuple[float, float, float, float] | None = None  # red, green, blue, opacity in 0..1
     points: Array | None = None  # (n, 3) [m], of a hull
+    values: Array | None = None  # (nx, ny) heights or (nx, ny, nz) signed distances [m]
 
     def __post_init__(self) -> None:
         if not isinstance(self.kind, str) or self.kind not in SHAPE_SIZES:
@@ -66,6 +73,10 @@ class Shape:
             set_field(self, "points", frozen(_points(self.points)))
         elif self.points is not None:
             raise BodyError(f"a {self.kind} has no points; a hull has: mk.Shape('hull', points=...).")
+        if self.kind in FIELDS:
+            set_field(self, "values", frozen(checked_samples(self.kind, self.values, self.size)))
+        elif self.values is not None:
+            raise BodyError(f"a {self.kind} has no values; 'heights' and 'grid' have.")
         if not isinstance(self.mesh, str):
             raise BodyError(f"the mesh of a shape is {shown(self.mesh)}. Give the name of a file.")
         if self.color is not None:
@@ -84,6 +95,32 @@ class Shape:
     def rounded_hull(self) -> Hull:
         """The same with its radius, which it approximates by polyhedra: for pictures."""
         return rounded_hull(self.hull.vertices, self.size[0])
+
+    @property
+    def is_field(self) -> bool:
+        """Whether it is a height field or a grid of signed distances."""
+        return self.kind in FIELDS
+
+    @cached_property
+    def surface(self) -> Hull:
+        """Vertices and triangles of a height field or a grid, coarser where it has many cells: for pictures."""
+        return surface(self.kind, self._values, self.size)
+
+    @cached_property
+    def field_box(self) -> tuple[Array, Array]:
+        """The middle of the box around a height field or a grid, in its frame, and the half sizes of the box [m]."""
+        return box_around(self.kind, self._values, self.size)
+
+    @cached_property
+    def samples(self) -> Array:
+        """The numbers of a height field or a grid as kernels read them, by their address: they stay as long as the shape does."""
+        return frozen(kernel_samples(self.kind, self._values, self.size))
+
+    @property
+    def _values(self) -> Array:
+        if self.values is None:
+            raise BodyError(f"a {self.kind} is neither a height field nor a grid.")
+        return self.values
 
 
 @dataclass(frozen=True, eq=False)

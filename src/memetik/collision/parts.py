@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from memetik.body import Body, Frame
 from memetik.collision.solids import group
 from memetik.geometry import translation
-from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_SOLIDS
+from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_COUNT, GROUP_SOLIDS
 from memetik.kernels.terms.geometry.solids import SOLID_DATA
 from memetik.types import Array
 
@@ -69,8 +69,8 @@ def groups_of(body: Body, riders: Iterable[tuple[str, Sequence[Array]]]) -> Grou
         numbers = group(k, solids)
         center = numbers[GROUP_CENTER : GROUP_CENTER + 3].copy()
         numbers[GROUP_CENTER : GROUP_CENTER + 3] = 0.0
-        for c in range(3):
-            numbers[GROUP_SOLIDS + 4 + c :: SOLID_DATA] -= center[c]
+        end = GROUP_SOLIDS + int(numbers[GROUP_COUNT]) * SOLID_DATA  # where the points of hulls begin
+        numbers[GROUP_SOLIDS:end].reshape(-1, SOLID_DATA)[:, 4:7] -= center
         frames.append(Frame(link, translation(*center.tolist())))
         rows.append(numbers)
     flat, packed = body.flatten(frames)

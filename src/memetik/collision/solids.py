@@ -2,9 +2,10 @@
 
 sphere    ball                     cylinder  line along z + disc
 capsule   line along z + ball      box       box
-hull      points + ball
+hull      points + ball            field     samples
 
-The numbers of a hull are followed by its points, which stand behind all solids that it is together with.
+The numbers of a hull are followed by its points, which stand behind all solids that it is together with; those of a height field
+or a grid by where its samples lie in memory, which whoever packs them must keep (`Shape.samples`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from memetik.geometry.checks import real_array, several
 from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_SOLIDS
 from memetik.kernels.terms.function_pointers import APART
+from memetik.kernels.terms.geometry.grids import grid_apart
+from memetik.kernels.terms.geometry.heights import heights_apart
 from memetik.kernels.terms.geometry.hulls import hull_apart
 from memetik.kernels.terms.geometry.solids import (
     SOLID_BALL,
@@ -45,14 +48,16 @@ _CANNOT = (
 )
 
 
-def solid(shape: Shape, owner: str) -> Array:
-    """The numbers of a shape, placed by its link_from_shape; `owner` says in an error whose shape it is.
+def solid(shape: Shape, owner: str, pose: Array | None = None) -> Array:
+    """The numbers of a shape, placed by its link_from_shape, in what stands at a pose if one is given; `owner` says in an error
+    whose shape it is.
 
     Of a hull its points follow, about the middle of the box around them, and beyond LINKED of them their neighbours.
     """
     numbers = np.zeros(SOLID_DATA)
-    numbers[:4] = to_quaternion(shape.link_from_shape[:3, :3])
-    numbers[4:7] = shape.link_from_shape[:3, 3]
+    place = shape.link_from_shape if pose is None else pose @ shape.link_from_shape
+    numbers[:4] = to_quaternion(place[:3, :3])
+    numbers[4:7] = place[:3, 3]
     if shape.kind == "box":
         numbers[SOLID_BOX : SOLID_BOX + 3] = np.array(shape.size) / 2.0
     elif shape.kind in ("sphere", "capsule", "cylinder"):
@@ -62,12 +67,21 @@ def solid(shape: Shape, owner: str) -> Array:
         corners = _corners(shape)
         low, high = corners.min(axis=0), corners.max(axis=0)
         middle = hull_middle(shape)
-        numbers[4:7] += shape.link_from_shape[:3, :3] @ middle
+        numbers[4:7] += place[:3, :3] @ middle
         numbers[SOLID_BOX : SOLID_BOX + 3] = 0.5 * (high - low)
         numbers[SOLID_BALL] = shape.size[0]
         numbers[SOLID_KERNEL : SOLID_KERNEL + 2] = divmod(lasting_address(hull_apart, APART), 2**32)
         links = neighbours(shape.hull) if len(corners) > LINKED else []
         return np.concatenate([numbers, _hull_points(corners - middle, links)])
+    elif shape.is_field:
+        middle, half = shape.field_box
+        numbers[4:7] += place[:3, :3] @ middle
+        numbers[SOLID_BOX : SOLID_BOX + 3] = half
+        kernel = heights_apart if shape.kind == "heights" else grid_apart
+        numbers[SOLID_KERNEL : SOLID_KERNEL + 2] = divmod(lasting_address(kernel, APART), 2**32)
+        numbers[SOLID_POINTS] = -1.0  # what follows is a field's
+        samples = shape.samples
+        return np.concatenate([numbers, divmod(samples.ctypes.data, 2**32), [samples.size]])
     else:
         raise ProblemError(
             f"{owner} is a {shape.kind}, which has no simple distance. Take its convex hull, mk.hull(file), for all links "
@@ -117,6 +131,12 @@ def _hull_points(points: Array, links: Sequence[NDArray[np.int64]]) -> Array:
     return np.concatenate(parts)
 
 
+def shape_of(item: object) -> object:
+    """The shape of what has one, such as a height field; anything else as it is."""
+    found = getattr(item, "shape", None)
+    return found if isinstance(found, Shape) else item
+
+
 def stack(solids: Sequence[Array]) -> Array:
     """Solids one after the other, then the points of those that are hulls."""
     rows = np.array([numbers[:SOLID_DATA] for numbers in solids])
@@ -124,7 +144,8 @@ def stack(solids: Sequence[Array]) -> Array:
     place = rows.size
     for k, own in enumerate(points):
         if own.size:
-            rows[k, SOLID_POINTS] = place - k * SOLID_DATA
+            behind = place - k * SOLID_DATA
+            rows[k, SOLID_POINTS] = -behind if rows[k, SOLID_POINTS] < 0.0 else behind
             place += own.size
     return np.concatenate([rows.ravel(), *points])
 
@@ -174,6 +195,11 @@ def world_groups(obstacles: object, name: str) -> tuple[Array, Array]:
     return groups, put_points(groups, points)
 
 
+def has_fields(body: Body, links: Iterable[object]) -> bool:
+    """Whether any of the links, by name, has a height field or a grid among its shapes."""
+    return any(shape.is_field for link in links if isinstance(link, str) for shape in body.links[link].shapes)
+
+
 def put_points(groups: Array, points: Mapping[int, Array]) -> Array:
     """The points of hulls by the rows of groups, all behind these; the rows are told where theirs begin."""
     place = groups.size
@@ -191,6 +217,11 @@ def _each_group(obstacles: object, name: str) -> list[Array]:
     if not isinstance(items, Iterable):
         raise ProblemError(_CANNOT.format(name, shown(obstacles)))
     rows = several(items, ProblemError, f"{name}: obstacles", "[(0.5, 0.0, 0.3)]")
+    if any(isinstance(item, Shape) and item.is_field for item in rows):
+        raise ProblemError(
+            f"{name}: a height field or a grid cannot be assigned to obstacles. Give it to the Distance when you make it, or put it "
+            "into a World, which can move it."
+        )
     if rows and not any(isinstance(item, Shape) for item in rows):
         parts = [np.atleast_1d(real_array(item, ProblemError, f"{name}: an obstacle is not numbers")) for item in rows]
         if len({part.size for part in parts}) == 1:

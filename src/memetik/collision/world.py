@@ -6,15 +6,15 @@ import dataclasses
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.body import Body, Shape
 from memetik.body.link import all_of
-from memetik.collision.solids import GROUP_OF_ONE, ball, group, hull_middle, put_points, solid
-from memetik.errors import ProblemError, known, shown
+from memetik.collision.solids import GROUP_OF_ONE, ball, group, hull_middle, put_points, renew_kernels, shape_of, solid
+from memetik.errors import BodyError, ProblemError, known, shown
 from memetik.geometry import TransformLike
 from memetik.geometry.checks import frozen, instance, real_array, several, text, whole_number
 from memetik.geometry.rotation import quaternion_of_matrix
@@ -27,6 +27,28 @@ MOST = 100_000  # shapes of a world
 PLACE = slice(GROUP_SOLIDS, GROUP_SOLIDS + 7)  # quaternion and position of the solid of a slot
 
 NOTHING: Array = frozen(group(-1, [ball((FAR, FAR, FAR))]))
+
+
+class HasShape(Protocol):
+    """A height field or a grid of signed distances."""
+
+    @property
+    def shape(self) -> Shape:
+        """It as a shape that stands in the world."""
+
+
+class Field(NamedTuple):
+    """A height field or a grid that counts, as it stands in a world."""
+
+    slot: int
+    owner: str  # the obstacle that it belongs to
+    shape: Shape
+    pose: Array  # world_from_obstacle
+
+    @property
+    def numbers(self) -> Array:
+        """As a group of one solid."""
+        return group(-1, [solid(self.shape, f"obstacle {self.owner!r}", self.pose)])
 
 
 class Watcher(Protocol):
@@ -68,6 +90,8 @@ class World(Mapping[str, Obstacle]):
         world.move("cup", mk.translation(0.6, 0.1, 0.05))
 
     A shape stands where its link_from_shape says. Several shapes in a list are one obstacle, which `move` takes as a whole.
+    mk.HeightField and mk.SignedDistanceGrid can be given like shapes. A change of an obstacle that has one of these packs problems
+    anew at their next solve, a matter of milliseconds; others change in place.
 
     capacity: shapes that there is room for. As long as there is, obstacles come, go and move in place, in microseconds, and no
     problem is compiled again. With one too many the room doubles, and problems are packed anew at their next solve, a matter
@@ -78,7 +102,7 @@ class World(Mapping[str, Obstacle]):
     """
 
     def __init__(
-        self, obstacles: Mapping[str, Shape | Sequence[Shape]] | None = None, *, capacity: int = 8
+        self, obstacles: Mapping[str, Shape | HasShape | Sequence[Shape | HasShape]] | None = None, *, capacity: int = 8
     ) -> None:  # fmt: skip
         if obstacles is not None and not isinstance(obstacles, Mapping):
             raise ProblemError(f"the obstacles of a world are {shown(obstacles)}. Give {{'table': mk.Shape(...)}}.")
@@ -116,7 +140,7 @@ class World(Mapping[str, Obstacle]):
 
     # Changes
 
-    def __setitem__(self, name: str, shapes: Shape | Sequence[Shape]) -> None:
+    def __setitem__(self, name: str, shapes: Shape | HasShape | Sequence[Shape | HasShape]) -> None:
         """Add an obstacle, or replace one."""
         self.add(name, shapes)
 
@@ -124,7 +148,8 @@ class World(Mapping[str, Obstacle]):
         self.remove(name)
 
     def add(
-        self, name: str, shapes: Shape | Sequence[Shape], pose: TransformLike | None = None, *, touching: Iterable[str] = ()
+        self, name: str, shapes: Shape | HasShape | Sequence[Shape | HasShape], pose: TransformLike | None = None, *,
+        touching: Iterable[str] = (),
     ) -> None:  # fmt: skip
         """Add an obstacle, or replace one of the same name.
 
@@ -133,8 +158,10 @@ class World(Mapping[str, Obstacle]):
         touching: links that may touch it, such as the base that stands on a table. To change these packs problems anew.
         """
         text(name, ProblemError, "the name of an obstacle")
-        single = isinstance(shapes, Shape)
-        parts = (shapes,) if isinstance(shapes, Shape) else all_of(shapes, Shape, f"obstacle {name!r}", "mk.Shape(...)")
+        given = shape_of(shapes)
+        single = isinstance(given, Shape)
+        listed = [given] if single else map(shape_of, several(given, BodyError, f"obstacle {name!r}", "[mk.Shape(...)]"))
+        parts = all_of(listed, Shape, f"obstacle {name!r}", "mk.Shape(...)")
         if not parts:
             raise ProblemError(f"obstacle {name!r} has no shapes. Give at least one, mk.Shape('sphere', (0.1,)).")
         place = np.eye(4) if pose is None else _pose(pose, name)
@@ -143,9 +170,13 @@ class World(Mapping[str, Obstacle]):
             parts = (dataclasses.replace(parts[0], link_from_shape=np.eye(4)),)
         links = several(touching, ProblemError, f"obstacle {name!r}: touching", "['base_link']")
         allowed = frozenset(text(link, ProblemError, f"obstacle {name!r}: a link in touching") for link in links)
-        rows = [group(-1, [solid(part, f"obstacle {name!r}: shape {k}")]) for k, part in enumerate(parts)]
+        rows = [
+            NOTHING if part.is_field else group(-1, [solid(part, f"obstacle {name!r}: shape {k}")])
+            for k, part in enumerate(parts)
+        ]
         with self._lock:
             before = self._obstacles.get(name)
+            fields = self._has_fields(name)
             paired = {} if before is None else dict.fromkeys(self._slots[name], before.touching)
             grown = self._make_room(name, len(parts))
             self._obstacles[name] = Obstacle(name, parts, frozen(np.array(place)), True, allowed)
@@ -155,18 +186,19 @@ class World(Mapping[str, Obstacle]):
             self._place(name)
             grown = grown or hulls.keys() != self._points.keys()
             now = dict.fromkeys(self._slots[name], allowed)
-            self._tell_all(grown, any(paired.get(k, frozenset()) != now.get(k, frozenset()) for k in {*paired, *now}))
+            anew = any(paired.get(k, frozenset()) != now.get(k, frozenset()) for k in {*paired, *now})
+            self._tell_all(grown, anew or fields or self._has_fields(name))
 
     def remove(self, name: str) -> None:
         """Take an obstacle out of the world."""
         with self._lock:
-            gone = self[name]
+            gone, fields = self[name], self._has_fields(name)
             hulls = len(self._points)
             for slot in self._slots.pop(name):
                 self._owners[slot] = None
                 self._fill(slot, NOTHING)
             del self._obstacles[name]
-            self._tell_all(False, bool(gone.touching) or len(self._points) != hulls)
+            self._tell_all(False, bool(gone.touching) or fields or len(self._points) != hulls)
 
     def move(self, name: str | Mapping[str, TransformLike], pose: TransformLike | None = None) -> None:
         """Put an obstacle at a pose, world_from_obstacle; or several at once, `world.move({"cup": T, "jug": U})`."""
@@ -179,7 +211,9 @@ class World(Mapping[str, Obstacle]):
                 self._obstacles[each] = dataclasses.replace(self._obstacles[each], pose=where)
                 self._place(each)
             slots = [slot for each in placed for slot in self._slots[each]]
-            if len(slots) == 1:  # the usual change, and the quickest
+            if any(map(self._has_fields, placed)):
+                self._tell_all(False, True)
+            elif len(slots) == 1:  # the usual change, and the quickest
                 for watcher in tuple(self._watchers):
                     watcher.take_slot(slots[0], self._numbers[slots[0]])
             elif slots:
@@ -190,7 +224,7 @@ class World(Mapping[str, Obstacle]):
         with self._lock:
             self._obstacles[name] = dataclasses.replace(self[name], enabled=bool(enabled))
             self._place(name)
-            self._tell_all(False, False)
+            self._tell_all(False, self._has_fields(name))
 
     def disable(self, name: str) -> None:
         """Let an obstacle be as if it were not there, until it is enabled."""
@@ -247,6 +281,17 @@ class World(Mapping[str, Obstacle]):
         """Whose slot it is."""
         return self._owners[slot]
 
+    def fields(self) -> list[Field]:
+        """The height fields and grids that count."""
+        with self._lock:
+            return [
+                Field(slot, name, shape, obstacle.pose)
+                for name, obstacle in self._obstacles.items()
+                if obstacle.enabled
+                for slot, shape in zip(self._slots[name], obstacle.shapes, strict=True)
+                if shape.is_field
+            ]
+
     def rows(self, poses: object) -> Array:
         """The numbers of the world over time (rows, numbers): {name: poses (rows, 4, 4)} for what moves."""
         if not isinstance(poses, Mapping) or not poses:
@@ -262,10 +307,20 @@ class World(Mapping[str, Obstacle]):
             rows = np.tile(self._numbers, (next(iter(lengths.values())), 1, 1))
             for name, path in paths.items():
                 obstacle = self[name]
+                if self._has_fields(name):
+                    raise ProblemError(
+                        f"obstacle {name!r} has a height field or a grid, which cannot move from step to step. Leave it where it is, or "
+                        "take its convex hull, mk.hull(...)."
+                    )
                 for slot, shape in zip(self._slots[name] if obstacle.enabled else (), obstacle.shapes, strict=False):
                     for row, pose in zip(rows[:, slot], path, strict=True):
                         _put(row, _pose(pose, name) @ shape.link_from_shape, _middle(shape))
             return np.hstack([rows.reshape(len(rows), -1), np.tile(self._behind(), (len(rows), 1))])
+
+    def _has_fields(self, name: str) -> bool:
+        """Whether there is such an obstacle, and it has a height field or a grid."""
+        obstacle = self._obstacles.get(name)
+        return obstacle is not None and any(shape.is_field for shape in obstacle.shapes)
 
     def _make_room(self, name: str, count: int) -> bool:
         """Give an obstacle as many slots as it has shapes, those that it had first; whether there was no room."""
@@ -293,6 +348,8 @@ class World(Mapping[str, Obstacle]):
         """Write where the shapes of an obstacle are, far away if they do not count."""
         obstacle = self._obstacles[name]
         for slot, shape in zip(self._slots[name], obstacle.shapes, strict=True):
+            if shape.is_field:
+                continue  # those are not in slots
             pose = obstacle.pose @ shape.link_from_shape
             if not obstacle.enabled:
                 pose = pose.copy()
@@ -333,6 +390,7 @@ class World(Mapping[str, Obstacle]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._lock, self._watchers = threading.RLock(), weakref.WeakSet()
+        renew_kernels(self._numbers)
 
     def __eq__(self, other: object) -> bool:
         return self is other

@@ -22,6 +22,7 @@ from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_COUNT, GROUP_SOLIDS
 from memetik.kernels.terms.geometry.solids import SOLID_DATA
 from memetik.objectives import Distance, Objective, SelfDistance
+from memetik.objectives.distance import Standing
 from memetik.objectives.objective import FrameLike
 from memetik.problem import Problem
 from memetik.types import Array
@@ -52,11 +53,11 @@ class Obstacles(NamedTuple):
     numbers: Array  # as they were when the plan was made, with the points of hulls behind them
 
 
-class Cloud(NamedTuple):
-    """A group of a cloud of points."""
+class Fixed(NamedTuple):
+    """A group that stays where it is: of a cloud of points, a height field or a grid."""
 
     place: int  # where its numbers begin among those of all solids
-    numbers: Array
+    what: Standing
 
 
 class Apart(NamedTuple):
@@ -115,7 +116,8 @@ class Plan:
                     riders.number(frame, objective.radius, objective.name)
         self.groups = groups_of(body, riders.groups)
         self.obstacles: list[Obstacles] = []
-        self.clouds: list[Cloud] = []
+        self.fixed: list[Fixed] = []
+        self._body = body  # whose fields the numbers point to
         places = [*self.groups.places]
         self.size = self.groups.data.size  # numbers of all solids
         for objective in kept:
@@ -126,11 +128,11 @@ class Plan:
                 pairs += _in_world(self.obstacles[-1], riders)
                 places += (self.size + GROUP_OF_ONE * k for k in range(len(rows)))
                 self.size += numbers.size
-                for numbers in (each for cloud in objective.clouds for each in cloud.groups()):
-                    self.clouds.append(Cloud(self.size, numbers))
-                    pairs += _with_cloud(objective, len(places), riders)
+                for what in objective.standing():
+                    self.fixed.append(Fixed(self.size, what))
+                    pairs += _with_fixed(objective, what, len(places), riders)
                     places.append(self.size)
-                    self.size += numbers.size
+                    self.size += what.numbers.size
         self.places = np.array(places, dtype=np.int64)
         nodes = [*self.groups.frames["node"].tolist(), *[-1] * (len(places) - len(riders.groups))]
         self.names = [pair.names for pair in pairs]
@@ -167,8 +169,8 @@ class Plan:
             solids.data[place : place + planned.size] = np.concatenate(
                 [_seen_from(root_from_world, rows).ravel(), points]
             )
-        for place, numbers in self.clouds:
-            solids.data[place : place + numbers.size] = _cloud_seen_from(root_from_world, numbers)
+        for place, what in self.fixed:
+            solids.data[place : place + what.numbers.size] = _fixed_seen_from(root_from_world, what.numbers)
         solids.pairs["clearance"] = self.pairs["clearance"] + clearance
         verdicts = np.zeros(len(path) - 1, dtype=VERDICT)
         check_motions(
@@ -278,20 +280,24 @@ def _in_world(obstacles: Obstacles, riders: Riders) -> list[Apart]:
     ]  # fmt: skip
 
 
-def _with_cloud(objective: Distance, number: int, riders: Riders) -> list[Apart]:
-    """The pairs of an objective with a group of a cloud."""
-    clearance = _required(objective)
+def _with_fixed(objective: Distance, what: Standing, number: int, riders: Riders) -> list[Apart]:
+    """The pairs of an objective with a group that stays where it is."""
+    clearance, world = _required(objective), objective.world
     return [
-        Apart(riders.number(frame, objective.radius, objective.name), number, clearance, (str(frame), "point cloud"))
+        Apart(riders.number(frame, objective.radius, objective.name), number, clearance, (str(frame), what.name))
         for frame in objective.kept
+        if world is None or not world.may_touch(what.slot, link_of(frame))
     ]
 
 
-def _cloud_seen_from(root_from_world: Array | None, numbers: Array) -> Array:
-    """A group of balls in the frame of the root."""
+def _fixed_seen_from(root_from_world: Array | None, numbers: Array) -> Array:
+    """A group of balls, or of one solid, in the frame of the root."""
     if root_from_world is None:
         return numbers
     moved = numbers.copy()
+    if int(numbers[GROUP_COUNT]) == 1:
+        moved[:GROUP_OF_ONE] = _seen_from(root_from_world, numbers[:GROUP_OF_ONE])
+        return moved
     turn, offset = root_from_world[:3, :3], root_from_world[:3, 3]
     moved[GROUP_CENTER : GROUP_CENTER + 3] = turn @ numbers[GROUP_CENTER : GROUP_CENTER + 3] + offset
     end = GROUP_SOLIDS + int(numbers[GROUP_COUNT]) * SOLID_DATA

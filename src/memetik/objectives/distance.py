@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.body import Body, Shape
 from memetik.collision.parts import solid_links, welded
-from memetik.collision.solids import GROUP_OF_ONE, ball, link_solids, renew_kernels, world_groups
-from memetik.collision.world import World
+from memetik.collision.solids import (
+    GROUP_OF_ONE,
+    ball,
+    group,
+    has_fields,
+    link_solids,
+    renew_kernels,
+    shape_of,
+    solid,
+    world_groups,
+)
+from memetik.collision.world import FAR, World
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_array, several, text
-from memetik.kernels.terms.distance import DISTANCE, GROUP_CENTER, GROUP_SOLIDS, HULL_DISTANCE
+from memetik.kernels.terms.distance import DISTANCE, FIELD_DISTANCE, GROUP_CENTER, GROUP_SOLIDS, HULL_DISTANCE
 from memetik.kernels.terms.geometry.solids import SOLID_POINTS
 from memetik.objectives.broad_phase import Group, pair_lists, place_group
 from memetik.objectives.objective import (
@@ -32,6 +42,16 @@ from memetik.types import Array
 
 # Pairs that can be too close at the same time and pull each on its own; random humanoids have up to that many.
 ROWS = 32
+
+
+class Standing(NamedTuple):
+    """A group in the world that stays where it is as long as the problem is packed: of a cloud, or a field."""
+
+    numbers: Array
+    name: str
+    slot: int = -1  # in a world, of which it is known what may touch it
+    kept: object = None  # whose memory the numbers point to
+
 
 
 class Apart(Single):
@@ -72,14 +92,17 @@ class Apart(Single):
         self._changed()
 
     def _pack_pairs(
-        self, packer: Packer, pairs: Sequence[tuple[Group, Group]], frames: Sequence[FrameLike], hulls: bool
-    ) -> None:
-        """Add the term; `frames` are what carries the groups; `hulls`: some of the solids are."""
+        self, packer: Packer, pairs: Sequence[tuple[Group, Group]], frames: Sequence[FrameLike], hulls: bool, fields: bool
+    ) -> None:  # fmt: skip
+        """Add the term; `frames` are what carries the groups; `hulls` and `fields`: some of the solids are."""
+        if has_fields(packer.body, frames):
+            packer.keep(packer.body)
+            fields = True
         if pairs:
             moving = dict.fromkeys(each.frame for pair in pairs for each in pair if each.frame >= 0)
             lists = pair_lists(packer, pairs)
             packer.add(
-                HULL_DISTANCE if hulls else DISTANCE, tolerance=self.tolerance, rows=min(len(pairs), ROWS), count=len(lists),
+                FIELD_DISTANCE if fields else HULL_DISTANCE if hulls else DISTANCE, tolerance=self.tolerance, rows=min(len(pairs), ROWS), count=len(lists),
                 data=packer.numbers([self.margin, self.clearance, *(number for each in lists for number in each)]),
                 reach=max(packer.reach(frame) for frame in frames), more_frames=list(moving),
             )  # fmt: skip
@@ -92,8 +115,8 @@ class Distance(Apart):
     frame: what keeps away, one or several. A link by name stands for its collision shapes, a body for all its links that
     have some. A frame, or a link with `radius` [m], stands for a ball of that radius around its origin.
     others: what to keep away from: points (k, 3) or spheres (k, 4) in the world, shapes placed in the world, clouds of
-    thousands of points (mk.PointCloud), links of the body by name (their shapes) or frames (their origins), or a list of these;
-    or a World, whose obstacles come, move and go.
+    thousands of points (mk.PointCloud), ground (mk.HeightField), meshes as grids of distances (mk.SignedDistanceGrid), links of
+    the body by name (their shapes) or frames (their origins), or a list of these; or a World, whose obstacles come, move and go.
     clearance: the distance that is required [m], and judged: an answer is REACHED only if every pair is that far apart, by
     the exact distances at the joint vector that is returned. 0 is contact, as in eq. 4.7 of the thesis, whose loss is
     infinite there.
@@ -107,6 +130,7 @@ class Distance(Apart):
     """
 
     world: World | None = None  # also of those that were written to a file before there were worlds
+    fields: tuple[Shape, ...] = ()  # the same, before there were fields
 
     def __init__(
         self, frame: Body | FrameLike | Iterable[FrameLike], others: object, *, radius: float | None = None,
@@ -121,7 +145,7 @@ class Distance(Apart):
         )  # fmt: skip
         self.radius = None if radius is None else checked_length(radius, self.name, "radius")
         self.world = others if isinstance(others, World) else None
-        self.others, self.clouds, obstacles = _sort(() if isinstance(others, World) else others, self.name)
+        self.others, self.clouds, self.fields, obstacles = _sort(() if isinstance(others, World) else others, self.name)
         if not self.kept:
             raise ProblemError(f"{self.name}: nothing keeps away. Name at least one link or frame.")
         shared = {_link(each) for each in self.kept} & {_link(each) for each in self.others}
@@ -144,9 +168,7 @@ class Distance(Apart):
         balls = self._groups[:, GROUP_CENTER : GROUP_CENTER + 4].copy()
         if self.world is None:
             return balls
-        return balls[
-            [owner is not None and self.world[owner].enabled for owner in map(self.world.owner, range(len(balls)))]
-        ]
+        return balls[balls[:, 0] < FAR]  # neither empty room, nor what is disabled, nor fields
 
     @obstacles.setter
     def obstacles(self, value: object) -> None:
@@ -199,14 +221,31 @@ class Distance(Apart):
         self._world.assign(0, groups.ravel())
         world = packer.target(self._world)
         others += [Group(place) for place in range(world, world + groups.size, GROUP_OF_ONE)]
-        others += [Group(packer.numbers(numbers)) for cloud in self.clouds for numbers in cloud.groups()]
+        standing = self.standing()
+        for each in standing:
+            packer.keep(each.kept)
+        slots = [*range(len(self.others)), *range(len(groups)), *(each.slot for each in standing)]
+        others += [Group(packer.numbers(each.numbers)) for each in standing]
+        fields = any(each.kept is not None for each in standing)
         hulls = bool((groups[:, GROUP_SOLIDS + SOLID_POINTS] > 0.0).any()) or _with_hulls(packer.body, self.frames())
         pairs = [
             (one, other)
-            for (frame, one), (slot, other) in product(zip(self.kept, kept, strict=True), enumerate(others))
+            for (frame, one), (slot, other) in product(
+                zip(self.kept, kept, strict=True), zip(slots, others, strict=True)
+            )
             if self.world is None or not self.world.may_touch(slot, _link(frame))
         ]
-        self._pack_pairs(packer, pairs, self.frames(), hulls)
+        self._pack_pairs(packer, pairs, self.frames(), hulls, fields)
+
+    def standing(self) -> list[Standing]:
+        """What stands in the world besides the obstacles that move in place: clouds, height fields, grids."""
+        clouds = [Standing(numbers, "point cloud") for cloud in self.clouds for numbers in cloud.groups()]
+        names = {"heights": "height field", "grid": "signed distance grid"}
+        fields = [
+            Standing(group(-1, [solid(shape, self.name)]), names[shape.kind], kept=shape) for shape in self.fields
+        ]
+        known = [] if self.world is None else self.world.fields()
+        return [*clouds, *fields, *(Standing(each.numbers, each.owner, each.slot, each.shape) for each in known)]
 
     def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
         """Obstacles over time: rows of as many points or spheres as now, an array of rows x k x 3 or 4; of a World the poses of
@@ -278,8 +317,9 @@ class SelfDistance(Apart):
             link: place_group(packer, link, link_solids(packer.body, link, self.name))
             for link in dict.fromkeys(link for pair in pairs for link in pair)
         }
+        links = list(groups)
         self._pack_pairs(
-            packer, [(groups[a], groups[b]) for a, b in pairs], list(groups), _with_hulls(packer.body, list(groups))
+            packer, [(groups[a], groups[b]) for a, b in pairs], links, _with_hulls(packer.body, links), False
         )
 
     def __repr__(self) -> str:
@@ -300,20 +340,27 @@ def _kept(frame: Body | FrameLike | Iterable[FrameLike]) -> tuple[FrameLike, ...
     return tuple(checked_frame(one, "Distance") for one in each)
 
 
-def _sort(others: object, name: str) -> tuple[tuple[FrameLike, ...], tuple[PointCloud, ...], object]:
-    """What rides on the body, clouds of points, and what else stands in the world."""
+def _sort(
+    others: object, name: str
+) -> tuple[tuple[FrameLike, ...], tuple[PointCloud, ...], tuple[Shape, ...], object]:
+    """What rides on the body, clouds of points, height fields and grids, and what else stands in the world."""
+    others = shape_of(others)
     if isinstance(others, FrameLike):
-        return (others,), (), ()
+        return (others,), (), (), ()
     if isinstance(others, PointCloud):
-        return (), (others,), ()
+        return (), (others,), (), ()
+    if isinstance(others, Shape) and others.is_field:
+        return (), (), (others,), ()
     if isinstance(others, np.ndarray | Shape) or not isinstance(others, Iterable):
-        return (), (), others
+        return (), (), (), others
     items = several(others, ProblemError, f"{name}: others", "[(0.5, 0.0, 0.3)]")
     if items and all(np.isscalar(item) and not isinstance(item, str) for item in items):
-        return (), (), real_array(items, ProblemError, f"{name}: others are not numbers")
+        return (), (), (), real_array(items, ProblemError, f"{name}: others are not numbers")
     on_body = tuple(item for item in items if isinstance(item, FrameLike))
     clouds = tuple(item for item in items if isinstance(item, PointCloud))
-    return on_body, clouds, [item for item in items if not isinstance(item, FrameLike | PointCloud)]
+    rest = [shape_of(item) for item in items if not isinstance(item, FrameLike | PointCloud)]
+    fields = tuple(item for item in rest if isinstance(item, Shape) and item.is_field)
+    return on_body, clouds, fields, [item for item in rest if not (isinstance(item, Shape) and item.is_field)]
 
 
 def _pair(pair: object, name: str) -> frozenset[str]:

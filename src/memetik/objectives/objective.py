@@ -36,6 +36,9 @@ class Packer(Protocol):
     def numbers(self, values: Array | list[float]) -> int:
         """Append constants to the data array; their place."""
 
+    def keep(self, what: object) -> None:
+        """Let something live as long as what is packed, because numbers say where it lies in memory."""
+
     def target(self, target: Target) -> int:
         """Append numbers that may change later; their place, kept up to date by the target."""
 

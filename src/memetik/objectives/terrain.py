@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memetik.body import Shape
+from memetik.collision.triangle_tree import flat_triangles, triangle_tree
 from memetik.errors import ProblemError, said, shown
+from memetik.geometry import translation
 from memetik.geometry.checks import real_array
 from memetik.kernels.terms.geometry.rays import GROUND, HEIGHT_FIELD, TRIANGLES, beside, cast
 from memetik.objectives.objective import Packer
 from memetik.objectives.pose_target import checked_point, unit
 from memetik.types import Array
 
-LEAF = 4  # triangles in a box before it is divided
+DEPTH = 10.0  # m
 
 
 class Hit(NamedTuple):
@@ -82,13 +86,20 @@ class HeightField(Surface):
     heights: (nx, ny) [m], at least 2 x 2.
     spacing: between neighbouring corners [m], one number or one for x and one for y.
     origin: x and y of the first corner [m].
+    depth: how far the ground is solid below its lowest corner [m], for those who keep off it.
 
     Each cell is two triangles, divided from its first corner (i, j) to its last (i + 1, j + 1). The front is up.
+
+    A Projection puts frames on it. It is an obstacle as well: mk.Distance(links, field), or in a World, where it may be
+    turned and moved. Distances from it are exact as long as there is no contact, for all shapes. A shape that is in the ground is
+    as deep as the shortest way out that was found: of spheres the nearest point of the surface (up to 16 cells away), of
+    others the least way straight up, along the normal of a facet that it is in, or along the normal of the first contact.
     """
 
     def __init__(
-        self, heights: ArrayLike, *, spacing: float | Sequence[float] = 1.0, origin: Sequence[float] = (0.0, 0.0)
-    ) -> None:
+        self, heights: ArrayLike, *, spacing: float | Sequence[float] = 1.0, origin: Sequence[float] = (0.0, 0.0),
+        depth: float = DEPTH,
+    ) -> None:  # fmt: skip
         self.heights = _finite(heights, "HeightField", "heights", 2)
         if min(self.heights.shape) < 2:
             raise ProblemError(f"HeightField: heights has shape {self.heights.shape}; a cell needs 2 x 2 corners.")
@@ -98,11 +109,23 @@ class HeightField(Surface):
         corner = _finite(origin, "HeightField", "origin", 1)
         if corner.shape != (2,):
             raise ProblemError(f"HeightField: origin must be x and y of the first corner, not {shown(origin)}.")
+        self.depth = _finite(depth, "HeightField", "depth", 0).item()
+        if self.depth <= 0.0:
+            raise ProblemError(f"HeightField: depth is {shown(depth)}; it must be above zero.")
         self.spacing, self.origin = np.full(2, steps), corner
         extent = [self.heights.min(), self.heights.max()]
         super().__init__(
             np.concatenate([[HEIGHT_FIELD], corner, self.spacing, self.heights.shape, extent, self.heights.ravel()])
         )
+
+    @cached_property
+    def shape(self) -> Shape:
+        """The ground as a shape that stands in the world, for mk.World and for pictures."""
+        place = translation(*self.origin, 0.0)
+        return Shape("heights", (*self.spacing.tolist(), self.depth), place, values=self.heights)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({"depth": DEPTH, **state})  # those that were written to a file before had none
 
     def __repr__(self) -> str:
         return f"<HeightField of {self.heights.shape[0]} x {self.heights.shape[1]} corners>"
@@ -124,45 +147,13 @@ class TriangleMesh(Surface):
                 f"{len(self.vertices)}, counted from 0."
             )
         corners = self.vertices[self.faces]
-        edges = corners[:, 1:] - corners[:, :1]
-        # Twice the area against the squared longest edge: below this a triangle has no normal worth the name.
-        area = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1)
-        flat = area <= 1e-12 * np.square(edges).sum(axis=(1, 2))
+        flat = flat_triangles(corners)
         if flat.all():
             raise ProblemError("TriangleMesh: every face has its corners in one line, so there is no surface.")
-        boxes, order = _box_tree(corners[~flat])
-        triangles = np.concatenate([corners[~flat][:, 0], edges[~flat].reshape(-1, 6)], axis=1)[order]
-        super().__init__(np.concatenate([[TRIANGLES, len(boxes)], np.ravel(boxes), triangles.ravel()]))
+        super().__init__(np.concatenate([[TRIANGLES], triangle_tree(corners[~flat])]))
 
     def __repr__(self) -> str:
         return f"<TriangleMesh of {len(self.faces)} faces>"
-
-
-def _box_tree(corners: Array) -> tuple[list[list[float]], NDArray[np.int64]]:
-    """Boxes around triangles (m, 3, 3), each divided at the median of its longest side, in depth-first order.
-
-    Returns the boxes as kernels/terms/geometry/triangles.py reads them, and the order in which they hold the triangles.
-    """
-    low, high, middle = corners.min(axis=1), corners.max(axis=1), corners.mean(axis=1)
-    boxes: list[list[float]] = []
-    order: list[int] = []
-
-    def divide(items: NDArray[np.int64]) -> None:
-        leaf = len(items) <= LEAF
-        box = [*low[items].min(axis=0), *high[items].max(axis=0), 0.0, len(order), len(items) if leaf else 0]
-        boxes.append(box)
-        if leaf:
-            order.extend(items.tolist())
-        else:
-            axis = int(np.ptp(middle[items], axis=0).argmax())
-            half = len(items) // 2
-            parted = items[np.argpartition(middle[items, axis], half)]
-            divide(parted[:half])
-            divide(parted[half:])
-        box[6] = len(boxes)  # where to go on if the box is skipped
-
-    divide(np.arange(len(corners)))
-    return boxes, np.array(order)
 
 
 def _whole(faces: object) -> NDArray[np.int64]:

@@ -56,6 +56,7 @@ class Compiled:
     owners: tuple[slice, ...]  # the terms of each objective
     priorities: NDArray[np.int64]  # (terms)
     one_pose: bool  # nothing but one full pose of one frame, which has methods of its own
+    kept: Sequence[object]  # what `data` points to
     plans: dict[Any, Any] = field(init=False, default_factory=dict)
 
     @cached_property
@@ -213,7 +214,7 @@ def compile_problem(
     reads = [rows if len(frames) == asked else every for rows, _ in packed.reads]
     compiled = Compiled(
         nodes, frames, terms, variables, limits, data, affects, split, balls, _mounts(nodes, frames, place), packed.kernels,
-        reads, owners, np.array(packed.priorities, dtype=np.int64), is_one_pose(terms, data, nodes),
+        reads, owners, np.array(packed.priorities, dtype=np.int64), is_one_pose(terms, data, nodes), packed.kept,
     )  # fmt: skip
     if not compiled.one_pose:
         compiled.record  # noqa: B018 - compile the terms now, before the clock of a solve runs

@@ -48,6 +48,7 @@ class TermList:
         self.terms: list[tuple[float, ...]] = []
         self.kernels: list[tuple[Any, Any]] = []  # residual and Jacobian of each term, nothing for springs
         self.values: list[float] = []
+        self.kept: list[object] = []  # what numbers point to
         self.targets: list[tuple[Target, int]] = []
         self.reads: list[Reads] = []  # of each term
         self.priorities: list[int] = []  # of each term
@@ -75,6 +76,9 @@ class TermList:
     def numbers(self, values: Array | list[float]) -> int:
         self.values.extend(float(value) for value in values)
         return len(self.values) - len(values)
+
+    def keep(self, what: object) -> None:
+        self.kept.append(what)
 
     def target(self, target: Target) -> int:
         at = self.numbers(target.numbers)

@@ -6,6 +6,7 @@ cancel                 Ctrl-C and cancellation of a run
 clock                  the time inside kernels
 compile_time           what a thread has spent on compilation
 flags                  flags of a compilation that are compared quickly
+foreign_array          arrays that kernels read by their address
 function_pointers      calls of kernels by address
 jit                    the ways kernels are compiled
 lanes                  several numbers at once in a vector register

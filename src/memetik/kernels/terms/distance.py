@@ -194,3 +194,5 @@ def penetration(term, data, out):
 DISTANCE = declare(TermKind(4, "distance", "m", None, distance_residual, distance_jacobian, loss=CONTACT))
 # The same with hulls among the solids: graphics cards, which call nothing by address, compile what these need for it alone.
 HULL_DISTANCE = declare(TermKind(22, "hull distance", "m", None, distance_residual, distance_jacobian, loss=CONTACT))
+# And with height fields or grids of distances, whose samples only the processor finds by their address.
+FIELD_DISTANCE = declare(TermKind(30, "field distance", "m", None, distance_residual, distance_jacobian, loss=CONTACT))

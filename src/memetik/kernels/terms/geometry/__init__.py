@@ -4,6 +4,8 @@ closest                closest points of segments and boxes
 epa                    how deep convex solids are in each other
 feet                   how deep points have sunk into a surface
 gjk                    the distance between convex solids
+grids                  signed distances from grids of samples
+heights                signed distances from height fields
 hulls                  signed distances of hulls
 rays                   rays and surfaces
 solids                 signed distances of solids

@@ -3,7 +3,8 @@
 Every function returns the distance d, a point a of the one and b of the other, and the unit vector n from b to a, with
 a = b + d n for the boxes, segments and hulls without their balls.
 
-What hulls need (hulls.py) is called by address, which the numbers of each hull name: it is compiled for those who have one.
+What hulls (hulls.py), height fields (heights.py) and grids of distances (grids.py) need is called by address, which the numbers
+of each name: it is compiled for those who have one.
 """
 
 import math
@@ -23,7 +24,8 @@ from memetik.kernels.terms.pose import turn_back
 
 # A solid: the sum of a box, a disc across z and a ball. Pose, half sizes of the box, radii of the disc and the ball. A hull has
 # points in place of the box, which then is the one around them: how far behind the solid's first number they stand (0: no
-# hull), and the address of the kernel for hulls in two halves, so that no bit is lost.
+# hull), and the address of the kernel for hulls in two halves, so that no bit is lost. A height field or a grid has, as far
+# behind as the same number below zero says, where its samples lie: their address in two halves, and how many they are.
 SOLID_BOX, SOLID_DISC, SOLID_BALL, SOLID_POINTS, SOLID_KERNEL, SOLID_DATA = 7, 10, 11, 12, 13, 15
 
 NOWHERE = (0.0, 0.0, 0.0)
@@ -141,8 +143,9 @@ def apart(data, p, s, q, t, enough):
     A cylinder lies in its capsule and in its box. So it is at least as far away as either of them; where the capsule is
     nearest by its side, that is the side of the cylinder, and there is no more to look at.
     """
-    if data[s + SOLID_POINTS] + data[t + SOLID_POINTS] > 0.0:
-        k = (s if data[s + SOLID_POINTS] > 0.0 else t) + SOLID_KERNEL
+    one, other = data[s + SOLID_POINTS], data[t + SOLID_POINTS]
+    if one != 0.0 or other != 0.0:  # fields know hulls, hulls know no fields
+        k = (s if one < 0.0 or (one > 0.0 and other >= 0.0) else t) + SOLID_KERNEL
         return call_apart(int(data[k]) * 2**32 + int(data[k + 1]), data, p, s, q, t, enough)
     best = -math.inf, NOWHERE, NOWHERE, NOWHERE
     for i in range(2 if data[s + SOLID_DISC] > 0.0 else 1):

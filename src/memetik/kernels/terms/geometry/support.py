@@ -19,6 +19,9 @@ from memetik.kernels.terms.pose import turn_back
 # the list of all neighbours, one number more for its end, and that list.
 HULL_COUNT, HULL_LINKED, HULL_POINTS = 0, 1, 2
 
+# A prism in the scratch: the three corners of its top, and how high its level bottom is.
+PRISM_BOTTOM, PRISM = 9, 10
+
 # A point w = a - b of A - B in the scratch: w, then a, in the axes of the first solid.
 CORNER_A, CORNER = 3, 6
 
@@ -77,14 +80,32 @@ def support(data, s, start, x, y, z):
 
 
 @jit_part
+def support_of_prism(room, k, x, y, z):
+    """The support point of the prism at room[k:]: on its top, or under it on the bottom."""
+    best = k
+    up = z if z > 0.0 else 0.0  # corners of the bottom are equally high
+    most = room[k] * x + room[k + 1] * y + room[k + 2] * up
+    for c in range(k + 3, k + PRISM_BOTTOM, 3):
+        value = room[c] * x + room[c + 1] * y + room[c + 2] * up
+        if value > most:
+            most, best = value, c
+    return room[best], room[best + 1], room[best + 2] if z > 0.0 else room[k + PRISM_BOTTOM]
+
+
+@jit_part
 def put_corner(data, solids, pose, starts, u, room, k):
     """Write the support point of A - B in the direction u to room[k:]; the numbers of the points of hulls.
 
-    solids: their places. pose: of B in the axes of A. starts: the numbers of points to begin at.
+    solids: their places, of B also -k for the prism at room[k:]. pose: of B in the axes of A. starts: the numbers of points to
+    begin at.
     """
     ax, ay, az, i = support(data, solids[0], starts[0], u[0], u[1], u[2])
     x, y, z = turn_back(pose, -u[0], -u[1], -u[2])
-    x, y, z, j = support(data, solids[1], starts[1], x, y, z)
+    j = 0
+    if solids[1] < 0:
+        x, y, z = support_of_prism(room, -solids[1], x, y, z)
+    else:
+        x, y, z, j = support(data, solids[1], starts[1], x, y, z)
     x, y, z = turn(pose, x, y, z)
     room[k], room[k + 1], room[k + 2] = ax - x - pose[4], ay - y - pose[5], az - z - pose[6]
     room[k + CORNER_A], room[k + CORNER_A + 1], room[k + CORNER_A + 2] = ax, ay, az

@@ -150,8 +150,8 @@ def _nearest_inside(data, k, triangles, px, py, pz, best, at, u, v):
 
 
 @jit_part
-def beside_triangles(data, surface, px, py, pz):
-    """The nearest point, off the rim of its triangle, the normal there, and whether the rim was far enough away."""
+def nearest_triangle(data, surface, px, py, pz):
+    """The squared distance from p to the nearest triangle, that triangle, and the parameters of the nearest point of it."""
     count = int(data[surface + BOX_COUNT])
     triangles = surface + BOXES + count * BOX_DATA
     # Straight down to a near box first: with a good bound the walk over the others is short.
@@ -171,6 +171,13 @@ def beside_triangles(data, surface, px, py, pz):
             continue
         best, at, u, v = _nearest_inside(data, k, triangles, px, py, pz, best, at, u, v)
         box += 1
+    return best, at, u, v
+
+
+@jit_part
+def beside_triangles(data, surface, px, py, pz):
+    """The nearest point, off the rim of its triangle, the normal there, and whether the rim was far enough away."""
+    _, at, u, v = nearest_triangle(data, surface, px, py, pz)
     slides = min(u, v, 1.0 - u - v) >= INSET
     if not slides:
         u, v, w = max(u, INSET), max(v, INSET), max(1.0 - u - v, INSET)
