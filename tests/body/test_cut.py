@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+import memetik as mk
 from memetik import Body, Chain, Joint, Link, Mimic
 from memetik.errors import BodyError, UnknownNameError
 from tests.naive.bodies import anthropomorphic_arm, random_body
@@ -342,3 +343,29 @@ def test_cutting_leaves_the_body_as_it_was(rng):
     body.fix(dict(zip(body.joint_names, body.home.tolist(), strict=True)))
     assert (str(body), body.home.tolist()) == before[:2]
     assert_array_equal(body.forward(body.home).array, before[2])
+
+
+# ---- tips -------------------------------------------------------------------------------------------------
+
+
+def test_tips_are_where_limbs_end():
+    assert mk.planar_chain(3).tips() == ("tip",)
+    assert mk.load("panda").tips() == ("panda_leftfinger", "panda_rightfinger")
+    assert mk.load("panda").chain("panda_link0", "panda_link8").tips() == ("panda_link8",)
+    assert mk.load("ur5").tips("arm") == ("tool0",)
+    with pytest.raises(UnknownNameError, match="no chain named 'leg'"):
+        mk.load("panda").tips("leg")
+
+
+def test_what_rides_on_a_trunk_is_no_tip():
+    links = [Link(name) for name in ("base", "trunk", "camera", "plate", "hand", "palm", "imu")]
+    joints = [
+        Joint("lift", "prismatic", "base", "trunk"),
+        Joint("camera_at", "fixed", "trunk", "camera"),
+        Joint("plate_at", "fixed", "base", "plate"),
+        Joint("wrist", "revolute", "trunk", "hand"),
+        Joint("palm_at", "fixed", "hand", "palm"),
+        Joint("imu_at", "fixed", "hand", "imu"),
+    ]
+    assert Body("trunk", links, joints).tips() == ("palm", "imu")
+    assert Body("stone", [Link("stone")], []).tips() == ()

@@ -68,6 +68,8 @@ NAN = math.nan
         (lambda: Orientation("tip", (NAN, 0.0, 0.0, 0.0)), "nan"),
         (lambda: Orientation("tip", np.diag([1.0, 1.0, -1.0])), "left-handed"),
         (lambda: Orientation("tip", np.eye(3), mask=(0, 0, 0)), "mask"),
+        (lambda: Pose("tip", np.eye(4), mask=(1, 1, 1)), "mask .* for x, y, z, turns about x, about y and about z"),
+        (lambda: Pose("tip", np.eye(4), mask=(0,) * 6), "at least one of them"),
         (lambda: Pose("tip", np.eye(3)), "Pose"),
         (lambda: Pose("tip", np.full((4, 4), NAN)), "NaN or infinite"),
         (lambda: Pose("tip", 2.0 * np.eye(4)), "Pose"),
@@ -166,6 +168,36 @@ def test_an_orientation_mask_lets_the_frame_spin(arm, tip):
     solution = solve(arm, [spin, Position("tip", tip[:3, 3])])
     assert solution.success
     assert_allclose(arm.forward(solution.q)["tip"][:3, 2], tip[:3, 2], atol=2e-3)
+
+
+@pytest.mark.parametrize(
+    "mask", [(1, 1, 1, 1, 1, 0), (1, 1, 0, 1, 1, 0), (1, 0, 1, 0, 1, 1), (1, 1, 1, 0, 0, 0), (0, 0, 0, 1, 1, 1)]
+)
+def test_a_pose_mask_counts_in_the_axes_of_the_target(arm, tip, mask):
+    pose = Pose("tip", tip, mask=mask)
+    solution = solve(arm, pose)
+    assert solution.success
+    away = np.linalg.inv(tip) @ kinematics.pose(arm, "tip", solution.q)
+    error = np.array(mask) * np.concatenate([away[:3, 3], Rotation.from_matrix(away[:3, :3]).as_rotvec()])
+    assert np.linalg.norm(error[:3]) <= 1e-4 and np.linalg.norm(error[3:]) <= 1e-3
+    assert_allclose(solution.errors[pose], (np.linalg.norm(error[:3]), np.linalg.norm(error[3:])), atol=1e-9)
+
+
+def test_what_a_pose_mask_leaves_out_is_free(arm, tip):
+    at_tip = solve(arm, Pose("tip", tip)).q
+    slid, spun = tip @ transform((0.0, 0.0, 7.0)), tip @ transform((0.0, 0.0, 0.0), euler(0.0, 0.0, 0.5))
+    for target, mask in ((slid, (1, 1, 0, 1, 1, 1)), (spun, (1, 1, 1, 1, 1, 0))):
+        assert_allclose(solve(arm, Pose("tip", target, mask=mask), at_tip).q, at_tip, atol=1e-9)
+        assert not np.allclose(solve(arm, Pose("tip", target), at_tip).q, at_tip, atol=1e-3)
+
+
+def test_a_part_of_a_pose_of_which_nothing_counts_is_not_spoken_of(arm, tip):
+    solution = solve(arm, Pose("tip", tip, mask=(1, 1, 1, 0, 0, 0)))
+    assert "orientation" not in str(solution) and solution.success
+    far = solve(arm, Pose("tip", transform((9.0, 0.0, 0.0)), mask=(1, 1, 1, 1, 1, 0)))
+    assert "reaches at most 1 m" in far.explain() and not far.success
+    slides = solve(arm, Pose("tip", transform((9.0, 0.0, 0.3)), mask=(0, 1, 1, 0, 0, 0)))
+    assert slides.success
 
 
 def test_tolerances_of_single_axes(arm):

@@ -323,6 +323,7 @@ ARGUMENTS: dict[str, Any] = {
     "orientations": lambda: 2,
     "origin": lambda: (0.0, 0.0, 0.0),
     "other": lambda: "base",
+    "Body.attach.other": arm,
     "others": lambda: [(1.0, 1.0, 1.0)],
     "out": lambda: "answers",
     "parent": lambda: "base",

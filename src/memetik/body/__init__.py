@@ -1,9 +1,10 @@
 """Body, Link, Joint, Frame: the articulated body, immutable, with its forward kinematics."""
 
-from memetik.body.body import Body, Chain, Poses
+from memetik.body.body import Body
 from memetik.body.joint import BASES, Joint, Mimic
 from memetik.body.link import Frame, Link, Shape
 from memetik.body.ofkt import OFKT
+from memetik.body.poses import Chain, Poses
 from memetik.body.replay import replay
 
 __all__ = ["BASES", "OFKT", "Body", "Chain", "Frame", "Joint", "Link", "Mimic", "Poses", "Shape", "replay"]

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from os import PathLike
-from typing import NamedTuple, overload
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memetik.body import conversion, cut
+from memetik.body import conversion
 from memetik.body.conversion import MUJOCO, PINOCCHIO
 from memetik.body.flatten import Flat, flatten
 from memetik.body.joint import Joint
-from memetik.body.link import Frame, Link, Shape, all_of
+from memetik.body.link import Frame, Link, all_of
+from memetik.body.poses import Chain, Poses
 from memetik.body.rows import Axes, jacobians_of, poses_of, singular_of
 from memetik.body.table import table
 from memetik.body.tree import walk
 from memetik.body.variables import resolve
+from memetik.body.variations import Variations
 from memetik.errors import BodyError, known, shown
 from memetik.files import path_of
 from memetik.geometry import TransformLike, as_transform
@@ -35,39 +37,7 @@ def _checked_root(root: TransformLike) -> Array:
     return frozen_transform(root, BodyError, "bad root", name="root")
 
 
-class Chain(NamedTuple):
-    """A named part of a body: from a base link to one or more tips; `joints` that it frees, all on the way if None."""
-
-    base: str
-    tips: tuple[str, ...]
-    joints: tuple[str, ...] | None = None
-
-
-class Poses(Mapping[str, Array]):
-    """Where every link is: `poses["hand"]` is world_from_hand as a 4x4 array; `poses.array` holds all of them.
-
-    A frame of the body may be asked for, too: `poses[body.frame("hand", offset=(0, 0, 0.1))]`. For many joint vectors,
-    `poses["hand"]` is (n, 4, 4) and `poses.array` (n, links, 4, 4).
-    """
-
-    __slots__ = ("_rows", "array")
-
-    def __init__(self, rows: dict[str, int], array: Array) -> None:
-        self._rows, self.array = rows, array
-
-    def __getitem__(self, link: str | Frame) -> Array:
-        if isinstance(link, Frame):
-            return np.asarray(self[link.link] @ link.link_from_frame)
-        return np.asarray(self.array[..., self._rows[known(link, self._rows, "link")], :, :])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-
-class Body:
+class Body(Variations):
     """An articulated body. It never changes: every method that alters something returns a new body.
 
     A joint vector q has one number for each of `joint_names`, the free variables, depth-first from the root. Fixed and
@@ -282,96 +252,6 @@ class Body:
         joints = tuple(self.joints.values())
         flat = flatten(self.root, joints, self.variables, only={frame.link for frame in wanted})
         return flat, flat.frames(wanted)
-
-    # Parts and variations
-
-    def chain(self, base: str, tips: str | Sequence[str] | None = None) -> Body:
-        """The part from a base link to a tip (or several tips), or a named chain: `body.chain("right_arm")`.
-
-        The base becomes the root. A mimic joint whose source is cut away becomes free, with its own limits.
-        """
-        if tips is None:
-            return cut.chain(self, *self.chains[known(base, self.chains, "chain", f"body {self.name!r}")])
-        ends = (tips,) if isinstance(tips, str) else self._known_links(tips, "tips")
-        return cut.chain(self, base, ends, None)
-
-    def subtree(self, link: str) -> Body:
-        """Everything from a link outwards, with that link as the root."""
-        return cut.subtree(self, link)
-
-    def fix(self, values: Mapping[str, float]) -> Body:
-        """The body with some joints welded at these values: they are fixed joints from then on."""
-        given = mapping(values, BodyError, "values", "{'joint_1': 0.5}")
-        return cut.fix(self, {name: real_number(value, BodyError, f"joint {name!r}") for name, value in given.items()})
-
-    def with_base(self, kind: str, *, lower: float | Sequence[float] = (), upper: float | Sequence[float] = ()) -> Body:
-        """The body with a free root: a joint named "base" of kind "xyz", "planar" or "floating" between a new root
-        link "world" and the old root, within these limits (one number or one for each variable; none if not given)."""
-        return cut.with_base(self, kind, lower, upper)
-
-    def with_shapes(
-        self,
-        *,
-        most: int = 4,
-        kinds: Iterable[str] = ("capsule", "sphere", "box"),
-        gain: float = 0.03,
-        of: str = "collision",
-        links: Iterable[str] | None = None,
-        roots: Iterable[str | PathLike[str]] = (),
-        save: bool | str | PathLike[str] = True,
-        progress: Callable[[int, int], None] | bool | None = None,
-    ) -> Body:
-        """The body with simple shapes in place of the meshes of its links, for Distance and SelfDistance.
-
-        The shapes of a link hold all of its surface, and the inside where the surface is closed, and as little else as can
-        be found: planes cut the surface into parts, and each part gets the least shape around it. Shapes that are simple
-        in the file stay as they are; a link without collision geometry gets the cover of its visuals. The same meshes give
-        the same shapes. `mk.cover` takes the same arguments and also says how large the shapes are.
-
-        most: shapes for a link, at most; 1 to 8.
-        kinds: of "capsule", "sphere", "box" and "cylinder", those that may be used. Cylinders are smallest around many arms,
-            but distances to them take longest.
-        gain: the share of the volume that another shape has to save: of 1 to `most` shapes those with the least
-            volume / (1 - gain)^shapes are taken. 0 takes the least volume, 0.2 about two shapes for a link.
-        of: "collision", or "visual" to cover the visual meshes of all links, where collision geometry is missing or coarse.
-        links: only these, by name; all unless given.
-        roots: folders in which meshes are looked for, besides those that mk.load looks in.
-        save: True keeps the shapes beside the model file as NAME.shapes.json, or in the user's cache folder if nothing can
-            be written there, and uses them again as long as meshes and options are the same; False does neither; a path
-            names the file. A body that comes from no file is not saved unless a path is given.
-        progress: a function that takes (done, total), False for nobody, or None for a line on the terminal.
-
-        Meshes are read by trimesh: pip install "memetik[meshes]".
-        """
-        from memetik.collision import cover  # it reads files, which bodies know nothing of
-
-        return cover(
-            self, most=most, kinds=kinds, gain=gain, of=of, links=links, roots=roots, save=save, progress=progress
-        ).body
-
-    def with_touching(self, pairs: Iterable[Iterable[str]]) -> Body:
-        """The body with more pairs of links whose contact does not count, such as `find_collision_pairs(body).touching`."""
-        more = several(pairs, BodyError, "pairs of links that touch", "[('hand', 'arm')]")
-        return cut.rebuilt(self, touching=[*self.touching, *more])
-
-    def attach_shape(
-        self, name: str, at: str, shape: Shape | Iterable[Shape], *, pose: TransformLike | None = None, mass: float = 0.0,
-        touching: Iterable[str] = (),
-    ) -> Body:  # fmt: skip
-        """The body with something in its hand: a new link of this name, fixed to the link `at`. Joint vectors mean what they did.
-
-        shape: one or several, placed in the frame of the new link by their link_from_shape.
-        pose: of the new link in the frame of `at`, the same unless given.
-        mass: of what is held [kg], in the middle of its shapes.
-        touching: links that may touch it, besides the one that holds it and those joined to that.
-        """
-        shapes = (shape,) if isinstance(shape, Shape) else all_of(shape, Shape, "shapes to attach", "mk.Shape(...)")
-        link = Link(text(name, BodyError, "the name of what is attached"), shapes=shapes)
-        return cut.attach(self, link, at, pose, mass, touching)
-
-    def detach_shape(self, name: str) -> Body:
-        """The body without what `attach_shape` gave it."""
-        return cut.detach(self, name)
 
     def __str__(self) -> str:
         return table(self)

@@ -1,24 +1,16 @@
-"""Bodies from bodies: a chain, a subtree, welded joints, a free root, something in the hand."""
+"""Bodies cut from bodies: a chain, a subtree, welded joints; and the links at which a body ends."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from memetik.body.joint import BASES, Joint, Mimic
-from memetik.body.link import Link
-from memetik.errors import BodyError, known, shown
-from memetik.geometry import TransformLike
-from memetik.geometry.checks import real_array, several
-from memetik.geometry.transform import frozen_transform
+from memetik.body.joint import Joint, Mimic
+from memetik.errors import BodyError, known
 
 if TYPE_CHECKING:
     from memetik.body.body import Body
-
-HELD = "_held"  # what the joint of an attached shape has behind its name
 
 
 def rebuilt(body: Body, **changes: Any) -> Body:
@@ -72,6 +64,16 @@ def subtree(body: Body, link: str) -> Body:
     return _part(body, link, kept - {link})
 
 
+def tips(body: Body) -> tuple[str, ...]:
+    """The links at which the limbs end: without children, on rigid parts that something moves and that move nothing."""
+    part = {body.root: body.root}  # the first link of the rigid part that a link belongs to
+    for joint in body.joints.values():  # depth-first: parents are met before their children
+        part[joint.child] = part[joint.parent] if joint.dof == 0 else joint.child
+    parents = {joint.parent for joint in body.joints.values()}
+    passed = {part[joint.parent] for joint in body.joints.values() if joint.dof > 0} | {body.root}
+    return tuple(link for link in body.links if link not in parents and part[link] not in passed)
+
+
 def fix(body: Body, values: Mapping[str, float]) -> Body:
     """Weld the joints whose variables are given, and the mimic joints that follow them."""
     if not values:
@@ -100,53 +102,6 @@ def fix(body: Body, values: Mapping[str, float]) -> Body:
         for name, chain in body.chains.items()
     }
     return rebuilt(body, joints=joints, home=home, chains=chains)
-
-
-def with_base(body: Body, kind: str, lower: float | Sequence[float], upper: float | Sequence[float]) -> Body:
-    """Put a moving joint between a new root link and the old root."""
-    if isinstance(kind, str) and kind == "fixed":
-        ends = (real_array(end, BodyError, "a limit of the base is no number") for end in (lower, upper))
-        if any(end.size for end in ends):
-            raise BodyError("a fixed base has no limits. Leave them out, or choose the base xyz, planar or floating.")
-        return body
-    if not isinstance(kind, str) or kind not in BASES:
-        raise BodyError(f"unknown base {shown(kind)}. The bases are: {', '.join(BASES)}.")
-    world, name = _free_name("world", body.links), _free_name("base", body.joints)
-    joint = Joint(name, kind, world, body.root, lower=lower, upper=upper)  # type: ignore[arg-type]
-    links = (Link(world), *body.links.values())
-    return rebuilt(body, links=links, joints=(joint, *body.joints.values()))
-
-
-def attach(
-    body: Body, link: Link, at: str, pose: TransformLike | None, mass: float, touching: Iterable[str]
-) -> Body:  # fmt: skip
-    """Fix a link that has shapes to the link `at`."""
-    known(at, body.links, "link", f"body {body.name!r}")
-    name, joint = link.name, f"{link.name}{HELD}"
-    if name in body.links or joint in body.joints:
-        raise BodyError(f"body {body.name!r} has a link {name!r} already. Give what is attached another name.")
-    if not link.shapes:
-        raise BodyError(f"{name!r} has no shapes. Give at least one, mk.Shape('sphere', (0.1,)).")
-    allowed = [(name, other) for other in several(touching, BodyError, "touching", "['finger']")]
-    middle = np.mean([shape.link_from_shape[:3, 3] for shape in link.shapes], axis=0)
-    place = frozen_transform(pose, BodyError, f"bad pose of {name!r}")
-    return rebuilt(
-        body, links=(*body.links.values(), dataclasses.replace(link, mass=mass, center_of_mass=tuple(middle.tolist()))),
-        joints=(*body.joints.values(), Joint(joint, "fixed", at, name, place)), touching=[*body.touching, *allowed],
-    )  # fmt: skip
-
-
-def detach(body: Body, name: str) -> Body:
-    """Take a link away that `attach` added."""
-    held = [link for link in body.links if f"{link}{HELD}" in body.joints]
-    known(name, held, "attached shape", f"body {body.name!r}")
-    links = [link for link in body.links.values() if link.name != name]
-    joints = [joint for joint in body.joints.values() if joint.child != name]
-    if any(joint.parent == name for joint in joints):
-        raise BodyError(f"something hangs on {name!r}. Detach that first.")
-    chains = {key: chain for key, chain in body.chains.items() if name not in (chain.base, *chain.tips)}
-    touching = [pair for pair in body.touching if name not in pair]
-    return rebuilt(body, links=links, joints=joints, chains=chains, touching=touching)
 
 
 def _part(body: Body, root: str, kept: set[str]) -> Body:
@@ -183,9 +138,3 @@ def _part(body: Body, root: str, kept: set[str]) -> Body:
     }
     touching = [pair for pair in body.touching if inside.issuperset(pair)]
     return rebuilt(body, links=links, joints=result, home=home, chains=chains, touching=touching)
-
-
-def _free_name(wanted: str, taken: Mapping[str, object]) -> str:
-    while wanted in taken:
-        wanted += "_"
-    return wanted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,6 +18,8 @@ from memetik.objectives.framed import Framed, Pointed, Posed
 from memetik.objectives.objective import FrameLike, Packer, Single, Target, checked_tolerance
 from memetik.objectives.pose_target import checked_point, pose_rows, set_pose, set_rotation, stack, three
 from memetik.types import Array
+
+POSE_AXES = ("x", "y", "z", "turns about x", "about y", "about z")
 
 
 class PerAxis(Framed, Single):
@@ -150,17 +153,21 @@ class Pose(Posed):
 
     target: a 4x4 transform, in the world or, with `relative_to`, in another frame of the body; so two frames on different
     branches can be tied together and the loops of parallel robots close.
+    mask: which of the six errors count, those of the position along the target's x, y and z and those of the rotation about
+    them (e = A^T (p - t) and log(A^T R)); (1, 1, 1, 1, 1, 0) lets the frame spin about the target's z, (1, 1, 0, 1, 1, 0)
+    slide along it, too. What does not count is left out of the errors and tolerances as well.
     """
 
     def __init__(
         self, frame: FrameLike, target: TransformLike, *, position_tolerance: float | None = 1e-4,
-        orientation_tolerance: float | None = 1e-3, weight: float = 1.0, relative_to: FrameLike | None = None,
-        name: str | None = None, priority: int = 0,
+        orientation_tolerance: float | None = 1e-3, weight: float = 1.0, mask: Sequence[object] = (1, 1, 1, 1, 1, 1),
+        relative_to: FrameLike | None = None, name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
         super().__init__(
             frame, position_tolerance=position_tolerance, orientation_tolerance=orientation_tolerance, weight=weight,
             relative_to=relative_to, name=name, priority=priority,
         )  # fmt: skip
+        self.mask = _mask(mask, self.name, POSE_AXES)
         self._pose = Target(7)
         self.target = target
 
@@ -181,8 +188,14 @@ class Pose(Posed):
 
     def pack(self, packer: Packer) -> None:
         target = packer.target(self._pose)
-        pack_pose_term(packer, POSITION, self, target, self.tolerance)
-        pack_pose_term(packer, ORIENTATION, self, target, self.orientation_tolerance)
+        position, orientation = self.tolerance, self.orientation_tolerance
+        # A part of which nothing counts is never missed. It stays, so that every pose has two errors.
+        if not self.mask[:3].any():
+            position = None if orientation is None else math.inf
+        if not self.mask[3:].any():
+            orientation = None if position is None else math.inf
+        pack_pose_term(packer, POSITION, self, target, position, mask=self.mask[:3])
+        pack_pose_term(packer, ORIENTATION, self, target, orientation, mask=self.mask[3:])
 
 
 def pack_pose_term(
@@ -204,11 +217,10 @@ def _gains(mask: Array, tolerance: Array | None) -> Array:
     return mask * np.where(np.isfinite(floor), narrow / floor, 0.0)
 
 
-def _mask(mask: Sequence[object], name: str) -> Array:
-    """Which of the axes x, y, z count, as ones and zeros."""
-    axes = real_array(mask, ProblemError, f"{name}: mask must name for x, y and z whether they count")
-    if axes.shape != (3,) or np.isnan(axes).any() or not axes.any():
-        raise ProblemError(
-            f"{name}: mask {shown(mask)} must name for x, y and z whether they count, at least one of them."
-        )
-    return np.where(axes != 0.0, 1.0, 0.0)
+def _mask(mask: Sequence[object], name: str, axes: Sequence[str] = "xyz") -> Array:
+    """Which of the axes count, as ones and zeros."""
+    wanted = f"mask must name for {', '.join(axes[:-1])} and {axes[-1]} whether they count"
+    given = real_array(mask, ProblemError, f"{name}: {wanted}")
+    if given.shape != (len(axes),) or np.isnan(given).any() or not given.any():
+        raise ProblemError(f"{name}: mask {shown(mask)}: {wanted}, at least one of them.")
+    return np.where(given != 0.0, 1.0, 0.0)

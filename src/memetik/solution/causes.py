@@ -120,12 +120,19 @@ def _halves(inquiry: Inquiry, pose: Objective) -> list[str]:
     """Whether the position and the orientation of a pose can be had singly."""
     if not isinstance(pose, Pose) or pose.position_tolerance is None or pose.orientation_tolerance is None:
         return []
+    if not (pose.mask[:3].any() and pose.mask[3:].any()):
+        return []
+    turn = pose.target[:3, :3]
     parts: dict[str, Objective] = {
-        "position": Position(pose.frame, pose.target[:3, 3], tolerance=pose.tolerance, relative_to=pose.relative_to),
-        "orientation": Orientation(
-            pose.frame, pose.target[:3, :3], tolerance=pose.orientation_tolerance, relative_to=pose.relative_to
+        "position": Position(
+            pose.frame, pose.target[:3, 3], tolerance=pose.tolerance, mask=pose.mask[:3].tolist(), axes=turn,
+            relative_to=pose.relative_to,
         ),
-    }
+        "orientation": Orientation(
+            pose.frame, turn, tolerance=pose.orientation_tolerance, mask=pose.mask[3:].tolist(),
+            relative_to=pose.relative_to,
+        ),
+    }  # fmt: skip
     good = [name for name, part in parts.items() if inquiry.reaches([part])]
     if len(good) == 2:
         return ["Its position and its orientation can each be reached, but not both at once."]

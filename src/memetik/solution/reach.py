@@ -35,7 +35,7 @@ def beyond(problem: Problem, objective: Objective, q: Array) -> Beyond | None:
     """How far away the target of a position or pose is, if no posture can reach it; None if one might."""
     if not isinstance(objective, (Position, Pose)) or objective.relative_to is not None:
         return None
-    if isinstance(objective, Position) and not objective.mask.all():
+    if not objective.mask[:3].all():
         return None
     ball = reach(problem, problem.body.frame(objective.frame), q)
     if ball is None:
