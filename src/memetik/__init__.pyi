@@ -121,6 +121,8 @@ from .read.dh import from_dh as from_dh
 from .read.hands import hand as hand
 from .read.load import load as load
 from .read.mjcf import from_mujoco as from_mujoco
+from .read.pinocchio import from_pinocchio as from_pinocchio
+from .read.yourdfpy import from_yourdfpy as from_yourdfpy
 from .solution import Solution as Solution
 from .solution import Status as Status
 from .solvers import Budget as Budget

@@ -26,6 +26,7 @@ EXTRAS = {  # what each optional extra brings, by the names of the modules
     "bench": ("matplotlib",),
     "cluster": ("ray", "pyarrow"),
     "cuda": ("numba_cuda",),
+    "descriptions": ("robot_descriptions",),
     "learn": ("sklearn",),
     "meshes": ("trimesh", "collada", "scipy"),
     "mujoco": ("mujoco",),

@@ -6,15 +6,23 @@ import numpy as np
 import pytest
 
 from memetik import bodies
-from memetik.errors import BodyError, FormatError, UnknownNameError
+from memetik.errors import BodyError, FormatError, MemetikWarning, UnknownNameError
 from memetik.read import load
 from memetik.read.load import READERS
 from tests.read.samples import SRDF, URDF
 
 
+def add_mesh(folder):
+    """The mesh that the sample names."""
+    (folder / "arm" / "meshes").mkdir(parents=True)
+    (folder / "arm" / "meshes" / "hand.stl").touch()
+    return folder / "arm" / "meshes"
+
+
 @pytest.fixture
 def arm(tmp_path):
-    """arm.urdf with its arm.srdf beside it."""
+    """arm.urdf with its arm.srdf and its mesh beside it."""
+    add_mesh(tmp_path)
     (tmp_path / "arm.urdf").write_text(URDF)
     (tmp_path / "arm.srdf").write_text(SRDF)
     return tmp_path / "arm.urdf"
@@ -33,10 +41,22 @@ def test_the_srdf_is_read_only_if_it_is_named(arm):
 
 def test_options_reach_the_readers(arm):
     assert load(arm, soft_limits=True).lower[0] == -1.5
-    meshes = arm.parent / "arm" / "meshes"
-    meshes.mkdir(parents=True)
-    (meshes / "hand.stl").touch()
-    assert load(arm, roots=[arm.parent]).links["hand"].visuals[0].mesh == str(meshes / "hand.stl")
+    meshes = add_mesh(arm.parent / "elsewhere")
+    assert load(arm, roots=[arm.parent / "elsewhere"]).links["hand"].visuals[0].mesh == str(meshes / "hand.stl")
+
+
+def test_meshes_that_are_missing_are_listed_once(tmp_path):
+    path = tmp_path / "arm.urdf"
+    names = [f"package://arm/part{k}.stl" for k in range(9)]
+    solids = "".join(
+        f'<{w}><geometry><mesh filename="{n}"/></geometry></{w}>' for n in names for w in ("visual", "collision")
+    )
+    path.write_text(f'<robot name="arm"><link name="base">{solids}</link></robot>')
+    with pytest.warns(
+        MemetikWarning, match=r"9 meshes were not found: package://arm/part0.stl, .* and 3 more"
+    ) as caught:
+        body = load(path)
+    assert len(caught) == 1 and body.links["base"].visuals[0].mesh == names[0]
 
 
 def test_a_free_base(arm):
@@ -51,6 +71,7 @@ def test_a_free_base(arm):
 
 def test_xml_is_told_by_its_root(tmp_path):
     path = tmp_path / "model.xml"
+    add_mesh(tmp_path)
     path.write_text(URDF)
     assert load(path).dof == 4
     path.write_text("<mujoco><worldbody><body name='cup'><geom size='0.1'/></body></worldbody></mujoco>")

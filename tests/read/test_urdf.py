@@ -117,6 +117,8 @@ def test_one_link_is_a_body():
 
 def test_read_urdf_names_the_file(tmp_path):
     path = tmp_path / "mine.urdf"
+    (tmp_path / "meshes").mkdir()
+    (tmp_path / "meshes" / "hand.stl").touch()
     path.write_text(URDF)
     assert read_urdf(path).dof == read_urdf(str(path)).dof == 4
     path.write_text(changed(URDF, 'lower="-2"', 'lower="abc"'))

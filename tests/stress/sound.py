@@ -35,7 +35,7 @@ NEEDED = frozenset({
     "Elman.train.hidden", "Elman.train.paths", "Elman.train.steps", "Elman.train.epochs", "SupportVectors.train.samples",
     "reachability.voxel", "reachability.orientations", "reachability.budget", "reachability.threads", "solve_files.anew",
     "solve_files.threads", "Shape.size", "World.move.pose", "Motion.mirrored.normal", "find_collision_pairs.samples",
-    "find_collision_pairs.boxes",
+    "find_collision_pairs.boxes", "Body.attach.prefix",
 })  # fmt: skip
 
 # What is asked for by an index, or called itself.
@@ -126,6 +126,21 @@ def model() -> Any:
     return mujoco.MjModel.from_xml_string(
         "<mujoco><worldbody><body><joint/><geom size='0.1'/></body></worldbody></mujoco>"
     )
+
+
+@functools.cache
+def pinocchio_model() -> Any:
+    import pinocchio
+
+    return pinocchio.buildSampleModelManipulator()
+
+
+@functools.cache
+def yourdf() -> Any:
+    import yourdfpy
+
+    Path("yourdf.urdf").write_text('<robot name="arm"><link name="base"/></robot>')
+    return yourdfpy.URDF.load("yourdf.urdf")
 
 
 def motion_file() -> str:
@@ -221,6 +236,8 @@ ARGUMENTS: dict[str, Any] = {
     "matches": lambda: (mk.BoneMatch("hips", "hips", "hips"),),
     "cover": cover,
     "model": model,
+    "from_pinocchio.model": pinocchio_model,
+    "urdf": yourdf,
     "at": lambda: "tip",
     "shape": lambda: mk.Shape("sphere", (0.1,)),
     "shapes": lambda: mk.Shape("sphere", (0.1,)),
@@ -324,6 +341,7 @@ ARGUMENTS: dict[str, Any] = {
     "origin": lambda: (0.0, 0.0, 0.0),
     "other": lambda: "base",
     "Body.attach.other": arm,
+    "prefix": lambda: "other_",
     "others": lambda: [(1.0, 1.0, 1.0)],
     "out": lambda: "answers",
     "parent": lambda: "base",

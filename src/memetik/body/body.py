@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from os import PathLike
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -203,28 +203,37 @@ class Body(Variations):
 
     # The joint vectors of other libraries
 
-    def to_qpos(self, q: ArrayLike) -> Array:
+    def to_qpos(self, q: ArrayLike, model: Any = None) -> Array:
         """The joint vector, or each row of many, as MuJoCo's qpos: for every joint that moves, in the order of `joints`, a
         floating one as x, y, z [m] and the unit quaternion w, x, y, z, a spherical one as its quaternion, and all other
-        variables, also those of mimic joints, as they are."""
-        return conversion.to_other(self, q, MUJOCO)
+        variables, also those of mimic joints, as they are.
 
-    def from_qpos(self, qpos: ArrayLike) -> Array:
+        model: a mujoco.MjModel whose joints have the same names, in any order; joints that only it has stay as in its qpos0,
+        and a floating base may have another name there. Without it the order of `joints` is meant.
+        """
+        return conversion.to_other(self, q, MUJOCO, model)
+
+    def from_qpos(self, qpos: ArrayLike, model: Any = None) -> Array:
         """The joint vector, or each row of many, of MuJoCo's qpos (see `to_qpos`); mimic joints have no say in it.
 
-        Of the angles that make the rotation of a floating or spherical joint, those with the middle one within ±90°.
+        Of the angles that make the rotation of a floating or spherical joint, those with the middle one within ±90°. With a
+        `model`, joints that it lacks are at home.
         """
-        return conversion.from_other(self, qpos, MUJOCO)
+        return conversion.from_other(self, qpos, MUJOCO, model)
 
-    def to_pinocchio(self, q: ArrayLike) -> Array:
+    def to_pinocchio(self, q: ArrayLike, model: Any = None) -> Array:
         """The joint vector, or each row of many, as Pinocchio's configuration: as `to_qpos`, but joints in Pinocchio's
-        order, children of a link by name, quaternions as x, y, z, w, and continuous joints as cosine and sine."""
-        return conversion.to_other(self, q, PINOCCHIO)
+        order, children of a link by name, quaternions as x, y, z, w, and continuous joints as cosine and sine.
 
-    def from_pinocchio(self, q: ArrayLike) -> Array:
+        model: a pinocchio.Model whose joints have the same names, in any order and with whatever numbers it has for them;
+        joints that only it has stay neutral, and a floating base may have another name there.
+        """
+        return conversion.to_other(self, q, PINOCCHIO, model)
+
+    def from_pinocchio(self, q: ArrayLike, model: Any = None) -> Array:
         """The joint vector, or each row of many, of Pinocchio's configuration (see `to_pinocchio` and `from_qpos`); the
-        angles of continuous joints are from -pi to pi."""
-        return conversion.from_other(self, q, PINOCCHIO)
+        angles of joints that Pinocchio has as cosine and sine are from -pi to pi."""
+        return conversion.from_other(self, q, PINOCCHIO, model)
 
     def center_of_mass(self, q: ArrayLike) -> Array:
         """The common centre of mass of all links [m], in the frame of the root; (n, 3) for many joint vectors."""

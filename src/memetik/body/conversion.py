@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.body.joint import Joint
-from memetik.errors import BodyError
+from memetik.errors import BodyError, said, shown
 from memetik.geometry.checks import real_array
 from memetik.geometry.rotation import quaternion_of_matrix
 from memetik.types import Array
@@ -43,23 +43,37 @@ class Part(NamedTuple):
     ratios: Array  # value = ratio * column + offset, of mimic joints
     offsets: Array
 
+    @property
+    def more(self) -> int:
+        """How many numbers the library has beyond ours: 1 for a quaternion, or for cosine and sine."""
+        return int(self.numbers.stop - self.numbers.start - len(self.columns))
 
-def to_other(body: Body, q: ArrayLike, library: Library) -> Array:
-    """A joint vector, or rows of them, as the library writes it."""
-    parts, width = _parts(body, library)
+
+def to_other(body: Body, q: ArrayLike, library: Library, model: Any = None) -> Array:
+    """A joint vector, or rows of them, as the library writes it; by the names of a model's joints if one is given."""
+    parts, rest = _parts(body, library) if model is None else _parts_of(body, library, layout_of(model, library))
+    known = {part.joint.name for part in parts}
+    lost = [
+        joint.name for joint in body.joints.values() if joint.dof and joint.mimic is None and joint.name not in known
+    ]
+    if lost:
+        raise BodyError(
+            f"the model has no joint {lost[0]!r} that body {body.name!r} has{f', and {len(lost) - 1} more' if lost[1:] else ''}. "
+            "Give the model that the body was made of, or one whose joints have the same names."
+        )
     rows, single = _rows(q, body.dof, f"a joint vector of body {body.name!r}")
-    found = np.empty((len(rows), width))
+    found = np.tile(rest, (len(rows), 1))
     for part in parts:
         values = rows[:, part.columns] * part.ratios + part.offsets
         joint, there = part.joint, found[:, part.numbers]
-        if joint.kind in ("floating", "spherical"):
+        if _is_ball(part):
             there[:, :-4] = values[:, :-3]
             quaternions = quaternions_of_turns(joint.order, values[:, -3:])
             if joint.kind == "floating" and library.from_parent:
                 there[:, :-4] = values[:, :-3] @ joint.origin[:3, :3].T + joint.origin[:3, 3]
                 quaternions = _multiplied(quaternion_of_matrix(joint.origin), quaternions)
             there[:, -4:] = quaternions if library.scalar_first else np.roll(quaternions, -1, axis=1)
-        elif _is_circle(joint, library):
+        elif part.more:
             there[:, :-2] = values[:, :-1]
             there[:, -2], there[:, -1] = np.cos(values[:, -1]), np.sin(values[:, -1])
         else:
@@ -67,16 +81,16 @@ def to_other(body: Body, q: ArrayLike, library: Library) -> Array:
     return found[0] if single else found
 
 
-def from_other(body: Body, q: ArrayLike, library: Library) -> Array:
+def from_other(body: Body, q: ArrayLike, library: Library, model: Any = None) -> Array:
     """The joint vector, or rows of them, that the library writes like this; what mimic joints have is not looked at."""
-    parts, width = _parts(body, library)
-    rows, single = _rows(q, width, f"{library.name} of body {body.name!r}")
-    found = np.empty((len(rows), body.dof))
+    parts, rest = _parts(body, library) if model is None else _parts_of(body, library, layout_of(model, library))
+    rows, single = _rows(q, len(rest), f"{library.name} of body {body.name!r}")
+    found = np.tile(body.home, (len(rows), 1))
     for part in parts:
         joint, given = part.joint, rows[:, part.numbers]
         if joint.mimic is not None:
             continue
-        if joint.kind in ("floating", "spherical"):
+        if _is_ball(part):
             quaternions = _directions(given[:, -4:], f"{library.name}: the quaternion of joint {joint.name!r}")
             if not library.scalar_first:
                 quaternions = np.roll(quaternions, 1, axis=1)
@@ -86,7 +100,7 @@ def from_other(body: Body, q: ArrayLike, library: Library) -> Array:
                 back = quaternion_of_matrix(joint.origin) * (1.0, -1.0, -1.0, -1.0)
                 quaternions = _multiplied(back, quaternions)
             values = np.hstack([places, turns_of_quaternions(joint.order, quaternions)])
-        elif _is_circle(joint, library):
+        elif part.more:
             circle = _directions(given[:, -2:], f"{library.name}: cosine and sine of joint {joint.name!r}")
             values = np.hstack([given[:, :-2], np.arctan2(circle[:, 1:], circle[:, :1])])
         else:
@@ -95,23 +109,79 @@ def from_other(body: Body, q: ArrayLike, library: Library) -> Array:
     return found[0] if single else found
 
 
-def _is_circle(joint: Joint, library: Library) -> bool:
-    return library.circles and joint.kind in ("continuous", "planar")
+def _is_ball(part: Part) -> bool:
+    """Whether the library writes a quaternion; its joints that turn about z, y and x one after the other have angles as ours."""
+    return part.joint.kind in ("floating", "spherical") and part.more == 1
 
 
-def _parts(body: Body, library: Library) -> tuple[list[Part], int]:
-    """The joints that move, in the order of the library, and how many numbers it has for all of them."""
+class Layout(NamedTuple):
+    """Where a model of the library has the numbers of its joints."""
+
+    numbers: dict[str, slice]  # by the name of the joint
+    rest: Array  # the vector of the model at rest, for joints that the body lacks
+
+
+def layout_of(model: Any, library: Library) -> Layout:
+    """The layout of a mujoco.MjModel or a pinocchio.Model."""
+    try:
+        if library is MUJOCO:
+            starts, rest = model.jnt_qposadr.tolist(), np.array(model.qpos0)
+            names = [model.joint(k).name or f"joint{k}" for k in range(model.njnt)]
+            sizes = [{0: 7, 1: 4}.get(kind, 1) for kind in model.jnt_type.tolist()]  # free, ball, others
+        else:
+            import pinocchio
+
+            names, starts, sizes = list(model.names)[1:], list(model.idx_qs)[1:], list(model.nqs)[1:]
+            rest = np.array(pinocchio.neutral(model))
+    except Exception as reason:  # whatever a stranger's object raises
+        kind = "mujoco.MjModel" if library is MUJOCO else "pinocchio.Model"
+        raise BodyError(f"the model is {shown(model)}, not a {kind}: {said(reason)}.") from reason
+    return Layout({n: slice(k, k + size) for n, k, size in zip(names, starts, sizes, strict=True) if size}, rest)
+
+
+def _parts_of(body: Body, library: Library, layout: Layout) -> tuple[list[Part], Array]:
+    """The joints of the body that a model has, by name, and the model's vector at rest.
+
+    A floating base may be called differently in both, if each has only one.
+    """
+    moving = [joint for joint in body.joints.values() if joint.dof]
+    names = {joint.name: joint.name for joint in moving if joint.name in layout.numbers}
+    mine = [joint.name for joint in moving if joint.kind == "floating" and joint.name not in names]
+    theirs = [name for name, where in layout.numbers.items() if where.stop - where.start == 7 and name not in names]
+    if len(mine) == len(theirs) == 1:
+        names[mine[0]] = theirs[0]
+    parts = []
+    for joint in moving:
+        if joint.name not in names:
+            continue
+        part = _part(body, joint, layout.numbers[names[joint.name]])
+        turning = joint.kind in ("revolute", "continuous", "planar", "floating", "spherical")
+        if part.more not in ((0, 1) if turning else (0,)) or (joint.kind == "floating" and part.more != 1):
+            size = part.numbers.stop - part.numbers.start
+            raise BodyError(f"joint {joint.name!r} is {joint.kind}, but the model has {size} numbers for it.")
+        if joint.kind == "spherical" and not part.more and joint.order != "zyx":
+            raise BodyError(f"joint {joint.name!r} turns in the order {joint.order}, but that of the model in zyx.")
+        parts.append(part)
+    return parts, layout.rest
+
+
+def _part(body: Body, joint: Joint, numbers: slice) -> Part:
+    drives = body.variables.drives[joint.name]
+    ratios, offsets = np.array([drive.ratio for drive in drives]), np.array([drive.offset for drive in drives])
+    return Part(joint, numbers, [drive.variable for drive in drives], ratios, offsets)
+
+
+def _parts(body: Body, library: Library) -> tuple[list[Part], Array]:
+    """The joints that move, in the order in which the library reads them from a file, and a vector for all of them."""
     parts, width = [], 0
     for joint in _ordered(body) if library.by_name else body.joints.values():
         if joint.dof == 0:
             continue
-        drives = body.variables.drives[joint.name]
-        more = 1 if joint.kind in ("floating", "spherical") or _is_circle(joint, library) else 0
-        numbers = slice(width, width + joint.dof + more)
-        ratios, offsets = np.array([drive.ratio for drive in drives]), np.array([drive.offset for drive in drives])
-        parts.append(Part(joint, numbers, [drive.variable for drive in drives], ratios, offsets))
-        width = numbers.stop
-    return parts, width
+        circle = library.circles and joint.kind in ("continuous", "planar")
+        more = 1 if joint.kind in ("floating", "spherical") or circle else 0
+        parts.append(_part(body, joint, slice(width, width + joint.dof + more)))
+        width = parts[-1].numbers.stop
+    return parts, np.zeros(width)
 
 
 def _ordered(body: Body) -> Iterator[Joint]:

@@ -247,7 +247,7 @@ class World(Mapping[str, Obstacle]):
         with self._lock:
             held = self[name]
             link_from_obstacle = invert(body.forward(q, link, root=root)) @ held.pose
-            allowed = {*(held.touching & body.links.keys()), *several(touching, ProblemError, "touching", "['finger']")}
+            allowed = [*(held.touching & body.links.keys()), *several(touching, ProblemError, "touching", "['finger']")]
             holding = body.attach_shape(name, link, held.shapes, pose=link_from_obstacle, touching=allowed)
             self.remove(name)
             return holding

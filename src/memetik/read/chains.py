@@ -64,6 +64,7 @@ def snake(
     count: int, *, length: float = 1.0, limits: Limits = (-0.5 * math.pi, 0.5 * math.pi), name: str = "snake"
 ) -> Body:
     """A hyper-redundant chain of `count` joints about y and z by turns, `length` metres long in all."""
+    length = real_number(length, BodyError, "the length of a chain")
     size = _lengths(_count(count), length)[0]
     # Thin enough that a link never meets the one after the next within these limits.
     return serial_chain(count, "yz", length=length, limits=limits, radius=min(0.4 * size, 0.02 * length), name=name)

@@ -12,8 +12,10 @@ from memetik.body import Body
 from memetik.errors import FormatError, UnknownNameError, shown
 from memetik.read import xml
 from memetik.read.bvh import read_bvh_body
+from memetik.read.descriptions import SCHEME, find_description
 from memetik.read.gltf import read_gltf_body
 from memetik.read.mjcf import read_mjcf
+from memetik.read.resources import folders_of
 from memetik.read.shapes import apply_shapes, read_shapes
 from memetik.read.srdf import apply, read_srdf
 from memetik.read.urdf import body_from_urdf
@@ -37,14 +39,16 @@ def load(
     package_roots: Iterable[str | PathLike[str]] = (),
 ) -> Body:
     """A body by its bundled name, such as "panda", or from the path of a file: .urdf, .xacro or MuJoCo's .xml,
-    or the skeleton of a .bvh, .glb, .gltf or .vrm.
+    or the skeleton of a .bvh, .glb, .gltf or .vrm; or by its name in the package robot_descriptions,
+    "robot_descriptions:g1_mj_description" (pip install "memetik[descriptions]"; it clones from the network, once).
 
     `base` frees the root: "xyz", "planar" or "floating", within `base_lower` and `base_upper` (see
     Body.with_base). `srdf` is a file with named chains, the home posture and links that may touch. Bundled
-    bodies bring theirs along; a file NAME.srdf beside your own NAME.urdf is not read unless it is given here.
+    bodies and descriptions bring theirs along; a file NAME.srdf beside your own NAME.urdf is not read unless it is given here.
     `shapes` is a file of simple shapes in place of meshes, as Body.with_shapes writes it. Meshes are looked up
-    in the folders `roots`, among the folders around the file, and where ROS keeps packages (ROS_PACKAGE_PATH,
-    AMENT_PREFIX_PATH); those that are not found keep their name as written. `soft_limits` narrows the limits
+    in the folders `roots`, among the folders around the file, where ROS keeps packages (ROS_PACKAGE_PATH,
+    AMENT_PREFIX_PATH), and in the cache of robot_descriptions; those that are not found keep their name as written and
+    are listed in one warning, as kinematics needs no meshes. `soft_limits` narrows the limits
     to those of the safety controllers. `up` and `scale` are for skeletons of animation files
     alone: the axis of the file that points up and the length of its unit [m]; their root is floating already.
     `package_roots` is the former name of `roots`.
@@ -53,14 +57,19 @@ def load(
         raise FormatError(f"load takes a bundled name or a path, not {type(source).__name__}.")
     if srdf is not None and not isinstance(srdf, (str, PathLike)):
         raise FormatError(f"srdf is {shown(srdf)}. Give the path of a file.")
+    folders = folders_of(roots)
+    if folders and folders_of(package_roots):
+        raise FormatError("load got both roots and package_roots, its former name. Give roots alone.")
+    folders = folders or folders_of(package_roots)
     if isinstance(source, str) and source in bodies.names():
         path = bodies.path(source)
         srdf = path.with_suffix(".srdf") if srdf is None else srdf
+    elif isinstance(source, str) and source.startswith(SCHEME):
+        found = find_description(source)
+        path, srdf = found.file, found.srdf if srdf is None else srdf
+        folders += found.roots
     else:
         path = Path(source)
-    if package_roots != () and roots != ():
-        raise FormatError("load got both roots and package_roots, its former name. Give roots alone.")
-    folders = roots if roots != () else package_roots
     body = _read(path, {"roots": folders, "soft_limits": soft_limits}, {"up": up, "scale": scale})
     if srdf is not None:
         body = apply(body, read_srdf(srdf))

@@ -16,6 +16,7 @@ import numpy as np
 from memetik.body import Body, Joint, Link, Mimic, Shape
 from memetik.errors import FormatError, MissingExtraError, warn
 from memetik.geometry import axis_angle, transform, translation
+from memetik.geometry.checks import text
 from memetik.types import Array
 
 Model = Any  # mujoco.MjModel
@@ -50,7 +51,8 @@ def from_mujoco(model: Model, *, name: str | None = None) -> Body:
     if not isinstance(model, mujoco.MjModel):
         raise FormatError(f"from_mujoco takes a mujoco.MjModel, not {type(model).__name__}. Compile the MjSpec first.")
     reader = _Reader(mujoco, model)
-    title = name or model.names[: model.names.index(b"\0")].decode() or "mujoco"
+    given = None if name is None else text(name, FormatError, "the name of a body")
+    title = given or model.names[: model.names.index(b"\0")].decode() or "mujoco"
     body = Body(title, reader.links, reader.joints)
     home = body.clip(body.from_qpos(reader.home()))
     body = Body(title, reader.links, reader.joints, home=dict(zip(body.joint_names, home.tolist(), strict=True)))

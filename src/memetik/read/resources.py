@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from memetik.errors import FormatError, shown
 from memetik.files import path_of
 from memetik.geometry.checks import several
+from memetik.read.descriptions import cache
 
 Roots = Iterable[str | PathLike[str]]
 
@@ -36,8 +37,8 @@ def resolve_mesh(name: str, roots: Roots, file: str | PathLike[str] | None = Non
     Links and `..` are followed before the check, so that no name leads out of the roots.
 
     `file` is the model that names the mesh, if the user chose it: packages are then also looked for among the folders
-    above it and where ROS keeps them (ROS_PACKAGE_PATH, AMENT_PREFIX_PATH); paths, and those inside a package, beside it and
-    one folder above.
+    above it, where ROS keeps them (ROS_PACKAGE_PATH, AMENT_PREFIX_PATH), and in the cache of robot_descriptions; paths, and
+    those inside a package, beside it and one folder above.
     """
     for place in mesh_places(name, roots, file):
         try:
@@ -49,24 +50,25 @@ def resolve_mesh(name: str, roots: Roots, file: str | PathLike[str] | None = Non
     return None
 
 
-def locate_mesh(name: str, roots: Roots, file: str | PathLike[str] | None = None) -> str:
-    """The path of the file that a mesh name means, or the name as it is written if there is none."""
-    path = resolve_mesh(name, roots, file)
-    return name if path is None else str(path)
-
-
 def mesh_places(name: str, roots: Roots, file: str | PathLike[str] | None = None) -> list[Place]:
     """Where `resolve_mesh` looks for a mesh, in this order."""
     if not isinstance(name, str):
         raise FormatError(f"the name of a mesh is {shown(name)}. Give a text.")
     found: list[Place] = []
-    for root in (roots,) if isinstance(roots, (str, PathLike)) else several(roots, FormatError, "roots", "['models']"):
-        if not isinstance(root, (str, PathLike)):
-            raise FormatError(f"a folder of meshes is {shown(root)}. Give a path.")
-        found += _in_root(name, Path(root))
+    for root in folders_of(roots):
+        found += _in_root(name, root)
     if file is not None:
         found += _around(name, path_of(file, FormatError, "the model that names a mesh"))
     return list(dict.fromkeys(found))
+
+
+def folders_of(roots: Roots) -> list[Path]:
+    """Folders of meshes as paths; a single one will do."""
+    given = (roots,) if isinstance(roots, (str, PathLike)) else several(roots, FormatError, "roots", "['models']")
+    for root in given:
+        if not isinstance(root, (str, PathLike)):
+            raise FormatError(f"a folder of meshes is {shown(root)}. Give a path.")
+    return [Path(root) for root in given]
 
 
 def _in_root(name: str, root: Path) -> Iterator[Place]:
@@ -107,6 +109,12 @@ def _around(name: str, file: Path) -> Iterator[Place]:
         for entry in filter(None, os.environ.get(variable, "").split(os.pathsep)):
             for own in _packages(Path(entry) / below, package):
                 yield Place(own / path_inside, own)
+    for pattern in (
+        "",
+        "*/",
+        "*/*/",
+    ):  # a repository that holds one package, or several, perhaps in a folder of their own
+        yield from (Place(own / path_inside, own) for own in _cached(pattern, package))
     for above in (folder, folder.parent):  # a package that was copied under another name
         yield Place(above / path_inside, above)
 
@@ -119,6 +127,14 @@ def _packages(folder: Path, package: str) -> Iterator[Path]:
     try:
         yield from (each / package for each in sorted(folder.glob("*/")) if (each / package).is_dir())
     except OSError:  # cannot be listed
+        return
+
+
+def _cached(pattern: str, package: str) -> Iterator[Path]:
+    """Packages of this name in the cache of robot_descriptions."""
+    try:
+        yield from sorted(path for path in cache().glob(f"{pattern}{package}") if path.is_dir())
+    except (OSError, ValueError, NotImplementedError):  # cannot be listed, or no name of a folder
         return
 
 

@@ -8,17 +8,19 @@ from os import PathLike
 from pathlib import Path
 
 from memetik.body import Body
-from memetik.errors import FormatError
+from memetik.errors import FormatError, warn
 from memetik.files import path_of
 from memetik.geometry.checks import flag
 from memetik.read import xml
 from memetik.read.notes import Notes, naming
-from memetik.read.resources import locate_mesh
+from memetik.read.resources import folders_of, resolve_mesh
 from memetik.read.urdf_joint import read_joint
 from memetik.read.urdf_link import read_link, read_materials
 from memetik.read.xml import Element
 
 OTHER_FORMATS = {"mujoco": "a MuJoCo model", "sdf": "a Gazebo SDF model", "COLLADA": "a COLLADA scene"}
+
+MOST_MESHES = 6  # that are named
 
 
 def read_urdf(
@@ -55,7 +57,8 @@ def body_from_urdf(
     soft_limits = flag(soft_limits, FormatError, "soft_limits")
     notes = Notes()
     notes.misspelled(root, ("link", "joint", "material"))
-    locate = partial(locate_mesh, roots=roots, file=path)
+    missing: dict[str, None] = {}
+    locate = partial(_locate, roots=folders_of(roots), file=path, missing=missing)
     colors = read_materials(root, notes)
     links = [read_link(element, colors, notes, locate) for element in root.all("link")]
     joints = [read_joint(element, notes, soft_limits=soft_limits) for element in root.all("joint")]
@@ -66,7 +69,28 @@ def body_from_urdf(
     with naming(root.file):
         body = Body(name, links, joints, file=path)
     notes.warn()
+    if missing and path is not None:
+        _warn_of(missing, root.file)
     return body
+
+
+def _locate(name: str, *, roots: list[Path], file: Path | None, missing: dict[str, None]) -> str:
+    """The path of a mesh, or its name as it is written, which is then noted."""
+    path = resolve_mesh(name, roots, file)
+    if path is None:
+        missing[name] = None
+        return name
+    return str(path)
+
+
+def _warn_of(missing: dict[str, None], file: str) -> None:
+    """Say once which meshes are not there: all that is drawn of them would be sticks, and nobody would know why."""
+    few = list(missing)[:MOST_MESHES]
+    more = f" and {len(missing) - len(few)} more" if len(missing) > len(few) else ""
+    warn(
+        f"{file}: {len(missing)} meshes were not found: {', '.join(few)}{more}. Kinematics needs none; to draw and cover "
+        "them, give the folder of their package: mk.load(..., roots=[FOLDER])."
+    )
 
 
 def _check_root(root: Element) -> None:

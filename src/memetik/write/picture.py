@@ -14,7 +14,7 @@ from memetik.body import Body, Poses
 from memetik.collision.world import World
 from memetik.errors import FormatError
 from memetik.geometry import TransformLike, as_transform
-from memetik.geometry.checks import finite_array, flag, instance, several
+from memetik.geometry.checks import finite_array, flag, instance, real_array, several
 from memetik.types import Array
 from memetik.write import scenery, svg
 from memetik.write.camera import SMALLEST, Camera, look
@@ -88,6 +88,11 @@ def draw_many(
     file, page, direction, goals = file_for_svg(path), page_of(size), direction_of(view), _goals(targets)
     if len(postures) == 0:
         raise FormatError("draw_many needs at least one posture, but the list is empty.")
+    for q in postures:
+        if np.ndim(real_array(q, FormatError, "a posture is a joint vector")) != 1:
+            raise FormatError(
+                "a posture is one joint vector, a number for each of body.joint_names; draw_many takes several."
+            )
     colors = link_colors(body)
     scenes = [build_scene(body, body.forward(q), colors, shapes=shapes, skeleton=skeleton) for q in postures]
     if world is not None:
