@@ -1,5 +1,6 @@
 """Scenes: a body, what is wanted of it and how it is solved, as plain data that a small JSON file keeps."""
 
+from memetik.scenes import fields
 from memetik.scenes.build import (
     CHAINS,
     is_built,
@@ -22,6 +23,6 @@ from memetik.scenes.scene import Block, BodySource, Motion, Scene, Solving, Wish
 
 __all__ = [
     "CHAINS", "KINDS", "MOST_BYTES", "READY", "Block", "BodySource", "Field", "Kind", "Motion", "Scene", "Solving", "Wish",
-    "blank", "dumps", "frame_of", "is_built", "load_body", "loads", "marked", "objectives", "problem", "problem_for",
+    "blank", "dumps", "fields", "frame_of", "is_built", "load_body", "loads", "marked", "objectives", "problem", "problem_for",
     "python_code", "read_scene", "ready", "root", "solver", "start", "surface_of", "world_of",
 ]  # fmt: skip
