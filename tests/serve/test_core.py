@@ -38,8 +38,18 @@ def test_the_answer_is_that_of_solve(core, panda, rng):
         reply = core.answer(Request((hand(pose),)))
         assert (reply.code, reply.reached, reply.message) == (Code.SUCCESS, True, "")
         goal = mk.transform(pose[:3, 3], mk.to_quaternion(pose[:3, :3]))
-        assert reply.q.tolist() == mk.solve(mk.Problem(panda, [mk.Pose("panda_hand", goal)])).q.tolist()
+        np.testing.assert_allclose(
+            reply.q, mk.solve(mk.Problem(panda, [mk.Pose("panda_hand", goal)])).q, rtol=0, atol=1e-9
+        )
         np.testing.assert_allclose(panda.forward(reply.q, "panda_hand"), pose, atol=2e-3)
+
+
+def test_poses_are_those_of_transform(rng):
+    for _ in range(20):
+        position, wxyz = rng.normal(size=3), mk.to_quaternion(mk.random_rotation(rng))
+        np.testing.assert_allclose(
+            core_module.pose_matrix(position, wxyz), mk.transform(position, wxyz), rtol=0, atol=1e-15
+        )
 
 
 def test_codes_are_those_of_moveit():

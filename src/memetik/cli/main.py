@@ -20,6 +20,7 @@ from memetik.cli import (
     motion,
     reach,
     retarget,
+    serve,
     show,
     solve,
     studio,
@@ -64,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
         compare,
         bench,
         studio,
+        serve,
         warm,
         doctor,
     ):

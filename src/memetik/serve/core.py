@@ -7,7 +7,7 @@ import logging
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ import numpy as np
 
 import memetik as mk
 from memetik.errors import UnknownNameError, said, shown
-from memetik.scenes import KINDS, Kind, Wish, fields
+from memetik.scenes import KINDS, Field, Kind, Wish, fields
 from memetik.serve.codes import Code, RequestError, code_of
 from memetik.serve.request import Missed, Reply, Request
 from memetik.solution import MISSED, measures, title
@@ -41,12 +41,15 @@ class _Changed(NamedTuple):
     """What a request may change of an objective without compiling anew."""
 
     kind: Kind
-    fields: tuple[str, ...]
+    fields: dict[str, Field]
 
 
-_CHANGED = {
-    name: _Changed(kind, kind.moved + (("target",) if name == "JointValue" else ())) for name, kind in KINDS.items()
-}
+def _changed(kind: Kind) -> _Changed:
+    names = kind.moved + (("target",) if kind.name == "JointValue" else ())
+    return _Changed(kind, {name: kind.field(name) for name in names})
+
+
+_CHANGED = {name: _changed(kind) for name, kind in KINDS.items()}
 
 
 @dataclass
@@ -109,7 +112,7 @@ class Core:
 
     def explain(self, request: Request) -> str:
         """In sentences what a request misses and why; empty where it misses nothing."""
-        with self._leased(request) as (prepared, start):
+        with self.leased(request) as (prepared, start):
             assert prepared is not None
             solution = self._search(prepared, start, request, self._budget(request))
             return "" if solution.success else solution.explain()
@@ -124,7 +127,7 @@ class Core:
             return Reply(Code.FAILURE, f"a fault of the program: {type(error).__name__}: {said(error)}")
 
     def _answer(self, request: Request, budget: mk.Budget | None) -> Reply | None:
-        with self._leased(request, only_ready=budget is not None) as (prepared, start):
+        with self.leased(request, only_ready=budget is not None) as (prepared, start):
             if prepared is None:
                 return None
             solution = self._search(prepared, start, request, budget or self._budget(request))
@@ -232,7 +235,7 @@ class Core:
     # ---- Problems ------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def _leased(self, request: Request, only_ready: bool = False) -> Iterator[tuple[_Prepared | None, Array]]:
+    def leased(self, request: Request, only_ready: bool = False) -> Iterator[tuple[_Prepared | None, Array]]:
         """A problem with the targets of a request, for one call, and where to start; None where none is ready."""
         structure = self._structure(request)
         start = self.start(request.state)
@@ -253,6 +256,16 @@ class Core:
         finally:
             if prepared is not None:
                 self._give_back(structure, values, prepared)
+
+    def problem(self, request: Request) -> tuple[mk.Problem, dict[str, mk.Objective], Array]:
+        """A problem of the caller's own, its objectives by name, and where to start; for what lives longer than a request."""
+        structure, start = self._structure(request), self.start(request.state)
+        prepared = self._prepare(
+            request, structure, tuple([start[self._index[name]].item() for name in structure.held])
+        )
+        self._retarget(prepared, structure, request)
+        names = [wish.name for wish in structure.wishes]
+        return prepared.problem, dict(zip(names, prepared.objectives, strict=True)), start
 
     def _give_back(self, structure: _Structure, values: tuple[float, ...], prepared: _Prepared) -> None:
         with self._lock:
@@ -353,17 +366,32 @@ class Core:
         """Write the targets of a request into the objectives of a problem."""
         given = (wish for wish in request.objectives if wish.enabled)
         for objective, known, wish in zip(prepared.objectives, structure.wishes, given, strict=True):
-            kind, names = _CHANGED[wish.kind]
-            if not names:
+            kind, changed = _CHANGED[wish.kind]
+            if not changed:
                 continue
-            values = dict(known.values)
-            for name in names:
-                field = kind.field(name)
-                values[name] = fields.check(field, wish.values.get(name, field.default), f"objective {wish.name!r}")
-            if wish.kind == "JointValue":
+            where = f"objective {wish.name!r}"
+            values = {
+                name: fields.check(field, wish.values.get(name, field.default), where)
+                for name, field in changed.items()
+            }
+            if wish.kind == "Pose":
+                objective.target = pose_matrix(values["position"], values["wxyz"])  # type: ignore[attr-defined]
+            elif wish.kind == "JointValue":
                 objective.target = values["target"]  # type: ignore[attr-defined]
             else:
-                kind.retarget(objective, replace(known, values=values), self.body)
+                kind.retarget(objective, replace(known, values={**known.values, **values}), self.body)
+
+
+def pose_matrix(position: Sequence[float], wxyz: Sequence[float]) -> Array:
+    """The 4x4 transform of a point and a unit quaternion, as mk.transform makes it, for those who checked them already:
+    in a tenth of the time, which is most of what a request takes."""
+    (px, py, pz), (w, x, y, z) = position, wxyz
+    return np.array([
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y), px],
+        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x), py],
+        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y), pz],
+        [0.0, 0.0, 0.0, 1.0],
+    ])  # fmt: skip
 
 
 def _movers(body: mk.Body) -> dict[str, frozenset[str]]:
@@ -379,7 +407,7 @@ def _movers(body: mk.Body) -> dict[str, frozenset[str]]:
 def _fixed(wish: Wish) -> str:
     """The values of a wish that cannot change without compiling anew, as a text that is the same for the same values."""
     changed = _CHANGED.get(wish.kind)
-    names = () if changed is None else changed.fields
+    names = {} if changed is None else changed.fields
     text = repr([item for item in wish.values.items() if item[0] not in names])
     return text if len(text) < LONGEST_KEY else hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 

@@ -17,13 +17,22 @@ from memetik.serve.request import Reply, Request
 REQUEST = (
     "objectives", "group", "state", "fixed_joints", "approximate", "timeout", "attempts", "avoid_collisions", "method", "seed",
 )  # fmt: skip
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not a number")
+
+
+# Made once: json.loads and json.dumps with options make new ones at every call.
+_decode = json.JSONDecoder(parse_constant=_refuse).decode
+dumps = json.JSONEncoder(allow_nan=False).encode
 TOLERANCES = ("tolerance", "position_tolerance", "orientation_tolerance")
 
 
 def loads(data: bytes | str) -> dict[str, Any]:
     """The JSON object in a text."""
     try:
-        found = json.loads(data, parse_constant=_refuse)
+        found = _decode(data if isinstance(data, str) else data.decode())
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
         raise mk.FormatError(f"this is not JSON: {reason}.") from error
@@ -113,7 +122,3 @@ def between(
 def finite(value: float) -> float | None:
     """JSON has no NaN."""
     return value if math.isfinite(value) else None
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not a number")

@@ -1,0 +1,47 @@
+"""`memetik serve`: answers over HTTP and WebSocket, for programs in any language."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from memetik.cli.options import add_body, add_command, add_number, load_body
+from memetik.scenes import read_scene
+
+
+def add_commands(commands: Any) -> None:
+    """Add `serve`."""
+    command = add_command(
+        commands, "serve", _serve, "answer over HTTP and WebSocket",
+        "Answer over HTTP and WebSocket, in JSON: solve, track, streams of targets, scenes. The address has a page that "
+        "describes it. Only this machine can connect unless --host says otherwise, and then a token is needed.",
+    )  # fmt: skip
+    add_body(command)
+    command.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: this machine only)")
+    add_number(command, "--port", 8642, "0 takes any that is free")
+    command.add_argument(
+        "--token",
+        default=os.environ.get("MEMETIK_TOKEN"),
+        help="what clients must send (default: MEMETIK_TOKEN, or made up where other machines can connect)",
+    )
+    pages = "a web page that may ask, besides those of this machine, such as https://example.org; repeatable"
+    command.add_argument("--origin", action="append", default=[], help=pages)
+    kept = "a scene to keep, named after its file; repeatable"
+    command.add_argument("--scene", type=Path, action="append", default=[], metavar="FILE.json", help=kept)
+    add_number(command, "--rate", 20_000.0, "requests a second from one address")
+    add_number(command, "--timeout", 10.0, "the longest search", "SECONDS")
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from memetik.serve.web import serve  # its framework is an extra
+    from memetik.serve.web.limits import Limits
+
+    serve(
+        load_body(options), host=options.host, port=options.port, token=options.token, origins=options.origin,
+        limits=Limits(rate=options.rate, timeout=options.timeout),
+        scenes={path.stem: read_scene(path) for path in options.scene},
+        roots=[path.resolve().parent for path in options.scene],
+    )  # fmt: skip
+    return 0
