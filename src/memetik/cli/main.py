@@ -20,6 +20,7 @@ from memetik.cli import (
     motion,
     reach,
     retarget,
+    ros,
     serve,
     show,
     solve,
@@ -66,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
         bench,
         studio,
         serve,
+        ros,
         warm,
         doctor,
     ):

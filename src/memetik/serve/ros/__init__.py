@@ -1,0 +1,6 @@
+"""ROS around the core.
+
+definitions   the fields of the messages, as moveit_msgs and bio_ik_msgs have them
+convert       messages <-> requests and replies, whoever made their classes
+ros1          a node of ROS 1
+"""
