@@ -14,7 +14,8 @@ def add_commands(commands: Any) -> None:
     command = add_command(
         commands, "ros1", _ros1, "a node of ROS 1 that answers as MoveIt and bio_ik do",
         "A node of ROS 1 with the services compute_ik, bio_ik/get_position_ik, bio_ik/get_approximate_ik "
-        "(moveit_msgs/GetPositionIK) and bio_ik/get_bio_ik (bio_ik_msgs/GetIK), which publishes the latest solution on joint_states_ik. Runs where rospy is.",
+        "(moveit_msgs/GetPositionIK) and bio_ik/get_bio_ik (bio_ik_msgs/GetIK), which publishes the latest solution on "
+        "joint_states_ik. Runs where rospy is.",
     )  # fmt: skip
     add_body(command)
     command.add_argument("--name", default="memetik", help="of the node (default: %(default)s)")

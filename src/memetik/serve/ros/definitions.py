@@ -28,8 +28,8 @@ _STANDARD = {
     "trajectory_msgs/JointTrajectory": "Header header; string[] joint_names; JointTrajectoryPoint[] points",
     "shape_msgs/SolidPrimitive": (
         "uint8 BOX=1; uint8 SPHERE=2; uint8 CYLINDER=3; uint8 CONE=4; uint8 type; float64[] dimensions; uint8 BOX_X=0;"
-        "uint8 BOX_Y=1;uint8 BOX_Z=2; uint8 SPHERE_RADIUS=0; uint8 CYLINDER_HEIGHT=0; uint8 CYLINDER_RADIUS=1; uint8 CONE_HEIGHT=0;"
-        "uint8 CONE_RADIUS=1"
+        "uint8 BOX_Y=1; uint8 BOX_Z=2; uint8 SPHERE_RADIUS=0; uint8 CYLINDER_HEIGHT=0; uint8 CYLINDER_RADIUS=1;"
+        "uint8 CONE_HEIGHT=0; uint8 CONE_RADIUS=1"
     ),
     "shape_msgs/MeshTriangle": "uint32[3] vertex_indices",
     "shape_msgs/Mesh": "MeshTriangle[] triangles; geometry_msgs/Point[] vertices",
