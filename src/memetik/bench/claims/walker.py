@@ -89,7 +89,10 @@ def skeleton(naming: str = "cmu", height: float = HEIGHT) -> mk.Body:
 
 
 def walk(seconds: float = 6.0, rate: float = 60.0, naming: str = "cmu", height: float = HEIGHT) -> mk.Motion:
-    """The person walks along x: feet stand and swing, hips sway, arms swing against the legs."""
+    """The person walks along x: feet stand and swing, hips sway, arms swing against the legs.
+
+    Knees and elbows bend as a person's do, though they are balls here as in most files: all bones are led, none is left to chance.
+    """
     body = skeleton(naming, height)
     times = np.arange(round(seconds * rate) + 1) / rate
     size = height / HEIGHT
@@ -110,20 +113,26 @@ def walk(seconds: float = 6.0, rate: float = 60.0, naming: str = "cmu", height: 
     x = STRIDE * size * phase
     sway = 0.02 * size * np.sin(2.0 * np.pi * phase)
     bob = 0.015 * size * np.cos(4.0 * np.pi * phase)
-    lead("hips", np.stack([x, sway, (0.495 * height + bob)], axis=1), 10.0)
-    face("hips", np.array([mk.rpy(0.0, 0.03, 0.08 * math.sin(2.0 * math.pi * p)) for p in phase]), 10.0)
+    hips = np.stack([x, sway, (0.495 * height + bob)], axis=1)
+    turned = np.array([mk.rpy(0.0, 0.03, 0.08 * math.sin(2.0 * math.pi * p)) for p in phase])
+    lead("hips", hips, 10.0)
+    face("hips", turned, 10.0)
     face("chest", np.array([mk.rpy(0.0, 0.05, -0.1 * math.sin(2.0 * math.pi * p)) for p in phase]), 10.0)
+    joints = {part: height * np.array(offset) for part, _, offset in SHAPE}
     for side, sign, start in (("left", 1.0, 0.0), ("right", -1.0, 0.5)):
         steps, lift, pitch = _gait(phase + start)
         along = STRIDE * size * (steps - start + 0.5 * STANCE)
         points = np.stack([along, np.full_like(along, sign * 0.052 * height), ankle + 0.12 * size * lift], axis=1)
         lead(f"{side}_foot", points, 30.0)
         face(f"{side}_foot", np.array([mk.rpy(0.0, float(p), 0.0) for p in pitch]), 30.0)
-        angle = 0.35 * np.sin(2.0 * np.pi * (phase + start) + np.pi)
-        reach = 0.29 * height
-        high = 0.74 * height - reach * np.cos(angle)
-        hand = np.stack([x + reach * np.sin(angle) + 0.05, np.full_like(x, sign * 0.16 * height), high], axis=1)
-        lead(f"{side}_hand", hand, 3.0)
+        bones = joints[f"{side}_lower_leg"], joints[f"{side}_foot"]
+        thigh, shin = _leg(hips + turned @ joints[f"{side}_upper_leg"], points, *map(np.linalg.norm, bones))
+        face(f"{side}_upper_leg", thigh, 10.0)
+        face(f"{side}_lower_leg", shin, 10.0)
+        swing = 0.35 * np.sin(2.0 * np.pi * (phase + start) + np.pi)
+        hangs = mk.rpy(-sign * (0.5 * np.pi - 0.12), 0.0, 0.0)  # out of the T pose, a little away from the trunk
+        face(f"{side}_upper_arm", np.array([mk.rpy(0.0, -float(a), 0.0) @ hangs for a in swing]), 10.0)
+        face(f"{side}_lower_arm", np.array([mk.rpy(0.0, -float(a) - 0.35, 0.0) @ hangs for a in swing]), 10.0)
     problem = mk.Problem(body, [*targets, mk.Displacement(weight=1e-3)])
     path = mk.track(problem, targets, rate=rate)
     return mk.Motion(body, times, path.q, name=f"walk ({naming})")
@@ -137,3 +146,19 @@ def _gait(phase: Array) -> tuple[Array, Array, Array]:
     lift = np.sin(np.pi * swing) ** 2
     pitch = 0.5 * np.sin(np.pi * swing) ** 2 * np.cos(np.pi * swing)
     return whole + moved, lift, pitch
+
+
+def _leg(hip: Array, ankle: Array, thigh: float, shin: float) -> tuple[Array, Array]:
+    """How the two bones of a leg are turned (n, 3, 3) whose knee points forward, by the law of cosines."""
+    way = ankle - hip
+    reach = np.linalg.norm(way, axis=1)
+    inside = np.clip((thigh**2 + reach**2 - shin**2) / (2.0 * thigh * reach), -1.0, 1.0)  # the cosine at the hip
+    way = way / reach[:, None]
+    left = np.cross(-way, (1.0, 0.0, 0.0))
+    left = left / np.linalg.norm(left, axis=1, keepdims=True)
+    knee = thigh * (inside[:, None] * way + np.sqrt(1.0 - inside**2)[:, None] * np.cross(way, left))
+    turns = []
+    for bone in (knee, ankle - hip - knee):
+        up = -bone / np.linalg.norm(bone, axis=1, keepdims=True)
+        turns.append(np.stack([np.cross(left, up), left, up], axis=2))
+    return turns[0], turns[1]
