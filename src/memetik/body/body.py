@@ -283,7 +283,7 @@ class Body(Variations):
                 "Give a row for each of them, with one number for each of body.joint_names."
             )
         rows = np.require(rows, requirements=["C", "W"])
-        if not math.isfinite(rows.ravel().dot(rows.ravel())):  # as in _vector
+        if not math.isfinite(np.einsum("ij,ij->", rows, rows)):  # as in _vector; BLAS would wake threads for it
             row, k = np.argwhere(~(np.abs(rows) < 1e150))[0]
             raise BodyError(f"joint vector {row} is not finite at {self.joint_names[k]}, or too large.")
         return rows

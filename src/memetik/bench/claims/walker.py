@@ -91,7 +91,7 @@ def skeleton(naming: str = "cmu", height: float = HEIGHT) -> mk.Body:
 def walk(seconds: float = 6.0, rate: float = 60.0, naming: str = "cmu", height: float = HEIGHT) -> mk.Motion:
     """The person walks along x: feet stand and swing, hips sway, arms swing against the legs.
 
-    Knees and elbows bend as a person's do, though they are balls here as in most files: all bones are led, none is left to chance.
+    Knees and elbows bend as a person's do, though they are balls here as in most files: every bone is led.
     """
     body = skeleton(naming, height)
     times = np.arange(round(seconds * rate) + 1) / rate
@@ -125,8 +125,8 @@ def walk(seconds: float = 6.0, rate: float = 60.0, naming: str = "cmu", height: 
         points = np.stack([along, np.full_like(along, sign * 0.052 * height), ankle + 0.12 * size * lift], axis=1)
         lead(f"{side}_foot", points, 30.0)
         face(f"{side}_foot", np.array([mk.rpy(0.0, float(p), 0.0) for p in pitch]), 30.0)
-        bones = joints[f"{side}_lower_leg"], joints[f"{side}_foot"]
-        thigh, shin = _leg(hips + turned @ joints[f"{side}_upper_leg"], points, *map(np.linalg.norm, bones))
+        bones = [float(np.linalg.norm(joints[f"{side}_{part}"])) for part in ("lower_leg", "foot")]
+        thigh, shin = _leg(hips + turned @ joints[f"{side}_upper_leg"], points, *bones)
         face(f"{side}_upper_leg", thigh, 10.0)
         face(f"{side}_lower_leg", shin, 10.0)
         swing = 0.35 * np.sin(2.0 * np.pi * (phase + start) + np.pi)

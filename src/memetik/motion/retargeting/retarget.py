@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from typing import overload
+from functools import lru_cache
+from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memetik.body import Body
+from memetik.body import Body, Poses
 from memetik.errors import ProblemError, shown
 from memetik.geometry import invert, to_quaternion
 from memetik.geometry.checks import flag, instance, real_array, real_number, several
+from memetik.kernels.compiler.compile_time import split_time
 from memetik.motion.clips.motion import Motion
 from memetik.motion.retargeting.feet import Contact, Foot, find_contact, foot_of, planted, sunken, turned_with_knee
 from memetik.motion.retargeting.figure import SIDES
-from memetik.motion.retargeting.plan import RetargetPlan, make_plan
+from memetik.motion.retargeting.follow import follow
+from memetik.motion.retargeting.plan import BoneMatch, RetargetPlan, make_plan
 from memetik.motion.retargeting.report import RetargetReport, measured
 from memetik.motion.retargeting.targets import Targets, make_targets
 from memetik.motion.track import track
 from memetik.objectives import Displacement, Objective, Orientation, Position, SelfDistance
 from memetik.parallel import in_parts
 from memetik.problem import Problem
+from memetik.problem.columns import target_columns
 from memetik.problem.term_list import POSITION_GAIN, reach_of
 from memetik.types import Array
 
@@ -34,6 +38,7 @@ PASSES = 3  # how often a motion is solved at most, with feet lifted by what the
 DEEP = 0.0005  # m; soles that are deeper under the floor are lifted
 CALM = 0.006  # s/rad; how much the speed of a joint counts, so that what nothing else decides stays calm
 CANDIDATES = 200  # frames that calibration looks at
+KEPT = 8  # bodies and problems that are kept for the next clip
 SHIFT = 0.15  # s; the body follows what its feet are moved by within this time
 
 
@@ -149,6 +154,7 @@ def retarget(
     return [clip for part in done for clip in part]
 
 
+@lru_cache(maxsize=KEPT)
 def floating(body: Body) -> Body:
     """The body itself if its base floats, or with such a base."""
     first = next((joint for joint in body.joints.values() if joint.dof), None)
@@ -161,28 +167,44 @@ def _retargeted(
     began = time.perf_counter()
     feet = _feet(body, plan) if hold else {}
     height = float(np.mean([foot.height for foot in feet.values()])) if feet else None
-    targets = make_targets(plan, motion.body, motion.q, floor, height)
-    contacts = {part: _contact(motion, plan, part) for part in feet}
+    poses = motion.forward()
+    targets = make_targets(plan, motion.body, poses, floor, height)
+    contacts = {part: _contact(motion, poses, plan, part) for part in feet}
     if feet:
         targets = _stand(targets, feet, contacts, motion.times, floor)
     rate = motion.rate or 30.0
-    problem, rows = _problem(body, plan, targets, feet, CALM * rate, self_collision)
-    compiling = 0.0
+    task = _task(body, plan.matches, frozenset(feet), CALM * rate, self_collision)
+    compiling, before = 0.0, None
     for _ in range(PASSES):
-        path = track(problem, rows, start=_first(body, plan, targets), rate=rate)
-        compiling += path.compile_seconds
-        deeper = {
-            part: sunken(foot, motion.times, body.forward(path.q, foot.link), floor) for part, foot in feet.items()
-        }
+        q, waited = _solved(task.problem, task.rows(targets), _first(body, plan, targets), rate, before)
+        compiling += waited
+        deeper = {part: sunken(foot, motion.times, body.forward(q, foot.link), floor) for part, foot in feet.items()}
         if all(each.max() <= DEEP for each in deeper.values()):
             break
         for part, depth in deeper.items():
             targets.points[part][:, 2] += depth
+        before = q
     seconds = time.perf_counter() - began - compiling
     return Retargeted(
-        body, motion.times, path.q, name=motion.name, plan=plan, targets=targets, feet=feet, standing=contacts, floor=floor,
+        body, motion.times, q, name=motion.name, plan=plan, targets=targets, feet=feet, standing=contacts, floor=floor,
         seconds=seconds,
     )  # fmt: skip
+
+
+def _solved(
+    problem: Problem, rows: Mapping[Objective, Array], start: Array, rate: float, before: Array | None
+) -> tuple[Array, float]:
+    """Joint vectors for all frames, and the seconds that compiling took; `before` is what the last pass found.
+
+    Where all objectives guide, the first frame is solved for from the start, and all others are followed from there.
+    """
+    if not problem.compiled.only_guides:
+        path = track(problem, rows, start=start, rate=rate)
+        return path.q, path.compile_seconds
+    first = track(problem, {objective: targets[:1] for objective, targets in rows.items()}, start=start, rate=rate)
+    began = time.perf_counter()
+    q = follow(problem, target_columns(problem, rows, "retarget"), first.q[0], before)
+    return q, first.compile_seconds + split_time(began)[1]
 
 
 def _feet(body: Body, plan: RetargetPlan) -> dict[str, Foot]:
@@ -195,10 +217,9 @@ def _feet(body: Body, plan: RetargetPlan) -> dict[str, Foot]:
     }
 
 
-def _contact(motion: Motion, plan: RetargetPlan, part: str) -> Contact:
+def _contact(motion: Motion, poses: Poses, plan: RetargetPlan, part: str) -> Contact:
     """When the foot of the source that leads this one stands."""
     bone = plan[part].bone
-    poses = motion.forward()
     toe = next((joint.child for joint in motion.body.joints.values() if joint.parent == bone), None)
     root = plan.matches[0].bone
     leg = float(np.linalg.norm(poses[root][:, :3, 3] - poses[bone][:, :3, 3], axis=1).max())
@@ -225,26 +246,42 @@ def _stand(
     return Targets({part: at if part in feet else at + shift for part, at in points.items()}, rotations)
 
 
-def _problem(
-    body: Body, plan: RetargetPlan, targets: Targets, feet: Mapping[str, Foot], calm: float, self_collision: bool
-) -> tuple[Problem, dict[Objective, Array]]:
-    """A guide for each target. A weight w [1/m or 1/rad] makes its residual count as w times its size."""
-    rows: dict[Objective, Array] = {}
-    for match in plan.matches:
-        position, rotation = PLANTED if match.part in feet else (match.position, match.rotation)
+class _Task(NamedTuple):
+    """A problem with a guide for each target."""
+
+    problem: Problem
+    positions: dict[str, Position]  # by part
+    orientations: dict[str, Orientation]
+
+    def rows(self, targets: Targets) -> dict[Objective, Array]:
+        """The targets of each guide in all frames."""
+        return {
+            **{objective: targets.points[part] for part, objective in self.positions.items()},
+            **{objective: targets.rotations[part] for part, objective in self.orientations.items()},
+        }
+
+
+@lru_cache(maxsize=KEPT)
+def _task(body: Body, matches: tuple[BoneMatch, ...], held: frozenset[str], calm: float, self_collision: bool) -> _Task:
+    """The problem of a plan with feet that are `held`. A weight w [1/m or 1/rad] makes a residual count as w times its size.
+
+    It is kept for the next clip: to compile one takes as long as a hundred frames.
+    """
+    positions, orientations = {}, {}
+    for match in matches:
+        position, rotation = PLANTED if match.part in held else (match.position, match.rotation)
         if position > 0.0:
             frame = body.frame(match.link, offset=match.point)
             weight = (position * reach_of(body, frame) / POSITION_GAIN) ** 2  # as residuals in metres are scaled
-            points = targets.points[match.part]
-            rows[Position(frame, points[0], tolerance=None, weight=weight, name=f"position of {match.part}")] = points
+            name = f"position of {match.part}"
+            positions[match.part] = Position(frame, (0.0, 0.0, 0.0), tolerance=None, weight=weight, name=name)
         if rotation > 0.0:
-            turns = targets.rotations[match.part]
             name = f"rotation of {match.part}"
-            rows[Orientation(match.link, turns[0], tolerance=None, weight=rotation**2, name=name)] = turns
+            orientations[match.part] = Orientation(match.link, np.eye(3), tolerance=None, weight=rotation**2, name=name)
     others: list[Objective] = [Displacement(weight=calm**2)]
     if self_collision:
         others.append(SelfDistance(body))
-    return Problem(body, [*rows, *others]), rows
+    return _Task(Problem(body, [*positions.values(), *orientations.values(), *others]), positions, orientations)
 
 
 def _first(body: Body, plan: RetargetPlan, targets: Targets) -> Array:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memetik.body import Body
+from memetik.body import Body, Poses
 from memetik.errors import known
 from memetik.geometry import rotation_matrix
 from memetik.motion.retargeting.plan import RetargetPlan
@@ -20,13 +20,13 @@ class Targets(NamedTuple):
     rotations: dict[str, Array]  # (frames, 3, 3)
 
 
-def make_targets(plan: RetargetPlan, skeleton: Body, q: Array, floor: float, ankle: float | None) -> Targets:
+def make_targets(plan: RetargetPlan, skeleton: Body, poses: Poses, floor: float, ankle: float | None) -> Targets:
     """The targets of every frame, as BoneMatch says; lifted so that ankles are at their height over the floor.
 
+    poses: of the skeleton's links in all frames.
     ankle: the height of the body's ankles above its soles [m]. Feet of the skeleton that stand are taken to stand on the floor,
     wherever its own is; None leaves the heights of the plan as they are.
     """
-    poses = skeleton.forward(q)
     for match in plan.matches:
         known(match.bone, skeleton.links, "bone", f" of skeleton {skeleton.name!r}")
     bones = {match.part: poses[match.bone] for match in plan.matches}

@@ -1,0 +1,213 @@
+"""Targets that only guide, followed over many frames: each frame goes to the balance of all, from where the last ones lead.
+
+Guides cannot be missed, so nothing is searched for (tracking.py does that): a frame begins where the motion so far points to and
+steps downhill until it is settled. The steps are those of refine.py, by normal equations that are as sparse as the tree.
+
+Variables j < k have an entry in J^T J if some residual depends on both. Eliminated from the last to the first, variable k
+fills in no entry but those among its ancestors in the elimination tree, which for a body are the joints between it and
+the root. So row k has a place for each ancestor, in their order, and the ancestors of the a-th one are the a before it:
+every loop runs along a row. This is the factorisation L^T D L of Featherstone (Rigid Body Dynamics Algorithms, 6.5).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from memetik.kernels.body.balls import ball_rotation, multiply, nearest_turns
+from memetik.kernels.compiler.cancel import CAUGHT
+from memetik.kernels.compiler.jit import jit, jit_fast, jit_free, jit_part
+from memetik.kernels.compiler.record import Array, floats, integers
+from memetik.kernels.memetic.descent import LONGEST_STEP
+from memetik.kernels.memetic.refine import BOLDER, FIRST_DAMPING, STEPS, WARIER, go, look
+from memetik.kernels.problem.budget import spent
+from memetik.kernels.problem.least_squares import LEAST_DAMPING, linear_model, shorten
+from memetik.kernels.problem.limits import clamp
+from memetik.kernels.problem.record import solve_arrays
+from memetik.kernels.problem.solve import begin_solve
+from memetik.kernels.terms.springs import rest_at_start
+
+# A step that gains less than this share of the squared error ends a frame. With 1e-12, postures of a G1 that follows two recorded
+# people differ by less than 1e-5 rad with the weights of a plan, costs by less than 1e-9 of themselves, and take a fifth longer.
+SETTLED = 1e-10
+LEAST_PIVOT = 1e-30  # a pivot that rounding has lost is replaced by this
+
+
+class GuidedPath(NamedTuple):
+    """The targets of a motion, what becomes of each frame, and the scratch of the steps."""
+
+    columns: Array = integers("columns")  # where the targets go in the data of the problem
+    targets: Array = floats("frames", "columns")
+    guess: Array = floats("frames", "dof")  # postures whose changes say where to begin; no rows for the motion so far
+    q: Array = floats("frames", "dof")
+    depth: Array = integers("variables")  # how many ancestors each variable has
+    above: Array = integers("variables", "variables")  # these, from the root on
+    system: Array = floats("variables", "variables")  # row k: an entry for each ancestor, then that of k itself
+    uphill: Array = floats("variables")  # half the gradient
+
+
+@jit_fast
+def tree_step(problem, damping, path, work):
+    """Solve (J^T J + D + damping) step = -(J^T r + g) into work.step. A variable with free 0 stays where it is."""
+    variables, system, above, step = problem.variables, path.system, path.above, work.step
+    n = step.size
+    for k in range(n):
+        begin, end = np.uint64(variables[k].row_begin), np.uint64(variables[k].row_end)
+        uphill = work.gradient[k]
+        for i in range(begin, end):
+            uphill += work.jacobian[k, i] * work.residual[i]
+        path.uphill[k] = uphill
+        step[k] = -uphill * work.free[k]
+        for a in range(path.depth[k]):
+            j = np.uint64(above[k, a])
+            total = 0.0
+            if work.free[k] * work.free[j] != 0.0:
+                first = max(begin, np.uint64(variables[j].row_begin))
+                last = min(end, np.uint64(variables[j].row_end))
+                for i in range(first, max(first, last)):
+                    total += work.jacobian[k, i] * work.jacobian[j, i]
+            system[k, a] = total
+        total = work.diagonal[k] + damping
+        for i in range(begin, end):
+            total += work.jacobian[k, i] * work.jacobian[k, i]
+        system[k, path.depth[k]] = total
+    for back in range(n):
+        k = n - 1 - back
+        count = path.depth[k]
+        reciprocal = 1.0 / max(system[k, count], LEAST_PIVOT)
+        system[k, count] = reciprocal
+        for nearer in range(count):
+            a = count - 1 - nearer
+            i = above[k, a]
+            share = system[k, a] * reciprocal
+            for b in range(a + 1):
+                system[i, b] -= share * system[k, b]
+            system[k, a] = share
+            step[i] -= share * step[k]
+        step[k] *= reciprocal
+    for k in range(n):
+        total = step[k]
+        for a in range(path.depth[k]):
+            total -= system[k, a] * step[above[k, a]]
+        step[k] = total
+
+
+@jit_part
+def next_direction(falling, path, work):
+    """Turn work.step into a conjugate direction, in work.trial (`conjugate` in refine.py). Returns s·g, the gradient halved."""
+    n = work.step.size
+    now_falling, turned = 0.0, 0.0
+    for k in range(n):
+        now_falling += work.step[k] * path.uphill[k]
+        turned += work.step[k] * (path.uphill[k] - work.start[k])
+        work.start[k] = path.uphill[k]
+    beta = max(turned / falling, 0.0) if falling < 0.0 else 0.0
+    down, longest = 0.0, 0.0
+    for k in range(n):
+        move = work.step[k] + (beta * work.trial[k] if work.free[k] != 0.0 else 0.0)
+        work.trial[k] = move
+        down += move * work.start[k]
+        longest = max(longest, abs(move))
+    share = LONGEST_STEP / longest if longest > LONGEST_STEP else 1.0
+    for k in range(n):
+        work.trial[k] = share * work.trial[k] if down < 0.0 else work.step[k]
+    return now_falling
+
+
+@jit_part
+def settle(problem, error, path, run, work):
+    """From work.best, which was just measured, downhill in place until a step gains next to nothing."""
+    x, best = work.x, work.best
+    damping, falling = FIRST_DAMPING * error, 0.0
+    for _ in range(STEPS):
+        linear_model(problem, best, 1.0, work)
+        tree_step(problem, damping + LEAST_DAMPING, path, work)
+        shorten(LONGEST_STEP, work)
+        falling = next_direction(falling, path, work)
+        slope = go(1.0, problem, work)
+        ahead = look(problem, x, 1.0, run, work)
+        share = seen = 1.0
+        # The parabola through what is known has its lowest point elsewhere: look there too, if it is far from here.
+        bend = ahead - error - slope
+        lowest = min(max(-0.5 * slope / bend, 0.05), 4.0) if bend > 0.0 else 4.0
+        if not (ahead < error and 0.6 < lowest < 1.5) and -slope > SETTLED * error:
+            go(lowest, problem, work)
+            there, seen = look(problem, x, 1.0, run, work), lowest
+            if not ahead <= there:
+                ahead, share = there, lowest
+        gain = error - ahead
+        if gain > 0.0:
+            if share != seen:
+                go(share, problem, work)
+            for k in range(x.size):
+                best[k] = x[k]
+            error = ahead
+            damping *= BOLDER
+        else:
+            falling = 0.0
+            damping *= WARIER
+        if (
+            -slope <= SETTLED * error
+            or 0.0 < gain < SETTLED * error
+            or not damping <= 1e6 * (1.0 + error)
+            or spent(run)
+        ):
+            break
+        if share != seen or not gain > 0.0:  # the next step needs the residuals of the best posture
+            look(problem, best, 1.0, run, work)
+
+
+@jit
+def lead_on(problem, last, before, after, x):
+    """Write into x where the last posture gets to if it changes as `before` changed to `after`; the three are joint vectors.
+
+    A ball turns by the same rotation once more.
+    """
+    variables = problem.variables
+    for k in range(x.size):
+        i = variables[k].index
+        x[k] = clamp(last[i] + (after[i] - before[i]), variables[k])
+    for ball in range(problem.balls.size):
+        k, sign = problem.balls[ball].variable, problem.balls[ball].sign
+        i = variables[k].index
+        w, a, b, c = ball_rotation(before, i, sign)
+        turn = multiply(ball_rotation(after, i, sign), (w, -a, -b, -c))
+        now = multiply(turn, ball_rotation(last, i, sign))
+        a, b, c = nearest_turns(now, sign * last[i], sign * last[i + 1], sign * last[i + 2])
+        x[k], x[k + 1], x[k + 2] = sign * a, sign * b, sign * c
+
+
+@jit_free
+def follow_guides(table, path, q, outcome, most):
+    """Write a joint vector for every row of targets; q is settled for the first one, `most` evaluations are for all."""
+    arrays = solve_arrays(table)
+    problem, work = arrays.problem, arrays.work
+    x, best, variables, n = work.x, work.best, problem.variables, work.x.size
+    run = begin_solve(arrays, q, outcome, 0, most, 0.0)
+    for frame in range(path.q.shape[0]):
+        for k in range(q.size):
+            path.q[frame, k] = q[k]
+        for c in range(path.columns.size):
+            problem.data[path.columns[c]] = path.targets[frame, c]
+        for k in range(n):
+            best[k] = q[variables[k].index] if frame == 0 else path.q[frame - 1, variables[k].index]
+        rest_at_start(problem.terms, problem.data, best)
+        leads = frame > 0 if path.guess.shape[0] > 0 else frame > 1
+        here = look(problem, best, 1.0, run, work)
+        if leads:
+            last = path.q[frame - 1]
+            if path.guess.shape[0] > 0:
+                lead_on(problem, last, path.guess[frame - 1], path.guess[frame], x)
+            else:
+                lead_on(problem, last, path.q[frame - 2], last, x)
+            there = look(problem, x, 1.0, run, work)
+            if there < here:
+                for k in range(n):
+                    best[k] = x[k]
+                here = there
+            else:
+                look(problem, best, 1.0, run, work)
+        settle(problem, here, path, run, work)
+        for k in range(n):
+            path.q[frame, variables[k].index] = best[k]
+        if run.clock[CAUGHT] != 0:
+            break

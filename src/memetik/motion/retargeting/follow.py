@@ -1,0 +1,61 @@
+"""The frames of a motion whose targets all guide, in one kernel that other threads run beside."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memetik.kernels.memetic.guided import GuidedPath, follow_guides
+from memetik.problem import Problem
+from memetik.problem.columns import Columns
+from memetik.problem.compile import Compiled
+from memetik.problem.scratch import scratch_pool
+from memetik.types import Array
+
+MOST = 2_000  # evaluations that a frame may take on average; 4 to 15 are usual
+
+
+def follow(problem: Problem, columns: Columns, start: Array, guess: Array | None = None) -> Array:
+    """Joint vectors (frames, dof), each the balance of all objectives near the one before.
+
+    start: a posture that is settled for the first frame.
+    guess: a path (frames, dof) near by, such as one for almost the same targets; frames begin where its changes lead to.
+    """
+    c = problem.compiled
+    count, n = len(columns.rows), c.variables.size
+    depth, above = _ancestors(c)
+    before = np.empty((0, start.size)) if guess is None else np.ascontiguousarray(guess)
+    path = GuidedPath(
+        columns.places, columns.rows, before, np.empty((count, start.size)), depth, above, np.zeros((n, n)), np.zeros(n)
+    )
+    pool = scratch_pool(c)
+    scratch = pool.lease()
+    follow_guides(scratch.table, path, start.copy(), scratch.outcome, MOST * count)
+    problem.raise_faults(scratch.clock)
+    pool.give_back(scratch)
+    return np.asarray(path.q)
+
+
+def _ancestors(c: Compiled) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each variable those above it in the elimination tree of the normal equations, from the root on, and how many."""
+    known: tuple[NDArray[np.int64], NDArray[np.int64]] | None = c.plans.get(_ancestors)
+    if known is not None:
+        return known
+    moves = c.affects[c.terms["rows"] > 0] != 0
+    n = moves.shape[1]
+    together = np.tril(moves.T.astype(np.int64) @ moves > 0, -1)
+    depth, above = np.zeros(n, dtype=np.int64), np.zeros((n, n), dtype=np.int64)
+    parent = np.full(n, -1)
+    for k in range(n - 1, -1, -1):
+        others = np.flatnonzero(together[k])
+        if others.size:
+            parent[k] = others[-1]
+            together[parent[k], others[:-1]] = True
+    for k in range(n):
+        if parent[k] >= 0:
+            up = parent[k]
+            depth[k] = depth[up] + 1
+            above[k, : depth[up]] = above[up, : depth[up]]
+            above[k, depth[up]] = up
+    found: tuple[NDArray[np.int64], NDArray[np.int64]] = c.plans.setdefault(_ancestors, (depth, above))
+    return found
