@@ -1,0 +1,126 @@
+"""Targets that only guide: steps against dense algebra, frames against SciPy, and where a motion leads to."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import memetik as mk
+from memetik.kernels.memetic.guided import GuidedPath, follow_guides, lead_on, tree_step
+from memetik.kernels.problem.budget import EVALUATIONS
+from memetik.motion.retargeting.follow import _ancestors, follow
+from memetik.problem.columns import target_columns
+from memetik.problem.scratch import Scratch
+from tests.kernels.flat import Flat
+
+pytestmark = pytest.mark.quick
+
+
+def fork():
+    """A floating trunk with a turn, and two arms of two turns on it."""
+    links = ["base", "trunk", *(f"{side}{k}" for side in ("left", "right") for k in (1, 2))]
+    joints = [mk.Joint("waist", "revolute", "base", "trunk", axis=(0, 0, 1), lower=-2.0, upper=2.0)]
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        for k, parent, axis in ((1, "trunk", (0, 1, 0)), (2, f"{side}1", (1, 0, 0))):
+            origin = mk.translation(0.3, 0.2 * sign, 0.1)
+            joints.append(
+                mk.Joint(
+                    f"{side}{k}_turn", "revolute", parent, f"{side}{k}", axis=axis, lower=-2.0, upper=2.0, origin=origin
+                )
+            )
+    return mk.Body("fork", [mk.Link(name) for name in links], joints).with_base("floating")
+
+
+def guides(body):
+    return [
+        mk.Position(body.frame("left2", offset=(0.3, 0, 0)), (0.5, 0.3, 0.4), tolerance=None),
+        mk.Position(body.frame("right2", offset=(0.3, 0, 0)), (0.5, -0.3, 0.4), tolerance=None),
+        mk.Orientation("base", np.eye(3), tolerance=None),
+        mk.Position("base", (0.0, 0.0, 0.0), tolerance=None),
+        mk.Displacement(weight=0.01),
+    ]
+
+
+def test_limbs_have_nothing_to_do_with_each_other():
+    problem = mk.Problem(fork(), guides(fork()))
+    depth, above = _ancestors(problem.compiled)
+    assert depth.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 8, 7, 8]
+    assert above[10, :8].tolist() == [0, 1, 2, 3, 4, 5, 6, 9]
+
+
+@pytest.mark.parametrize("held", [(), (2, 7)])
+def test_a_step_is_that_of_dense_normal_equations(held, rng):
+    body = fork()
+    problem = mk.Problem(body, guides(body))
+    flat = Flat(problem)
+    flat.linearise(0.3 * rng.normal(size=body.dof), 1.0)
+    work, n = flat.work, body.dof
+    work.free[:] = 1.0
+    work.free[list(held)] = 0.0
+    depth, above = _ancestors(problem.compiled)
+    path = GuidedPath(
+        np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros((0, n)), np.zeros((0, n)), depth, above, np.zeros((n, n)), np.zeros(n)
+    )  # fmt: skip
+    jacobian, residual = work.jacobian.copy(), work.residual.copy()
+    tree_step(flat.problem, 0.01, path, work)
+    free = work.free != 0.0
+    uphill = jacobian @ residual + work.gradient
+    dense = (jacobian @ jacobian.T + np.diag(work.diagonal) + 0.01 * np.eye(n))[np.ix_(free, free)]
+    assert_allclose(path.uphill, uphill, atol=1e-12)
+    assert_allclose(work.step[free], np.linalg.solve(dense, -uphill[free]), atol=1e-9)
+    assert (work.step[~free] == 0.0).all()
+
+
+@pytest.mark.parametrize("guessed", [False, True])
+def test_every_frame_is_the_balance_near_the_one_before(guessed):
+    """Against SciPy from the frame before, on the same sum of squares."""
+    optimize = pytest.importorskip("scipy.optimize")
+    body = mk.planar_chain([0.4, 0.3, 0.3])
+    reach, calm = mk.Position("tip", (0, 0, 0), tolerance=None, weight=4.0), mk.Displacement(weight=0.2)
+    problem = mk.Problem(body, [reach, calm])
+    angle = np.linspace(0.0, 0.6, 7)
+    points = np.stack([0.7 * np.cos(angle), 0.7 * np.sin(angle), 0.0 * angle], axis=1)
+    start = np.array([-0.6, 0.8, 0.4])
+    guess = start + np.linspace(0.0, 0.5, 7)[:, None] if guessed else None
+    q = follow(problem, target_columns(problem, {reach: points}, "test"), start, guess)
+    scale = 2.0 * 5.0 / 1.0  # the root of the weight, and five over the reach
+    last = start
+    for row, point in zip(q, points, strict=True):
+
+        def squares(x, last=last, point=point):
+            tip = body.forward(x)["tip"][:3, 3]
+            return np.concatenate(((tip - point) * scale, np.sqrt(0.2) * (x - last)))
+
+        best = optimize.least_squares(squares, last, xtol=1e-14, ftol=1e-14, gtol=1e-14)
+        assert_allclose(row, best.x, atol=2e-5)
+        last = row
+
+
+def test_a_motion_leads_on_by_the_same_change_and_balls_by_the_same_turn():
+    body = mk.Body("ball", [mk.Link("world")], []).with_base("floating")
+    problem = mk.Problem(body, [mk.Pose("world", np.eye(4), position_tolerance=None, orientation_tolerance=None)])
+    scratch = Scratch(problem.compiled)
+    before, after = body.from_qpos([0, 0, 0, 1, 0, 0, 0]), body.from_qpos([0.1, 0, 0.2, 0.8, 0.6, 0, 0])
+    last = body.from_qpos([1, 2, 3, 0.6, 0, 0.8, 0])
+    x = np.zeros(6)
+    lead_on(scratch.arrays.problem, last, before, after, x)
+    q = np.zeros(6)
+    q[problem.compiled.active] = x
+    expected = body.forward(after)["world"][:3, :3] @ body.forward(last)["world"][:3, :3]
+    pose = body.forward(q)["world"]
+    assert_allclose(pose[:3, 3], (1.1, 2.0, 3.2), atol=1e-12)
+    assert_allclose(pose[:3, :3], expected, atol=1e-12)
+
+
+def test_all_frames_together_keep_to_the_evaluations():
+    body = mk.planar_chain(3)
+    reach = mk.Position("tip", (9, 0, 0), tolerance=None)
+    problem = mk.Problem(body, [reach, mk.Displacement(weight=0.1)])
+    columns = target_columns(problem, {reach: np.tile((9.0, 1.0, 0.0), (4, 1))}, "test")
+    depth, above = _ancestors(problem.compiled)
+    path = GuidedPath(
+        columns.places, columns.rows, np.empty((0, 3)), np.empty((4, 3)), depth, above, np.zeros((3, 3)), np.zeros(3)
+    )
+    scratch = Scratch(problem.compiled)
+    follow_guides(scratch.table, path, np.full(3, 0.5), scratch.outcome, 6)
+    assert np.isfinite(path.q).all()
+    assert scratch.outcome[EVALUATIONS] < 6 + 4 * 5
