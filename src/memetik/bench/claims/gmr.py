@@ -1,7 +1,8 @@
-"""The scheme of GMR (General Motion Retargeting) on mink: two stages of quadratic programs a frame, as its users run it.
+"""GMR (General Motion Retargeting): itself where it is installed, and its scheme of two stages on mink.
 
 Its tables of weights and scales are those that it has for BVH files and the G1. Its rotation offsets belong to one
-skeleton; here they are the plan's, so that both solve for the same targets.
+skeleton; here they are the plan's, so that both solve for the same targets. GMR itself is given data of a person that its own
+scales and offsets turn into these targets.
 """
 
 from __future__ import annotations
@@ -35,6 +36,11 @@ DAMPING, TASK_DAMPING, SOLVER = 0.5, 1.0, "daqp"
 def available() -> bool:
     """Whether mink and MuJoCo are installed."""
     return all(importlib.util.find_spec(name) is not None for name in ("mink", "mujoco"))
+
+
+def installed() -> bool:
+    """Whether GMR itself can be run, too: the package `general_motion_retargeting` of github.com/YanjieZe/GMR."""
+    return available() and importlib.util.find_spec("general_motion_retargeting") is not None
 
 
 def plan_of(plan: mk.RetargetPlan, stage: int, height: float) -> mk.RetargetPlan:
@@ -103,3 +109,35 @@ class Gmr:
 
     def _error(self, tasks: list[Any]) -> float:
         return float(np.linalg.norm(np.concatenate([task.compute_error(self._configuration) for task in tasks])))
+
+
+# How GMR calls the parts of a person in BVH files; sides are put before all but the first two.
+BONES = {
+    "hips": "Hips", "chest": "Spine2", "upper_leg": "UpLeg", "lower_leg": "Leg", "foot": "FootMod", "upper_arm": "Arm",
+    "lower_arm": "ForeArm", "hand": "Hand",
+}  # fmt: skip
+
+
+class Original:
+    """GMR itself, with its own model of the G1 and its own loop; scaling and turning its input is part of that loop."""
+
+    def __init__(self, height: float) -> None:
+        module = importlib.import_module("general_motion_retargeting.motion_retarget")
+        self._gmr = module.GeneralMotionRetargeting("bvh", "unitree_g1", actual_human_height=height)
+
+    def person(self, points: dict[str, Array], rotations: dict[str, Array]) -> dict[str, Any]:
+        """What it has to be given to solve for the targets of a frame: (position, quaternion) of each bone."""
+        scales, root = self._gmr.human_scale_table, points["hips"]
+        given = {}
+        for part, point in points.items():
+            side, _, kind = part.partition("_")
+            bone = side.capitalize() + BONES[kind] if kind in BONES else BONES[part]
+            away = (point - root) / scales[bone]
+            offset = self._gmr.rot_offsets1[bone].as_matrix()
+            turn = mk.to_quaternion(rotations[part] @ offset.T)
+            given[bone] = (root / scales["Hips"] + away, turn)
+        return given
+
+    def solve(self, person: dict[str, Any]) -> Array:
+        """The qpos for one frame."""
+        return np.array(self._gmr.retarget(person))

@@ -76,7 +76,9 @@ class RetargetPlan:
     skeleton: str
     body: str
     matches: tuple[BoneMatch, ...]
-    missing: tuple[str, ...] = field(default=())  # parts that only one of both has
+    missing: tuple[str, ...] = field(
+        default=()
+    )  # parts that are not led: one of both lacks them, or they cannot turn alone
 
     def __post_init__(self) -> None:
         for name in ("skeleton", "body"):
@@ -162,7 +164,7 @@ class RetargetPlan:
             for m in self.matches
         ]  # fmt: skip
         text = f"{self.skeleton} -> {self.body}\n{text_table(rows)}"
-        return text + (f"\nnot in both: {', '.join(self.missing)}" if self.missing else "")
+        return text + (f"\nnot led: {', '.join(self.missing)}" if self.missing else "")
 
     def __repr__(self) -> str:
         return f"<RetargetPlan: {self.skeleton} -> {self.body}, {len(self.matches)} parts>"
@@ -186,7 +188,7 @@ def make_plan(
     for part, onto in (("head", "chest"), ("left_toes", "left_foot"), ("right_toes", "right_foot")):
         if part in both and onto in both and not axes_between(body, target[onto].link, target[part].link):
             del matches[part]  # it cannot turn by itself
-    missing = tuple(part for part in PARTS if (part in source) != (part in target))
+    missing = tuple(part for part in PARTS if part not in matches and (part in source or part in target))
     return RetargetPlan(skeleton.name, body.name, tuple(matches.values()), missing)
 
 
