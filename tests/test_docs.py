@@ -10,6 +10,7 @@ import re
 import shlex
 from pathlib import Path
 from unittest import SkipTest
+from xml.etree import ElementTree
 
 import pytest
 from sybil import Sybil
@@ -20,12 +21,12 @@ from memetik import scenes
 from memetik.cli.main import _parser, _plain
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 OWNERS = {getattr(getattr(mk, name), "__module__", "memetik") for name in mk.__all__}  # where public names are defined
 MODULES = sorted(str(importlib.import_module(owner).__file__) for owner in OWNERS if owner.startswith("memetik"))
 
-LANGUAGES = {"python", "sh", "json", "text"}
-OTHER_PROGRAMS = {"pip", "python", "pytest", "ray", "uv"}  # of which we know no more than the name
+LANGUAGES = {"python", "sh", "json", "xml", "text", "csharp", "cpp", "yaml"}
+OTHER_PROGRAMS = {"git", "pip", "python", "pytest", "ray", "uv"}  # of which we know no more than the name
 
 FENCED = re.compile(r"^```(\w*)\n.*?^```$", re.MULTILINE | re.DOTALL)
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -35,6 +36,10 @@ OPTIONAL = re.search(
     r"^\[project.optional-dependencies\]\n(.*?)^\[", (ROOT / "pyproject.toml").read_text(), re.MULTILINE | re.DOTALL
 )
 EXTRAS = set(re.findall(r"^(\w+) = \[", OPTIONAL[1], re.MULTILINE))
+
+
+def named(page):
+    return str(page.relative_to(ROOT)).removeprefix("docs/")
 
 
 # ---- Command lines -------------------------------------------------------------------------------------------------
@@ -82,12 +87,21 @@ def check_scene(example):
     assert mk.solve(scenes.problem(scene, scenes.load_body(scene.body))).success
 
 
+def write_model(example):
+    """A model file: `<!-- arm.urdf -->` in its first line is the name under which blocks after it find it."""
+    name = re.match(r"<!-- ([\w.]+) -->\n", example.parsed)
+    ElementTree.fromstring(example.parsed)
+    if name:
+        Path(name[1]).write_text(example.parsed)
+
+
 DOCUMENTS = Sybil(
     [
         SkipParser(),
         PythonCodeBlockParser(),
         CodeBlockParser(language="sh", evaluator=check_shell),
         CodeBlockParser(language="json", evaluator=check_scene),
+        CodeBlockParser(language="xml", evaluator=write_model),
     ]
 )
 
@@ -104,7 +118,7 @@ def run_all(path):
 # ---- Documents -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("page", PAGES, ids=named)
 def test_blocks_of_a_page(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_all(page)
@@ -115,7 +129,7 @@ def test_blocks_of_docstrings(tmp_path, monkeypatch):
     assert sum(map(run_all, MODULES)) >= 2
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("page", PAGES, ids=named)
 def test_every_block_has_a_language(page):
     """An indented block has none, so nobody would know how to check it."""
     text = COMMENT.sub("", page.read_text())
@@ -123,7 +137,7 @@ def test_every_block_has_a_language(page):
     assert not re.findall(r"^ {4}.*", FENCED.sub("", text), re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("page", PAGES, ids=named)
 def test_what_a_page_names_exists(page):
     text = page.read_text()
     assert {name for name in re.findall(r"\bmk\.(\w+)", text) if not hasattr(mk, name)} == set()

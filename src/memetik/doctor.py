@@ -27,6 +27,7 @@ EXTRAS = {  # what each optional extra brings, by the names of the modules
     "cluster": ("ray", "pyarrow"),
     "cuda": ("numba_cuda",),
     "descriptions": ("robot_descriptions",),
+    "docs": ("sphinx", "furo", "myst_parser", "latex2mathml"),
     "learn": ("sklearn",),
     "meshes": ("trimesh", "collada", "scipy"),
     "mujoco": ("mujoco",),

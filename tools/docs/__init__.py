@@ -1,0 +1,1 @@
+"""The site: pages, generated reference, pictures, interactive scenes, and what checks them."""

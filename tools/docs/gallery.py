@@ -1,0 +1,6 @@
+"""The gallery."""
+
+from pathlib import Path
+
+
+def write(folder: Path, draw: bool) -> None: ...

@@ -1,0 +1,422 @@
+"""The reference: pages of public names from their docstrings and signatures, and the command line from its parser."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import dataclasses
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import memetik as mk
+from memetik.cli.main import _parser
+
+# Every public name stands in one group; tests/test_reference.py holds the list to `mk.__all__`.
+GROUPS: dict[str, tuple[str, str, str]] = {
+    "bodies": (
+        "Bodies",
+        "What moves: a tree of links and joints, from a file, a table or a few lines of Python.",
+        "load Body Joint Link Frame Chain Mimic Shape Poses OFKT BodyBuilder planar_chain serial_chain snake "
+        "hand from_dh from_mujoco",
+    ),
+    "geometry": (
+        "Rotations and transforms",
+        "A rotation is a 3x3 matrix, a transform a 4x4 matrix `world_from_frame`; quaternions are (w, x, y, "
+        "z), angles radians.",
+        "transform translation euler rpy axis_angle quaternion rotation_matrix look_rotation random_rotation "
+        "to_quaternion "
+        "to_euler to_axis_angle",
+    ),
+    "objectives": (
+        "Objectives",
+        "What is wanted. The weight drives the search, the tolerance alone decides success; without a "
+        "tolerance an objective guides.",
+        "Objective objective Position Orientation Pose Direction LookAt Cone Line Plane Side Touch "
+        "Projection MinDistance "
+        "MaxDistance Distance SelfDistance Balance Manipulability Displacement JointValue CenterJoints AvoidLimits "
+        "FunctionalRelation PoseError Ground HeightField TriangleMesh PointCloud",
+    ),
+    "solving": (
+        "Problems and solutions",
+        "A body and objectives make a problem; a call solves it; a solution says what was reached.",
+        "Problem solve solve_all bind Step Budget Solution Status methods Method solver Solver History",
+    ),
+    "methods": (
+        "Methods",
+        "Every method as a class with its parameters; by name they are `mk.solver(name, ...)`.",
+        "Memetic BioIK DampedLeastSquares SelectivelyDampedLeastSquares SVDDampedLeastSquares Pseudoinverse "
+        "Interpolated Transpose "
+        "GaussNewton LevenbergMarquardt LBFGSB CCD FABRIK GA DE PSO HGSA Analytic Learned Portfolio "
+        "FeedForward Elman SupportVectors",
+    ),
+    "motion": (
+        "Motion",
+        "Everything over time: paths, trajectories, control loops, clips, retargeting.",
+        "track Track line arc waypoints smooth_poses Trajectory Follower Servo Teleoperator Calibration "
+        "read_stream write_stream "
+        "Motion read_motion write_motion edit Span gait place_feet FootPlacer retarget retarget_plan "
+        "RetargetPlan BoneMatch "
+        "Retargeted RetargetReport",
+    ),
+    "collision": (
+        "Collisions",
+        "Obstacles, pairs of links, shapes around meshes, and proofs that a motion is free.",
+        "World Obstacle find_collision_pairs CollisionPairs LinkPair check_motion MotionCheck Meeting cover "
+        "Cover hull with_hulls",
+    ),
+    "batch": (
+        "Many at once",
+        "One problem, many targets: on all cores, on a graphics card, from files, over a cluster.",
+        "solve_batch BatchSolution DeviceBatchSolution DeviceArray solve_files FilesReport reachability "
+        "Reachability load_reachability",
+    ),
+    "pictures": (
+        "Pictures",
+        "SVG and PNG without a window.",
+        "draw draw_many draw_motion draw_cover draw_evolved draw_landscape draw_reachability",
+    ),
+    "errors": (
+        "Errors and their remedies",
+        "Every error that a user can cause is a child of `mk.MemetikError`, and its message says what is "
+        "wrong, where, and how to mend it.",
+        "MemetikError BodyError FormatError GeometryError ProblemError RefusedError TruthError "
+        "UnknownNameError MissingExtraError MemetikWarning",
+    ),
+}  # fmt: skip
+
+REMEDIES = [  # a call, what is raised, and what to write instead; tests/test_reference.py runs them
+    ('mk.load("pandda")', "UnknownNameError",
+     'the name as `memetik bodies` lists it, `mk.load("panda")`, or a path that exists'),
+    ('mk.Problem(mk.load("ur5"), mk.Position("hand", (0.4, 0, 0.3)))', "UnknownNameError",
+     "a link of the body; `print(body)` lists them"),
+    ('mk.Position("tool0", (0.4, 0.1))', "ProblemError", "three numbers, in metres"),
+    ('mk.Orientation("tool0", [[1, 0, 0], [0, 2, 0], [0, 0, 1]])', "GeometryError",
+     "a rotation: `mk.euler(...)`, `mk.quaternion(w, x, y, z)`"),
+    ('mk.solve(mk.Problem(mk.load("ur5"), []))', "ProblemError", "at least one objective"),
+    ('mk.solve(mk.Problem(mk.load("ur5"), mk.CenterJoints()), method="fabrik")', "RefusedError",
+     "a method that takes it: the table of methods"),
+    ('bool(mk.Status.REACHED)', "TruthError", "`if solution:` or `status == mk.Status.REACHED`"),
+    ('mk.solve(mk.Problem(mk.load("ur5"), mk.Position("tool0", (0.4, 0, 0.3))), start=[0.0] * 5)', "ProblemError",
+     "a start with `body.dof` values, or a dict through `body.vector({...})`"),
+    ('mk.Joint("elbow", "hinge", "a", "b")', "BodyError", "a kind from the docstring of `mk.Joint`"),
+]  # fmt: skip
+
+PLACES = {name: page for page, (_, _, names) in GROUPS.items() for name in names.split()}
+NAMES = sorted(PLACES, key=str.lower)
+
+WORDS = {"objective", "line", "hand", "cover", "edit", "track", "solver"}  # names of things other than ours as well
+INLINE = re.compile(r"(`[^`\n]+`)")
+
+
+def write(folder: Path) -> None:
+    """Write all pages of the reference into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for page, (title, about, names) in GROUPS.items():
+        parts = [f"# {title}", about, *TABLES.get(page, lambda: [])()]
+        parts += [part for name in names.split() for part in entry(name)]
+        (folder / f"{page}.md").write_text("\n\n".join(parts) + "\n")
+    rows = [
+        f"| [`mk.{name}`]({PLACES[name]}.md#{anchor(name)}) | {first_sentence(getattr(mk, name))} |" for name in NAMES
+    ]
+    (folder / "names.md").write_text("\n".join(["# All names", "", "| name | what it is |", "|---|---|", *rows]) + "\n")
+    (folder / "commands.md").write_text("\n\n".join(commands()) + "\n")
+
+
+def anchor(name: str) -> str:
+    """Of the heading of a name. Labels know no capitals, but `mk.track` and `mk.Track` are two things."""
+    return f"{'class' if name[0].isupper() else 'mk'}-{name.lower()}"
+
+
+# ---- A name ------------------------------------------------------------------------------------------------------
+
+
+def entry(name: str) -> Iterator[str]:
+    """The heading of a public name, how it is called, what it says, its parameters and its members."""
+    thing = getattr(mk, name)
+    yield f"({anchor(name)})=\n## `mk.{name}`"
+    yield signature(f"mk.{name}", thing)
+    yield markdown(inspect.getdoc(thing) or "", parameters(thing))
+    if inspect.isclass(thing) and not issubclass(thing, Exception):
+        fields = list(field_rows(thing))
+        if fields:
+            yield "\n".join(["| field | type | default | |", "|---|---|---|---|", *fields])
+        yield from (text for member in members(thing) for text in described(name, *member))
+
+
+def signature(shown: str, thing: Any) -> str:
+    """A call with all defaults, a parameter a line where one line is too long."""
+    try:
+        of = inspect.signature(thing)
+    except (TypeError, ValueError):
+        return ""
+    written = annotations(thing)
+    parameters = [
+        each.replace(annotation=written.get(each.name, each.annotation))
+        for each in of.parameters.values()
+        if each.name != "self"
+    ]
+    texts = [str(each).replace("'", "").replace("<factory>", "...") for each in parameters]
+    returned = written.get("return", of.return_annotation)
+    returns = "" if returned in (inspect.Signature.empty, "None", None) else f" -> {returned}"
+    starred = _with_stars(parameters, texts)
+    line = f"{shown}({', '.join(starred)}){returns if not inspect.isclass(thing) else ''}"
+    if len(line) > 100:
+        line = f"{shown}(\n    " + ",\n    ".join(starred) + f",\n){returns if not inspect.isclass(thing) else ''}"
+    return f"```text\n{line}\n```"
+
+
+def annotations(thing: Any) -> dict[str, str]:
+    """The types of parameters as the source names them, not as Python unfolds them."""
+    function = thing.__init__ if inspect.isclass(thing) else thing
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    except (OSError, TypeError, SyntaxError):
+        return {}
+    if not isinstance(tree, ast.FunctionDef):
+        return {}
+    named = [*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs]
+    types = {each.arg: ast.unparse(each.annotation) for each in named if each.annotation is not None}
+    return types | ({"return": ast.unparse(tree.returns)} if tree.returns else {})
+
+
+def _with_stars(parameters: list[inspect.Parameter], texts: list[str]) -> list[str]:
+    starred, stands = [], any(each.kind is each.VAR_POSITIONAL for each in parameters)
+    for each, text in zip(parameters, texts, strict=True):
+        if each.kind is each.KEYWORD_ONLY and not stands:
+            starred.append("*")
+            stands = True
+        starred.append(text)
+    return starred
+
+
+def parameters(thing: Any) -> set[str]:
+    """The names that a docstring may explain in lines `name: what it is`."""
+    named = set()
+    if callable(thing):
+        with contextlib.suppress(TypeError, ValueError):
+            named |= set(inspect.signature(thing).parameters)
+    if inspect.isclass(thing):
+        named |= {name for name in dir(thing) if not name.startswith("_")}
+        named |= set(getattr(thing, "__annotations__", {}))
+    return named | {"weight", "tolerance", "priority"}
+
+
+def field_rows(thing: type) -> Iterator[str]:
+    """The fields of a record, with what stands beside each in its source."""
+    if not dataclasses.is_dataclass(thing):
+        return
+    try:
+        source = inspect.getsource(thing)
+    except OSError:
+        return
+    beside = dict(re.findall(r"^    (\w+):[^#\n]*#\s*(.+)$", source, re.MULTILINE))
+    for field in dataclasses.fields(thing):
+        if field.name.startswith("_"):
+            continue
+        default = "" if field.default is dataclasses.MISSING else f"`{field.default!r}`"
+        kind = str(field.type).replace("|", "\\|")
+        yield f"| `{field.name}` | `{kind}` | {default} | {escaped(beside.get(field.name, '')).replace('|', chr(92) + '|')} |"
+
+
+def members(thing: type) -> Iterator[tuple[str, Any]]:
+    """Public properties and methods, those of private parents included, in the order of the source."""
+    seen = set()
+    for owner in thing.__mro__:
+        if not owner.__module__.startswith("memetik"):
+            continue
+        for name, member in vars(owner).items():
+            is_member = isinstance(member, (property, classmethod, staticmethod)) or inspect.isfunction(member)
+            if name.startswith("_") or name in seen or not is_member:
+                continue
+            seen.add(name)
+            if thing is not mk.Objective and issubclass(thing, mk.Objective) and hasattr(mk.Objective, name):
+                continue
+            yield name, member
+
+
+def described(owner: str, name: str, member: Any) -> Iterator[str]:
+    """A property or method of a class."""
+    if isinstance(member, property):
+        yield f"**`.{name}`**: {markdown(inspect.getdoc(member) or '', set()).strip()}"
+        return
+    function = member.__func__ if isinstance(member, (classmethod, staticmethod)) else member
+    if not inspect.getdoc(function):
+        return
+    yield f"### `{owner}.{name}`"
+    yield signature(
+        f".{name}" if not isinstance(member, (classmethod, staticmethod)) else f"mk.{owner}.{name}", function
+    )
+    yield markdown(inspect.getdoc(function) or "", parameters(function))
+
+
+# ---- Docstrings --------------------------------------------------------------------------------------------------
+
+
+def first_sentence(thing: Any) -> str:
+    """Of a docstring, for tables."""
+    text = " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
+    return linked(re.split(r"(?<=[.:]) (?=[A-Z]|$)", text)[0].rstrip(":")).replace("|", "\\|")
+
+
+def markdown(doc: str, named: set[str]) -> str:
+    """A docstring as Markdown: indented lines are code, lines `name: ...` a list of parameters."""
+    out: list[str] = []
+    inside = ""  # the fence we are in, as it was opened
+    for line in doc.splitlines():
+        stripped = line.strip()
+        if stripped.startswith("```"):
+            inside = "" if inside else "```"
+            out.append(line)
+        elif inside == "```":
+            out.append(line)
+        elif line.startswith("    ") and (inside == "code" or not out or out[-1] == ""):
+            if inside != "code":
+                out += [f"```{language(doc, line)}"]
+                inside = "code"
+            out.append(line[4:])
+        else:
+            if inside == "code":
+                if not stripped:
+                    out.append("")
+                    continue
+                while out and out[-1] == "":
+                    out.pop()
+                out += ["```", ""]
+                inside = ""
+            found = re.match(r"((?:\w+)(?:, \w+)*)( [^:]*)?: (.+)", stripped)
+            if found and set(found[1].split(", ")) <= named:
+                names = ", ".join(f"`{name}`" for name in found[1].split(", "))
+                if out and out[-1] and not out[-1].startswith(("- ", "  ")):
+                    out.append("")
+                out.append(f"- {names}{found[2] or ''}: {linked(found[3])}")
+            elif out and out[-1].startswith(("- ", "  ")) and stripped and not stripped.startswith("- "):
+                out.append(f"  {linked(stripped)}")
+            else:
+                out.append(linked(stripped))
+    if inside == "code":
+        out.append("```")
+    return "\n".join(out)
+
+
+def language(doc: str, line: str) -> str:
+    """Of an indented block: Python if it calls something, text if it is a formula."""
+    return "python" if re.search(r"\bmk\.|^\s+\w+ = \w+\.|servo\.|follower\.|import ", line) else "text"
+
+
+def escaped(text: str) -> str:
+    """Text outside code, with what Markdown and HTML would take for their own."""
+    for mark in ("\\", "<", "$", "*", "_", "["):
+        text = text.replace(mark, "&lt;" if mark == "<" else f"\\{mark}")
+    return text
+
+
+def linked(text: str) -> str:
+    """Names of the library in code become links to their entries; all else is escaped."""
+    parts = []
+    for part in INLINE.split(text):
+        if part.startswith("`") and part.endswith("`") and len(part) > 2:
+            found = re.fullmatch(r"`(?:mk\.)?(\w+)`", part)
+            known = found and found[1] in PLACES and found[1] not in WORDS
+            parts.append(f"[{part}]({PLACES[found[1]]}.md#{anchor(found[1])})" if known and found else part)
+        else:
+            parts.append(re.sub(r"\bmk\.(\w+)(?!\w)", _reference, escaped(part)))
+    return "".join(parts)
+
+
+def _reference(found: re.Match[str]) -> str:
+    name = found[1].replace("\\", "")
+    return f"[`mk.{name}`]({PLACES[name]}.md#{anchor(name)})" if name in PLACES else found[0]
+
+
+# ---- Tables ------------------------------------------------------------------------------------------------------
+
+
+def objective_table() -> list[str]:
+    """What each objective takes, when it is satisfied, and its defaults."""
+    rows = ["| objective | takes | satisfied when | tolerance | priority |", "|---|---|---|---|---|"]
+    for name in GROUPS["objectives"][2].split():
+        thing = getattr(mk, name)
+        if not (inspect.isclass(thing) and issubclass(thing, mk.Objective)) or thing is mk.Objective:
+            continue
+        given = inspect.signature(thing).parameters
+        takes = ", ".join(f"`{each.name}`" for each in given.values() if each.kind is each.POSITIONAL_OR_KEYWORD)
+        tolerances = [
+            f"{each.default}"
+            for key, each in given.items()
+            if key.endswith("tolerance") and each.default is not each.empty
+        ]
+        tolerance = ", ".join("guide" if value == "None" else value for value in tolerances) or "none: a guide"
+        priority = given["priority"].default if "priority" in given else 0
+        rows.append(f"| [`{name}`](#{anchor(name)}) | {takes} | {first_sentence(thing)} | {tolerance} | {priority} |")
+    return ["\n".join(rows)]
+
+
+def method_table() -> list[str]:
+    """What each method takes and keeps."""
+    rows = [
+        "| name | class | family | takes | tips | limits | priorities | after |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for method in mk.methods():
+        owner = method.place.rpartition(".")[2]
+        rows.append(
+            f"| `{method.name}` | [`{owner}`](#{anchor(owner)}) | {method.family} | {method.takes} | {method.tips} "
+            f"| {method.limits} | {method.priorities} | {method.reference} |"
+        )
+    guarantee = (
+        "All of them are deterministic (the same call gives the same bits, unless the budget's seconds end it), keep the "
+        "limits in what they return, and have their answer verified by the same kernel, so `solution.success` means the same "
+        "for each. What each costs on a body of yours, `memetik compare BODY` measures; what they cost on six arms, "
+        "[the benchmarks](../benchmarks.md)."
+    )
+    return ["\n".join(rows), guarantee]
+
+
+def error_table() -> list[str]:
+    """Calls that fail, what they say, and what to write instead."""
+    rows = ["| you wrote | raises | it says | write |", "|---|---|---|---|"]
+    for call, error, remedy in REMEDIES:
+        rows.append(f"| `{call}` | `{error}` | {escaped(said(call)).replace('|', chr(92) + '|')} | {remedy} |")
+    return ["\n".join(rows)]
+
+
+def said(call: str) -> str:
+    """The message of a call that fails."""
+    try:
+        eval(call, {"mk": mk})
+    except mk.MemetikError as error:
+        return " ".join(str(error).split())
+    raise AssertionError(f"{call} does not fail")
+
+
+TABLES = {"objectives": objective_table, "methods": method_table, "errors": error_table}
+
+
+# ---- The command line ---------------------------------------------------------------------------------------------
+
+
+def commands() -> Iterator[str]:
+    """What `memetik COMMAND --help` says, of all commands."""
+    yield "# Command line"
+    yield "Written by the parsers themselves: this is what `--help` prints. Lengths are metres, angles radians, times seconds."
+    yield from _commands(_parser())
+
+
+def _commands(parser: argparse.ArgumentParser) -> Iterator[str]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, child in action.choices.items():
+                child.formatter_class = _wide(child.formatter_class)
+                yield f"{'##' if parser.prog == 'memetik' else '###'} `{parser.prog} {name}`"
+                yield f"```text\n{child.format_help().strip()}\n```"
+                yield from _commands(child)
+
+
+def _wide(kind: Any) -> Any:
+    """The formatter of a parser at a width that pages have room for, whatever the terminal."""
+    return lambda prog: kind(prog, width=100)
