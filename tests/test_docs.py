@@ -15,13 +15,17 @@ from xml.etree import ElementTree
 import pytest
 from sybil import Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipParser
+from tools.docs import reference
 
 import memetik as mk
 from memetik import scenes
 from memetik.cli.main import _parser, _plain
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    *(ROOT / f"{name}.md" for name in ("README", "SECURITY", "CODE_OF_CONDUCT")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 OWNERS = {getattr(getattr(mk, name), "__module__", "memetik") for name in mk.__all__}  # where public names are defined
 MODULES = sorted(str(importlib.import_module(owner).__file__) for owner in OWNERS if owner.startswith("memetik"))
 
@@ -149,6 +153,32 @@ def test_what_a_page_names_exists(page):
             assert not complaint or "arguments are required" in complaint, f"{code}: {complaint}"
         elif code.startswith("--"):
             assert f'"{code.split()[0]}"' in known, code
+
+
+LINK = re.compile(r"\]\(([^)\s]+)\)|<(?:img|a|iframe) [^>]*(?:src|href)=\"([^\"]+)\"")
+GENERATED = {*(f"docs/reference/{name}.md" for name in (*reference.GROUPS, "names", "commands")), "docs/gallery.md"}
+
+
+def slug(heading):
+    """The anchor of a heading, as GitHub and MyST make it."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def anchors(page):
+    text = FENCED.sub("", page.read_text())
+    return {slug(heading) for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_lead_somewhere(page):
+    for found in LINK.finditer(FENCED.sub("", page.read_text())):
+        path, _, anchor = (found[1] or found[2]).partition("#")
+        target = (page.parent / path).resolve() if path else page
+        generated = target.is_relative_to(ROOT) and str(target.relative_to(ROOT)) in GENERATED
+        if "://" in path or path.endswith(".html") or generated:
+            continue  # other hosts are not asked, and generated pages are checked when the site is built
+        assert target.exists(), found[0]
+        assert not anchor or anchor in anchors(target), found[0]
 
 
 # ---- The checks themselves -----------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.docs import links, reference
+from tools.docs import gallery, links, reference
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "site"
@@ -40,9 +40,13 @@ def stage(source: Path) -> Path:
 
 
 def build(scenes: bool) -> None:
-    """Build the site; whatever Sphinx warns of, and every link that leads nowhere, ends it."""
+    """Build the site; what Sphinx warns of, links that lead nowhere and misspelt words end it."""
+    misspelt = spelling()
+    if misspelt:
+        sys.exit(misspelt)
     docs = stage(BUILD / "source")
     reference.write(docs / "reference")
+    (docs / "gallery.md").write_text(gallery.page())
     html = BUILD / "html"
     shutil.rmtree(html, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-n", "-b", "html", str(docs), str(html)]
@@ -55,14 +59,20 @@ def build(scenes: bool) -> None:
     for leftover in (".doctrees", ".buildinfo"):
         path = html / leftover
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    from tools.docs import gallery
-
-    gallery.write(html / "scenes", draw=scenes)
+    if scenes:
+        gallery.write(html / "scenes")
     broken = links.broken(html, absent=() if scenes else ("scenes/",))
     if broken:
         sys.exit("\n".join(broken))
     size = sum(path.stat().st_size for path in html.rglob("*") if path.is_file())
     print(f"{html}: {len(list(html.rglob('*.html')))} pages, {size / 1e6:.1f} MB")
+
+
+def spelling() -> str:
+    """What codespell takes for mistakes in what people read."""
+    read = [*ROOT.glob("*.md"), ROOT / "docs", ROOT / "examples"]
+    command = ["codespell_lib", "--skip", "*.svg,*.png,*.gif,*.css,__pycache__", "--ignore-words-list", "clik,fro,buss"]
+    return subprocess.run([sys.executable, "-m", *command, *map(str, read)], capture_output=True, text=True).stdout
 
 
 def serve(port: int) -> None:

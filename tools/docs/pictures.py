@@ -6,6 +6,7 @@ Lines are drawn by Matplotlib from the numbers that `body.forward`, `body.jacobi
 from __future__ import annotations
 
 import math
+import re
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -25,6 +26,7 @@ STYLE = {
 }  # fmt: skip
 
 LINKS = [0.5, 0.4, 0.3]
+BENCHMARKS = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 PICTURES: dict[str, Callable[[], Any]] = {}
 
 
@@ -46,7 +48,7 @@ def write(folder: Path, names: Sequence[str] = ()) -> None:
             if isinstance(made, str):
                 (folder / f"{name}.svg").write_text(made)
             else:
-                made.savefig(folder / f"{name}.svg", metadata={"Date": None})
+                made.savefig(folder / f"{name}.svg", metadata={"Date": None}, bbox_inches="tight", pad_inches=0.05)
                 plt.close(made)
         print(f"{name}.svg: {(folder / f'{name}.svg').stat().st_size / 1e3:.0f} kB")
 
@@ -486,3 +488,22 @@ def grasp() -> str:
     fingers = {f"rh_{f}J{j}": v for f in ("FF", "MF", "RF", "LF") for j, v in ((3, 0.9), (2, 0.7))}
     held = body.vector(fingers | {"rh_THJ4": 1.1, "rh_THJ2": 0.3, "rh_THJ1": 0.4})
     return mk.draw(body, held, view=(-20, 20), size=(420, 380), skeleton=False)
+
+
+# ---- Benchmarks --------------------------------------------------------------------------------------------------
+
+
+@picture
+def benchmark_summary() -> Any:
+    """The rows of the Panda in docs/benchmarks.md as bars."""
+    section = BENCHMARKS.read_text().partition("## One pose on an arm")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| panda \| ([^|]+) \| \d+ \| ([\d.]+) \| ([\d.,]+) \|", section, re.MULTILINE)
+    bars = sorted((float(mean.replace(",", "")), float(share), name) for name, share, mean in rows)
+    means, solved, names = zip(*bars, strict=True)
+    figure, axes = plt.subplots(figsize=(7.6, 3.6))
+    places = np.arange(len(names))[::-1]
+    axes.barh(places, means, color=[BLUE if name == "memetik" else GREY for name in names])
+    for place, mean, share in zip(places, means, solved, strict=True):
+        axes.text(mean * 1.1, place, f"{mean:,.0f} µs, {share:g} % solved", va="center", fontsize=9)
+    axes.set(xscale="log", xlim=(5, 2e6), yticks=places, yticklabels=names, xlabel="mean time of a pose [µs]")
+    return figure

@@ -134,7 +134,7 @@ def euler(*angles: float, order: str = "xyz", degrees: bool = False) -> Array:
 
 
 def rpy(roll: float, pitch: float, yaw: float, *, degrees: bool = False) -> Array:
-    """Roll, pitch and yaw as URDF means them, about the fixed axes x, y, z: Rz(yaw) Ry(pitch) Rx(roll)."""
+    """Roll, pitch and yaw [rad] as URDF means them, about the fixed axes x, y, z: R = Rz(yaw) Ry(pitch) Rx(roll)."""
     return euler(roll, pitch, yaw, order="xyz", degrees=degrees)
 
 

@@ -56,7 +56,10 @@ def write_stream(
 
 
 def read_stream(path: str | PathLike[str]) -> list[Sample]:
-    """Read what `write_stream` wrote, or a program of your own. What is wrong is said with its line."""
+    """Read what `write_stream` wrote, or a program of your own: samples with a `time` [s] and `poses` (4x4) by device.
+
+    What is wrong is said with its line.
+    """
     file = Path(instance(path, (str, PathLike), ProblemError, "a path"))  # type: ignore[arg-type]
     try:
         text = file.read_text()

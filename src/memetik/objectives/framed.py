@@ -70,7 +70,7 @@ class Pointed(Framed, Single):
 
 
 class PoseError(NamedTuple):
-    """How far a frame is from its target."""
+    """How far a frame is from its target: `position` [m] and `orientation` [rad]."""
 
     position: float  # m
     orientation: float  # rad

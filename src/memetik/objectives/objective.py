@@ -89,6 +89,7 @@ class Objective:
 
     @property
     def weight(self) -> float:
+        """How hard the search pulls, relative to other objectives; positive."""
         return self._weight
 
     @weight.setter
@@ -99,6 +100,7 @@ class Objective:
 
     @property
     def tolerance(self) -> float | None:
+        """The error up to which it is satisfied [its own unit: m, rad, or that of a joint]; None for a guide."""
         return self._tolerance
 
     @tolerance.setter
@@ -108,6 +110,7 @@ class Objective:
 
     @property
     def priority(self) -> int:
+        """The level it stands on; a higher one is never traded for a lower one."""
         return self._priority
 
     @priority.setter

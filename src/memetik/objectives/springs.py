@@ -129,7 +129,10 @@ class Displacement(Posture):
 
 
 class CenterJoints(Posture):
-    """Joints stay near the middle of their range; each offset counts as a share of half the range."""
+    """Joints stay near the middle of their range: (1/n) sum_i w_i |x_i - middle_i| / (half of range i).
+
+    joints: the weight w_i of single joints, 1 for those not named; 0 leaves a joint out. Joints without limits do not count.
+    """
 
     def rest(self, packer: Packer, joint: str) -> tuple[float, float, float]:
         low, high = packer.limits(joint)
@@ -140,7 +143,13 @@ class CenterJoints(Posture):
 
 
 class AvoidLimits(Posture):
-    """Joints keep away from their limits: no pull inside, a growing one in the last `margin` share of the range."""
+    """Joints keep away from their limits: no pull inside, a growing one in the last `margin` share of the range.
+
+    (1/n) sum_i w_i max(0, what x_i is in its margin) / (width of the margin): 0 where the margin begins, 1 at the limit.
+
+    margin: share of the range at each end, between 0 and 0.5.
+    joints: the weight w_i of single joints, 1 for those not named; 0 leaves a joint out.
+    """
 
     def __init__(
         self, *, margin: float = 0.1, joints: Mapping[str, float] | None = None, weight: float = 0.1,

@@ -62,7 +62,7 @@ def from_dh(
 ) -> Body:
     """The serial arm of a Denavit-Hartenberg table; `body.forward(q)["link_i"]` is DH frame i.
 
-    `rows` is a list of `DHRow`, or an (n, 4) array with the columns a, alpha, d, theta. An array takes the
+    `rows` is a list of `DHRow`, or an (n, 4) array with the columns a [m], alpha [rad], d [m], theta [rad]. An array takes the
     rest from the keywords: `kinds` (one for all rows, or one for each; revolute if not given), `lower`,
     `upper` and `names`.
 

@@ -137,6 +137,7 @@ _ZERO = 0
 
 
 def _second_look(problem: Problem, start: Array, evaluations: int) -> Solution:
+    """Solve a part of a problem anew, for an explanation."""
     return _FLAGSHIP.solve(problem, start, Budget(evaluations=evaluations))
 
 
