@@ -42,6 +42,7 @@ from memetik.types import Array
 __all__ = ["Track", "track"]
 
 PER_STEP = Budget(evaluations=2_000)
+EDGE = 0.1  # paths that leave the workspace miss as many steps if the numbers differ by less than this share of the smaller one
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,8 @@ def track(
     comes near, such as a thin wall between two of them, no stretch can evade: take smaller steps.
 
     Where a Displacement is all that guides, the targets are followed without it, too, and the calmer of both paths is the answer:
-    the one that misses fewer steps, and of two that miss as many the one with the smaller largest step.
+    the one that misses fewer steps, and of two that miss as many the one with the smaller largest step. Where targets leave the
+    workspace, a few steps more or less at its edge (a tenth of those that both miss) count as many.
     """
     require_problem(problem, "track")
     rate, jump = real_number(rate, ProblemError, "track: rate"), real_number(jump, ProblemError, "track: jump")
@@ -232,10 +234,7 @@ def _calmer(
     bare = _steps(alone, columns.of(alone), q, solver, budget, jump)
     evaluations = guided.evaluations + bare.evaluations
 
-    def unrest(steps: _Steps) -> tuple[int, float, int]:
-        return int((steps.statuses != REACHED).sum()), _largest_step(c, steps.path), int(steps.jumped.sum())
-
-    if unrest(guided) <= unrest(bare):
+    if not _is_calmer(c, bare, guided):
         return guided._replace(evaluations=evaluations)
     scratch = Scratch(c)
     rows, path = np.concatenate([columns.rows[:1], columns.rows]), np.concatenate([q[np.newaxis], bare.path])
@@ -243,6 +242,15 @@ def _calmer(
     judge_path(scratch.table, columns.places, rows, path, errors, statuses, scratch.outcome)
     problem.raise_faults(scratch.clock)
     return _Steps(bare.path, errors[1:], bare.statuses, bare.jumped, evaluations)
+
+
+def _is_calmer(c: Compiled, one: _Steps, other: _Steps) -> bool:
+    """Whether one path is better to take than another: it misses fewer steps, or as many with smaller steps or fewer jumps."""
+    missed, less = (int((steps.statuses != REACHED).sum()) for steps in (one, other))
+    if abs(missed - less) > EDGE * min(missed, less):
+        return missed < less
+    unrest = [(_largest_step(c, steps.path), int(steps.jumped.sum())) for steps in (one, other)]
+    return unrest[0] < unrest[1]
 
 
 def _followed(problem: Problem, columns: Columns, q: Array, solver: Memetic, budget: Budget, jump: float) -> _Steps:

@@ -4,6 +4,10 @@ The answer of the search weighs all terms against each other. Here each posture 
 the start, the most promising of the population, and postures around the best. The best counts by its first rank, among equals by
 the second, and so on. The start and the answer are looked at as they are, too: with no time left, one that keeps off obstacles
 is still better than one that does not.
+
+Where something is missed, the least miss may be in a valley that few postures lead to, so all of the budget goes to look for it, as
+in the search. Of 1,000 targets in a wall (tests/stress/wall.py) 7 ended up to 30 mm from the least with an end after 24 postures
+in a row that brought nothing, none more than 2 mm without. Guides alone end there: they ask for a balance, and cannot be missed.
 """
 
 import math
@@ -21,7 +25,7 @@ from memetik.kernels.problem.solve import end_solve
 
 STREAM = 3  # of the random numbers
 ROUGH, FINE = 1e-3, 1e-5  # the share that a step should gain at first, and in what is the best so far
-PATIENCE = 24  # postures in a row that bring nothing better
+PATIENCE = 24  # guides alone: postures in a row that bring nothing better
 AROUND = 3  # every so-manieth posture is near the best so far ...
 REACH = 0.1  # ... within this share of the range of each variable
 
@@ -94,7 +98,7 @@ def priority_stage(table, q, outcome, seed, most, seconds):
     for c in range(scratch.used.size):
         scratch.used[c] = 0
     number, idle = -2, 0
-    while idle < PATIENCE and number < scratch.used.size and not spent(run):
+    while (idle < PATIENCE or not arrays.only_guides) and number < scratch.used.size and not spent(run):
         if number == -2:
             load(levels.found, work.best)
         elif number == -1:
