@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 import memetik as mk
 from memetik.errors import ProblemError
 from memetik.geometry import axis_angle, transform
-from memetik.motion.track import track
+from memetik.motion.track import _is_calmer, _Steps, track
 from memetik.objectives import Custom, Direction, Displacement, LookAt, Orientation, Pose, Position
 from memetik.problem import Problem
 from memetik.solution import Status
@@ -255,6 +255,27 @@ def test_a_displacement_makes_no_step_larger(method, radius, seed):
         np.testing.assert_allclose(calm.errors[problem.objectives[1]], changes, atol=1e-12)
         missed = np.linalg.norm(body.forward(calm.q, pose.frame)[:, :3, 3] - path[:, :3, 3], axis=1)
         np.testing.assert_allclose(calm.errors[pose][:, 0], missed, atol=1e-12)
+
+
+@pytest.mark.quick
+def test_a_step_at_the_edge_of_the_workspace_decides_nothing():
+    """Of paths that miss nearly as many steps the one with smaller steps is calmer; a whole stretch that is met counts more."""
+    body = mk.planar_chain([1.0, 1.0])
+    compiled = mk.Problem(body, mk.Position("tip", (1.0, 0.0, 0.0))).compiled
+
+    def steps(missed, largest):
+        path = np.zeros((100, 2))
+        path[50:, 0] = largest
+        statuses = (np.arange(100) < missed).astype(np.int64)
+        return _Steps(path, np.zeros((100, 1)), statuses, np.zeros(100, dtype=bool), 0)
+
+    assert _is_calmer(compiled, steps(21, 0.1), steps(20, 0.2)) and not _is_calmer(
+        compiled, steps(20, 0.2), steps(21, 0.1)
+    )
+    assert _is_calmer(compiled, steps(20, 0.2), steps(30, 0.1)) and not _is_calmer(
+        compiled, steps(1, 0.1), steps(0, 0.2)
+    )
+    assert not _is_calmer(compiled, steps(0, 0.1), steps(0, 0.1))
 
 
 @pytest.mark.parametrize("method", ["memetic", "bioik", "dls"])
