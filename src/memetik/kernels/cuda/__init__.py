@@ -1,5 +1,7 @@
 """The same kernels as device functions of a graphics card.
 
+closed_form            one full pose of six joints in closed form, one a thread
+contacts               what touches at an answer to all else, one a thread
 general                any problem, one a warp
 inputs                 arrays on the card as rows of numbers
 orders                 how a leader has lanes work for it
@@ -7,6 +9,7 @@ pose                   one full pose, one a thread
 record                 what a launch reads and writes
 rounds                 what is kept of a launch, and which rows are left for the next
 table                  records as one table, and arrays by their address
+terms                  the kernels of terms, by kind
 translate              kernels as device functions
 warp                   what the lanes of a warp do together
 warp_step              a damped step by the lanes of a warp

@@ -23,20 +23,25 @@ from memetik.kernels.terms.distance import (
     DISTANCE_CLEARANCE,
     DISTANCE_LISTS,
     DISTANCE_MARGIN,
+    GROUP_COUNT,
+    GROUP_SOLIDS,
     LIST_COUNT,
     LIST_FIRST,
     LIST_GROUP,
     LIST_OTHERS,
     LIST_SECOND,
     balls_apart,
-    nearest,
+    from_point,
+    group_pose,
+    solid_center,
+    solid_pose,
 )
+from memetik.kernels.terms.geometry.solids import SOLID_DATA, apart, radius
 
 cuda: Any = numba.cuda  # it has no types
 read = card_reader(Look)
 
-CLOSE = 32  # pairs that are noted before they are measured
-OPTIONS: dict[str, int] = {}
+CLOSE = 24  # pairs, of groups and of solids, that are noted before they are looked at
 
 
 @cache
@@ -45,16 +50,55 @@ def look_kernel(hulls: bool, motions: int, frames: int, n: int, rest: int) -> An
 
     Sizes of local arrays must be known when it compiles.
     """
-    numbers, places = 2 * rest, 2 * CLOSE
+    numbers, places, more_places = 2 * rest, 2 * CLOSE, 4 * CLOSE
     place_body, translate = Translator()(place), term_translator(hulls)
-    far, measure = translate(balls_apart), translate(nearest)
+    far, measure, to_point = translate(balls_apart), translate(apart), translate(from_point)
+    pose_of, solid_at, center_of = translate(group_pose), translate(solid_pose), translate(solid_center)
+    around = translate(radius)
 
     @cuda.jit(device=True)
-    def depth_of(term, data, world, close, measured):
+    def nearest_of(data, world, close, noted, solids, least):
+        """The signed distance of the nearest solids of the pairs that are noted, if it is less than `least`.
+
+        Solids go the same way as pairs: each thread notes what may be near enough, then all measure side by side.
+        """
+        pair = i = j = 0
+        while warp_any(pair < noted):
+            held = 0
+            while pair < noted and held < CLOSE:
+                one, two = int(close[2 * pair]), int(close[2 * pair + 1])
+                s, t = one + GROUP_SOLIDS + i * SOLID_DATA, two + GROUP_SOLIDS + j * SOLID_DATA
+                ax, ay, az = center_of(data, pose_of(data, world, one), s)
+                bx, by, bz = center_of(data, pose_of(data, world, two), t)
+                free = max(least + around(data, s) + around(data, t), 0.0)
+                if (ax - bx) ** 2 + (ay - by) ** 2 + (az - bz) ** 2 < free * free:
+                    solids[4 * held], solids[4 * held + 1], solids[4 * held + 2], solids[4 * held + 3] = one, s, two, t
+                    held += 1
+                j += 1
+                if j == int(data[two + GROUP_COUNT]):
+                    i, j = i + 1, 0
+                if i == int(data[one + GROUP_COUNT]):
+                    pair, i, j = pair + 1, 0, 0
+            at = 0
+            while warp_any(at < held):
+                if at < held:
+                    s, t = int(solids[4 * at + 1]), int(solids[4 * at + 3])
+                    p = solid_at(data, pose_of(data, world, int(solids[4 * at])), s)
+                    q = solid_at(data, pose_of(data, world, int(solids[4 * at + 2])), t)
+                    if (
+                        to_point(data, q, t, p) - around(data, s) < least
+                        and to_point(data, p, s, q) - around(data, t) < least
+                    ):
+                        least = min(least, measure(data, p, s, q, t, least)[0])
+                at += 1
+        return least
+
+    @cuda.jit(device=True)
+    def depth_of(term, data, world, close, solids, measured):
         """`penetration` of `distance_residual` (terms/distance.py); all threads of a warp come here."""
         margin = data[term.numbers + DISTANCE_MARGIN]
         enough = margin + data[term.numbers + DISTANCE_CLEARANCE]
-        deepest, k, walked = 0.0, term.numbers + DISTANCE_LISTS, 0 if measured else term.count  # lists that were begun
+        least, k, walked = enough, term.numbers + DISTANCE_LISTS, 0 if measured else term.count  # lists that were begun
         group, at, end = -1, -1, -1
         while warp_any(at < end or walked < term.count):
             noted = 0
@@ -71,19 +115,14 @@ def look_kernel(hulls: bool, motions: int, frames: int, n: int, rest: int) -> An
                     k, walked = end, walked + 1
                 else:
                     other = int(data[at])
-                    if not far(data, world, group, other, enough):
+                    if not far(data, world, group, other, least):
                         close[2 * noted], close[2 * noted + 1] = group, other
                         noted += 1
                     at += 1
-            pair = 0
-            while warp_any(pair < noted):
-                if pair < noted:
-                    apart = measure(data, world, int(close[2 * pair]), int(close[2 * pair + 1]), enough)[0]
-                    deepest = max(deepest, enough - apart - margin)
-                pair += 1
-        return deepest
+            least = nearest_of(data, world, close, noted, solids, least)
+        return max(0.0, enough - least - margin)
 
-    @cuda.jit(**OPTIONS)
+    @cuda.jit
     def look_at_contacts(table):
         """Judge the answers of tasks by all terms. Where the rest is missed, only rows without a result are measured."""
         given = read(table)
@@ -93,7 +132,7 @@ def look_kernel(hulls: bool, motions: int, frames: int, n: int, rest: int) -> An
         terms, status = problem.terms, int(given.results.statuses[task])
         found, x = cuda.local.array(numbers, np.float64), cuda.local.array(n, np.float64)
         poses, world = cuda.local.array((motions, 7), np.float64), cuda.local.array((frames, 7), np.float64)
-        close = cuda.local.array(places, np.int32)
+        close, solids = cuda.local.array(places, np.int32), cuda.local.array(more_places, np.int32)
         for k in range(numbers):
             found[k] = outcome[OUTCOME + k]
         measured = own and (given.fresh != 0 or status == REACHED)
@@ -106,7 +145,7 @@ def look_kernel(hulls: bool, motions: int, frames: int, n: int, rest: int) -> An
             if given.bare[t] >= 0:
                 error, good = found[given.bare[t]], found[rest + given.bare[t]]
             else:
-                depth = depth_of(terms[t], problem.data, world, close, measured)
+                depth = depth_of(terms[t], problem.data, world, close, solids, measured)
                 if measured:
                     error = depth
                     if error <= terms[t].tolerance:
