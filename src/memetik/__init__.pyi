@@ -26,8 +26,8 @@ from .collision import with_hulls as with_hulls
 from .collision.pairs import CollisionPairs as CollisionPairs
 from .collision.pairs import LinkPair as LinkPair
 from .collision.pairs import find_collision_pairs as find_collision_pairs
-from .collision.world import Obstacle as Obstacle
 from .collision.signed_distance import SignedDistanceGrid as SignedDistanceGrid
+from .collision.world import Obstacle as Obstacle
 from .collision.world import World as World
 from .errors import BodyError as BodyError
 from .errors import FormatError as FormatError

@@ -192,6 +192,8 @@ def objectives() -> dict[str, Callable[[mk.Body, str], mk.Objective]]:
         "Distance": lambda body, tip: mk.Distance(tip, [(*point, 0.1)]),
         "SelfDistance": lambda body, tip: mk.SelfDistance(body),
         "hulls": lambda body, tip: mk.Distance(tip, mk.Shape("hull", points=np.array([point, FAR]))),
+        "heights": lambda body, tip: mk.Distance(tip, mk.HeightField(np.zeros((2, 2)), origin=FAR[:2])),
+        "grids": lambda body, tip: mk.Distance(tip, mk.SignedDistanceGrid(np.ones((2, 2, 2)), spacing=1.0, origin=FAR)),
         "Projection on the ground": lambda body, tip: mk.Projection(tip, mk.Ground()),
         "Projection on heights": lambda body, tip: mk.Projection(tip, mk.HeightField(np.eye(4), origin=(-1.5, -1.5))),
         "Projection on triangles": lambda body, tip: mk.Projection(tip, mesh),

@@ -26,7 +26,8 @@ SKIPPED = frozenset({
     "Poses.get", "Problem.recompile", "add_term", "breed", "error", "explain", "follows_start", "joints",
     "make_record", "own", "pack", "raise_fault", "raise_faults", "rest", "search", "second_look", "sizes", "solids",
     "step", "steps_to_stall", "target_rows", "usual", "take_slot", "take_world", "pair_anew", "target_kind",
-    "World.get", "strength", "World.may_touch", "World.owner", "World.rows", "World.watch", "PointCloud.groups",
+    "World.get", "strength", "World.may_touch", "World.owner", "World.rows", "World.watch", "PointCloud.groups", "World.fields",
+    "Distance.standing",
 })  # fmt: skip
 
 # Parameters that have a default and yet have to be given; most of them so that a call takes milliseconds.
@@ -262,6 +263,11 @@ ARGUMENTS: dict[str, Any] = {
     **{f"World.{call}.name": (lambda: "ball") for call in ("attach", "disable", "enable", "move", "remove")},
     "World.move.pose": lambda: np.eye(4),
     "hull.source": lambda: np.eye(3),
+    "SignedDistanceGrid.values": lambda: np.ones((2, 2, 2)),
+    "SignedDistanceGrid.spacing": lambda: 0.5,
+    "SignedDistanceGrid.distance.points": lambda: np.eye(3),
+    "SignedDistanceGrid.from_mesh.source": lambda: mk.TriangleMesh(np.eye(3), [(0, 1, 2)]),
+    "SignedDistanceGrid.from_mesh.spacing": lambda: 0.5,
     "World.attach.body": arm,
     "World.release.body": arm,
     "hull.points": lambda: np.eye(3),
@@ -491,6 +497,7 @@ EXAMPLES: dict[str, Any] = {
     "FunctionalRelation": lambda: mk.FunctionalRelation("joint_1", relation, of=["joint_2"]),
     "Ground": mk.Ground,
     "HeightField": lambda: mk.HeightField(HEIGHTS),
+    "SignedDistanceGrid": lambda: mk.SignedDistanceGrid(np.ones((2, 2, 2)), spacing=0.5),
     "History": history,
     "Joint": lambda: mk.Joint("turn", "revolute", "base", "tip"),
     "JointValue": lambda: mk.JointValue("joint_1", 0.2),

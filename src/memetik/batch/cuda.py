@@ -51,7 +51,7 @@ def require_no_functions(problem: Problem) -> None:
         raise ProblemError(f"{problem._fallible[0]!r} is a user's function and cannot run on a card. Use device='cpu'.")
     if (problem.compiled.terms["kind"] == FIELD_DISTANCE.number).any():
         raise ProblemError(
-            "height fields and grids of signed distances are not on the card. Use device='cpu', or keep off their hulls or covers."
+            "height fields and grids of signed distances are not on the card. Use device='cpu', or keep off hulls instead."
         )
 
 

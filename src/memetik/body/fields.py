@@ -31,23 +31,26 @@ def checked_samples(kind: str, values: object, size: tuple[float, ...]) -> Array
     numbers = np.array(real_array(values, BodyError, f"the values of a {what} are not numbers"))
     if numbers.ndim != dimensions or min(numbers.shape) < 2:
         raise BodyError(
-            f"the values of a {what} have the shape {numbers.shape}; they must have {dimensions} dimensions, with 2 or more along "
-            "each."
+            f"the values of a {what} have the shape {numbers.shape}; they must have {dimensions} dimensions, with 2 or more "
+            "along each."
         )
     if not np.isfinite(numbers).all():
         raise BodyError(f"the values of a {what} have an entry that is NaN or infinite. Fill gaps before.")
     if min(size[:dimensions]) <= 0.0:
         raise BodyError(f"a {what} has a spacing of zero. Give the distance of neighbouring samples [m].")
     if kind == HEIGHTS and size[2] <= 0.0:
-        raise BodyError("a height field has no depth. Give how far it is solid below its lowest corner [m], above zero.")
+        raise BodyError(
+            "a height field has no depth. Give how far it is solid below its lowest corner [m], above zero."
+        )
     for axis, step in enumerate(size[:3] if kind == GRID else ()):
         change = np.abs(np.diff(numbers, axis=axis))
         if change.max() > step * (1.0 + ROUNDING):
             at = np.unravel_index(int(change.argmax()), change.shape)
             place = ", ".join(map(str, at))
             raise BodyError(
-                f"no signed distances: the values at ({place}) and its neighbour along {'xyz'[axis]} differ by {change.max():.6g} m, "
-                f"but are only {step:g} m apart. Check spacing and unit; of an occupancy grid take the distances first."
+                f"no signed distances: the values at ({place}) and its neighbour along {'xyz'[axis]} differ by "
+                f"{change.max():.6g} m, but are only {step:g} m apart. Check spacing and unit; of an occupancy grid take the "
+                "distances first."
             )
     return numbers
 
@@ -117,7 +120,9 @@ def _height_surface(values: Array, size: tuple[float, ...]) -> Hull:
 
 def _zero_surface(values: Array, axes: list[Array]) -> Hull:
     """Where samples on a grid pass through zero, by marching tetrahedra: a cell is six of them around a diagonal."""
-    padded = np.pad(values, 1, constant_values=max(1e-9, float(np.abs(values).max())))  # so that it is closed at the rim
+    padded = np.pad(
+        values, 1, constant_values=max(1e-9, float(np.abs(values).max()))
+    )  # so that it is closed at the rim
     spread = [np.concatenate([axis[:1], axis, axis[-1:]]) for axis in axes]
     points = np.stack(np.meshgrid(*spread, indexing="ij"), axis=-1).reshape(-1, 3)
     number = np.arange(padded.size).reshape(padded.shape)

@@ -30,17 +30,18 @@ class SignedDistanceGrid:
     values: (nx, ny, nz), at least 2 along each axis.
     spacing: between neighbouring samples [m], one number or one for each axis.
     origin: the place of the first sample [m].
-    error: how far the interpolated distance can be above the true one [m]; half the diagonal of a cell, E, unless given. Where the
-    distance v is large, E² / (2 (v - 3 E)) is enough, and is taken where it is less.
+    error: how far the interpolated distance can be above the true one [m]; half the diagonal of a cell, E, unless given. Where
+    the distance v is large, E² / (2 (v - 3 E)) is enough, and is taken where it is less.
 
     For mk.Distance(links, grid), or as an obstacle of a World, where it may be turned and moved. Between samples the distance is
     interpolated, and the error subtracted. **What is promised**: if every sample is at most the signed distance of its place
     from the solid, and the solid lies within the grid, then the distances that are judged are never above the true ones, so
     that an answer that is REACHED keeps the clearance from the solid itself. The bounds hold for every solid, since a signed
-    distance changes by no more than the way, and bends up by no more than one over itself; give an error only if you know more. Of
-    what is round the middle counts, which is a radius away: those keep E only from what is nearer than 3.5 E. Of capsules a
+    distance changes by no more than the way, and bends up by no more than one over itself; give an error only if you know more.
+    Of what is round the middle counts, which is a radius away: those lose E only where that is less than 3.5 E. Of capsules a
     distance is less by up to 5 % of the spacing, of boxes, cylinders and hulls by 25 % (up to 100 % where thousands of
-    places are equally near), which is how far the search for their nearest point goes. Values may be cut off, np.clip(values, -a, a).
+    places are equally near), which is how far the search for their nearest point goes. Values may be cut off,
+    np.clip(values, -a, a).
     """
 
     def __init__(
@@ -54,7 +55,9 @@ class SignedDistanceGrid:
             )
         place = real_array(origin, ProblemError, "SignedDistanceGrid: origin must be x, y and z of the first sample")
         if place.shape != (3,) or not np.isfinite(place).all():
-            raise ProblemError(f"SignedDistanceGrid: origin must be x, y and z of the first sample, not {shown(origin)}.")
+            raise ProblemError(
+                f"SignedDistanceGrid: origin must be x, y and z of the first sample, not {shown(origin)}."
+            )
         self.spacing, self.origin = np.full(3, steps), np.array(place)
         usual = 0.5 * float(np.linalg.norm(self.spacing))
         self.error = usual if error is None else real_number(error, ProblemError, "SignedDistanceGrid: error")
@@ -70,7 +73,7 @@ class SignedDistanceGrid:
         cls, source: str | PathLike[str] | Any, spacing: float, *, margin: float | None = None, scale: ArrayLike = 1.0,
         error: float | None = None,
     ) -> SignedDistanceGrid:  # fmt: skip
-        """The signed distances from a mesh: a file (STL, OBJ, DAE, glTF, PLY), or one with `vertices` and `faces`, such as trimesh's.
+        """The signed distances from a mesh: a file (STL, OBJ, DAE, glTF, PLY), or one with `vertices` and `faces`, as trimesh's.
 
         spacing: between samples [m]; the error is 0.87 times as much close to the surface, a tenth of that at 8 spacings.
         margin: how far the grid reaches beyond the mesh [m], two spacings unless given. Beyond it distances are bounded by
@@ -96,7 +99,7 @@ class SignedDistanceGrid:
         counts = np.ceil((high - low) / step).astype(int) + 1
         if float(np.prod(counts.astype(float))) > MOST_SAMPLES:
             raise ProblemError(
-                f"from_mesh: a grid of {' x '.join(map(str, counts))} samples is more than {MOST_SAMPLES:,}. Take a wider spacing."
+                f"from_mesh: a grid of {' x '.join(map(str, counts))} samples is too large. Take a wider spacing."
             )
         values = _signed_distances(triangles, [low[k] + step * np.arange(counts[k]) for k in range(3)], step)
         return cls(values, spacing=step, origin=low, error=error)
@@ -108,10 +111,12 @@ class SignedDistanceGrid:
         return self.shape.values
 
     def distance(self, points: ArrayLike) -> Array:
-        """The signed distance of points (n, 3) [m] as obstacles have it: interpolated, less the error; never above the true one."""
+        """The signed distance of points (n, 3) [m] as obstacles have it: interpolated, less the error; never above the truth."""
         rows = real_array(points, ProblemError, "SignedDistanceGrid: points must be numbers")
         if rows.ndim != 2 or rows.shape[1] != 3 or not np.isfinite(rows).all():
-            raise ProblemError(f"SignedDistanceGrid: points have the shape {rows.shape}; it must be (n, 3), all finite.")
+            raise ProblemError(
+                f"SignedDistanceGrid: points have the shape {rows.shape}; it must be (n, 3), all finite."
+            )
         out = np.empty(len(rows))
         seen = np.ascontiguousarray(rows - self.origin - self._middle)
         distances_from_grid(self.shape.samples, seen, out)
@@ -131,7 +136,9 @@ def _triangles(source: Any) -> Array:
     if isinstance(source, (str, PathLike)):
         corners = read_triangles(Path(fspath(source)), "from_mesh")
     else:
-        vertices = real_array(getattr(source, "vertices", None), ProblemError, "from_mesh: give a file, or a mesh with vertices and faces")
+        vertices = real_array(
+            getattr(source, "vertices", None), ProblemError, "from_mesh: give a file, or a mesh with vertices and faces"
+        )
         faces = np.asarray(getattr(source, "faces", None))
         if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.isfinite(vertices).all():
             raise ProblemError(f"from_mesh: vertices have the shape {vertices.shape}; it must be (n, 3), all finite.")

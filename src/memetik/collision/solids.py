@@ -219,8 +219,8 @@ def _each_group(obstacles: object, name: str) -> list[Array]:
     rows = several(items, ProblemError, f"{name}: obstacles", "[(0.5, 0.0, 0.3)]")
     if any(isinstance(item, Shape) and item.is_field for item in rows):
         raise ProblemError(
-            f"{name}: a height field or a grid cannot be assigned to obstacles. Give it to the Distance when you make it, or put it "
-            "into a World, which can move it."
+            f"{name}: a height field or a grid cannot be assigned to obstacles. Give it to the Distance when you make it, or put "
+            "it into a World, which can move it."
         )
     if rows and not any(isinstance(item, Shape) for item in rows):
         parts = [np.atleast_1d(real_array(item, ProblemError, f"{name}: an obstacle is not numbers")) for item in rows]

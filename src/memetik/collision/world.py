@@ -90,8 +90,8 @@ class World(Mapping[str, Obstacle]):
         world.move("cup", mk.translation(0.6, 0.1, 0.05))
 
     A shape stands where its link_from_shape says. Several shapes in a list are one obstacle, which `move` takes as a whole.
-    mk.HeightField and mk.SignedDistanceGrid can be given like shapes. A change of an obstacle that has one of these packs problems
-    anew at their next solve, a matter of milliseconds; others change in place.
+    mk.HeightField and mk.SignedDistanceGrid can be given like shapes. A change of an obstacle that has one of these packs
+    problems anew at their next solve, a matter of milliseconds; others change in place.
 
     capacity: shapes that there is room for. As long as there is, obstacles come, go and move in place, in microseconds, and no
     problem is compiled again. With one too many the room doubles, and problems are packed anew at their next solve, a matter
@@ -154,14 +154,19 @@ class World(Mapping[str, Obstacle]):
         """Add an obstacle, or replace one of the same name.
 
         pose: world_from_obstacle, in which the shapes are placed by their link_from_shape. Without it, they are placed in the
-        world: the frame of a single shape is the obstacle's, that of several is the world's to begin with.
+        world: the frame of a single shape is the obstacle's, that of several is the world's to begin with, and that of a height
+        field or a grid the one in which its origin is given.
         touching: links that may touch it, such as the base that stands on a table. To change these packs problems anew.
         """
         text(name, ProblemError, "the name of an obstacle")
+        single = isinstance(shapes, Shape)
         given = shape_of(shapes)
-        single = isinstance(given, Shape)
-        listed = [given] if single else map(shape_of, several(given, BodyError, f"obstacle {name!r}", "[mk.Shape(...)]"))
-        parts = all_of(listed, Shape, f"obstacle {name!r}", "mk.Shape(...)")
+        listed = (
+            several(given, BodyError, f"obstacle {name!r}", "[mk.Shape(...)]")
+            if given is shapes and not single
+            else (given,)
+        )
+        parts = all_of(tuple(map(shape_of, listed)), Shape, f"obstacle {name!r}", "mk.Shape(...)")
         if not parts:
             raise ProblemError(f"obstacle {name!r} has no shapes. Give at least one, mk.Shape('sphere', (0.1,)).")
         place = np.eye(4) if pose is None else _pose(pose, name)
@@ -309,8 +314,8 @@ class World(Mapping[str, Obstacle]):
                 obstacle = self[name]
                 if self._has_fields(name):
                     raise ProblemError(
-                        f"obstacle {name!r} has a height field or a grid, which cannot move from step to step. Leave it where it is, or "
-                        "take its convex hull, mk.hull(...)."
+                        f"obstacle {name!r} has a height field or a grid, which cannot move from step to step. Leave it where it "
+                        "is, or take its convex hull, mk.hull(...)."
                     )
                 for slot, shape in zip(self._slots[name] if obstacle.enabled else (), obstacle.shapes, strict=False):
                     for row, pose in zip(rows[:, slot], path, strict=True):

@@ -53,7 +53,6 @@ class Standing(NamedTuple):
     kept: object = None  # whose memory the numbers point to
 
 
-
 class Apart(Single):
     """Common to Distance and SelfDistance: pairs of groups of solids."""
 
@@ -102,7 +101,8 @@ class Apart(Single):
             moving = dict.fromkeys(each.frame for pair in pairs for each in pair if each.frame >= 0)
             lists = pair_lists(packer, pairs)
             packer.add(
-                FIELD_DISTANCE if fields else HULL_DISTANCE if hulls else DISTANCE, tolerance=self.tolerance, rows=min(len(pairs), ROWS), count=len(lists),
+                FIELD_DISTANCE if fields else HULL_DISTANCE if hulls else DISTANCE, tolerance=self.tolerance,
+                rows=min(len(pairs), ROWS), count=len(lists),
                 data=packer.numbers([self.margin, self.clearance, *(number for each in lists for number in each)]),
                 reach=max(packer.reach(frame) for frame in frames), more_frames=list(moving),
             )  # fmt: skip
@@ -340,9 +340,7 @@ def _kept(frame: Body | FrameLike | Iterable[FrameLike]) -> tuple[FrameLike, ...
     return tuple(checked_frame(one, "Distance") for one in each)
 
 
-def _sort(
-    others: object, name: str
-) -> tuple[tuple[FrameLike, ...], tuple[PointCloud, ...], tuple[Shape, ...], object]:
+def _sort(others: object, name: str) -> tuple[tuple[FrameLike, ...], tuple[PointCloud, ...], tuple[Shape, ...], object]:
     """What rides on the body, clouds of points, height fields and grids, and what else stands in the world."""
     others = shape_of(others)
     if isinstance(others, FrameLike):

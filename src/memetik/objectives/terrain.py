@@ -121,7 +121,8 @@ class HeightField(Surface):
     @cached_property
     def shape(self) -> Shape:
         """The ground as a shape that stands in the world, for mk.World and for pictures."""
-        place = translation(*self.origin, 0.0)
+        x, y = self.origin.tolist()
+        place = translation(x, y, 0.0)
         return Shape("heights", (*self.spacing.tolist(), self.depth), place, values=self.heights)
 
     def __setstate__(self, state: dict[str, Any]) -> None:

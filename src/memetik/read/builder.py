@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.body import Body, Chain, Joint, Link, Mimic, Shape
+from memetik.body.fields import volume_and_center as field_volume
 from memetik.body.hull import volume_and_center
 from memetik.body.link import all_of
 from memetik.errors import BodyError, known, shown
@@ -169,7 +170,10 @@ def _link(name: str, shapes: Sequence[Shape], mass: float | None) -> Link:
 
 def _volume_and_center(shape: Shape) -> tuple[float, Array]:
     """The volume [m3] of a shape, without the radius of a hull, and its centre in the link [m]."""
-    if shape.kind != "hull":
+    if shape.kind != "hull" and shape.values is None:
         return VOLUMES[shape.kind](*shape.size), shape.link_from_shape[:3, 3]
-    volume, center = volume_and_center(shape.hull)
+    if shape.values is None:
+        volume, center = volume_and_center(shape.hull)
+    else:
+        volume, center = field_volume(shape.kind, shape.values, shape.size)
     return volume, shape.link_from_shape[:3, :3] @ center + shape.link_from_shape[:3, 3]

@@ -17,7 +17,7 @@ from memetik import bodies
 from memetik.errors import FormatError, ProblemError, UnknownNameError, shown
 from memetik.read import parse_urdf
 from memetik.scenes.kinds import KINDS
-from memetik.scenes.scene import BodySource, Scene, Solving
+from memetik.scenes.scene import Block, BodySource, Scene, Solving
 from memetik.types import Array
 
 Roots = Iterable[str | PathLike[str]]
@@ -51,11 +51,16 @@ def objectives(scene: Scene, body: mk.Body, world: mk.World | None = None) -> di
     return {wish.name: KINDS[wish.kind].objective(wish, body, around) for wish in scene.wishes if wish.enabled}
 
 
+def block_shape(block: Block) -> mk.Shape:
+    """The shape of an obstacle, in its own frame."""
+    return mk.Shape(block.shape, block.size, values=np.array(block.values) if block.values else None)
+
+
 def world_of(scene: Scene) -> mk.World:
     """The obstacles of a scene."""
     world = mk.World(capacity=max(len(scene.world), 1))
     for block in scene.world:
-        shape = mk.Shape(block.shape, block.size)
+        shape = block_shape(block)
         world.add(block.name, shape, mk.transform(block.position, block.wxyz), touching=block.touching)
         world.enable(block.name, block.enabled)
     return world

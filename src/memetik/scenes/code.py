@@ -84,7 +84,8 @@ def _objective(wish: Wish) -> str:
 def _block(block: Block) -> str:
     place = f"mk.transform({_literal(block.position)}, {_literal(block.wxyz)})"
     touching = f", touching={list(block.touching)!r}" if block.touching else ""
-    added = f"world.add({block.name!r}, mk.Shape({block.shape!r}, {_literal(block.size)}), {place}{touching})"
+    values = f", values={_literal(block.values)}" if block.values else ""
+    added = f"world.add({block.name!r}, mk.Shape({block.shape!r}, {_literal(block.size)}{values}), {place}{touching})"
     return added if block.enabled else f"{added}\nworld.disable({block.name!r})"
 
 

@@ -9,9 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from memetik.body.link import SHAPE_SIZES
-from memetik.errors import FormatError, shown
-from memetik.scenes.fields import by_name, flag, keys, number, numbers, quaternion, text, texts
+import numpy as np
+
+from memetik.body.link import FIELDS, SHAPE_SIZES, Shape
+from memetik.errors import BodyError, FormatError, shown
+from memetik.scenes.fields import MOST_NUMBERS, by_name, flag, keys, number, numbers, quaternion, text, texts
 from memetik.scenes.kinds import KINDS
 from memetik.scenes.scene import Block, BodySource, Motion, Scene, Solving, Wish
 
@@ -21,7 +23,7 @@ FORMAT = "memetik scene 1"
 MOST_BYTES = 8 * 2**20
 MOST_WISHES = 500
 MOST_BLOCKS = 500
-SHAPES = {kind: sizes for kind, sizes in SHAPE_SIZES.items() if kind in ("sphere", "capsule", "cylinder", "box")}
+SHAPES = {kind: sizes for kind, sizes in SHAPE_SIZES.items() if kind not in ("mesh", "hull")}
 MOST_PARAMETER, MOST_THREADS = 10_000, 64  # a population of millions would be the end of a server
 BODY_KINDS = ("bundled", "file", "urdf", "built")
 
@@ -142,7 +144,31 @@ def _block(plain: Any, where: str) -> Block:
         tuple(quaternion(given.get("wxyz", [1, 0, 0, 0]), f"{where}, wxyz")),
         flag(given.get("enabled", True), f"{where}, enabled"),
         tuple(texts(given.get("touching", []), f"{where}, touching")),
+        _values(given.get("values", ()), shape, tuple(size), where),
     )
+
+
+def _values(plain: Any, shape: str, size: tuple[float, ...], where: str) -> tuple[Any, ...]:
+    """The heights or signed distances of an obstacle, in rows, as plain numbers."""
+    if shape not in FIELDS:
+        if plain != () and plain != []:
+            raise FormatError(f"{where}: a {shape} has no values. Leave them out.")
+        return ()
+    try:
+        numbers_of = np.array(plain, dtype=object)
+        if numbers_of.size > MOST_NUMBERS:
+            raise FormatError(
+                f"{where}: values are {numbers_of.size:,} numbers; a scene may have up to {MOST_NUMBERS:,}."
+            )
+        checked = Shape(shape, size, values=plain).values
+    except (BodyError, ValueError) as error:
+        raise FormatError(f"{where}: {error}") from error
+    assert checked is not None
+    return _as_tuples(checked.tolist())
+
+
+def _as_tuples(rows: list[Any]) -> tuple[Any, ...]:
+    return tuple(_as_tuples(row) if isinstance(row, list) else row for row in rows)
 
 
 def _body(plain: Any) -> BodySource:

@@ -42,7 +42,7 @@ class Wish:
 class Block:
     """An obstacle of the world: a shape with its size [m] as in mk.Shape, where it stands [m] and how it is turned (w, x, y, z).
 
-    enabled: whether it counts. touching: links that may touch it.
+    enabled: whether it counts. touching: links that may touch it. values: of "heights" and "grid", in rows [m].
     """
 
     name: str
@@ -52,6 +52,7 @@ class Block:
     wxyz: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0)
     enabled: bool = True
     touching: tuple[str, ...] = ()
+    values: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import viser
 
 import memetik as mk
 from memetik.scenes import KINDS, Kind, Wish
+from memetik.scenes.build import block_shape
 from memetik.studio.session import Session
 from memetik.studio.solids import extent, solid_meshes
 from memetik.types import Array
@@ -48,7 +49,7 @@ class Gizmos:
             for wish in session.scene.wishes
             if wish.enabled
         ]
-        blocks = [(block.name, block.shape, block.size) for block in session.scene.world if block.enabled]
+        blocks = [(block.name, block.shape, block.size, block.values) for block in session.scene.world if block.enabled]
         if [session.scene.body, *wanted, *blocks] != self._signature:
             self._signature = [session.scene.body, *wanted, *blocks]
             self.clear()
@@ -59,8 +60,8 @@ class Gizmos:
                         self._obstacle(name, number, scale)
                 elif (found := session.gizmo(name)) is not None:
                     self._target(name, KINDS[kind], scale, *found)
-            for name, shape, size in blocks:
-                self._block(name, mk.Shape(shape, size), scale)
+            for name, *_ in blocks:
+                self._block(name, block_shape(session.scene.block(name)), scale)
         self.place()
 
     def _scale(self, names: list[str]) -> float:
@@ -123,7 +124,7 @@ class Gizmos:
             self._balls.append(
                 self._api.add_mesh_simple(
                     f"{path}/{k}", vertices, faces, color=OBSTACLE_COLOR, position=tuple(place[:3, 3].tolist()),
-                    flat_shading=shape.kind == "box", **looks,
+                    flat_shading=shape.kind == "box" or shape.is_field, **looks,
                 )
             )  # fmt: skip
         self._listen(handle, lambda position, wxyz: self._session.move_block(name, position, wxyz))

@@ -87,7 +87,9 @@ def copies(body: mk.Body, roots: Sequence[str] = ()) -> dict[str, Copies]:
             for shape in (*link.visuals, *link.shapes)
             if shape.kind == "mesh"
         }
-        meshes |= {shape: hull_mesh(shape) for shape in (*link.visuals, *link.shapes) if shape.kind == "hull"}
+        meshes |= {
+            shape: hull_mesh(shape) for shape in (*link.visuals, *link.shapes) if shape.kind == "hull" or shape.is_field
+        }
         drawn = [shape for shape in link.visuals if meshes.get(shape, True) is not None]
         shapes = drawn or [shape for shape in link.shapes if meshes.get(shape, True) is not None]
         for shape in shapes:
@@ -134,6 +136,10 @@ def extent(body: mk.Body) -> float:
 def _parts(shape: mk.Shape) -> list[tuple[str, Array, tuple[float, float, float]]]:
     """The unit solids that make up a shape, each with its place in the link and its scale."""
     place = shape.link_from_shape
+    if shape.is_field:  # as the box around it, where no mesh of its own can be shown
+        middle, half = shape.field_box
+        x, y, z = (2.0 * half).tolist()
+        return [("box", place @ mk.translation(*middle), (x, y, z))]
     if shape.kind == "box":
         x, y, z = shape.size
         return [("box", place, (x, y, z))]
@@ -151,6 +157,9 @@ def _parts(shape: mk.Shape) -> list[tuple[str, Array, tuple[float, float, float]
 
 def solid_meshes(shape: mk.Shape) -> list[tuple[NDArray[np.float32], NDArray[np.int64], Array]]:
     """The meshes that make up a shape: corners in its size, triangles, and where each is in its frame."""
+    if shape.kind == "hull" or shape.is_field:
+        mesh = hull_mesh(shape)
+        return [] if mesh is None else [(np.asarray(mesh.vertices, dtype=np.float32), mesh.faces, np.eye(4))]
     found = []
     for unit, place, scale in _parts(replace(shape, link_from_shape=np.eye(4))):
         vertices, faces = UNITS[unit]
@@ -204,8 +213,8 @@ def _read(path: Path, changed: int, scale: tuple[float, ...]) -> Mesh | None:
 
 
 def hull_mesh(shape: mk.Shape) -> Mesh | None:
-    """The faces of a hull, each with corners of its own so that edges look sharp; None for a segment or a point."""
-    vertices, faces = shape.rounded_hull
+    """The faces of a hull or a field, each with corners of its own so that edges look sharp; None for a segment or a point."""
+    vertices, faces = shape.surface if shape.is_field else shape.rounded_hull
     if len(faces) == 0:
         return None
     return Mesh(vertices[faces].reshape(-1, 3), np.arange(faces.size).reshape(-1, 3))

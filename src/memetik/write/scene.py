@@ -98,7 +98,7 @@ def _primitives(link: Link) -> list[Shape]:
 
 def _solid(shape: Shape, world_from_link: Array, color: Color) -> Solid:
     pose = world_from_link @ shape.link_from_shape
-    hull = shape.rounded_hull if shape.kind == "hull" else None
+    hull = shape.rounded_hull if shape.kind == "hull" else shape.surface if shape.is_field else None
     if shape.color is None:
         return Solid(shape.kind, shape.size, pose, color, hull=hull)
     return Solid(shape.kind, shape.size, pose, shape.color[:3], shape.color[3], hull)

@@ -48,7 +48,7 @@ class Solid(NamedTuple):
     world_from_solid: Array
     color: Color
     opacity: float = 1.0
-    hull: Any = None  # its vertices (n, 3) and faces (m, 3), as Shape.hull has them
+    hull: Any = None  # its vertices (n, 3) and faces (m, 3), as Shape.hull has them; or those of the surface of a field
 
     @property
     def ends(self) -> Array:
@@ -67,7 +67,7 @@ class Solid(NamedTuple):
                 return (self.ends[:, None] + rim).reshape(-1, 3), np.zeros(2 * len(CIRCLE))
             case "capsule":
                 return self.ends, np.full(2, self.size[0])
-            case "hull":
+            case "hull" | "heights" | "grid":
                 return self.hull.vertices @ rotation.T + place, np.zeros(len(self.hull.vertices))
             case _:
                 return place[None], np.full(1, self.size[0])
@@ -118,6 +118,8 @@ def paint(solid: Solid, camera: Camera, definitions: Definitions, line: float) -
             return _tube(brush, solid)
         case "hull":
             return _hull(brush, solid)
+        case "heights" | "grid":
+            return _facets(brush, solid)
         case _:
             return _box(brush, solid)
 
@@ -307,3 +309,22 @@ def _hull(brush: Brush, solid: Solid) -> list[Piece]:
     thickness = 0.5 * float(np.ptp(solid.hull.vertices, axis=0).min())
     reach = float(np.linalg.norm(seen - middle, axis=1).max())
     return brush.pieces(middle, reach, thickness, element("g", surface), edge)
+
+
+def _facets(brush: Brush, solid: Solid) -> list[Piece]:
+    """The faces of a height field or a grid that can be seen, each a piece of its own, since others may stand between them."""
+    seen = brush.camera.see(solid.balls()[0])
+    page, faces = brush.camera.page(seen), solid.hull.faces
+    corners = seen[faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    eye = np.array([0.0, 0.0, brush.camera.distance])
+    pieces = []
+    for k in np.flatnonzero(np.einsum("ij,ij->i", normals, eye - corners[:, 0]) > 0.0).tolist():
+        fill = shade(brush.color, round(brightness(normals[k] / np.linalg.norm(normals[k])), 2))
+        path = element(
+            "path", d=f"M{points(page[faces[k]])}Z", stroke=fill, stroke_width=2.0 * OVERLAP, **brush.style(fill)
+        )
+        middle = corners[k].mean(axis=0)
+        reach = float(np.linalg.norm(corners[k] - middle, axis=1).max())
+        pieces.append(Piece(float(middle[2]), path, middle, reach))
+    return pieces

@@ -95,7 +95,7 @@ def shape_points(link: Link) -> Array:
     """Points of a link whose hull holds its boxes, and spheres, capsules and cylinders but for their roundness: (n, 3) [m]."""
     points = [np.empty((0, 3))]
     for shape in link.shapes or link.visuals:
-        if shape.kind == "mesh":
+        if shape.kind == "mesh" or shape.is_field:
             continue
         if shape.kind == "box":
             half = 0.5 * np.array(shape.size)

@@ -71,8 +71,14 @@ def distance_at(samples, x, y, z):
     ny, nz = int(samples[GRID_COUNT + 1]), int(samples[GRID_COUNT + 2])
     at = GRID_VALUES + (i * ny + j) * nz + k
     on = at + ny * nz
-    c00, c01 = samples[at] + w * (samples[at + 1] - samples[at]), samples[at + nz] + w * (samples[at + nz + 1] - samples[at + nz])
-    c10, c11 = samples[on] + w * (samples[on + 1] - samples[on]), samples[on + nz] + w * (samples[on + nz + 1] - samples[on + nz])
+    c00, c01 = (
+        samples[at] + w * (samples[at + 1] - samples[at]),
+        samples[at + nz] + w * (samples[at + nz + 1] - samples[at + nz]),
+    )
+    c10, c11 = (
+        samples[on] + w * (samples[on + 1] - samples[on]),
+        samples[on + nz] + w * (samples[on + nz + 1] - samples[on + nz]),
+    )
     low, high = c00 + v * (c01 - c00), c10 + v * (c11 - c10)
     value = low + u * (high - low)
     error, steeper = samples[GRID_ERROR], 1.0
@@ -212,7 +218,7 @@ def from_grid(data, p, s, q, t, enough, room):
 
 @jit
 def grid_apart(data, p, s, q, t, enough):
-    """As `apart` of solids.py, where one of the two is a grid of distances; the other, if it is a field, too, counts as its box."""
+    """As `apart` of solids.py, where one of the two is a grid of distances; the other, if a field, too, counts as its box."""
     back = data[s + SOLID_POINTS] < 0.0
     if back:  # one call, so that it is compiled once
         p, s, q, t = q, t, p, s

@@ -7,8 +7,8 @@ Where a core is in several prisms, it is led out along one direction u that clea
 
     depth = min over u of max over prisms T of (max over T of u·c - min over the core of u·p)
 
-with u straight up, along the normals of the facets and, where it has just touched, along EPA's way out (epa.py). It is an
-upper bound on the shortest way out, and of a point the shortest way itself, down to DEEP cells.
+with u straight up, along the normals of the facets and, where it has just touched, along EPA's way out (epa.py), as long as the
+core is free at its end. It is an upper bound on the shortest way out, and of a point the shortest way itself, down to DEEP cells.
 """
 
 import math
@@ -37,14 +37,17 @@ WAYS = 12  # directions that are tried
 FIRST = 4  # prisms that a core has just touched: EPA looks at these
 STEEP = 0.2  # least rise of EPA's way out; what is flatter leads through a wall between two prisms
 SAME = 0.9999  # cosine from which on two directions are one
+TRIALS = 4  # ways that are followed to their end
+BEYOND = 1e-7  # m past the end of a way, where a core that only touches is free
 
-# The scratch: that of GJK and EPA, a prism, the prisms a core is in (cell in x, in y, facet), directions.
+# The scratch: that of GJK and EPA, a prism, the prisms a core is in (cell in x, in y, facet), directions, depths along these.
 AT_PRISM = scratch_size(CORNERS)
 AT_TOUCHED = AT_PRISM + PRISM
 AT_WAYS = AT_TOUCHED + 3 * PRISMS
+AT_DEPTHS = AT_WAYS + 3 * WAYS
 AT_SHARES = AT_PRISM - 4
 
-_scratch = local_floats(AT_WAYS + 3 * WAYS)
+_scratch = local_floats(AT_DEPTHS + WAYS)
 
 
 @jit_part
@@ -113,7 +116,7 @@ def cells_between(samples, axis, low, high):
 
 @jit_part
 def cell_at(u, last):
-    """The cell in which a place along an axis is, counted in cells, or the one next to it; the first one if it is not a number."""
+    """The cell in which a place along an axis is, counted in cells, or the one next to it; the first if it is not a number."""
     return 0 if not u > 0.0 else last if u >= last else int(u)
 
 
@@ -141,7 +144,7 @@ def height_at(samples, x, y):
 
 @jit_part
 def from_point_over(samples, p, height, enough):
-    """From a point over or in the field, whose height there is given: signed distance, the nearest point, and out of the field."""
+    """From a point over or in the field, whose height there is given: signed distance, nearest point, and out of the field."""
     inside = p[2] < height
     best = height - p[2] if inside else min(p[2] - height, enough)
     b, n = (p[0], p[1], height), (0.0, 0.0, 1.0)
@@ -222,18 +225,52 @@ def end_of_core(data, s, core, u):
 
 
 @jit_part
+def is_free(data, s, core, samples, room):
+    """Whether a core at a pose is in no prism."""
+    pose = inverse(core)
+    ex, ey, ez = extents(core, half_sizes(data, s))
+    first, last = cells_between(samples, 0, core[4] - ex, core[4] + ex)
+    low, high = cells_between(samples, 1, core[5] - ey, core[5] + ey)
+    for i in range(first, last + 1):
+        for j in range(low, high + 1):
+            if core[6] - ez > cell_range(samples, i, j)[1]:
+                continue
+            for half in range(2):
+                put_prism(samples, i, j, half, core[6] - ez, room)
+                if closest_cores(data, (s, -AT_PRISM), pose, 0.0, room, AT_SHARES)[0] == TOUCHING:
+                    return False
+    return True
+
+
+@jit_part
 def way_out(data, s, core, samples, room, count, ways, top):
-    """The shortest way out of the prisms that a core is in, along one of some directions: depth, the core's end, direction."""
+    """The shortest way out of the ground that was found for a core: depth, the core's end, direction.
+
+    Straight up is one. Another is taken if it is shorter and free at its end, since it leads over other prisms.
+    """
     u = (0.0, 0.0, 1.0)
     p = end_of_core(data, s, core, u)
     depth = top - p[2]
-    for k in range(ways if count <= PRISMS else 0):
+    if count > PRISMS:
+        return depth, p, u
+    for k in range(ways):
         w = AT_WAYS + 3 * k
         v = (room[w], room[w + 1], room[w + 2])
-        end = end_of_core(data, s, core, v)
-        found = reach_of_prisms(samples, room, count, v) - dot(v, end)
-        if found < depth:
-            depth, p, u = found, end, v
+        room[AT_DEPTHS + k] = reach_of_prisms(samples, room, count, v) - dot(v, end_of_core(data, s, core, v))
+    for _ in range(TRIALS):
+        best = 0
+        for k in range(1, ways):
+            if room[AT_DEPTHS + k] < room[AT_DEPTHS + best]:
+                best = k
+        w = AT_WAYS + 3 * best
+        v, found = (room[w], room[w + 1], room[w + 2]), room[AT_DEPTHS + best]
+        if not found < depth - 1e-12:
+            break
+        far = found + BEYOND
+        x, y, z = core[4] + far * v[0], core[5] + far * v[1], core[6] + far * v[2]
+        if is_free(data, s, (core[0], core[1], core[2], core[3], x, y, z), samples, room):
+            return found, end_of_core(data, s, core, v), v
+        room[AT_DEPTHS + best] = math.inf
     return depth, p, u
 
 
@@ -306,7 +343,7 @@ def from_heights(data, p, s, q, t, enough, room):
 
 @jit
 def heights_apart(data, p, s, q, t, enough):
-    """As `apart` of solids.py, where one of the two is a height field; the other, if it is one, too, counts as the box around it."""
+    """As `apart` of solids.py, where one of the two is a height field; the other, if a field, too, counts as its box."""
     back = data[s + SOLID_POINTS] < 0.0
     if back:  # one call, so that it is compiled once
         p, s, q, t = q, t, p, s
