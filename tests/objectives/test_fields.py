@@ -2,6 +2,7 @@
 
 import dataclasses
 import gc
+import json
 import pickle
 
 import numpy as np
@@ -9,11 +10,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 import memetik as mk
+from memetik.body.fields import volume_and_center
 from memetik.errors import BodyError, FormatError, ProblemError
 from memetik.kernels.terms.distance import DISTANCE, FIELD_DISTANCE
-from memetik.scenes import Block, BodySource, Scene, Wish
 from memetik.scenes import file as scene_file
 from memetik.scenes.build import problem as problem_of
+from memetik.scenes.scene import Block
 from memetik.solvers import Budget, Memetic
 from tests.naive.fields import field_distance
 from tests.objectives.finite_differences import check_jacobian
@@ -45,15 +47,19 @@ def error(problem, q, objective):
     return Memetic().solve(problem, q, Budget(evaluations=1)).errors[objective]
 
 
-@pytest.mark.parametrize("obstacle", [hills(), ball_grid((0.45, 0.0, 0.45))], ids=["heights", "grid"])
-def test_jacobian(obstacle):
+@pytest.mark.parametrize(
+    ("links", "obstacle"), [(ARM, hills()), (None, ball_grid((0.45, 0.0, 0.45)))], ids=["heights", "grid"]
+)
+def test_jacobian(links, obstacle):
+    """Of links over a field, and of a ball over a grid: those of other solids are found to a share of its spacing."""
     body = mk.load("panda")
-    away = mk.Distance(ARM, obstacle, margin=0.5)
+    if links is None:
+        away = mk.Distance(body.frame("panda_hand"), obstacle, radius=0.05, margin=0.5)
+    else:
+        away = mk.Distance(links, obstacle, margin=0.5)
     rng = np.random.default_rng(3)
-    assert (
-        max(np.abs(check_jacobian(body, [away], body.home + rng.uniform(-0.2, 0.2, body.dof))).max() for _ in range(3))
-        > 0.1
-    )
+    postures = [body.home + rng.uniform(-0.2, 0.2, body.dof) for _ in range(3)]
+    assert max(np.abs(check_jacobian(body, [away], q)).max() for q in postures) > 0.1
 
 
 def test_the_error_is_what_the_nearest_link_lacks():
@@ -147,7 +153,7 @@ def test_between_postures():
         problem = mk.Problem(body, [mk.Position("panda_hand", (0.4, 0.0, 0.6)), away], root=root)
         above = body.home
         low = body.home.copy()
-        low[1] += 1.0
+        low[1] += 1.4
         check = mk.check_motion(problem, [above, above + 0.05])
         assert check and check.distance > 0.1
         down = mk.check_motion(problem, [above, low])
@@ -194,25 +200,35 @@ def test_surfaces_are_closed_and_face_out(shape):
         assert (np.cross(b - a, c - a)[: 2 * 20 * 20, 2] > 0.0).all()
 
 
-def test_mass_of_what_is_held():
-    """A ball of water weighs what it does, about."""
-    body = mk.load("panda").attach_shape("rock", "panda_hand", [ball_grid().shape])
-    assert_allclose(body.links["rock"].mass, 1000.0 * 4.0 / 3.0 * np.pi * RADIUS**3, rtol=0.1)
+def test_volumes():
+    """Of a ball by its samples, and of level ground."""
+    volume, center = volume_and_center("grid", ball_grid().values, ball_grid().shape.size)
+    assert_allclose(volume, 4.0 / 3.0 * np.pi * RADIUS**3, rtol=0.1)
+    assert_allclose(center, (0.25, 0.25, 0.25), atol=2e-3)
+    volume, center = volume_and_center("heights", np.full((3, 5), 0.5), (0.5, 0.25, 0.3))
+    assert_allclose([volume, *center], [0.3, 0.5, 0.5, 0.35], atol=1e-12)
 
 
 def test_scenes_keep_fields():
     field = hills()
     values = tuple(map(tuple, field.heights.tolist()))
     ground = Block("ground", "heights", (0.1, 0.1, 2.0), (-1.0, -1.0, 0.0), values=values)
-    wish = Wish("Distance", "off", {"links": ["panda_hand"], "obstacles": [], "world": True})
-    text = scene_file.dumps(Scene("hills", BodySource("bundled", "panda"), (wish,), world=(ground,)))
+    plain = {
+        "format": scene_file.FORMAT, "title": "hills", "body": {"bundled": "panda"},
+        "objectives": [{"kind": "Distance", "name": "off", "links": ["panda_hand"], "obstacles": [], "world": True}],
+        "world": [{
+            "name": "ground", "shape": "heights", "size": [0.1, 0.1, 2.0], "position": [-1.0, -1.0, 0.0], "values": values,
+        }],
+    }  # fmt: skip
+    text = scene_file.dumps(scene_file.loads(json.dumps(plain)))
     again = scene_file.loads(text)
     assert again.world == (ground,)
     body = mk.load("panda")
     problem = problem_of(again, body)
     assert problem.objectives[0].world["ground"].shapes[0].values.shape == field.heights.shape
+    plain["world"][0]["values"] = [1.0, 2.0]
     with pytest.raises(FormatError, match=r"obstacle 1 of the world.*2 dimensions"):
-        scene_file.loads(text.replace('"values": [[', '"values": [1.0, [['))
+        scene_file.loads(json.dumps(plain))
 
 
 @pytest.mark.parametrize(

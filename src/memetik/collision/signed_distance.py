@@ -96,7 +96,7 @@ class SignedDistanceGrid:
         if np.prod(np.full(3, factors)) < 0.0:
             triangles = triangles[:, ::-1]  # a mirror turns the faces over
         low, high = triangles.min(axis=(0, 1)) - beyond, triangles.max(axis=(0, 1)) + beyond
-        counts = np.ceil((high - low) / step).astype(int) + 1
+        counts = np.ceil((high - low) / step - 1e-5).astype(int) + 1
         if float(np.prod(counts.astype(float))) > MOST_SAMPLES:
             raise ProblemError(
                 f"from_mesh: a grid of {' x '.join(map(str, counts))} samples is too large. Take a wider spacing."

@@ -3,6 +3,7 @@
 from memetik.scenes import fields
 from memetik.scenes.build import (
     CHAINS,
+    block_shape,
     is_built,
     load_body,
     marked,
@@ -23,6 +24,6 @@ from memetik.scenes.scene import Block, BodySource, Motion, Scene, Solving, Wish
 
 __all__ = [
     "CHAINS", "KINDS", "MOST_BYTES", "READY", "Block", "BodySource", "Field", "Kind", "Motion", "Scene", "Solving", "Wish",
-    "blank", "dumps", "fields", "frame_of", "is_built", "load_body", "loads", "marked", "objectives", "problem", "problem_for",
-    "python_code", "read_scene", "ready", "root", "solver", "start", "surface_of", "world_of",
+    "blank", "block_shape", "dumps", "fields", "frame_of", "is_built", "load_body", "loads", "marked", "objectives", "problem",
+    "problem_for", "python_code", "read_scene", "ready", "root", "solver", "start", "surface_of", "world_of",
 ]  # fmt: skip

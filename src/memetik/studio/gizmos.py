@@ -12,8 +12,7 @@ import numpy as np
 import viser
 
 import memetik as mk
-from memetik.scenes import KINDS, Kind, Wish
-from memetik.scenes.build import block_shape
+from memetik.scenes import KINDS, Kind, Wish, block_shape
 from memetik.studio.session import Session
 from memetik.studio.solids import extent, solid_meshes
 from memetik.types import Array
