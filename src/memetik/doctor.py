@@ -31,6 +31,7 @@ EXTRAS = {  # what each optional extra brings, by the names of the modules
     "learn": ("sklearn",),
     "meshes": ("trimesh", "collada", "scipy"),
     "mujoco": ("mujoco",),
+    "ros": ("zenoh", "rosbags"),
     "serve": ("starlette", "uvicorn", "websockets", "httptools"),
     "studio": ("viser", "trimesh", "PIL"),
     "xacro": ("xacro",),

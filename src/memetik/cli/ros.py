@@ -1,4 +1,4 @@
-"""`memetik ros1`: a node that answers as MoveIt and bio_ik do."""
+"""`memetik ros1` and `memetik ros2`: nodes that answer as MoveIt and bio_ik do."""
 
 from __future__ import annotations
 
@@ -10,21 +10,34 @@ from memetik.cli.options import add_body, add_command, add_number, load_body
 
 
 def add_commands(commands: Any) -> None:
-    """Add `ros1`."""
+    """Add `ros1` and `ros2`."""
     command = add_command(
         commands, "ros1", _ros1, "a node of ROS 1 that answers as MoveIt and bio_ik do",
         "A node of ROS 1 with the services compute_ik, bio_ik/get_position_ik, bio_ik/get_approximate_ik "
         "(moveit_msgs/GetPositionIK) and bio_ik/get_bio_ik (bio_ik_msgs/GetIK), which publishes the latest solution on "
         "joint_states_ik. Runs where rospy is.",
     )  # fmt: skip
+    _add_common(command)
+    command.add_argument("--ros-path", metavar="FOLDER", help="where rospy is, if not in this Python's own folders")
+    command = add_command(
+        commands, "ros2", _ros2, "a node of ROS 2 over Zenoh, without an installation of ROS",
+        "The same node for ROS 2, which speaks Zenoh as rmw_zenoh does and needs no installation of ROS. It looks for the router "
+        "that `ros2 run rmw_zenoh_cpp rmw_zenohd` starts.",
+    )  # fmt: skip
+    _add_common(command)
+    command.add_argument("--connect", default="tcp/127.0.0.1:7447", help="the router (default: %(default)s)")
+    add_number(command, "--domain", 0, "as ROS_DOMAIN_ID says")
+    releases = "whose messages are spoken: humble, jazzy or kilted (default: %(default)s)"
+    command.add_argument("--distribution", default="jazzy", help=releases)
+
+
+def _add_common(command: argparse.ArgumentParser) -> None:
     add_body(command)
     command.add_argument("--name", default="memetik", help="of the node (default: %(default)s)")
     command.add_argument("--namespace", default="", help="before the names of services and topics")
-    command.add_argument(
-        "--follow", default="", metavar="TOPIC", help="joint states that requests without a state start from"
-    )
+    follow = "joint states that requests without a state start from"
+    command.add_argument("--follow", default="", metavar="TOPIC", help=follow)
     add_number(command, "--rate", 30.0, "of joint_states_ik; 0 publishes nothing", "HZ")
-    command.add_argument("--ros-path", metavar="FOLDER", help="where rospy is, if not in this Python's own folders")
 
 
 def _ros1(options: argparse.Namespace) -> int:
@@ -33,4 +46,14 @@ def _ros1(options: argparse.Namespace) -> int:
     from memetik.serve.ros.ros1 import run  # rospy is no package of pip
 
     run(load_body(options), name=options.name, namespace=options.namespace, follow=options.follow, rate=options.rate)
+    return 0
+
+
+def _ros2(options: argparse.Namespace) -> int:
+    from memetik.serve.ros.ros2 import run  # Zenoh is an extra
+
+    run(
+        load_body(options), connect=options.connect, name=options.name, namespace=options.namespace, follow=options.follow,
+        rate=options.rate, domain=options.domain, distribution=options.distribution,
+    )  # fmt: skip
     return 0

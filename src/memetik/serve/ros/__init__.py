@@ -3,4 +3,7 @@
 definitions   the fields of the messages, as moveit_msgs and bio_ik_msgs have them
 convert       messages <-> requests and replies, whoever made their classes
 ros1          a node of ROS 1
+types2        messages of ROS 2 without ROS
+ros2          a node of ROS 2 over Zenoh
+bags          joint states and poses in files
 """

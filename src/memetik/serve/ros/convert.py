@@ -251,3 +251,12 @@ def fill(state: Any, joints: Joints, reply: Reply) -> None:
     if reply.q is not None and (reply.code is Code.SUCCESS):
         state.joint_state.name = joints.names
         state.joint_state.position = joints.positions(reply.q)
+
+
+def compile_ahead(core: Core) -> None:
+    """Compile what a pose of each group's only tip needs, so that the first client does not wait."""
+    for group, chain in core.body.chains.items():
+        if len(chain.tips) == 1:
+            pose = core.body.forward(core.body.home, chain.tips[0], root=core.root)
+            values = {"position": pose[:3, 3].tolist(), "wxyz": mk.to_quaternion(pose[:3, :3]).tolist()}
+            core.answer(Request((Wish("Pose", "pose 1", {"frame": chain.tips[0], **values}),), group=group))

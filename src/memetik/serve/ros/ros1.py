@@ -11,7 +11,7 @@ from typing import Any
 import memetik as mk
 from memetik.serve.codes import Code
 from memetik.serve.core import Core
-from memetik.serve.request import Reply, Request
+from memetik.serve.request import Reply
 from memetik.serve.ros import convert
 from memetik.serve.ros.definitions import MESSAGES, SERVICES, fields, full_name, needed
 
@@ -143,7 +143,7 @@ class Node:
 def run(body: mk.Body, *, name: str = "memetik", **options: Any) -> None:
     """Serve until the node is shut down; options as for Node."""
     core = Core(body)
-    convert_ahead(core)
+    convert.compile_ahead(core)
     rospy.init_node(name, disable_signals=False)
     node = Node(core, **options)
     print(
@@ -154,14 +154,3 @@ def run(body: mk.Body, *, name: str = "memetik", **options: Any) -> None:
         rospy.spin()
     finally:
         node.close()
-
-
-def convert_ahead(core: Core) -> None:
-    """Compile what a pose of each group's only tip needs, so that the first client does not wait."""
-    from memetik.scenes import Wish
-
-    for group, chain in core.body.chains.items():
-        if len(chain.tips) == 1:
-            pose = core.body.forward(core.body.home, chain.tips[0], root=core.root)
-            values = {"position": pose[:3, 3].tolist(), "wxyz": mk.to_quaternion(pose[:3, :3]).tolist()}
-            core.answer(Request((Wish("Pose", "pose 1", {"frame": chain.tips[0], **values}),), group=group))
