@@ -31,7 +31,7 @@ EXTRAS = {  # what each optional extra brings, by the names of the modules
     "learn": ("sklearn",),
     "meshes": ("trimesh", "collada", "scipy"),
     "mujoco": ("mujoco",),
-    "ros": ("zenoh", "rosbags"),
+    "ros": ("zenoh", "cyclonedds", "rosbags"),
     "serve": ("starlette", "uvicorn", "websockets", "httptools"),
     "studio": ("viser", "trimesh", "PIL"),
     "xacro": ("xacro",),

@@ -27,6 +27,7 @@ def add_commands(commands: Any) -> None:
     _add_common(command)
     command.add_argument("--connect", default="tcp/127.0.0.1:7447", help="the router (default: %(default)s)")
     add_number(command, "--domain", 0, "as ROS_DOMAIN_ID says")
+    command.add_argument("--dds", action="store_true", help="publish and follow joint states over DDS, too")
     releases = "whose messages are spoken: humble, jazzy or kilted (default: %(default)s)"
     command.add_argument("--distribution", default="jazzy", help=releases)
 
@@ -55,5 +56,6 @@ def _ros2(options: argparse.Namespace) -> int:
     run(
         load_body(options), connect=options.connect, name=options.name, namespace=options.namespace, follow=options.follow,
         rate=options.rate, domain=options.domain, distribution=options.distribution,
+        dds=options.dds,
     )  # fmt: skip
     return 0

@@ -5,5 +5,6 @@ convert       messages <-> requests and replies, whoever made their classes
 ros1          a node of ROS 1
 types2        messages of ROS 2 without ROS
 ros2          a node of ROS 2 over Zenoh
+dds           joint states of ROS 2 over DDS
 bags          joint states and poses in files
 """

@@ -72,6 +72,7 @@ class Node:
     domain: ROS_DOMAIN_ID.
     follow: a topic of joint states; the latest is where requests start that have no state of their own.
     rate: how often the latest solution is published as `joint_states_ik` [1/s]; never if 0.
+    dds: a JointStates of dds.py, over which joint states are published and followed besides.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class Node:
         domain: int = 0,
         follow: str = "",
         rate: float = 30.0,
+        dds: Any = None,
     ) -> None:
         self.core, self._session, self._domain, self._name = core, opened, domain, name
         self._types: Types = types(distribution)
@@ -108,12 +110,14 @@ class Node:
             topic = follow if follow.startswith("/") else prefix + follow
             self._kept.append(opened.declare_subscriber(key(domain, topic, JOINT_STATE, state_hash), self._followed))
             self._announce("MS", topic, JOINT_STATE)
+            if dds is not None:
+                dds.follow(topic, self._take)
         if rate > 0.0:
             topic = f"{prefix}joint_states_ik"
             publisher = opened.declare_publisher(key(domain, topic, JOINT_STATE, state_hash))
             gid = self._announce("MP", topic, JOINT_STATE)
             self._kept.append(publisher)
-            threading.Thread(target=self._publish, args=(publisher, gid, rate), daemon=True).start()
+            threading.Thread(target=self._publish, args=(publisher, gid, rate, topic, dds), daemon=True).start()
 
     def close(self) -> None:
         """Withdraw everything."""
@@ -198,19 +202,28 @@ class Node:
             message = self._types.read(bytes(sample.payload), JOINT_STATE)
         except mk.FormatError:
             return  # not what the key says; nothing to follow
+        self._take(message)
+
+    def _take(self, message: Any) -> None:
         self._current = {**self._current, **convert.joint_state(message)}
 
-    def _publish(self, publisher: Any, gid: bytes, rate: float) -> None:
+    def _publish(self, publisher: Any, gid: bytes, rate: float, topic: str, dds: Any) -> None:
         for sequence in itertools.count(1):
             if self._ended.wait(1.0 / rate):
                 return
-            now = time.time_ns()
-            message = joint_state(self._types, self._joints.names, self._joints.positions(self._latest), now)
+            now, positions = time.time_ns(), self._joints.positions(self._latest)
+            message = joint_state(self._types, self._joints.names, positions, now)
             publisher.put(self._types.write(message, JOINT_STATE), attachment=attachment(sequence, gid, now))
+            if dds is not None:
+                dds.publish(topic, self._joints.names, positions, now)
 
 
-def run(body: mk.Body, *, connect: str = ROUTER, **options: Any) -> None:
-    """Serve until interrupted; options as for Node."""
+def run(body: mk.Body, *, connect: str = ROUTER, dds: bool = False, **options: Any) -> None:
+    """Serve until interrupted; options as for Node. With `dds`, joint states go over DDS, too."""
+    if dds:
+        from memetik.serve.ros.dds import JointStates
+
+        options["dds"] = JointStates(options.get("domain", 0))
     core = Core(body)
     convert.compile_ahead(core)
     with session(connect) as opened:
