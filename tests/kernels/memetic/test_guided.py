@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 import memetik as mk
 from memetik.kernels.memetic.guided import GuidedPath, follow_guides, lead_on, tree_step
 from memetik.kernels.problem.budget import EVALUATIONS
-from memetik.motion.retargeting.follow import _ancestors, follow
+from memetik.motion.guided import _ancestors, follow
 from memetik.problem.columns import target_columns
 from memetik.problem.scratch import Scratch
 from tests.kernels.flat import Flat
@@ -57,9 +57,10 @@ def test_a_step_is_that_of_dense_normal_equations(held, rng):
     work.free[:] = 1.0
     work.free[list(held)] = 0.0
     depth, above = _ancestors(problem.compiled)
+    none = np.zeros((0, n))
     path = GuidedPath(
-        np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros((0, n)), np.zeros((0, n)), depth, above, np.zeros((n, n)), np.zeros(n)
-    )  # fmt: skip
+        np.zeros(0, np.int64), np.zeros((0, 0)), none, none, none, depth, above, np.zeros((n, n)), np.zeros(n)
+    )
     jacobian, residual = work.jacobian.copy(), work.residual.copy()
     tree_step(flat.problem, 0.01, path, work)
     free = work.free != 0.0
@@ -117,10 +118,28 @@ def test_all_frames_together_keep_to_the_evaluations():
     problem = mk.Problem(body, [reach, mk.Displacement(weight=0.1)])
     columns = target_columns(problem, {reach: np.tile((9.0, 1.0, 0.0), (4, 1))}, "test")
     depth, above = _ancestors(problem.compiled)
+    none = np.empty((0, 3))
     path = GuidedPath(
-        columns.places, columns.rows, np.empty((0, 3)), np.empty((4, 3)), depth, above, np.zeros((3, 3)), np.zeros(3)
+        columns.places, columns.rows, none, none, np.empty((4, 3)), depth, above, np.zeros((3, 3)), np.zeros(3)
     )
     scratch = Scratch(problem.compiled)
     follow_guides(scratch.table, path, np.full(3, 0.5), scratch.outcome, 6)
     assert np.isfinite(path.q).all()
     assert scratch.outcome[EVALUATIONS] < 6 + 4 * 5
+
+
+def test_frames_that_rest_somewhere_are_solved_one_by_one():
+    body = mk.planar_chain([0.4, 0.3, 0.3])
+    reach = mk.Position("tip", (0, 0, 0), tolerance=None, weight=4.0)
+    problem = mk.Problem(body, [reach, mk.Displacement(weight=0.2)])
+    points = np.array([(0.7, 0.1, 0.0), (0.5, -0.4, 0.0), (0.6, 0.3, 0.0)])
+    rest = np.array([(0.3, -0.5, 0.4), (-0.9, 0.5, 0.3), (0.4, 0.2, -0.6)])
+    columns = target_columns(problem, {reach: points}, "test")
+    together = follow(problem, columns, rest[0], rest=rest)
+    for k in (2, 1, 0):
+        alone = follow(problem, columns._replace(rows=columns.rows[k : k + 1]), rest[k], rest=rest[k : k + 1])
+        assert np.array_equal(alone[0], together[k])
+        # At the balance nothing is left of the gradient: J' W (p - target) + w (q - rest) = 0.
+        jacobian = body.jacobian("tip", together[k])[:3]
+        missed = body.forward(together[k])["tip"][:3, 3] - points[k]
+        assert_allclose(4.0 * 25.0 * jacobian.T @ missed + 0.2 * (together[k] - rest[k]), 0.0, atol=1e-4)

@@ -145,6 +145,16 @@ def test_meshes_and_four_legs():
     np.testing.assert_allclose(lifts, [0.03, 0.03, 0.0, 0.0], atol=1e-4)
 
 
+def test_legs_with_more_joints_than_a_foot_needs_do_not_change_between_postures(hills):
+    """A wolf: eight joints in a foreleg. Its largest step grows with the hills, by half; other postures are seven times as far."""
+    wolf = mk.load("wolf", base="floating")
+    paws = {"front_left_paw": 0.25, "front_right_paw": 0.75, "hind_left_paw": 0.0, "hind_right_paw": 0.5}
+    walk = mk.gait(wolf, paws, stride=0.5, tilt=0.0, duty=0.65, crouch=0.03, cycles=1, rate=60.0)
+    placed = mk.place_feet(walk, hills, list(paws))
+    steps = [np.abs(np.diff(motion.q[:, 6:], axis=0)).max() for motion in (placed, walk)]
+    assert steps[0] < 2.0 * steps[1]
+
+
 @pytest.mark.parametrize(
     "wrong",
     [{"feet": []}, {"sole": (1,)}, {"sole": (-1, 0)}, {"settle": 0.0}, {"terrain": 3},

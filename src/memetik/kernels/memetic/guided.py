@@ -38,6 +38,9 @@ class GuidedPath(NamedTuple):
     columns: Array = integers("columns")  # where the targets go in the data of the problem
     targets: Array = floats("frames", "columns")
     guess: Array = floats("frames", "dof")  # postures whose changes say where to begin; no rows for the motion so far
+    rest: Array = floats(
+        "frames", "dof"
+    )  # postures that each frame begins and springs rest at; no rows for the frame before
     q: Array = floats("frames", "dof")
     depth: Array = integers("variables")  # how many ancestors each variable has
     above: Array = integers("variables", "variables")  # these, from the root on
@@ -188,10 +191,15 @@ def follow_guides(table, path, q, outcome, most):
             path.q[frame, k] = q[k]
         for c in range(path.columns.size):
             problem.data[path.columns[c]] = path.targets[frame, c]
+        alone = path.rest.shape[0] > 0
         for k in range(n):
-            best[k] = q[variables[k].index] if frame == 0 else path.q[frame - 1, variables[k].index]
+            i = variables[k].index
+            if alone:
+                best[k] = clamp(path.rest[frame, i], variables[k])
+            else:
+                best[k] = q[i] if frame == 0 else path.q[frame - 1, i]
         rest_at_start(problem.terms, problem.data, best)
-        leads = frame > 0 if path.guess.shape[0] > 0 else frame > 1
+        leads = not alone and (frame > 0 if path.guess.shape[0] > 0 else frame > 1)
         here = look(problem, best, 1.0, run, work)
         if leads:
             last = path.q[frame - 1]

@@ -20,22 +20,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.body import Body, Frame
+from memetik.body.rows import poses_of
 from memetik.errors import ProblemError
 from memetik.geometry.checks import instance, real_array, real_number, several
 from memetik.kernels.body.forward import frame_matrices
 from memetik.kernels.terms.geometry.feet import SPOT_NUMBERS, deepest_point, place_sole
 from memetik.motion.clips.contacts import checked_above_zero
 from memetik.motion.clips.motion import Motion
-from memetik.objectives import Orientation, Pose, Position
+from memetik.motion.guided import follow
+from memetik.objectives import Displacement, Orientation, Pose, Position
+from memetik.objectives.pose_target import pose_rows
 from memetik.objectives.terrain import Surface
 from memetik.problem import Problem
-from memetik.solvers import Budget, bind, solve
+from memetik.problem.columns import Columns, target_columns
+from memetik.solvers import Budget, solve
 from memetik.types import Array
 
 ABOVE = 0.5  # m, where rays start
 SETTLE = 0.04  # m; a sole that has sunk deeper is turned all the way
-POSITION, ROTATION = 1e-5, 1e-5  # m and rad, tolerances of a foot
-RAISES = 4  # of a sole that cannot be turned to the terrain
+POSITION, ROTATION = 1e-5, 1e-5  # m and rad, tolerances of a foot of a gait
+PLACE, TURN, NEAR = 1e4, 1.0, 1e-4  # weights of where a foot is, how it is turned, and how near its leg is to the clip
+REACHED = 1e-4  # m; a foot that is farther from its place is not there
+DEEP = 1e-4  # m; soles that are deeper in the ground are raised ...
+RAISES = 4  # ... so often at most
 
 
 class Sole(NamedTuple):
@@ -45,9 +52,11 @@ class Sole(NamedTuple):
     points: Array  # (k, 3), contact points in the frame [m]
     base: str  # the link that carries the leg
     columns: NDArray[np.int64]  # of the leg's joints in the joint vector
-    leg: Problem  # its pose in the frame of the base
-    as_it_can: Problem  # its position there, turned as well as limits allow
-    place: Position
+    flat: tuple[NDArray[np.void], NDArray[np.void]]  # nodes of the leg, and the frame on them
+    problem: Problem  # place and turn of the foot in the frame of the base, near the clip
+    places: NDArray[np.int64]  # of both targets in the data of the problem
+    strict: Problem  # the same where the place comes first, for legs that their limits hold elsewhere
+    place: Position  # its objectives
     turn: Orientation
 
 
@@ -89,7 +98,6 @@ class FootPlacer:
             _sole(self.body, frame, corners, base)
             for frame, base in zip(frames, leg_bases(self.body, frames), strict=True)
         )
-        self._steps = [bind(each.leg, *each.leg.objectives, budget=Budget(evaluations=400)) for each in self.soles]
         self._parts = [f for each in self.soles for f in (each.frame, each.base)]
         self._flat, self._frames = self.body.flatten(self._parts)
 
@@ -111,7 +119,8 @@ class FootPlacer:
             raise ProblemError(f"a frame of body {self.body.name!r} has {self.body.dof} finite numbers.")
         poses = np.empty((self._frames.size, 4, 4))
         frame_matrices(self._flat.nodes, self._frames, posture, np.empty((self._flat.nodes.size, 7)), poses)
-        return self._placed(posture, list(poses))
+        placed, moved, reached = self._placed(posture[None], list(poses[:, None]))
+        return Placed(placed[0], tuple(moved[0].tolist()), bool(reached.all()))
 
     def _target(self, pose: Array, points: Array) -> tuple[Array, bool]:
         """Where a foot belongs that has this pose (4x4) in the clip and these contact points, and whether it was moved."""
@@ -120,45 +129,55 @@ class FootPlacer:
         moved = place_sole(self._terrain.numbers, pose, points, down, ABOVE, self.settle, spots, target)
         return target, bool(moved)
 
-    def _placed(self, q: Array, poses: Sequence[Array]) -> Placed:
-        result, moved, success = q, [], True
+    def _placed(self, q: Array, poses: Sequence[Array]) -> tuple[Array, NDArray[np.bool_], NDArray[np.bool_]]:
+        """Frames q (n, dof), whose soles and bases have these poses (n, 4, 4) each, with their feet on the ground.
+
+        Also which feet were moved, and which are where they should be (n, feet).
+        """
+        result, moved, reached = (
+            q.copy(),
+            np.zeros((len(q), len(self.soles)), bool),
+            np.ones((len(q), len(self.soles)), bool),
+        )
         for k, sole in enumerate(self.soles):
-            target, is_moved = self._target(poses[2 * k], sole.points)
-            moved.append(is_moved)
-            if is_moved:
-                result = q.copy() if result is q else result
-                base = poses[2 * k + 1]
-                step = self._steps[k]
-                values = step(_back(base, target), q[sole.columns])
-                if not step.success:
-                    values, reached = self._nearest(k, base, target, q[sole.columns])
-                    success = success and reached
-                result[sole.columns] = values
-        return Placed(result, tuple(moved), success)
+            goals, base = np.empty((len(q), 4, 4)), poses[2 * k + 1]
+            for frame, pose in enumerate(poses[2 * k]):
+                goals[frame], moved[frame, k] = self._target(pose, sole.points)
+            on = np.flatnonzero(moved[:, k])
+            if on.size:
+                values, missed = self._stand(sole, base[on], goals[on], q[np.ix_(on, sole.columns)])
+                result[np.ix_(on, sole.columns)] = values
+                reached[on, k] = missed <= REACHED
+        return result, moved, reached
 
-    def _nearest(self, k: int, base: Array, target: Array, start: Array) -> tuple[Array, bool]:
-        """A leg whose limits leave it no way to the pose: its foot is put there as it can be turned, and out of the ground."""
-        sole, numbers = self.soles[k], self._terrain.numbers
+    def _stand(self, sole: Sole, base: Array, goals: Array, clip: Array) -> tuple[Array, Array]:
+        """A leg whose foot has these goals (n, 4, 4), near the postures of the clip, and how far from there its foot is [m].
+
+        Where limits do not let a foot turn to the terrain, it is raised until no contact point is in the ground.
+        """
         spots = np.empty((len(sole.points), SPOT_NUMBERS))
-        goal = target.copy()
+        back = np.swapaxes(base[:, :3, :3], 1, 2)
+        wanted, seen = goals[:, :3, 3].copy(), np.tile(np.eye(4), (len(goals), 1, 1))
+        seen[:, :3, :3] = back @ goals[:, :3, :3]
+        values, missed, todo = np.empty_like(clip), np.empty(len(clip)), np.arange(len(clip))
         for _ in range(RAISES):
-            seen = _back(base, goal)
-            sole.place.target, sole.turn.target = seen[:3, 3], seen[:3, :3]
-            solution = solve(sole.as_it_can, start, budget=Budget(evaluations=400))
-            foot = base @ sole.leg.body.forward(solution.q, sole.frame)
-            deep = deepest_point(numbers, foot, sole.points, ABOVE, spots)
-            if deep <= POSITION:
+            seen[todo, :3, 3] = (back[todo] @ (wanted[todo] - base[todo, :3, 3])[..., None])[..., 0]
+            rows, near = pose_rows(seen[todo], "place_feet"), clip[todo]
+            values[todo] = follow(sole.problem, Columns(sole.places, np.hstack((rows, rows)), ()), near[0], rest=near)
+            feet = base[todo] @ poses_of(*sole.flat, values[todo])[:, 0]
+            missed[todo] = np.linalg.norm(feet[:, :3, 3] - wanted[todo], axis=1)
+            for k in np.flatnonzero(missed[todo] > REACHED):
+                frame = todo[k]
+                sole.place.target, sole.turn.target = seen[frame, :3, 3], seen[frame, :3, :3]
+                values[frame] = solve(sole.strict, clip[frame], budget=Budget(evaluations=400)).q
+                feet[k] = base[frame] @ poses_of(*sole.flat, values[frame : frame + 1])[0, 0]
+                missed[frame] = np.linalg.norm(feet[k, :3, 3] - wanted[frame])
+            deep = np.array([deepest_point(self._terrain.numbers, foot, sole.points, ABOVE, spots) for foot in feet])
+            todo, deep = todo[deep > DEEP], deep[deep > DEEP]
+            if not todo.size:
                 break
-            goal[2, 3] += deep
-        return solution.q, solution.success
-
-
-def _back(base: Array, target: Array) -> Array:
-    """base^-1 target, of poses."""
-    pose = np.eye(4)
-    turn = base[:3, :3].T
-    pose[:3, :3], pose[:3, 3] = turn @ target[:3, :3], turn @ (target[:3, 3] - base[:3, 3])
-    return pose
+            wanted[todo, 2] += deep
+        return values, missed
 
 
 def place_feet(
@@ -177,8 +196,7 @@ def place_feet(
     if follow is not None:
         clip = _following(clip, placer, checked_above_zero(follow, "place_feet: follow", "s"))
     poses = [clip.poses(frame) for frame in placer._parts]
-    rows = [placer._placed(q, [each[k] for each in poses]).q for k, q in enumerate(clip.q)]
-    return clip.with_q(np.array(rows))
+    return clip.with_q(placer._placed(clip.q, poses)[0])
 
 
 def _following(clip: Motion, placer: FootPlacer, over: float) -> Motion:
@@ -240,7 +258,14 @@ def leg_problem(body: Body, frame: Frame, base: str) -> tuple[NDArray[np.int64],
 
 
 def _sole(body: Body, frame: Frame, points: Array, base: str) -> Sole:
-    columns, leg = leg_problem(body, frame, base)
-    place = Position(frame, (0.0, 0.0, 0.0), tolerance=POSITION)
-    turn = Orientation(frame, np.eye(3), tolerance=None, weight=0.1)
-    return Sole(frame, points, base, columns, leg, Problem(leg.body, [place, turn]), place, turn)
+    """A leg has often more joints than its foot needs, or too few: the clip decides the rest, so that nothing jumps."""
+    columns, pose = leg_problem(body, frame, base)
+    place = Position(frame, (0.0, 0.0, 0.0), tolerance=None, weight=PLACE)
+    turn = Orientation(frame, np.eye(3), tolerance=None, weight=TURN)
+    problem = Problem(pose.body, [place, turn, Displacement(weight=NEAR)])
+    both = target_columns(problem, {place: np.zeros((1, 3)), turn: np.eye(3)[None]}, "FootPlacer")
+    held = Position(frame, (0.0, 0.0, 0.0), tolerance=POSITION)
+    turned = Orientation(frame, np.eye(3), tolerance=None, weight=0.1)
+    strict = Problem(pose.body, [held, turned])
+    flat, frames = pose.body.flatten([frame])
+    return Sole(frame, points, base, columns, (flat.nodes, frames), problem, both.places, strict, held, turned)

@@ -3,7 +3,6 @@
 calibrate              how a skeleton and a body correspond
 feet                   feet that stand
 figure                 which links are hips, hands, feet ...
-follow                 frames whose targets all guide, in one kernel
 plan                   which bone leads which link
 report                 how well it went
 retarget               the motion of a skeleton on another body

@@ -16,9 +16,9 @@ from memetik.geometry import invert, to_quaternion
 from memetik.geometry.checks import flag, instance, real_array, real_number, several
 from memetik.kernels.compiler.compile_time import split_time
 from memetik.motion.clips.motion import Motion
+from memetik.motion.guided import follow
 from memetik.motion.retargeting.feet import Contact, Foot, find_contact, foot_of, planted, sunken, turned_with_knee
 from memetik.motion.retargeting.figure import SIDES
-from memetik.motion.retargeting.follow import follow
 from memetik.motion.retargeting.plan import BoneMatch, RetargetPlan, make_plan
 from memetik.motion.retargeting.report import RetargetReport, measured
 from memetik.motion.retargeting.targets import Targets, make_targets

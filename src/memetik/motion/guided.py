@@ -15,19 +15,24 @@ from memetik.types import Array
 MOST = 2_000  # evaluations that a frame may take on average; 4 to 15 are usual
 
 
-def follow(problem: Problem, columns: Columns, start: Array, guess: Array | None = None) -> Array:
+def follow(
+    problem: Problem, columns: Columns, start: Array, guess: Array | None = None, rest: Array | None = None
+) -> Array:
     """Joint vectors (frames, dof), each the balance of all objectives near the one before.
 
     start: a posture that is settled for the first frame.
     guess: a path (frames, dof) near by, such as one for almost the same targets; frames begin where its changes lead to.
+    rest: a path (frames, dof); each frame is solved by itself from there, and a Displacement draws to it.
     """
     c = problem.compiled
     count, n = len(columns.rows), c.variables.size
     depth, above = _ancestors(c)
-    before = np.empty((0, start.size)) if guess is None else np.ascontiguousarray(guess)
+    none = np.empty((0, start.size))
     path = GuidedPath(
-        columns.places, columns.rows, before, np.empty((count, start.size)), depth, above, np.zeros((n, n)), np.zeros(n)
-    )
+        columns.places, columns.rows, none if guess is None else np.ascontiguousarray(guess),
+        none if rest is None else np.ascontiguousarray(rest), np.empty((count, start.size)), depth, above, np.zeros((n, n)),
+        np.zeros(n),
+    )  # fmt: skip
     pool = scratch_pool(c)
     scratch = pool.lease()
     follow_guides(scratch.table, path, start.copy(), scratch.outcome, MOST * count)
