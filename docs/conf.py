@@ -21,6 +21,7 @@ html_theme = "furo"
 html_title = "memetik"
 html_static_path = ["_static"]
 html_css_files = ["memetik.css"]
+html_js_files = ["scenes.js"]
 html_show_sourcelink = html_copy_source = False
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#0b57a4", "color-brand-content": "#0b57a4"},

@@ -54,6 +54,8 @@ def build(scenes: bool) -> None:
     for page in docs.rglob("*.md"):  # pictures in HTML, which Sphinx does not look at
         for source in re.findall(r'<img src="([^":]+)"', page.read_text()):
             target = html / (page.parent / source).relative_to(docs)
+            if source.startswith("scenes/"):  # drawn below
+                continue
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(page.parent / source, target)
     for leftover in (".doctrees", ".buildinfo"):

@@ -70,6 +70,8 @@ def look(html: Path, out: Path) -> int:
                 context.close()
         wrong += first_page(browser, root)
         wrong += searched(browser, root)
+        if (html / "scenes").exists():
+            wrong += played(browser, root)
         browser.close()
     server.shutdown()
     print(*wrong or [f"{len(pages)} pages: nothing asked of other hosts, search works, pictures in {out}"], sep="\n")
@@ -97,6 +99,28 @@ def watch(page: Any, root: str, wrong: list[str]) -> None:
     page.on("request", asked)
     page.on("response", answered)
     page.on("pageerror", lambda error: wrong.append(f"{page.url}: {error}"))
+
+
+def played(browser: Any, root: str) -> list[str]:
+    """Open a scene of the gallery by keyboard: it is loaded then, and not before, and asks nothing of other hosts."""
+    page, wrong, loaded = browser.new_page(), [], []
+    watch(page, root, wrong)
+    page.on(
+        "request",
+        lambda request: (
+            loaded.append(request.url) if "/scenes/" in request.url and request.url.endswith(".html") else None
+        ),
+    )
+    page.goto(f"{root}/gallery.html", wait_until="load")
+    if loaded:
+        wrong.append("the gallery loads scenes that nobody has opened")
+    page.locator(".scenes summary").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(3_000)
+    if len(loaded) != 1:
+        wrong.append(f"a scene that is opened is loaded {len(loaded)} times")
+    page.close()
+    return wrong
 
 
 def first_page(browser: Any, root: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -18,21 +19,19 @@ LIGHT, MARK, PROP = (244, 246, 248), (179, 38, 30), (198, 150, 90)
 
 
 def page() -> str:
-    """The gallery's page; a scene is loaded when its summary is opened, so that the page itself stays small."""
-    parts = [
-        "# Gallery",
+    """The gallery's page: a still of each scene, which is loaded when it is opened, so that the page itself stays small."""
+    about = (
         f"{len(SCENES)} scenes to turn, zoom and play, each computed by the library when these pages were built. "
-        "A scene is one file of about a megabyte that plays without a network; it is loaded when you open it.",
-    ]
+        "A scene is one file of about a megabyte that plays without a network; it is loaded when you open it."
+    )
+    cards = []
     for name, (title, source, _) in SCENES.items():
-        link = f"../{source}" if source.startswith("examples") else source
-        frame = f'<iframe class="scene" loading="lazy" title="{title}" src="scenes/{name}.html"></iframe>'
-        parts += [
-            f"## {title}",
-            f"<details><summary>Show the scene</summary>{frame}</details>",
-            f"Where it is told: [{source}]({link})",
-        ]
-    return "\n\n".join(parts) + "\n"
+        told = f"{source.removesuffix('.md')}.html" if source.endswith(".md") else ""
+        link = f'<a href="{told}">where it is told</a>' if told else f"<code>{source}</code>"
+        still = f'<img src="scenes/{name}.svg" alt="{title}" loading="lazy" width="260" height="195">'
+        frame = f'<iframe class="scene" title="{title}" data-src="scenes/{name}.html"></iframe>'
+        cards.append(f"<details><summary>{still}<b>{title}</b></summary>{frame}<span>{link}</span></details>")
+    return "\n".join(["# Gallery", "", about, "", '<div class="scenes">', *cards, "</div>", ""])
 
 
 def write(folder: Path, names: list[str] | None = None) -> None:
@@ -47,10 +46,15 @@ def write(folder: Path, names: list[str] | None = None) -> None:
         with contextlib.redirect_stdout(io.StringIO()):  # the server's own banner
             server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
             try:
-                text = recorded(server, make())
+                show = make()
+                text = recorded(server, show)
             finally:
                 server.stop()
         (folder / f"{name}.html").write_text(text)
+        still = mk.draw(
+            show.body, show.q[len(show.q) // 3], view=(-45, 18), size=(260, 195), skeleton=len(show.body.links) < 40
+        )
+        (folder / f"{name}.svg").write_text(re.sub(r"(\d+\.\d)\d+", r"\1", still))
         print(f"{name}: {title}, {len(text) / 1e6:.1f} MB, {time.perf_counter() - begin:.1f} s", flush=True)
 
 

@@ -6,7 +6,15 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-LOADED = {("img", "src"), ("script", "src"), ("iframe", "src"), ("link", "href"), ("source", "src"), ("video", "src")}
+LOADED = {
+    ("img", "src"),
+    ("script", "src"),
+    ("iframe", "src"),
+    ("iframe", "data-src"),
+    ("link", "href"),
+    ("source", "src"),
+    ("video", "src"),
+}
 
 
 class Page(HTMLParser):
