@@ -46,8 +46,10 @@ def through(body: mk.Body, postures: Sequence[Array], seconds: float = 1.0) -> A
 
 
 def followed(body: mk.Body, objectives: Any, targets: dict[mk.Objective, Array], start: Array | None = None) -> Array:
-    """The postures of a track."""
-    return mk.track(mk.Problem(body, objectives), targets, start, rate=RATE).q
+    """The postures of a track, which must be reached: a scene that misses its targets teaches nothing."""
+    track = mk.track(mk.Problem(body, objectives), targets, start, rate=RATE)
+    assert track.success, f"{body.name}: {track}"
+    return track.q
 
 
 def circle(centre: Sequence[float], radius: float, frames: int = 80, normal: int = 0) -> Array:
@@ -187,7 +189,7 @@ def scara() -> Show:
 
 @scene("A snake of thirty joints", "howto/build_in_python.md")
 def snake() -> Show:
-    body = mk.snake(30, length=0.08)
+    body = mk.snake(30, length=2.4)
     reach = mk.Position("tip", (0, 0, 0))
     path = circle((1.2, 0.0, 0.0), 0.8, 80)
     return Show(body, followed(body, [reach, mk.Displacement()], {reach: path}), [path])
