@@ -35,11 +35,16 @@ IN_SDIST = (
 )
 
 
-def built(folder: Path) -> tuple[Path, Path]:
-    """Build the plain wheel and the sdist into a folder."""
+def build_wheel(folder: Path) -> Path:
+    """Build the plain wheel, without compiled kernels, into a folder."""
     (wheel,) = map(Path, WheelBuilder(str(ROOT)).build(directory=str(folder), versions=["standard"]))
+    return wheel
+
+
+def build_sdist(folder: Path) -> Path:
+    """Build the sdist into a folder."""
     (sdist,) = map(Path, SdistBuilder(str(ROOT)).build(directory=str(folder), versions=["standard"]))
-    return wheel, sdist
+    return sdist
 
 
 def wrong_in_wheel(wheel: Path) -> list[str]:
@@ -69,11 +74,11 @@ def wrong_in_sdist(sdist: Path) -> list[str]:
     return said + [f"{sdist.name} has {name}" for name in sorted(names) if waste.search(name)]
 
 
-def wrong_versions(wheel: Path, sdist: Path) -> list[str]:
+def wrong_versions(*built: Path) -> list[str]:
     """Files that name another version than the package."""
     found = re.search(r'__version__ = "([^"]+)"', (ROOT / "src" / "memetik" / "_version.py").read_text())
     assert found
-    return [f"{path.name} is not version {found[1]}" for path in (wheel, sdist) if f"-{found[1]}" not in path.name]
+    return [f"{path.name} is not version {found[1]}" for path in built if f"-{found[1]}" not in path.name]
 
 
 def main() -> None:
@@ -81,7 +86,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "dist", help="folder for both (default: dist)")
     parser.add_argument("--kernels", action="store_true", help="build the wheel with compiled kernels, too")
     options = parser.parse_args()
-    wheel, sdist = built(options.out.resolve())
+    wheel, sdist = build_wheel(options.out.resolve()), build_sdist(options.out.resolve())
     said = wrong_in_wheel(wheel) + wrong_in_sdist(sdist) + wrong_versions(wheel, sdist)
     if said:
         sys.exit("\n".join(said))
