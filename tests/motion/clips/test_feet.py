@@ -146,7 +146,7 @@ def test_meshes_and_four_legs():
 
 
 def test_legs_with_more_joints_than_a_foot_needs_do_not_change_between_postures(hills):
-    """A wolf: eight joints in a foreleg. Its largest step grows with the hills, by half; other postures are seven times as far."""
+    """A wolf: eight joints in a foreleg. Its largest step grows by half on hills; other postures are seven times as far."""
     wolf = mk.load("wolf", base="floating")
     paws = {"front_left_paw": 0.25, "front_right_paw": 0.75, "hind_left_paw": 0.0, "hind_right_paw": 0.5}
     walk = mk.gait(wolf, paws, stride=0.5, tilt=0.0, duty=0.65, crouch=0.03, cycles=1, rate=60.0)
