@@ -26,8 +26,7 @@ from memetik.kernels.problem.record import solve_arrays
 from memetik.kernels.problem.solve import begin_solve
 from memetik.kernels.terms.springs import rest_at_start
 
-# A step that gains less than this share of the squared error ends a frame. With 1e-12, postures of a G1 that follows two recorded
-# people differ by less than 1e-5 rad with the weights of a plan, costs by less than 1e-9 of themselves, and take a fifth longer.
+# A step that gains less than this share of the squared error ends a frame: what is left of the error does not tell postures apart.
 SETTLED = 1e-10
 LEAST_PIVOT = 1e-30  # a pivot that rounding has lost is replaced by this
 
