@@ -71,7 +71,7 @@ def test_of_a_file(tmp_path):
     assert repr(grid) == "<SignedDistanceGrid of 9 x 11 x 13 samples>"
     assert grid.values.min() == pytest.approx(-0.1) and grid.error == pytest.approx(0.5 * 0.05 * 3**0.5)
     far = grid.distance([[1.0, 0.0, 0.0]])[0]
-    assert 0.85 < far <= 0.9
+    assert 0.8 < far <= 0.9  # from the rim of the grid on, by Pythagoras
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from memetik.kernels.collision.sampling import distances_from_grid, distances_fr
 from memetik.types import Array
 
 MOST_SAMPLES = 100_000_000  # of a grid from a mesh
+CERTAIN = 1.001  # spacings from the surface, at which rounding does not put a neighbour on its other side
 
 
 class SignedDistanceGrid:
@@ -178,7 +179,7 @@ def _one_of_each(far: Array, step: float) -> tuple[Any, Any]:
     ends = []
     for axis in range(3):
         one, two = (np.take(number, range(k, far.shape[axis] - 1 + k), axis=axis) for k in (0, 1))
-        alike = np.maximum(far.ravel()[one], far.ravel()[two]) > step
+        alike = np.maximum(far.ravel()[one], far.ravel()[two]) > CERTAIN * step
         ends.append((one[alike], two[alike]))
     one, two = (np.concatenate([pair[k] for pair in ends]) for k in (0, 1))
     graph = coo_matrix((np.ones(len(one), dtype=bool), (one, two)), shape=(far.size, far.size))
