@@ -77,10 +77,12 @@ def test_queries_are_hard_but_possible():
 def test_obstacles_are_kept_clear_of(tmp_path, monkeypatch):
     for task in ("TASK", "BOX_TASK"):
         monkeypatch.setattr(obstacles, task, getattr(obstacles, task)._replace(seconds=0.1))
+    monkeypatch.setattr(obstacles, "EFFORTS", (200, 400))
     report = obstacles.run(tmp_path, quick=True, count=4)
     rows = json.loads((tmp_path / "obstacles.json").read_text())["rows"]
     found = {(row["scene"], row["method"]): row for row in rows}
-    assert len(found) == 3 + 3 + 4
+    assert len(found) == 3 + 3 + 3 + 4 + 3 * (2 + 2)
+    assert found[obstacles.FREE, "bioik, 400 evaluations"]["distances"] == 192
     assert found[obstacles.BALL, "memetic"]["solved [%]"] == 100.0
     assert found[obstacles.BALL, "memetic, obstacle unknown"]["free [%]"] == 0.0
     assert found[obstacles.SOLID, "memetic"]["free [%]"] == 100.0
