@@ -54,7 +54,7 @@ def value_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jaco
         jacobian[k, row] += scale * difference if math.isfinite(difference) else 0.0
 
 
-VALUE = declare(TermKind(30, "value", "", 1, value_residual, value_jacobian))
+VALUE = declare(TermKind(31, "value", "", 1, value_residual, value_jacobian))
 
 
 def gradient_calls(terms: Any) -> int:
