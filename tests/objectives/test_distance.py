@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial import cKDTree
 
-from memetik import Body, Joint, Link, Shape, load, transform
+from memetik import Body, Joint, Link, Shape, load, transform, translation
 from memetik.errors import ProblemError, UnknownNameError
 from memetik.geometry import random_rotation
 from memetik.kernels.terms.distance import GROUP_SOLIDS
@@ -460,3 +460,29 @@ def test_hulls_move_in_place_and_travel():
     )
     away.obstacles = [Shape("hull", points=cube[:4])]
     assert problem.compiled is not compiled
+
+
+def overlapping():
+    """Six balls in a row, each of which always reaches into the one after the next."""
+    names = ["root", "a", "b", "c", "d", "e"]
+    links = [Link(name, shapes=(Shape("sphere", (0.12,)),)) for name in names]
+    joints = [
+        Joint(
+            f"j{k}", "revolute", names[k], names[k + 1], translation(0.0, 0.0, 0.1), axis=(0, 1, 0), lower=-1, upper=1
+        )
+        for k in range(5)
+    ]
+    return Body("row", links, joints)
+
+
+def test_pairs_that_always_touch_can_be_left_out():
+    body = overlapping()
+    apart = SelfDistance(body, ignore="always")
+    assert set(apart.ignored) == {("root", "b"), ("a", "c"), ("b", "d"), ("c", "e")}
+    assert not set(apart.ignored) & set(apart.pairs)
+    assert set(apart.ignored) | set(apart.pairs) == set(SelfDistance(body).pairs)
+    touching = body.with_touching()
+    assert {frozenset(pair) for pair in apart.ignored} <= touching.touching
+    assert SelfDistance(touching).pairs == apart.pairs
+    with pytest.raises(ProblemError, match="'always'"):
+        SelfDistance(body, ignore="sometimes")

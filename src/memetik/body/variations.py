@@ -104,8 +104,16 @@ class Variations:
             self._body, most=most, kinds=kinds, gain=gain, of=of, links=links, roots=roots, save=save, progress=progress
         ).body
 
-    def with_touching(self, pairs: Iterable[Iterable[str]]) -> Body:
-        """The body with more pairs of links whose contact does not count, such as `find_collision_pairs(body).touching`."""
+    def with_touching(self, pairs: Iterable[Iterable[str]] | None = None) -> Body:
+        """The body with more pairs of links whose contact does not count, such as `find_collision_pairs(body).touching`.
+
+        Without pairs those that always touch: at home, or in at least 95 % of 1,000 random postures. So do the covers of links
+        that are close to each other in every posture (`with_shapes`), such as a shoulder and the chest. `touching` lists them.
+        """
+        if pairs is None:
+            from memetik.collision import always_touching  # it measures, which bodies do not
+
+            return cut.rebuilt(self._body, touching=[*self._body.touching, *always_touching(self._body)])
         more = several(pairs, BodyError, "pairs of links that touch", "[('hand', 'arm')]")
         return cut.rebuilt(self._body, touching=[*self._body.touching, *more])
 

@@ -34,6 +34,7 @@ Reason = Literal["adjacent", "default", "always", "never", "sometimes"]
 REASONS: tuple[Reason, ...] = ("adjacent", "default", "always", "never", "sometimes")
 MOST = 1_000_000_000
 BLOCK = 512  # samples between two looks at the line of progress
+LOOK = 1_000  # samples that tell which pairs always touch
 SHOWN = 40  # pairs in the printed table
 
 
@@ -174,6 +175,12 @@ def find_collision_pairs(
             reason = "sometimes" if verdict == "met" else "never"
         found[pair] = LinkPair(*pair, reason, part, proved)
     return CollisionPairs(body, samples, tuple(found[pair] for pair in every))
+
+
+def always_touching(body: Body, links: Sequence[str] | None = None) -> frozenset[frozenset[str]]:
+    """The pairs that are in contact at home or in nearly all of a thousand random postures, as covers of neighbours are."""
+    found = find_collision_pairs(body, LOOK, links=links, boxes=0, progress=False)
+    return frozenset(frozenset(pair[:2]) for pair in found.of("default", "always"))
 
 
 def _named(body: Body, links: Sequence[str]) -> list[str]:

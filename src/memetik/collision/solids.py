@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from memetik.body import Body, Shape
 from memetik.body.hull import neighbours
 from memetik.errors import ProblemError, shown
-from memetik.geometry import to_quaternion
+from memetik.geometry import rotation_matrix, to_quaternion
 from memetik.geometry.checks import real_array, several
 from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_SOLIDS
@@ -167,7 +167,7 @@ def ball_rows(centers: Array, radius: float) -> Array:
 
 
 def group(frame: int, solids: Iterable[Array]) -> Array:
-    """The numbers of solids that ride on one frame (its row; -1 for the world), with a ball around all of them."""
+    """The numbers of solids that ride on one frame (its row; -1 for the world), with a ball and a box around all of them."""
     parts = list(solids)
     rows = np.array([numbers[:SOLID_DATA] for numbers in parts])
     centers = rows[:, 4:7]
@@ -176,7 +176,16 @@ def group(frame: int, solids: Iterable[Array]) -> Array:
     radii = np.maximum(np.linalg.norm(boxes, axis=1), capsules) + rows[:, SOLID_BALL]  # around both views of a cylinder
     center = 0.5 * ((centers - radii[:, None]).min(axis=0) + (centers + radii[:, None]).max(axis=0))
     radius = float((np.linalg.norm(centers - center, axis=1) + radii).max())
-    return np.concatenate([[frame], center, [radius, len(rows)], stack(parts)])
+    box = np.zeros(3) if frame < 0 else (np.abs(centers - center) + _half_sizes(rows)).max(axis=0)
+    return np.concatenate([[frame], center, [radius, len(rows)], box, stack(parts)])
+
+
+def _half_sizes(rows: Array) -> Array:
+    """How far solids extend from their middle along the axes of their frame, both views of a cylinder."""
+    turns = np.abs(np.array([rotation_matrix(row[:4]) for row in rows]))
+    disc, ball = rows[:, SOLID_DISC, None], rows[:, SOLID_BALL, None]
+    box = (turns @ rows[:, SOLID_BOX : SOLID_BOX + 3, None])[..., 0]
+    return np.asarray(box + disc * np.minimum(1.0, turns[:, :, 0] + turns[:, :, 1]) + ball)
 
 
 def world_groups(obstacles: object, name: str) -> tuple[Array, Array]:

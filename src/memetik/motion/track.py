@@ -267,7 +267,7 @@ def _followed(problem: Problem, columns: Columns, q: Array, solver: Memetic, bud
     plan = memetic_plan(c)
     scratch = plan.lease(budget.token)
     track_targets(
-        scratch.table, path, plan.attempt, q, scratch.outcome, solver.seed, budget.evaluations, seconds, jump
+        scratch.table, path, plan.attempt_along, q, scratch.outcome, solver.seed, budget.evaluations, seconds, jump
     )  # fmt: skip
     problem.raise_faults(scratch.clock)
     evaluations = int(scratch.outcome[EVALUATIONS])

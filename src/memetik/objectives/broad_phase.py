@@ -53,7 +53,9 @@ def pair_lists(packer: Packer, pairs: Sequence[Pair]) -> list[list[int]]:
     home = _clusters(packer.body, dict.fromkeys(each for pair in pairs for each in pair if each.link is not None))
     balls = {root: packer.numbers([root.frame, 0.0, 0.0, 0.0, radius]) for root, radius in dict.fromkeys(home.values())}
     together: dict[tuple[Group, Group | None], list[Group]] = defaultdict(list)
-    for one, two in pairs:
+    for a, b in pairs:
+        # What is in a ball with others comes second, so that a look at the ball is one at all of them.
+        one, two = (b, a) if a in home and b not in home else (a, b)
         root = home[two][0] if two in home else None
         together[one, None if one in home and home[one][0] == root else root].append(two)
     lists = []

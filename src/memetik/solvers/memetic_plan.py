@@ -13,7 +13,7 @@ from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.compiler.second_compiler import compile_ahead
 from memetik.kernels.memetic.closed_form import CLOSED_FORM_PARTS, attempt_closed_form
-from memetik.kernels.memetic.contact_search import Bare, Push, contact_stage
+from memetik.kernels.memetic.contact_search import Bare, Push, attempt_along, contact_stage, push_room
 from memetik.kernels.memetic.descent import attempt, attempt_softly
 from memetik.kernels.memetic.entry import SEARCH_FROM, search_from
 from memetik.kernels.memetic.population_poses import place_population
@@ -25,6 +25,7 @@ from memetik.kernels.memetic.refine import STEPS
 from memetik.kernels.memetic.stages import refine_stage, relax_stage, search_stage
 from memetik.kernels.problem.function_pointers import ATTEMPT, STAGE
 from memetik.kernels.problem.record import Problem as FlatProblem
+from memetik.kernels.terms.records import CONTACT
 from memetik.problem.bare import without_contacts
 from memetik.problem.compile import Compiled
 from memetik.problem.scratch import Pool, Scratch
@@ -115,6 +116,14 @@ class MemeticPlan(Pool["MemeticScratch"]):
         return lasting_address(self.local_search, ATTEMPT)
 
     @cached_property
+    def attempt_along(self) -> int:
+        """The address of the local search of a track: one that runs along surfaces where there are contacts to keep."""
+        terms = self.compiled.terms
+        if ((terms["loss"] == CONTACT) & (terms["soft"] == 0)).any() and not terms["soft"].any():
+            return lasting_address(attempt_along, ATTEMPT)
+        return self.attempt
+
+    @cached_property
     def search(self) -> int:
         """The address of the search, the first stage; compiled when first asked for."""
         return lasting_address(self.first_stage, STAGE)
@@ -201,7 +210,8 @@ class MemeticScratch(Scratch):
             return None
         own = plan.new_scratch(self.arrays.source)
         own.arrays = own.arrays._replace(clock=self.clock)  # who cancels the whole cancels this
-        push = allocate(Push, self.plan.sizes)
+        room = push_room(self.compiled.data.size, self.compiled.terms.size, self.compiled.residuals)
+        push = allocate(Push, {**self.plan.sizes, "push_numbers": room})
         guided = int(self.compiled.terms["soft"].any())
         return allocate(Bare, plan.sizes, memetic=own.memetic, push=push, guided=guided, search=plan.search)
 

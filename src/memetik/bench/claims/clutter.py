@@ -19,7 +19,7 @@ from memetik.bench.contest import Tally, race
 from memetik.bench.harness import BLOCK, Report, Row, percent, solved, spread
 from memetik.bench.judge import Judge, right, within
 from memetik.bench.peers import serial_chain
-from memetik.bench.queries import Query, Task, Wanted, ask, pose_of, target_of
+from memetik.bench.queries import Query, Task, Wanted, ask, pose_of, target_of, wish
 from memetik.bench.thesis.valkyrie import SETUPS, TASK, body_of, objectives_of
 from memetik.errors import MissingExtraError
 from memetik.geometry import random_rotation
@@ -29,6 +29,7 @@ TIP = "panda_hand"
 PANDA_TASK = Task(position=1e-5, orientation=1e-5, seconds=1.0)
 OBSTACLES = 20
 TOUCHING = 1e-6  # m; coal's own tolerance
+G1_TIPS = ("left_wrist_yaw_link", "right_wrist_yaw_link", "left_ankle_roll_link", "right_ankle_roll_link")
 SLOW = 40  # pink gets one in so many of the queries
 
 
@@ -42,11 +43,12 @@ def run(
         "clutter",
         f"{count} targets of random free postures, starts drawn the same way. panda: the hand among {OBSTACLES} spheres, "
         f"boxes and capsules, {PANDA_TASK.position:g} m and rad, its links apart from each other and from all obstacles. "
-        f"valkyrie: five objectives of Table 5.4, {TASK.position:g} m and {TASK.orientation:g} rad, all links apart. Solved: "
+        f"valkyrie: five objectives of Table 5.4; g1: poses of hands and feet, a pelvis that moves by up to a metre; both "
+        f"{TASK.position:g} m and {TASK.orientation:g} rad, all links apart. Solved: "
         "within limits and tolerances by forward kinematics, and free; by coal for the panda. Times as a Python user sees "
         f"them, processor time, setting the targets included, in blocks of {BLOCK}.",
     )
-    report.rows += _panda_rows(count, judged, peers, report.remarks) + _valkyrie_rows(count)
+    report.rows += _panda_rows(count, judged, peers, report.remarks) + _humanoid_rows(count)
     report.remarks += [
         "Not measured: PyRoki, which is not in the package registry, and cuRobo, which needs a graphics card.",
     ]
@@ -283,15 +285,21 @@ def _radius(shape: mk.Shape) -> float:
 # ---- The humanoid --------------------------------------------------------------------------------------------------
 
 
-def _valkyrie_rows(count: int) -> list[Row]:
+def _humanoid_rows(count: int) -> list[Row]:
     setup = SETUPS[-1]
-    body, objectives = body_of(setup), objectives_of(setup)
-    off = mk.SelfDistance(body)
+    g1 = mk.load("g1").with_base("xyz", lower=-1.0, upper=1.0)
+    rows = _self_rows("valkyrie, five objectives", body_of(setup), lambda: objectives_of(setup), count)
+    return rows + _self_rows("g1, hands and feet", g1, lambda: [wish("pose", link, TASK) for link in G1_TIPS], count)
+
+
+def _self_rows(problem: str, body: mk.Body, wanted: Callable[[], list[Wanted]], count: int) -> list[Row]:
+    """With and without keeping off itself, the same targets and starts, in turn."""
+    objectives = wanted()
     queries = free_queries(body, objectives, [mk.SelfDistance(body)], BLOCK + count)
     alone, good = mk.Problem(body, mk.SelfDistance(body)), right(body, objectives, TASK)
     problems = {
         "memetik, may touch itself": mk.Problem(body, objectives),
-        "memetik": mk.Problem(body, [*objectives_of(setup), off]),
+        "memetik": mk.Problem(body, [*wanted(), mk.SelfDistance(body)]),
     }
 
     def examine(solution: mk.Solution, query: Query) -> tuple[bool, bool]:
@@ -299,7 +307,7 @@ def _valkyrie_rows(count: int) -> list[Row]:
         return within(body, solution.q) and good(solution, query), free
 
     tallies = race(
-        [ask(problem, "memetic", mk.Budget()) for problem in problems.values()], queries[BLOCK:], "valkyrie", judge=examine,
+        [ask(each, "memetic", mk.Budget()) for each in problems.values()], queries[BLOCK:], body.name, judge=examine,
         warm_up=queries[:BLOCK], clock=time.process_time,
     )  # fmt: skip
-    return [_row("valkyrie, five objectives", name, tally) for name, tally in zip(problems, tallies, strict=True)]
+    return [_row(problem, name, tally) for name, tally in zip(problems, tallies, strict=True)]

@@ -31,12 +31,11 @@ from memetik.kernels.terms.distance import (
     LIST_OTHERS,
     LIST_SECOND,
     balls_apart,
-    from_point,
+    beyond_box,
     group_pose,
-    solid_center,
     solid_pose,
 )
-from memetik.kernels.terms.geometry.solids import SOLID_DATA, apart, radius
+from memetik.kernels.terms.geometry.solids import SOLID_DATA, apart, moved, radius, three
 
 cuda: Any = numba.cuda  # it has no types
 read = card_reader(Look)
@@ -52,9 +51,9 @@ def look_kernel(hulls: bool, motions: int, frames: int, n: int, rest: int) -> An
     """
     numbers, places, more_places = 2 * rest, 2 * CLOSE, 4 * CLOSE
     place_body, translate = Translator()(place), term_translator(hulls)
-    far, measure, to_point = translate(balls_apart), translate(apart), translate(from_point)
-    pose_of, solid_at, center_of = translate(group_pose), translate(solid_pose), translate(solid_center)
-    around = translate(radius)
+    far, measure, beyond = translate(balls_apart), translate(apart), translate(beyond_box)
+    pose_of, solid_at, around = translate(group_pose), translate(solid_pose), translate(radius)
+    move, vector = translate(moved), translate(three)
 
     @cuda.jit(device=True)
     def nearest_of(data, world, close, noted, solids, least):
@@ -68,8 +67,8 @@ def look_kernel(hulls: bool, motions: int, frames: int, n: int, rest: int) -> An
             while pair < noted and held < CLOSE:
                 one, two = int(close[2 * pair]), int(close[2 * pair + 1])
                 s, t = one + GROUP_SOLIDS + i * SOLID_DATA, two + GROUP_SOLIDS + j * SOLID_DATA
-                ax, ay, az = center_of(data, pose_of(data, world, one), s)
-                bx, by, bz = center_of(data, pose_of(data, world, two), t)
+                ax, ay, az = move(pose_of(data, world, one), vector(data, s + 4))
+                bx, by, bz = move(pose_of(data, world, two), vector(data, t + 4))
                 free = max(least + around(data, s) + around(data, t), 0.0)
                 if (ax - bx) ** 2 + (ay - by) ** 2 + (az - bz) ** 2 < free * free:
                     solids[4 * held], solids[4 * held + 1], solids[4 * held + 2], solids[4 * held + 3] = one, s, two, t
@@ -86,8 +85,8 @@ def look_kernel(hulls: bool, motions: int, frames: int, n: int, rest: int) -> An
                     p = solid_at(data, pose_of(data, world, int(solids[4 * at])), s)
                     q = solid_at(data, pose_of(data, world, int(solids[4 * at + 2])), t)
                     if (
-                        to_point(data, q, t, p) - around(data, s) < least
-                        and to_point(data, p, s, q) - around(data, t) < least
+                        beyond(data, q, t, p, s, around(data, s), least) < least
+                        and beyond(data, p, s, q, t, around(data, t), least) < least
                     ):
                         least = min(least, measure(data, p, s, q, t, least)[0])
                 at += 1

@@ -7,16 +7,18 @@ where all else is satisfied already. If that fails, the next start is the postur
 best, and after these a random one.
 
 Of the many rows that contacts may take, most are empty. The descent leaves these out, because a step takes the square of
-the rows at least.
+the rows at least. Of the many pairs it measures those only that were near when it last looked, until something has moved so
+far that others can be near; and those that it finds close are the ones of which it takes the Jacobian.
 """
 
 import math
 from typing import NamedTuple
 
 from memetik.kernels.compiler.clock import now
-from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.compiler.jit import jit, jit_fast, jit_part
 from memetik.kernels.compiler.random import seed_stream
-from memetik.kernels.compiler.record import Array, floats, reader, records
+from memetik.kernels.compiler.record import Array, floats, integers, reader, records
+from memetik.kernels.math.linear import factorise, substitute
 from memetik.kernels.memetic.descent import DAMPING, LONGEST_STEP, STALL, STALLS, STEPS
 from memetik.kernels.memetic.population_poses import take_best
 from memetik.kernels.memetic.record import MemeticArrays, SearchScratch, memetic_arrays
@@ -24,21 +26,44 @@ from memetik.kernels.memetic.search import SHARE, rank
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, TIMED_OUT, remember, spent
 from memetik.kernels.problem.evaluate import measure, place
 from memetik.kernels.problem.function_pointers import call_attempt, call_stage
-from memetik.kernels.problem.least_squares import LEAST_DAMPING, bounded_step, linear_model, take_step
+from memetik.kernels.problem.least_squares import (
+    LEAST_DAMPING,
+    bounded_step,
+    linear_model,
+    shorten,
+    step_by_variables,
+    stop_at_limits,
+    take_step,
+)
 from memetik.kernels.problem.limits import sample
 from memetik.kernels.problem.record import VARIABLE, Problem
 from memetik.kernels.problem.solve import begin_solve, end_solve
 from memetik.kernels.problem.verify import CLOSEST, REACHED, verify
 from memetik.kernels.problem.workspace import Workspace
+from memetik.kernels.terms.distance import CONTACT_DATA, DISTANCE_FOUND, DISTANCE_LISTS, DISTANCE_MARGIN, near_lists
 from memetik.kernels.terms.records import CONTACT, TERM
+
+ALONG = 0.01  # of the margin: how far from a surface a track runs along it
+SLACK = 0.1  # m; pairs that are so much farther apart than they should be are looked at again when something has moved half of it
 
 
 class Push(NamedTuple):
-    """The whole problem with the rows that are in use only."""
+    """The whole problem with the pairs that are near, and with the rows that are in use only."""
 
-    terms: Array = records(TERM, "terms")
+    near: Array = records(TERM, "terms")  # with the pairs that are near
+    terms: Array = records(TERM, "terms")  # with those that are too close, and their rows
     variables: Array = records(VARIABLE, "variables")
     residual: Array = floats("residuals")
+    rows: Array = integers("residuals")  # that a variable moves
+    data: Array = floats(
+        "push_numbers"
+    )  # of the problem; behind them, for each contact, the pairs that are near and too close
+    world: Array = floats("frames", 3)  # where the frames were when the pairs that are near were found
+
+
+def push_room(numbers: int, terms: int, residuals: int) -> int:
+    """How many numbers a Push has for a problem of so many."""
+    return 2 * (numbers + DISTANCE_LISTS * terms) + CONTACT_DATA * residuals
 
 
 class Bare(NamedTuple):
@@ -87,9 +112,41 @@ def next_start(whole, bare, starts, run):
 
 
 @jit_part
+def take_near_pairs(problem, push, work):
+    """Find the pairs that are near at a posture that was just placed, and make room for those that are too close."""
+    end = problem.data.size
+    for t in range(problem.terms.size):
+        push.near[t] = problem.terms[t]
+        if problem.terms[t].loss != CONTACT:
+            continue
+        near, source = end, problem.terms[t].numbers
+        lists, close = near_lists(problem.terms[t], push.data, work.world, SLACK, near + DISTANCE_LISTS)
+        for k in range(DISTANCE_LISTS):
+            push.data[near + k] = push.data[close + k] = push.data[source + k]
+        push.data[near + DISTANCE_FOUND] = close
+        push.near[t].numbers, push.near[t].count = near, lists
+        end = close + DISTANCE_LISTS + problem.terms[t].rows * CONTACT_DATA
+    for f in range(push.world.shape[0]):
+        for i in range(3):
+            push.world[f, i] = work.world[f, 4 + i]
+
+
+@jit_part
+def are_near_pairs_known(push, work):
+    """Whether no frame has moved so far that other pairs can be too close."""
+    for f in range(push.world.shape[0]):
+        square = 0.0
+        for i in range(3):
+            square += (work.world[f, 4 + i] - push.world[f, i]) ** 2
+        if square > 0.25 * SLACK * SLACK:
+            return False
+    return True
+
+
+@jit_part
 def leave_out_empty_rows(problem, push, work):
     """The problem and the workspace at a posture that was just measured, with no more rows for contacts than are close."""
-    terms, variables, affects = problem.terms, problem.variables, problem.affects
+    terms, variables, affects = push.near, problem.variables, problem.affects
     n, m = work.jacobian.shape
     for k in range(n):
         push.variables[k] = variables[k]
@@ -103,6 +160,7 @@ def leave_out_empty_rows(problem, push, work):
         if terms[t].loss == CONTACT:
             while rows > 1 and work.residual[first + rows - 1] == 0.0:
                 rows -= 1
+            push.terms[t].numbers, push.terms[t].count = int(push.data[terms[t].numbers + DISTANCE_FOUND]), 0
         for i in range(rows):
             push.residual[row + i] = work.residual[first + i]
         push.terms[t].row, push.terms[t].rows = row, rows
@@ -116,7 +174,7 @@ def leave_out_empty_rows(problem, push, work):
             push.variables[k].row_begin = 0
     s = min(n, row)
     less = Problem(
-        problem.nodes, problem.frames, push.terms, push.variables, problem.limits, problem.data, affects,
+        problem.nodes, problem.frames, push.terms, push.variables, problem.limits, push.data, affects,
         problem.blocks[:0], problem.order, problem.balls, problem.mounts,
     )  # fmt: skip
     return less, Workspace(
@@ -127,22 +185,134 @@ def leave_out_empty_rows(problem, push, work):
     )  # fmt: skip
 
 
+@jit_fast
+def step_by_few_residuals(variables, damping, rows, work):
+    """The step of least_squares.py through a system as large as the residuals, of which each variable moves few.
+
+    Contacts are the last residuals, so what an arm moves is its own target, at the beginning, and some of these.
+    """
+    n, m = work.jacobian.shape[0], work.residual.size
+    for i in range(m):
+        work.right[i] = work.residual[i]
+        for j in range(i + 1):
+            work.system[i, j] = 0.0
+        work.system[i, i] = damping
+    for k in range(n):
+        work.step[k] = 0.0
+        if work.free[k] == 0.0:
+            continue
+        count = 0
+        for i in range(variables[k].row_begin, variables[k].row_end):
+            rows[count] = i
+            count += 1 if work.jacobian[k, i] != 0.0 else 0
+        ease = damping / (damping + work.diagonal[k])
+        pull = work.gradient[k] / (damping + work.diagonal[k])
+        for p in range(count):
+            i = rows[p]
+            work.right[i] -= work.jacobian[k, i] * pull
+            a = work.jacobian[k, i] * ease
+            for q in range(p + 1):
+                work.system[i, rows[q]] += a * work.jacobian[k, rows[q]]
+    factorise(work.system, m)
+    substitute(work.system, m, work.right)
+    for k in range(n):
+        if work.free[k] != 0.0:
+            s = 0.0
+            for i in range(variables[k].row_begin, variables[k].row_end):
+                s += work.jacobian[k, i] * work.right[i]
+            work.step[k] = -(damping * s + work.gradient[k]) / (damping + work.diagonal[k])
+
+
+@jit_part
+def bounded_push(problem, x, damping, rows, work):
+    """The bounded step of least_squares.py, with few residuals of many for each variable."""
+    for k in range(x.size):
+        work.trial[k] = 0.0
+    for _ in range(2):
+        if work.residual.size <= work.step.size:
+            step_by_few_residuals(problem.variables, damping, rows, work)
+        else:
+            step_by_variables(problem.variables, damping, work)
+        for k in range(x.size):
+            work.step[k] += work.trial[k]
+        if not stop_at_limits(problem, x, LONGEST_STEP, work):
+            break
+    shorten(LONGEST_STEP, work)
+
+
+@jit_part
+def held(terms, data, residual):
+    """The part of the squared error that is of pairs far enough apart, if not by the margin."""
+    total = 0.0
+    for t in range(terms.size):
+        term = terms[t]
+        if term.loss == CONTACT and not term.soft:
+            for i in range(term.row, term.row + term.rows):
+                if residual[i] <= data[term.numbers + DISTANCE_MARGIN]:
+                    total += (term.scale * residual[i]) ** 2
+    return total
+
+
+@jit_part
+def hold(terms, data, residual, aim):
+    """Let these pairs stay as they are, and bring the others apart by this share of the margin.
+
+    To push them on to the margin, which some cannot reach, takes twice the evaluations on a humanoid, for nothing: they are free.
+    """
+    for t in range(terms.size):
+        term = terms[t]
+        if term.loss == CONTACT:
+            margin = data[term.numbers + DISTANCE_MARGIN]
+            for i in range(term.row, term.row + term.rows):
+                residual[i] = residual[i] - (1.0 - aim) * margin if residual[i] > margin else 0.0
+
+
 @jit
-def push_out(problem, push, x, run, work):
-    """The descent of descent.py from a posture where something touches, without the empty rows of contacts."""
+def attempt_along(problem, x, run, work):
+    """One attempt of a track that may run along a surface: the descent of descent.py, which lets be what does not touch.
+
+    One that aims at the margin, and ends within it, comes back from it in the next step: it chatters.
+    """
     last, failures = math.inf, 0
     for step in range(STEPS + 1):
         place(problem.nodes, problem.frames, x, work.poses, work.world)
         run.outcome[EVALUATIONS] += 1.0
         error, hard, satisfied = measure(problem.terms, problem.data, work.world, x, 0.0, work.residual)
         remember(x, hard, run, work)
+        error = max(error - held(problem.terms, problem.data, work.residual), 0.0)
+        failures = failures + 1 if error > STALL * last else 0
+        if satisfied or failures >= STALLS or step == STEPS or not math.isfinite(error) or spent(run):
+            return satisfied
+        last = error
+        hold(problem.terms, problem.data, work.residual, ALONG)
+        linear_model(problem, x, 0.0, work)
+        bounded_step(problem, x, DAMPING * 0.5 * error + LEAST_DAMPING, LONGEST_STEP, work)
+        take_step(x, problem, work)
+    return False
+
+
+@jit
+def push_out(problem, push, x, run, work):
+    """The descent of descent.py from a posture where something touches, without the empty rows of contacts."""
+    last, failures = math.inf, 0
+    for k in range(problem.data.size):
+        push.data[k] = problem.data[k]
+    for step in range(STEPS + 1):
+        place(problem.nodes, problem.frames, x, work.poses, work.world)
+        run.outcome[EVALUATIONS] += 1.0
+        if step == 0 or not are_near_pairs_known(push, work):
+            take_near_pairs(problem, push, work)
+        error, hard, satisfied = measure(push.near, push.data, work.world, x, 0.0, work.residual)
+        remember(x, hard, run, work)
+        error = max(error - held(push.near, push.data, work.residual), 0.0)
         failures = failures + 1 if error > STALL * last else 0
         if satisfied or failures >= STALLS or step == STEPS or not math.isfinite(error) or spent(run):
             return satisfied
         last = error
         less, view = leave_out_empty_rows(problem, push, work)
+        hold(less.terms, less.data, view.residual, 1.0)
         linear_model(less, x, 0.0, view)
-        bounded_step(less, x, DAMPING * 0.5 * error + LEAST_DAMPING, LONGEST_STEP, view)
+        bounded_push(less, x, DAMPING * 0.5 * error + LEAST_DAMPING, push.rows, view)
         take_step(x, less, view)
     return False
 

@@ -1,0 +1,45 @@
+"""A track whose way is blocked runs along what blocks it, without going to and fro."""
+
+import numpy as np
+import pytest
+
+from memetik import Body, Distance, Joint, Link, Position, Problem, Shape, solve, track, translation
+
+
+def arm():
+    """Four links in a plane with a rod at the end, which is in the way of the tip."""
+    rod = Shape("box", (0.06, 0.06, 0.2), translation(0.0, 0.0, 0.1))
+    links = [Link("root"), Link("a"), Link("b"), Link("c"), Link("d", shapes=(rod,))]
+    names = [link.name for link in links]
+    joints = [
+        Joint(f"j{k}", "revolute", names[k], names[k + 1], translation(0.0, 0.0, 0.3 if k else 0.0), axis=(0, 1, 0),
+              lower=-2.5, upper=2.5)
+        for k in range(4)
+    ]  # fmt: skip
+    return Body("arm", links, joints)
+
+
+def turns_back(q):
+    """In how many steps the fastest joint goes back from where it came."""
+    v = np.diff(q, axis=0)
+    fastest = np.abs(v[1:]).argmax(axis=1)
+    rows = np.arange(len(fastest))
+    return int((v[1:][rows, fastest] * v[:-1][rows, fastest] < 0.0).sum())
+
+
+@pytest.mark.quick
+def test_the_joints_do_not_chatter_along_a_wall():
+    body = arm()
+    wall = Shape("box", (0.2, 1.0, 2.0), translation(0.6, 0.0, 0.6))  # its near side is at x = 0.5
+    steps = 60
+    path = np.stack([np.full(steps, 0.45), np.zeros(steps), np.linspace(0.3, 0.65, steps)], axis=1)
+    tip = Position("d", path[0], tolerance=1e-4)
+    apart = Distance("d", [wall])
+    problem = Problem(body, [tip, apart])
+    start = solve(problem, np.array([0.3, 0.9, 0.6, -0.6])).q
+    found = track(problem, {tip: path}, start)
+    assert found.success
+    assert found.errors[apart].max() == 0.0
+    free = track(Problem(body, [alone := Position("d", path[0], tolerance=1e-4)]), {alone: path}, start)
+    assert turns_back(found.q) <= turns_back(free.q)
+    assert np.abs(np.diff(found.q, axis=0)).max() < 0.025  # steps that aim at the margin are up to 0.04 rad long
