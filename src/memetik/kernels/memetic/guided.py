@@ -26,7 +26,7 @@ from memetik.kernels.problem.record import solve_arrays
 from memetik.kernels.problem.solve import begin_solve
 from memetik.kernels.terms.springs import rest_at_start
 
-# A step that gains less than this share of the squared error ends a frame: what is left of the error does not tell postures apart.
+# A step that gains less than this share of the squared error ends a frame: what is left does not tell postures apart.
 SETTLED = 1e-10
 LEAST_PIVOT = 1e-30  # a pivot that rounding has lost is replaced by this
 
