@@ -157,6 +157,7 @@ from .solvers.stepping import Pseudoinverse as Pseudoinverse
 from .solvers.stepping import SelectivelyDampedLeastSquares as SelectivelyDampedLeastSquares
 from .solvers.stepping import SVDDampedLeastSquares as SVDDampedLeastSquares
 from .solvers.stepping import Transpose as Transpose
+from .studio.view import view as view
 from .write.cover import draw_cover as draw_cover
 from .write.evolved import draw_evolved as draw_evolved
 from .write.film import draw_motion as draw_motion
@@ -165,3 +166,4 @@ from .write.motion_file import write_motion as write_motion
 from .write.picture import draw as draw
 from .write.picture import draw_many as draw_many
 from .write.reachability import draw_reachability as draw_reachability
+from .write.urdf import write_urdf as write_urdf

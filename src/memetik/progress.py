@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from html import escape
 from typing import TypeVar
 
 __all__ = ["Progress", "Report", "Tally", "announce", "progress", "teller"]
@@ -55,8 +56,34 @@ class Tally:
             print(CLEAR, end="", file=sys.stderr, flush=True)
 
 
+class Cell:
+    """A bar in the cell of a notebook, which is redrawn in place and goes away at the end."""
+
+    def __init__(self) -> None:
+        from IPython.display import HTML, display
+
+        self._html = HTML
+        self._handle = display(HTML(""), display_id=True)
+
+    def show(self, share: float, text: str) -> None:
+        """Draw the bar, up to this share of it, with a text behind it."""
+        bar = f'<progress max="1" value="{share:.4f}" style="width:240px;vertical-align:middle"></progress>'
+        self._handle.update(self._html(f"<div>{bar} <code>{escape(text)}</code></div>"))
+
+    def close(self) -> None:
+        """Leave an empty cell."""
+        self._handle.update(self._html(""))
+
+
+def in_notebook() -> bool:
+    """Whether a kernel of Jupyter runs this program; its stderr is no terminal and knows no carriage return."""
+    shell = sys.modules.get("IPython")
+    found = shell.get_ipython() if shell is not None and hasattr(shell, "get_ipython") else None
+    return getattr(found, "kernel", None) is not None
+
+
 class Progress:
-    """`show(done)` redraws the line now and then, `close()` wipes it. Silent if stderr is a file.
+    """`show(done)` redraws the line now and then, `close()` wipes it; in a notebook it is a bar. Silent if stderr is a file.
 
     patience [s]: jobs that end sooner leave the terminal alone.
     """
@@ -67,24 +94,32 @@ class Progress:
         self._due = self._begin + patience
         self._shown = False
         self._first: int | None = None  # what was done before the clock started
+        self._cell: Cell | None = None
 
     def show(self, done: int) -> None:
         """Say how far it is, unless that was said a moment ago."""
         if self._first is None:
             self._first = done
         now = time.monotonic()
-        if now < self._due or not sys.stderr.isatty():
+        notebook = now >= self._due and in_notebook()
+        if now < self._due or not (notebook or sys.stderr.isatty()):
             return
         self._shown, self._due = True, now + EVERY
         text = f"{self.label}: {100 * done // max(self.total, 1)} %"
         if self.rate and done > self._first:
             rate = (done - self._first) / (now - self._begin)
             text += f" of {self.total:,}, {rate:,.0f} a second, {_clock((self.total - done) / rate)} left"
-        print(f"\r{text}\033[K", end="", file=sys.stderr, flush=True)
+        if notebook:
+            self._cell = self._cell or Cell()
+            self._cell.show(done / max(self.total, 1), text)
+        else:
+            print(f"\r{text}\033[K", end="", file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Leave the terminal as it was."""
-        if self._shown:
+        """Leave the terminal, or the notebook, as it was."""
+        if self._cell is not None:
+            self._cell.close()
+        elif self._shown:
             print(CLEAR, end="", file=sys.stderr, flush=True)
 
 

@@ -36,7 +36,7 @@ NEEDED = frozenset({
     "Elman.train.hidden", "Elman.train.paths", "Elman.train.steps", "Elman.train.epochs", "SupportVectors.train.samples",
     "reachability.voxel", "reachability.orientations", "reachability.budget", "reachability.threads", "solve_files.anew",
     "solve_files.threads", "Shape.size", "World.move.pose", "Motion.mirrored.normal", "find_collision_pairs.samples",
-    "find_collision_pairs.boxes", "Body.attach.prefix",
+    "find_collision_pairs.boxes", "Body.attach.prefix", "view.open",
 })  # fmt: skip
 
 # What is asked for by an index, or called itself.
@@ -324,6 +324,11 @@ ARGUMENTS: dict[str, Any] = {
     "hidden": lambda: 3,
     "history": history,
     "joint": lambda: "joint_1",
+    "joint_names": lambda: ("joint_1", "joint_2", "joint_3"),
+    "view.path": lambda: "view.html",
+    "open": lambda: False,
+    "write_urdf.path": lambda: "body.urdf",
+    **{f"{table}.save.path": (lambda: "table.csv") for table in ("BatchSolution", "Track")},
     "joints": lambda: (mk.Joint("turn", "revolute", "base", "tip"),),
     "jumped": lambda: np.zeros(1, dtype=bool),
     "kind": lambda: "revolute",

@@ -27,6 +27,7 @@ from memetik.objectives import Objective, Pose, Position
 from memetik.problem import Problem
 from memetik.problem.seed import checked_seed
 from memetik.progress import Report, teller
+from memetik.rich import Rich
 from memetik.solution.reach import reach
 from memetik.solvers import Budget
 from memetik.solvers.budget import checked_budget
@@ -49,7 +50,7 @@ _EXPECTED = {
 
 
 @dataclass(frozen=True, eq=False)
-class Reachability:
+class Reachability(Rich):
     """A grid of voxels; what is known of each is measured at its centre."""
 
     body: str
@@ -85,6 +86,10 @@ class Reachability:
     def mean(self) -> float:
         """The share of orientations, averaged over what can be reached."""
         return float(self.fraction[self.position].mean()) if self.position.any() else 0.0
+
+    def __repr__(self) -> str:
+        reached = f"{int(self.position.sum()):,} voxels of {self.voxel:g} m, {self.volume:.3g} m³"
+        return f"<Reachability: {self.tip} of {self.body}, {reached}>"
 
     def __str__(self) -> str:
         best = float(self.fraction.max(initial=0.0))

@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError, RowError, TruthError, said, shown
+from memetik.export import Table, TableColumns, by_name
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.terms.springs import rest_at_start
 from memetik.objectives import Objective
 from memetik.objectives.objective import Target
 from memetik.problem import Problem
 from memetik.problem.columns import copy_problem
-from memetik.solution import Solution, Status
+from memetik.rich import Rich
+from memetik.solution import Solution, Status, title
 from memetik.solution.words import duration
 from memetik.types import Array
 
@@ -40,7 +42,7 @@ class Answers(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BatchSolution:
+class BatchSolution(Table, Rich):
     """A joint vector for every row of targets, and what became of each.
 
     `batch[k]` is the Solution of row k; a slice, a mask or a list of rows gives a BatchSolution of those:
@@ -109,6 +111,24 @@ class BatchSolution:
             else:
                 found[objective] = terms if np.ndim(objective.error(np.zeros(terms.shape[1]))) else terms[:, 0]
         return found
+
+    def to_columns(self) -> TableColumns:
+        """A row for each problem: success, status, the value of every joint, the errors of every objective by its name,
+        evaluations and seconds."""
+        columns: TableColumns = {
+            "success": self.success,
+            "status": np.array([Status(code).name for code in self.status.tolist()]),
+            **by_name(self.problem.body.joint_names, self.q),
+        }
+        for objective, errors in self.errors.items():
+            label = f"error of {title(objective)}"
+            while label in columns:
+                label += "_"
+            if errors.ndim == 1:
+                columns[label] = errors
+            else:
+                columns |= by_name([f"{label}, position", f"{label}, orientation"], errors)
+        return {**columns, "evaluations": self.evaluations, "seconds": self.row_seconds}
 
     @overload
     def __getitem__(self, rows: int | np.integer) -> Solution: ...

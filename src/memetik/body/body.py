@@ -28,6 +28,7 @@ from memetik.geometry.checks import frozen, mapping, real_array, real_number, se
 from memetik.geometry.transform import frozen_transform
 from memetik.kernels.body.forward import frame_matrices
 from memetik.kernels.body.jacobian import frame_jacobian
+from memetik.rich import Rich
 from memetik.types import Array
 
 _FLOAT = np.dtype(np.float64)
@@ -37,7 +38,7 @@ def _checked_root(root: TransformLike) -> Array:
     return frozen_transform(root, BodyError, "bad root", name="root")
 
 
-class Body(Variations):
+class Body(Variations, Rich):
     """An articulated body. It never changes: every method that alters something returns a new body.
 
     A joint vector q has one number for each of `joint_names`, the free variables, depth-first from the root. Fixed and

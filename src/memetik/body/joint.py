@@ -154,6 +154,10 @@ class Joint:
             if speed < 0.0:
                 raise BodyError(f"{where}: a velocity or acceleration limit is negative ({speed:g}).")
 
+    def __repr__(self) -> str:
+        mimics = f", mimics {self.mimic.source!r}" if self.mimic is not None else ""
+        return f"<Joint {self.name!r}: {self.kind}, {self.parent!r} to {self.child!r}{mimics}>"
+
     @property
     def dof(self) -> int:
         """How many scalar variables the kind has (a mimic joint still counts as one here)."""

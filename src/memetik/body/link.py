@@ -84,6 +84,12 @@ class Shape:
         place = frozen_transform(self.link_from_shape, BodyError, f"a {self.kind} has a bad origin")
         set_field(self, "link_from_shape", place)
 
+    def __repr__(self) -> str:
+        size = (
+            f"{len(self.points)} points" if self.points is not None else " x ".join(f"{each:g}" for each in self.size)
+        )
+        return f"<Shape {self.kind} {size}{' of ' + self.mesh if self.mesh else ''}>"
+
     @cached_property
     def hull(self) -> Hull:
         """Corners and triangles of a hull, in the axes of the shape, without its radius."""
@@ -152,6 +158,9 @@ class Link:
                 self, shapes, all_of(getattr(self, shapes), Shape, f"{where}: {shapes}", "mk.Shape('sphere', (0.1,))")
             )
 
+    def __repr__(self) -> str:
+        return f"<Link {self.name!r}: {self.mass:g} kg, {len(self.shapes)} shapes, {len(self.visuals)} visuals>"
+
 
 _NO_OFFSET = frozen(np.eye(4))
 
@@ -169,6 +178,9 @@ class Frame:
         if self.link_from_frame is not _NO_OFFSET:
             matrix = as_transform(self.link_from_frame, name="link_from_frame")
             object.__setattr__(self, "link_from_frame", frozen(matrix))
+
+    def __repr__(self) -> str:
+        return f"<Frame {self}>"
 
     def __str__(self) -> str:
         x, y, z = self.link_from_frame[:3, 3]

@@ -42,3 +42,7 @@ class Poses(Mapping[str, Array]):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def __repr__(self) -> str:
+        many = f" at {len(self.array)} joint vectors" if self.array.ndim == 4 else ""
+        return f"<Poses of {len(self)} links{many}>"

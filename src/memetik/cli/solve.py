@@ -16,11 +16,10 @@ from memetik.cli.options import add_body, add_command, add_common, add_number, a
 from memetik.cli.targets import Tip, add_targets, objectives, points
 from memetik.files import writable_file
 from memetik.problem import checked_seed
-from memetik.solution import columns, count, measures, title
+from memetik.solution import columns, count
 from memetik.types import Array
 
 NOT_REACHED = 1
-_SPENT = ("seconds", "compile_seconds", "evaluations", "attempts", "timed_out", "start_moved")
 
 
 def add_commands(commands: Any) -> None:
@@ -156,22 +155,6 @@ def _people(solutions: list[mk.Solution]) -> str:
 
 
 def _plain(solution: mk.Solution) -> dict[str, Any]:
-    """A solution as JSON takes it."""
-    names = solution.problem.body.joint_names
-    plain = {
-        "body": solution.problem.body.name,
-        "method": solution.method,
-        "success": solution.success,
-        "status": solution.status.name,
-        "q": {name: _finite(value) for name, value in zip(names, solution.q.tolist(), strict=True)},
-        "objectives": [
-            {**row._asdict(), "objective": title(row.objective), "error": _finite(row.error)}
-            for row in measures(solution)
-        ],
-        **{name: getattr(solution, name) for name in _SPENT},
-    }
+    """A solution as JSON takes it, with the reason if it failed."""
+    plain = solution.to_dict()
     return plain if solution.success else {**plain, "explanation": solution.explain()}
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None  # JSON has no NaN

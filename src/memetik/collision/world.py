@@ -16,7 +16,7 @@ from memetik.body.link import all_of
 from memetik.collision.solids import GROUP_OF_ONE, ball, group, hull_middle, put_points, renew_kernels, shape_of, solid
 from memetik.errors import BodyError, ProblemError, known, shown
 from memetik.geometry import TransformLike
-from memetik.geometry.checks import frozen, instance, real_array, several, text, whole_number
+from memetik.geometry.checks import flag, frozen, instance, real_array, several, text, whole_number
 from memetik.geometry.rotation import quaternion_of_matrix
 from memetik.geometry.transform import frozen_transform, invert
 from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_SOLIDS
@@ -226,8 +226,9 @@ class World(Mapping[str, Obstacle]):
 
     def enable(self, name: str, enabled: bool = True) -> None:
         """Let an obstacle count again, or, with False, as if it were not there."""
+        counts = flag(enabled, ProblemError, "enabled")
         with self._lock:
-            self._obstacles[name] = dataclasses.replace(self[name], enabled=bool(enabled))
+            self._obstacles[name] = dataclasses.replace(self[name], enabled=counts)
             self._place(name)
             self._tell_all(False, self._has_fields(name))
 

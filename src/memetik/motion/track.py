@@ -7,12 +7,13 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError
+from memetik.export import Table, TableColumns, by_name, joint_trajectory
 from memetik.geometry.checks import flag, real_number
 from memetik.kernels.body.balls import angle_between
 from memetik.kernels.compiler.compile_time import split_time
@@ -32,6 +33,7 @@ from memetik.problem.columns import Columns, target_columns
 from memetik.problem.compile import Compiled
 from memetik.problem.scratch import Scratch
 from memetik.problem.seed import checked_seed
+from memetik.rich import Rich
 from memetik.solution import Solution, Status
 from memetik.solvers import Memetic, Solver
 from memetik.solvers.budget import Budget, checked_budget
@@ -45,8 +47,8 @@ PER_STEP = Budget(evaluations=2_000)
 EDGE = 0.1  # paths that leave the workspace miss as many steps if the numbers differ by less than this share of the smaller one
 
 
-@dataclass(frozen=True)
-class Track:
+@dataclass(frozen=True, repr=False)
+class Track(Table, Rich):
     """A joint vector for every step of the path, and what became of each step."""
 
     problem: Problem
@@ -81,6 +83,19 @@ class Track:
     def times(self) -> Array:
         """When each step is due [s]: by the rate, or within limits of velocity and acceleration if there is a trajectory."""
         return np.arange(len(self.q)) / self.rate if self.trajectory is None else self.trajectory.times
+
+    def to_columns(self) -> TableColumns:
+        """A row for each step: its time [s], whether it is reached and whether it jumped, and the value of every joint."""
+        first = {"time": self.times, "reached": self.reached, "jumped": self.jumped}
+        return {**first, **by_name(self.problem.body.joint_names, self.q)}
+
+    def to_joint_trajectory(self) -> dict[str, Any]:
+        """In the shape of ROS's trajectory_msgs/JointTrajectory, as plain dicts: with velocities and accelerations if the
+        track has a trajectory, which keeps limits. `body.to_qpos(track.q)` are MuJoCo's."""
+        names = self.problem.body.joint_names
+        if self.trajectory is not None:
+            return self.trajectory.to_joint_trajectory(names)
+        return joint_trajectory(names, self.times, self.q)
 
     @property
     def largest_step(self) -> float:

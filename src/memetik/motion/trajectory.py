@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError
-from memetik.geometry.checks import real_array, real_number
+from memetik.export import joint_trajectory
+from memetik.geometry.checks import real_array, real_number, several
 from memetik.motion.spline import Spline
 from memetik.types import Array
 
@@ -76,6 +78,13 @@ class Trajectory:
             raise ProblemError(f"{self.duration:g} s at {rate:g} rows a second are too many; {MOST} rows are allowed.")
         times = np.arange(math.ceil(self.duration * rate - 1e-9) + 1) / rate
         return Trajectory(times, *self.timing.at(times), self.timing)
+
+    def to_joint_trajectory(self, joint_names: Sequence[str]) -> dict[str, Any]:
+        """In the shape of ROS's trajectory_msgs/JointTrajectory, as plain dicts; give `body.joint_names`."""
+        names = several(joint_names, ProblemError, "joint_names", "body.joint_names")
+        if len(names) != self.q.shape[1]:
+            raise ProblemError(f"{len(names)} names for {self.q.shape[1]} joints. Give body.joint_names.")
+        return joint_trajectory(names, self.times, self.q, self.qd, self.qdd)
 
     def __repr__(self) -> str:
         return f"<Trajectory: {len(self.times)} postures in {self.duration:.3f} s>"

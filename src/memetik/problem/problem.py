@@ -21,12 +21,13 @@ from memetik.objectives import Objective
 from memetik.objectives.objective import Target
 from memetik.problem.compile import Compiled, compile_problem
 from memetik.problem.doubts import degrees_hint, doubt_problem, doubt_start, usual_size
+from memetik.rich import Rich
 from memetik.types import Array
 
 _ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 
 
-class Problem:
+class Problem(Rich):
     """A body, objectives, joints that are locked at a value, limits narrower than the body's, and where its root stands.
 
     Compiled once; assigning a new target to an objective changes it in place. Everything that can be wrong is said here,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import enum
+import json
+import math
 from collections.abc import Callable, Iterator
-from typing import ClassVar, overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError, TruthError, UnknownNameError
+from memetik.export import data_frame
 from memetik.geometry.checks import flag, real_array, real_number, text, whole_number
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.problem.limits import move_inside
@@ -20,9 +23,13 @@ from memetik.objectives.framed import Posed
 from memetik.objectives.objective import Single
 from memetik.problem import Problem, require_problem
 from memetik.problem.scratch import scratch_pool
+from memetik.rich import Rich
 from memetik.solution.explain import explain
+from memetik.solution.measures import measures, title
 from memetik.solution.report import report
 from memetik.types import Array
+
+SPENT = ("seconds", "compile_seconds", "evaluations", "attempts", "timed_out", "start_moved")
 
 
 class Status(enum.IntEnum):
@@ -62,7 +69,7 @@ class Errors(dict[Objective, float | PoseError]):
             raise UnknownNameError("objective", objective, map(repr, self), "this problem") from None
 
 
-class Solution:
+class Solution(Rich):
     """The answer to a problem: `solution.q`, by name `solution["panda_joint4"]`, or all by name `dict(solution)`.
 
     A solution is true if it succeeded: `if solution:` is `if solution.success:`. `print(solution)` shows it as tables,
@@ -183,6 +190,42 @@ class Solution:
         """
         return explain(self, type(self).second_look)
 
+    def to_dict(self) -> dict[str, Any]:
+        """All that can be said of it as plain dicts, lists, texts and numbers, as JSON takes them: body, method, success,
+        status, values by joint [rad or m], every objective with its error, tolerance and unit, and what the search took.
+
+        What is NaN or infinite is None. `mk.Solution.of(problem, problem.body.vector(given["q"]))` is the way back.
+        """
+        rows = ({**row._asdict(), "objective": title(row.objective)} for row in measures(self))
+        return {
+            "body": self.problem.body.name,
+            "method": self.method,
+            "success": self.success,
+            "status": self.status.name,
+            "q": {name: _finite(value) for name, value in zip(self.keys(), self.q.tolist(), strict=True)},
+            "objectives": [{key: _finite(value) for key, value in row.items()} for row in rows],
+            **{name: getattr(self, name) for name in SPENT},
+        }
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """`to_dict` as JSON text."""
+        spaces = None if indent is None else whole_number(indent, ProblemError, "indent", least=0, most=100)
+        return json.dumps(self.to_dict(), indent=spaces, allow_nan=False)
+
+    def to_frame(self) -> Any:
+        """A row for each joint as a data frame of pandas or, where that is not installed, of polars: its name, value, unit
+        and the limits in force."""
+        turns = self.problem.body.variables.turns
+        return data_frame(
+            {
+                "joint": list(self.keys()),
+                "value": self.q.copy(),
+                "unit": ["rad" if turn else "m" for turn in turns.tolist()],
+                "lower": self.problem.lower.copy(),
+                "upper": self.problem.upper.copy(),
+            }
+        )
+
     def __bool__(self) -> bool:
         return self.success
 
@@ -201,6 +244,13 @@ class Solution:
 
     def __repr__(self) -> str:
         return f"<Solution {self.status.name} by {self.method} in {self.seconds * 1e6:.0f} us>"
+
+
+def _finite(value: Any) -> Any:
+    """As JSON takes it, which has no NaN and no infinity."""
+    if isinstance(value, tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _judge(problem: Problem, q: ArrayLike, start: ArrayLike | None) -> tuple[Array, int, Array]:

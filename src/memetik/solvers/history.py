@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_array, real_number, whole_number
+from memetik.rich import Rich
 from memetik.types import Array
 
 Rows = NDArray[np.int64]
@@ -17,7 +18,7 @@ MOST = 10**9  # generations that can be asked for
 
 
 @dataclass(frozen=True, eq=False)
-class History:
+class History(Rich):
     """What a run of Bio IK was, one row for each individual of each generation.
 
     Generation 0 and those after a wipe-out are drawn at random around one seed, without parents or elites; in all others
@@ -34,6 +35,10 @@ class History:
     fitness: Array  # (rows,) eq. 4.3 of the thesis under the given weights, 0 is best
     elite: NDArray[np.bool_]  # (rows,) exploited in this generation
     parents: Rows  # (rows, 2) rows of the generation before, -1 for none; an elite is its own parent
+
+    def __repr__(self) -> str:
+        last = int(self.generation.max(initial=0))
+        return f"<History: {len(self):,} individuals of {len(self.joints)} genes in {last + 1} generations>"
 
     def __len__(self) -> int:
         return len(self.generation)

@@ -19,7 +19,7 @@ from memetik.write import scenery, svg
 from memetik.write.camera import Camera, look
 from memetik.write.colors import GREY, TARGET, brightness, from_hex, shade
 from memetik.write.limbs import link_colors
-from memetik.write.picture import LINE, MARGIN, TITLE, VIEW, direction_of, file_for_svg, page_of, save_svg
+from memetik.write.picture import LINE, MARGIN, TITLE, VIEW, direction_of, file_for_svg, page_of, write_picture
 from memetik.write.plots import title_of
 from memetik.write.scene import Scene, build_scene
 from memetik.write.solids import Piece, Solid, paint
@@ -64,7 +64,7 @@ def draw_motion(
     """
     clip = instance(motion, Motion, FormatError, "a motion. Give mk.Motion(...) or mk.read_motion(...).")
     count = whole_number(frames, FormatError, "frames", least=1, most=MOST)
-    if layout not in ("strip", "path", "film"):
+    if not isinstance(layout, str) or layout not in ("strip", "path", "film"):
         raise FormatError(f"layout is {shown(layout)}. Give 'strip', 'path' or 'film'.")
     if terrain is not None:
         instance(terrain, Surface, FormatError, "a surface. Give mk.HeightField(...) or mk.TriangleMesh(...).")
@@ -98,9 +98,7 @@ def draw_motion(
     if title:
         parts.append(svg.text(title, x=28.0 * unit, y=44.0 * unit, fill=GREY, font_size=20.0 * unit))
     picture = svg.document(page, title or clip.name or clip.body.name, definitions, parts)
-    if file is not None:
-        save_svg(file, picture)
-    return picture
+    return write_picture(picture, file)
 
 
 def _shots(

@@ -36,6 +36,18 @@ DOT = 3.4  # radius of a joint's dot
 LINE = 0.9  # width of the edge around a solid
 
 
+class Picture(str):
+    """The text of an SVG picture; a notebook shows the picture itself."""
+
+    __slots__ = ()
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+    def __repr__(self) -> str:
+        return f"<Picture: {len(self) / 1000:.1f} kB of SVG>"
+
+
 def draw(
     body: Body,
     q: ArrayLike | None = None,
@@ -125,11 +137,11 @@ def draw_many(
     return write_picture(svg.document(page, title or body.name, definitions, parts), file)
 
 
-def write_picture(picture: str, file: Path | None) -> str:
+def write_picture(picture: str, file: Path | None) -> Picture:
     """Write a picture, if there is a file for it; returns the picture."""
     if file is not None:
         save_svg(file, picture)
-    return picture
+    return Picture(picture)
 
 
 def _dots(body: Body, poses: Poses, painted: dict[str, list[Piece]], camera: Camera, unit: float) -> list[Piece]:

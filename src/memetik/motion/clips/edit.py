@@ -57,8 +57,12 @@ class Span:
     def __post_init__(self) -> None:
         instance(self.objective, Objective, ProblemError, "an objective. Give mk.Position(...) and the like.")
         for value, what in ((self.start, "start"), (self.end, "end"), (self.ease, "ease")):
-            if value is not None and not math.isfinite(real_number(value, ProblemError, f"Span: {what}")):
+            if value is None and what != "ease":
+                continue
+            seconds = real_number(value, ProblemError, f"Span: {what}")
+            if not math.isfinite(seconds):
                 raise ProblemError(f"Span: {what} is {value}. Give seconds.")
+            object.__setattr__(self, what, seconds)
         if self.ease < 0.0 or (self.start is not None and self.end is not None and self.start >= self.end):
             raise ProblemError(
                 f"Span: from {self.start} to {self.end} s with {self.ease} s of ease. Give times in order."

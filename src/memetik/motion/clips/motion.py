@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.body import Body, Frame, Joint, Poses
 from memetik.errors import ProblemError, shown
+from memetik.export import by_name, data_frame, joint_trajectory
 from memetik.geometry import TransformLike, as_transform, axis_angle, invert, transform
 from memetik.geometry.checks import flag, frozen, instance, real_array, real_number, several, three_finite, whole_number
 from memetik.motion.clips.contacts import checked_above_zero, standing
@@ -27,6 +28,7 @@ from memetik.motion.clips.turns import (
     steady_turns,
 )
 from memetik.objectives.terrain import Surface
+from memetik.rich import Rich
 from memetik.types import Array
 
 MOST = 10_000_000  # frames
@@ -36,7 +38,7 @@ SAME = 1e-9  # a share of the way between two frames that is nearer to one of th
 FAST = 0.4  # m/s; a foot that stands is slower
 
 
-class Motion:
+class Motion(Rich):
     """A clip: the postures q (frames, dof) of a body at times [s]. It never changes; what alters it returns a new one.
 
     body: the body that moves. Where its root travels, it has a floating base, whose values are the first of q:
@@ -79,6 +81,15 @@ class Motion:
 
     def __len__(self) -> int:
         return len(self.times)
+
+    def to_frame(self) -> Any:
+        """A row for each frame as a data frame of pandas, or of polars: its time [s] and the value of every joint. Files are
+        written by mk.write_motion."""
+        return data_frame({"time": self.times, **by_name(self.body.joint_names, self.q)})
+
+    def to_joint_trajectory(self) -> dict[str, Any]:
+        """In the shape of ROS's trajectory_msgs/JointTrajectory, as plain dicts."""
+        return joint_trajectory(self.body.joint_names, self.times, self.q)
 
     def __repr__(self) -> str:
         name = f" {self.name!r}" if self.name else ""
