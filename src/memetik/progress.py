@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from html import escape
 from typing import TypeVar
 
-__all__ = ["Progress", "Report", "Tally", "announce", "progress", "teller"]
+__all__ = ["Progress", "Report", "Tally", "announce", "in_notebook", "progress", "teller"]
 
 T = TypeVar("T")
 
