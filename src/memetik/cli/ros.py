@@ -28,6 +28,9 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--connect", default="tcp/127.0.0.1:7447", help="the router (default: %(default)s)")
     add_number(command, "--domain", 0, "as ROS_DOMAIN_ID says")
     command.add_argument("--dds", action="store_true", help="publish and follow joint states over DDS, too")
+    command.add_argument(
+        "--rclpy", action="store_true", help="a node of the ROS 2 that is installed, with its middleware"
+    )
     releases = "whose messages are spoken: humble, jazzy or kilted (default: %(default)s)"
     command.add_argument("--distribution", default="jazzy", help=releases)
 
@@ -51,11 +54,16 @@ def _ros1(options: argparse.Namespace) -> int:
 
 
 def _ros2(options: argparse.Namespace) -> int:
+    common = {"name": options.name, "namespace": options.namespace, "follow": options.follow, "rate": options.rate}
+    if options.rclpy:
+        from memetik.serve.ros.rclpy_node import run as run_with_ros
+
+        run_with_ros(load_body(options), **common)
+        return 0
     from memetik.serve.ros.ros2 import run  # Zenoh is an extra
 
     run(
-        load_body(options), connect=options.connect, name=options.name, namespace=options.namespace, follow=options.follow,
-        rate=options.rate, domain=options.domain, distribution=options.distribution,
+        load_body(options), **common, connect=options.connect, domain=options.domain, distribution=options.distribution,
         dds=options.dds,
     )  # fmt: skip
     return 0

@@ -5,6 +5,7 @@ convert       messages <-> requests and replies, whoever made their classes
 ros1          a node of ROS 1
 types2        messages of ROS 2 without ROS
 ros2          a node of ROS 2 over Zenoh
+rclpy_node    a node of ROS 2 where that is installed
 dds           joint states of ROS 2 over DDS
 bags          joint states and poses in files
 """
