@@ -88,3 +88,9 @@ def test_names_in_prose_become_links():
         "see [`mk.Pose`](objectives.md#class-pose) and [`solve`](solving.md#mk-solve)"
     )
     assert reference.linked("a < b, `a_b`, c_d, mk.no_such") == "a &lt; b, `a_b`, c\\_d, mk.no\\_such"
+
+
+def test_a_signature_keeps_its_defaults():
+    shown = reference.signature("mk.solve", mk.solve)
+    assert "method: str | Solver = 'memetic'" in shown and "start: ArrayLike | None = None" in shown
+    assert "color: tuple[float, float, float, float] | None = None" in reference.signature("mk.Shape", mk.Shape)

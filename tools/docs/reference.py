@@ -161,7 +161,7 @@ def signature(shown: str, thing: Any) -> str:
         for each in of.parameters.values()
         if each.name != "self"
     ]
-    texts = [str(each).replace("'", "").replace("<factory>", "...") for each in parameters]
+    texts = [_parameter(each) for each in parameters]
     returned = written.get("return", of.return_annotation)
     returns = "" if returned in (inspect.Signature.empty, "None", None) else f" -> {returned}"
     starred = _with_stars(parameters, texts)
@@ -169,6 +169,14 @@ def signature(shown: str, thing: Any) -> str:
     if len(line) > 100:
         line = f"{shown}(\n    " + ",\n    ".join(starred) + f",\n){returns if not inspect.isclass(thing) else ''}"
     return f"```text\n{line}\n```"
+
+
+def _parameter(each: inspect.Parameter) -> str:
+    """`name: type = default`, where a default that is made for each object is three dots."""
+    stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+    kind = "" if each.annotation is each.empty else f": {each.annotation}"
+    default = "" if each.default is each.empty else f" = {each.default!r}".replace("<factory>", "...")
+    return f"{stars}{each.name}{kind}{default}"
 
 
 def annotations(thing: Any) -> dict[str, str]:
@@ -378,12 +386,12 @@ def method_table() -> list[str]:
     return ["\n".join(rows), guarantee]
 
 
-def error_table() -> list[str]:
+def error_list() -> list[str]:
     """Calls that fail, what they say, and what to write instead."""
-    rows = ["| you wrote | raises | it says | write |", "|---|---|---|---|"]
-    for call, error, remedy in REMEDIES:
-        rows.append(f"| `{call}` | `{error}` | {escaped(said(call)).replace('|', chr(92) + '|')} | {remedy} |")
-    return ["\n".join(rows)]
+    return [
+        f"`{call}`\n: raises `{error}`: {escaped(said(call))}\n\n  **Write** {remedy}."
+        for call, error, remedy in REMEDIES
+    ]
 
 
 def said(call: str) -> str:
@@ -395,7 +403,7 @@ def said(call: str) -> str:
     raise AssertionError(f"{call} does not fail")
 
 
-TABLES = {"objectives": objective_table, "methods": method_table, "errors": error_table}
+TABLES = {"objectives": objective_table, "methods": method_table, "errors": error_list}
 
 
 # ---- The command line ---------------------------------------------------------------------------------------------
