@@ -13,8 +13,8 @@ UNIT = re.compile(r"\[[^\]]*\b(m|rad|s|kg|Hz|µs)\b[^\]]*\]|metres?\b|radians?\b
 FORMULA = re.compile(r"[<>=]=|[^=]=[^=]|\^|\bsqrt\b|\|.+\||sum|\(\w+, \d+, \d+\)|\d ?x ?\d|\b\d+x\d+\b|\(w, x, y, z\)")
 PUBLIC = sorted(set(mk.__all__) - {"__version__"})
 MEASURES_NOTHING = {  # what names, holds or passes on, and what draws a rotation from no range
-    "Chain", "Cover", "LinkPair", "cover", "edit", "find_collision_pairs", "from_mujoco", "random_rotation", "retarget_plan",
-    "with_hulls",
+    "Chain", "Cover", "LinkPair", "cover", "edit", "find_collision_pairs", "from_mujoco", "from_pinocchio", "from_yourdfpy",
+    "random_rotation", "retarget_plan", "with_hulls", "write_urdf",
 }  # fmt: skip
 GEOMETRIC = [
     name

@@ -22,7 +22,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
         "Bodies",
         "What moves: a tree of links and joints, from a file, a table or a few lines of Python.",
         "load Body Joint Link Frame Chain Mimic Shape Poses OFKT BodyBuilder planar_chain serial_chain snake "
-        "hand from_dh from_mujoco",
+        "hand from_dh from_mujoco from_pinocchio from_yourdfpy write_urdf",
     ),
     "geometry": (
         "Rotations and transforms",
@@ -44,7 +44,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
     "solving": (
         "Problems and solutions",
         "A body and objectives make a problem; a call solves it; a solution says what was reached.",
-        "Problem solve solve_all bind Step Budget Solution Status methods Method solver Solver History",
+        "Problem solve solve_all bind Step Budget Solution Status methods Method solver Solver History minimise Minimum",
     ),
     "methods": (
         "Methods",
@@ -67,7 +67,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
         "Collisions",
         "Obstacles, pairs of links, shapes around meshes, and proofs that a motion is free.",
         "World Obstacle find_collision_pairs CollisionPairs LinkPair check_motion MotionCheck Meeting cover "
-        "Cover hull with_hulls",
+        "Cover hull with_hulls SignedDistanceGrid",
     ),
     "batch": (
         "Many at once",
@@ -78,7 +78,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
     "pictures": (
         "Pictures",
         "SVG and PNG without a window.",
-        "draw draw_many draw_motion draw_cover draw_evolved draw_landscape draw_reachability",
+        "draw view draw_many draw_motion draw_cover draw_evolved draw_landscape draw_reachability",
     ),
     "errors": (
         "Errors and their remedies",
