@@ -48,7 +48,7 @@ def test_a_batch_by_another_method_is_refused_where_it_cannot_run(ur5):
     targets = {pose: pose.target[None]}
     with pytest.raises(mk.ProblemError, match="only methods 'memetic' and 'analytic' run on several threads"):
         mk.solve_batch(problem, targets, method="dls", threads=2)
-    with pytest.raises(mk.ProblemError, match="only method 'memetic' runs on a graphics card"):
+    with pytest.raises(mk.ProblemError, match="only methods 'memetic' and 'analytic' run on a graphics card"):
         mk.solve_batch(problem, targets, method="dls", device="cuda")
     assert mk.solve_batch(problem, targets, method="dls", threads=1, device="auto").success.all()
 

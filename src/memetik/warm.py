@@ -166,6 +166,7 @@ def everything() -> list[Step]:
         Step("follower", _follow),
         Step("reachability", _reachability),
         Step("OFKT", _ofkt),
+        Step("functions", _minimise),
         Step("covers", _cover),
         *(Step(f"scene {name}", partial(_scene, name)) for name in scenes.READY),
     ]
@@ -337,6 +338,14 @@ def _reachability() -> None:
 def _cover() -> None:
     corners = np.array([(0.0, 0.0, 0.0), (0.2, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.3)])
     cover_surface(corners[[(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]], Style())
+
+
+def _minimise() -> None:
+    mk.minimise(_square, [-1.0, -1.0], [1.0, 1.0], budget=mk.Budget(evaluations=1_000))
+
+
+def _square(x: Any) -> Any:
+    return x[0] * x[0] + x[1] * x[1]
 
 
 def _ofkt() -> None:

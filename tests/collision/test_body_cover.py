@@ -1,6 +1,7 @@
 """Bodies with meshes get simple shapes, which are kept in a file; what is missing or broken is said."""
 
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -158,7 +159,8 @@ def test_packages_are_found_around_the_file_and_by_ros(tmp_path, monkeypatch):
     copy = tmp_path / "model" / "robot.urdf"
     copy.parent.mkdir()
     copy.write_text(path.read_text())
-    assert mk.load(copy).links["link0"].shapes[0].mesh == "package://robot/meshes/link0.stl"
+    with pytest.warns(mk.MemetikWarning, match="1 meshes were not found"):
+        assert mk.load(copy).links["link0"].shapes[0].mesh == "package://robot/meshes/link0.stl"
     assert mk.load(copy, roots=[tmp_path / "home"]).links["link0"].shapes[0].mesh == str(mesh)
     monkeypatch.setenv("ROS_PACKAGE_PATH", f"/nowhere:{tmp_path / 'home'}")
     assert mk.load(copy).links["link0"].shapes[0].mesh == str(mesh)
@@ -189,14 +191,17 @@ def test_names_of_meshes(tmp_path, prefix, is_found):
     path = write_robot(tmp_path, [box()], prefix=prefix)
     (tmp_path / "secret").mkdir()
     (tmp_path / "secret" / "link0.stl").write_bytes(b"")
-    mesh = mk.load(path).links["link0"].shapes[0].mesh
+    with nullcontext() if is_found else pytest.warns(mk.MemetikWarning, match="were not found"):
+        mesh = mk.load(path).links["link0"].shapes[0].mesh
     assert mesh == (str(tmp_path / "robot" / "meshes" / "link0.stl") if is_found else f"{prefix}link0.stl")
 
 
 def test_all_missing_meshes_are_named_with_where_they_were_looked_for(tmp_path):
     path = write_robot(tmp_path, [box(), box(), box()], prefix="package://gone/meshes/of/")
+    with pytest.warns(mk.MemetikWarning, match="3 meshes were not found"):
+        body = mk.load(path)
     with pytest.raises(mk.FormatError, match="3 of its meshes are not there") as caught:
-        mk.load(path).with_shapes(roots=[tmp_path / "more"])
+        body.with_shapes(roots=[tmp_path / "more"])
     text = str(caught.value)
     for k in range(3):
         assert f"package://gone/meshes/of/link{k}.stl of link link{k}" in text

@@ -208,6 +208,15 @@ def square(x: Any) -> Any:
 
 ARGUMENTS: dict[str, Any] = {
     "minimise.f": lambda: square,
+    "Minimum.x": lambda: np.zeros(1),
+    "Minimum.value": lambda: 0.0,
+    "Minimum.success": lambda: True,
+    "Minimum.evaluations": lambda: 1,
+    "Minimum.attempts": lambda: 1,
+    "Minimum.compile_seconds": lambda: 0.0,
+    "Minimum.timed_out": lambda: False,
+    "Minimum.method": lambda: "de",
+    "Minimum.seconds": lambda: 0.0,
     "minimise.lower": lambda: [-1.0],
     "minimise.upper": lambda: [1.0],
     "minimise.start": lambda: [0.5],

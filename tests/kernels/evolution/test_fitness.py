@@ -16,6 +16,8 @@ from memetik.kernels.evolution import evolve
 from memetik.kernels.evolution import fitness as kernel
 from memetik.kernels.evolution.evolve import populate
 from memetik.kernels.evolution.fitness import appraise
+from memetik.kernels.lbfgsb.minimiser import no_minimiser
+from memetik.kernels.lbfgsb.search import Descents
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
 from memetik.kernels.problem.evaluate import term_error
 from memetik.kernels.problem.losses import measured_loss
@@ -169,7 +171,8 @@ def test_generations_until_patience_ends(body, guides):
     flat = Flat(Problem(body, wish))
     own = allocate(
         evolve.EvolutionRecord, {**flat.compiled.sizes, "population": 3}, patience=4, blocks=not guides,
-        breed=address(count_generations, evolve.BREED),
+        breed=address(count_generations, evolve.BREED), by_spread=False, learn=0,
+        descents=Descents(no_minimiser(), False, 0),
     )  # fmt: skip
     evolve.evolve(flat.problem, new_run(flat), table_of(own), flat.work)
     generation, best, ease = own.genes[0, :3]

@@ -14,6 +14,8 @@ from memetik.kernels.compiler.random import uniform
 from memetik.kernels.compiler.record import allocate
 from memetik.kernels.evolution import generations, hgsa
 from memetik.kernels.evolution.evolve import EvolutionRecord
+from memetik.kernels.lbfgsb.minimiser import no_minimiser
+from memetik.kernels.lbfgsb.search import Descents
 from memetik.kernels.problem.evaluate import place
 from memetik.kernels.problem.record import VARIABLE
 from memetik.objectives import Position
@@ -111,7 +113,10 @@ def test_particles_fly_as_the_formula_says(seed):
     lower, upper = variables["lower"], variables["upper"]
     x, own, led = draw_within(rng, variables, 3)
     speed = rng.normal(size=5)
-    evolution = allocate(EvolutionRecord, sizes, breed=0, patience=1, blocks=True)
+    descents = Descents(no_minimiser(), False, 0)
+    evolution = allocate(
+        EvolutionRecord, sizes, descents=descents, breed=0, patience=1, blocks=True, by_spread=False, learn=0
+    )
     swarm = allocate(
         generations.PsoRecord, sizes, evolution=evolution, inertia=0.6, memory=1.7, company=1.4, neighbours=0
     )

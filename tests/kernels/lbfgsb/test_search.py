@@ -43,7 +43,7 @@ class Search:
     """A problem with what the kernels need besides."""
 
     def __init__(self, flat, x):
-        self.flat, self.descents = flat, Descents(new_minimiser(len(x), MEMORY), True)
+        self.flat, self.descents = flat, Descents(new_minimiser(len(x), MEMORY), True, 0)
         self.own, self.x = table_of(self.descents), self.descents.minimiser.line.x
         self.x[:] = x
         flat.outcome[:] = 0.0
