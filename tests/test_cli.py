@@ -124,7 +124,7 @@ def test_solve_explains_a_failure(run):
 
 
 def test_json_is_one_object_that_reproduces_the_pose(run):
-    code, out, _ = run(*REACH, "--rpy", "3.0", "0", "0.5", "--tolerance", "1e-6", "--json")
+    code, out, _ = run(*REACH, "--rpy", "3.0", "0", "0.5", "--position-tolerance", "1e-6", "--json")
     found = json.loads(out)
     assert code == 0
     assert (found["success"], found["status"], found["method"], found["body"]) == (True, "REACHED", "memetic", "panda")
@@ -191,7 +191,7 @@ def test_starts_and_locks(run):
 
 
 def test_all_solutions(run, tmp_path):
-    ask = ["solve", "ur5", "--tip", "tool0", "--position", 0.4, 0.1, 0.4, "--rpy", 3.0, 0.1, 0, "--all", 3]
+    ask = ["solve", "ur5", "--tip", "tool0", "--position", 0.4, 0.1, 0.4, "--rpy", 3.0, 0.1, 0, "--solutions", 3]
     code, out, _ = run(*ask, "--draw", tmp_path / "all.svg")
     assert code == 0
     assert out.startswith("3 solutions, nearest to the start first")
@@ -202,7 +202,7 @@ def test_all_solutions(run, tmp_path):
 
 
 def test_all_of_none(run):
-    code, out, _ = run(*FAR, "--all", 4)
+    code, out, _ = run(*FAR, "--solutions", 4)
     assert code == 1 and out.startswith("CLOSEST")
 
 
@@ -336,8 +336,8 @@ def test_evolve_draws_the_landscape_and_the_postures(run, tmp_path, elites, nich
         ([*REACH, "--chain", "foo"], "no chain named 'foo'"),
         ([*REACH, "--method", "foo"], "no method named 'foo'"),
         ([*REACH, "--seconds", "0"], "seconds is 0.0"),
-        ([*REACH, "--tolerance", "-1"], "tolerance is -1.0"),
-        ([*REACH, "--draw", "x.png"], "'x.png' has to end in .svg. Name it 'x.svg'"),
+        ([*REACH, "--position-tolerance", "-1"], "tolerance is -1.0"),
+        ([*REACH, "--draw", "x.jpg"], "'x.jpg' has to end in .svg or .png or .gif. Name it 'x.svg'"),
         ([*REACH, "--base", "wheels"], "unknown base 'wheels'"),
         ([*REACH, "--seed", "-1"], "seed is -1; write a whole number"),
         ([*REACH, "--seed", str(2**70), "--start", "random"], "seed is 1180591620717411303424; write a whole number"),
@@ -362,9 +362,9 @@ def test_a_mistake_is_one_sentence(run, arguments, says):
 
 
 def test_all_goes_with_any_method(run):
-    code, out, _ = run(*REACH, "--all", "2", "--method", "dls")
+    code, out, _ = run(*REACH, "--solutions", "2", "--method", "dls")
     assert code == 0 and out.startswith("2 solutions")
-    code, _, err = run(*REACH, "--all", "2", "--method", "other")
+    code, _, err = run(*REACH, "--solutions", "2", "--method", "other")
     assert code == 2 and "no method named 'other'" in err
 
 
@@ -373,8 +373,10 @@ def idle(*given, **named):
     pytest.fail("it works")
 
 
-@pytest.mark.parametrize("path", ["file/x.svg", "folder.svg", "x.png"])
-@pytest.mark.parametrize("command", [["show", "panda", "--out"], [*REACH, "--draw"], [*REACH, "--all", "2", "--draw"]])
+@pytest.mark.parametrize("path", ["file/x.svg", "folder.svg", "x.jpg"])
+@pytest.mark.parametrize(
+    "command", [["show", "panda", "--out"], [*REACH, "--draw"], [*REACH, "--solutions", "2", "--draw"]]
+)
 def test_a_picture_that_cannot_be_written_is_told_before_the_work(run, tmp_path, monkeypatch, command, path):
     monkeypatch.setattr(mk, "solve", idle)
     monkeypatch.setattr(mk, "solve_all", idle)
@@ -396,7 +398,6 @@ def test_a_folder_of_pictures_that_cannot_be_written_is_told_before_the_work(run
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "COMMAND"),
         (["solve", "panda", "--tip", "panda_hand", "--position", "1", "2"], "expected 3 arguments"),
         ([*REACH, "--position", "0", "0", "0"], "given twice for tip 'panda_hand'"),
     ],
@@ -470,3 +471,111 @@ def test_methods_are_compared_on_a_named_chain(run, tmp_path):
     assert "4 answers checked by a forward kinematics of their own: no limit broken" in out
     code, _, err = run("compare", "nao", "--chain", "left_army", *few)
     assert code != 0 and "Did you mean 'left_arm'?" in err
+
+
+# ---- Frames, free axes and models ----------------------------------------------------------------------------
+
+
+def test_a_tool_reaches_where_the_flange_would(run):
+    tool = ["--offset", 0.0, 0.02, 0.1, "--offset-rpy", 0, 0, 0.5]
+    code, out, _ = run(*REACH, "--rpy", "3.0", "0", "0.5", *tool, "--json")
+    body = mk.load("panda")
+    hand = body.forward(list(json.loads(out)["q"].values()))["panda_hand"]
+    tip = hand @ mk.transform((0.0, 0.02, 0.1), mk.rpy(0, 0, 0.5))
+    assert code == 0
+    np.testing.assert_allclose(tip[:3, 3], (0.5, 0.1, 0.4), atol=2e-4)
+    np.testing.assert_allclose(tip[:3, :3], mk.rpy(3.0, 0.0, 0.5), atol=2e-3)
+
+
+def test_free_axes_of_a_pose_are_those_of_the_target(run):
+    ask = ["solve", "ur5", "--tip", "tool0", "--position", 0.3, 0.1, 0.4, "--rpy", 3.14159265, 0, 0, "--json"]
+    spun = [json.loads(run(*ask, "--free", "rz", "--start", f"wrist_3_joint={angle}")[1]) for angle in (-1.0, 1.0)]
+    poses = [mk.load("ur5").forward(list(found["q"].values()))["tool0"] for found in spun]
+    assert all(found["success"] for found in spun)
+    for pose in poses:
+        np.testing.assert_allclose(pose[:3, 2], (0, 0, -1), atol=2e-3)
+        np.testing.assert_allclose(pose[:3, 3], (0.3, 0.1, 0.4), atol=2e-4)
+    assert abs(poses[0] - poses[1]).max() > 0.1
+    far = [*ask[:4], "--position", 0.3, 0.1, 9.0, "--json"]
+    assert json.loads(run(*far)[1])["success"] is False
+    assert json.loads(run(*far, "--free", "z")[1])["success"] is True
+    assert json.loads(run(*ask, "--free", "rx,ry,rz")[1])["success"] is True
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (["--free", "q"], "no axis named 'q' in --free of tip 'panda_hand'. There are: x, y, z, rx, ry, rz."),
+        (["--free", "rz"], "--free rz says something of --orientation or --rpy, which is not given"),
+        (["--free", "x,y,z"], "at least one of them"),
+    ],
+)
+def test_axes_that_cannot_be_free(run, given, says):
+    code, _, err = run(*REACH, *given)
+    assert code == 2 and says in err and err.count("\n") == 1
+
+
+def test_a_batch_with_a_tool_and_a_free_axis(run, targets):
+    ask = ["batch", "panda", targets / "targets.parquet", targets / "out", "--tip", "panda_hand", "--threads", 1]
+    code, out, _ = run(*ask, "--offset", 0, 0, 0.05, "--free", "rz")
+    assert code == 0 and "30 rows" in out
+    table = pq.read_table(targets / "out/solutions").to_pylist()
+    wanted = pq.read_table(targets / "targets.parquet").to_pylist()
+    body, reached = mk.load("panda"), 0
+    for row, target in zip(table, wanted, strict=True):
+        if row["status"] != "REACHED":
+            continue
+        reached += 1
+        tip = body.forward([row[name] for name in body.joint_names])["panda_hand"] @ mk.translation(0, 0, 0.05)
+        np.testing.assert_allclose(tip[:3, 3], [target[axis] for axis in "xyz"], atol=2e-4)
+        rotation = mk.rotation_matrix([target[f"q{axis}"] for axis in "wxyz"])
+        np.testing.assert_allclose(tip[:3, 2], rotation[:, 2], atol=2e-3)
+    assert reached > 15
+
+
+@pytest.fixture
+def model(tmp_path):
+    """A model with a mesh in another folder, and an SRDF that names a chain."""
+    joint = '<joint name="j{0}" type="revolute"><parent link="{1}"/><child link="{2}"/>{3}</joint>'
+    limits = '<axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/>'
+    mesh = '<visual><geometry><mesh filename="package://parts/arm.stl"/></geometry></visual>'
+    text = f'<robot name="r"><link name="a"/><link name="b">{mesh}</link><link name="c"/>'
+    text += joint.format(1, "a", "b", f'<origin xyz="0.5 0 0"/>{limits}')
+    text += joint.format(2, "b", "c", f'<origin xyz="0.5 0 0"/>{limits}') + "</robot>"
+    (tmp_path / "r.urdf").write_text(text)
+    (tmp_path / "r.srdf").write_text(
+        '<robot name="r"><group name="all"><chain base_link="a" tip_link="c"/></group></robot>'
+    )
+    (tmp_path / "elsewhere/parts").mkdir(parents=True)
+    (tmp_path / "elsewhere/parts/arm.stl").write_bytes(bytes(80) + (0).to_bytes(4, "little"))
+    return tmp_path
+
+
+def test_srdf_names_chains_of_your_own_model(run, model):
+    ask = ["solve", model / "r.urdf", "--chain", "all", "--position", 1.0, 0, 0, "--root", model / "elsewhere"]
+    code, _, err = run(*ask)
+    assert code == 2 and "no chain named 'all'" in err
+    code, out, _ = run(*ask, "--srdf", model / "r.srdf")
+    assert code == 0 and "Position of c" in out
+
+
+def test_a_root_of_meshes(run, model):
+    picture = ["--out", model / "r.png"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", mk.MemetikWarning)
+        code, _, err = run("show", model / "r.urdf", *picture)
+        assert code == 0 and err.startswith("memetik: ") and "arm.stl" in err and err.count("\n") == 1
+        code, _, err = run("show", model / "r.urdf", *picture, "--root", model / "elsewhere")
+    assert (code, err) == (0, "") and (model / "r.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_srdf_of_no_file(run, model):
+    code, _, err = run("show", "planar:3", "--srdf", model / "r.srdf")
+    assert code == 2 and "--srdf says something of a model in a file, and planar:3 is none" in err
+
+
+def test_pictures_of_a_solution(run, tmp_path):
+    for name, begins in (("a.png", b"\x89PNG"), ("a.gif", b"GIF89a"), ("a.svg", b"<svg")):
+        code, out, _ = run(*REACH, "--draw", tmp_path / name)
+        assert code == 0 and out.endswith(f"drawn: {tmp_path / name}\n")
+        assert (tmp_path / name).read_bytes().startswith(begins)

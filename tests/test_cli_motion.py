@@ -43,7 +43,7 @@ def test_convert(clip, tmp_path, capsys):
 
 def test_edit(clip, tmp_path, capsys):
     to = tmp_path / "d.bvh"
-    moved = ["--offset", "Head_EndSite", "0", "0", "-0.05", "--hold", "LeftLeg_EndSite", "RightLeg_EndSite"]
+    moved = ["--move", "Head_EndSite", "0", "0", "-0.05", "--hold", "LeftLeg_EndSite,RightLeg_EndSite"]
     assert main(["motion", "edit", str(clip), str(to), "--scale", "0.1", *moved]) == 0
     before, after = (mk.read_motion(path, scale=0.1).poses("Head_EndSite") for path in (clip, to))
     np.testing.assert_allclose((after - before)[:, :3, 3], np.tile((0, 0, -0.05), (7, 1)), atol=2e-3)
@@ -52,9 +52,26 @@ def test_edit(clip, tmp_path, capsys):
 @pytest.mark.parametrize(
     "wrong",
     [["show", "none.bvh"], ["convert", "CLIP", "x.fbx"], ["edit", "CLIP", "x.bvh"],
-     ["edit", "CLIP", "x.bvh", "--look", "Head", "a", "b", "c"]],
+     ["edit", "CLIP", "x.bvh", "--look-at", "Head", "a", "b", "c"]],
 )  # fmt: skip
 def test_mistakes_end_with_a_sentence(clip, wrong, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["motion", *(str(clip) if word == "CLIP" else word for word in wrong)]) == 2
     assert capsys.readouterr().err.startswith("memetik: ")
+
+
+def test_a_film(clip, tmp_path, capsys):
+    out = tmp_path / "a.gif"
+    assert main(["motion", "show", str(clip), "-o", str(out), "--scale", "0.1", "--frames", "3"]) == 0
+    assert out.read_bytes().startswith(b"GIF89a")
+    assert main(["motion", "show", str(clip), "-o", str(out), "--layout", "strip"]) == 2
+    assert "written as .svg or .png, not as 'a.gif'" in capsys.readouterr().err
+
+
+def test_a_part_is_changed(clip, tmp_path):
+    to = tmp_path / "e.bvh"
+    moved = ["--move", "Head_EndSite", "0", "0", "-0.05", "--between", "0.3", "inf", "--ease", "0.1"]
+    assert main(["motion", "edit", str(clip), str(to), "--scale", "0.1", *moved]) == 0
+    before, after = (mk.read_motion(path, scale=0.1).poses("Head_EndSite")[:, 2, 3] for path in (clip, to))
+    change = after - before
+    assert abs(change[:2]).max() < 2e-3 and abs(change[-1] + 0.05) < 2e-3

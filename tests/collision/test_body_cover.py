@@ -345,7 +345,7 @@ def test_the_picture(tmp_path):
 def test_the_command(tmp_path, capsys):
     path = write_robot(tmp_path, [box()])
     out, picture = tmp_path / "shapes.json", tmp_path / "seen.svg"
-    command = ["cover", str(path), "-o", str(out), "--picture", str(picture), "--kinds", "box", "--most", "1"]
+    command = ["cover", str(path), "-o", str(out), "--draw", str(picture), "--kinds", "box", "--most", "1"]
     assert main(command) == 0
     printed = capsys.readouterr().out
     assert "link0  1 box" in printed and str(out) in printed and picture.is_file() and out.is_file()

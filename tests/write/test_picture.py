@@ -325,7 +325,7 @@ def test_the_file_holds_what_is_returned(tmp_path):
 @pytest.mark.parametrize(
     ("options", "error", "says"),
     [
-        ({"path": "hand.png"}, FormatError, r"not as 'hand.png'. Name it 'hand.svg'"),
+        ({"path": "hand.jpg"}, FormatError, r"not as 'hand.jpg'. Name it 'hand.svg'"),
         ({"path": "hand"}, FormatError, r"Name it 'hand.svg'"),
         ({"path": "no/such/folder/hand.svg"}, FormatError, "does not exist. Create it"),
         ({"size": (800, 10)}, FormatError, "at least 32 pixels"),

@@ -6,5 +6,19 @@ from memetik.body.link import Frame, Link, Shape
 from memetik.body.ofkt import OFKT
 from memetik.body.poses import Chain, Poses
 from memetik.body.replay import replay
+from memetik.body.table import table as body_table
 
-__all__ = ["BASES", "OFKT", "Body", "Chain", "Frame", "Joint", "Link", "Mimic", "Poses", "Shape", "replay"]
+__all__ = [
+    "BASES",
+    "OFKT",
+    "Body",
+    "Chain",
+    "Frame",
+    "Joint",
+    "Link",
+    "Mimic",
+    "Poses",
+    "Shape",
+    "body_table",
+    "replay",
+]

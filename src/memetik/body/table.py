@@ -12,15 +12,18 @@ if TYPE_CHECKING:
     from memetik.body.body import Body
 
 
-def table(body: Body) -> str:
-    """Name, kind, limits and place of every joint; variables of one joint stand below each other."""
+def table(body: Body, width: int | None = None) -> str:
+    """Name, kind, limits and place of every joint; variables of one joint stand below each other.
+
+    width: that of the terminal, if the table is to fit into one.
+    """
     rows: list[tuple[str, ...]] = [("joint", "kind", "lower", "upper", "parent", "child", "mimics")]
     for joint in body.joints.values():
         rows.extend(_rows(joint))
     moving = sum(joint.dof > 0 for joint in body.joints.values())
     title = f"{body.name}: {body.dof} degrees of freedom, {len(body.links)} links, {moving} moving joints"
     chains = [f"chains: {', '.join(body.chains)}"] if body.chains else []
-    return "\n".join([title, f"root: {body.root}", *chains, "", *aligned(rows)])
+    return "\n".join([title, f"root: {body.root}", *chains, "", *aligned(rows, width=width)])
 
 
 def _rows(joint: Joint) -> list[tuple[str, ...]]:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import memetik as mk
 from memetik.batch import QUATERNION, ROWS_PER_SHARD, open_files
-from memetik.cli.options import add_body, add_command, add_common, add_number, assignments, load_body
-from memetik.cli.targets import reached
+from memetik.cli.options import add_body, add_command, add_common, add_number, add_tolerances, assignments, load_body
+from memetik.cli.targets import Tip, add_frame, objectives
 
 
 def add_commands(commands: Any) -> None:
@@ -29,8 +25,8 @@ def add_commands(commands: Any) -> None:
     command.add_argument("targets", type=Path, help="a .parquet or .csv file, or a folder of them")
     command.add_argument("out", type=Path, help="folder for the answers")
     command.add_argument("--tip", required=True, metavar="LINK", help="the link that the targets are for")
-    add_number(command, "--position-tolerance", 1e-4, "of positions", "M")
-    add_number(command, "--orientation-tolerance", 1e-3, "of orientations", "RAD")
+    add_frame(command)
+    add_tolerances(command)
     add_common(command, "--lock")
     where = "of a Ray cluster, host:port or auto; this machine otherwise"
     command.add_argument("--cluster", metavar="ADDRESS", help=where)
@@ -43,19 +39,13 @@ def add_commands(commands: Any) -> None:
 
 def _batch(options: argparse.Namespace) -> int:
     turned = bool(set(open_files(options.targets).schema.names) & set(QUATERNION))  # a pose if there is any such column
-    tolerances = options.position_tolerance, options.orientation_tolerance
-    wanted = reached(options.tip, np.zeros(3), np.eye(3) if turned else None, *tolerances)
+    tip = Tip(options.tip, [0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0] if turned else None)
+    tip.offset, tip.offset_rpy, tip.free = options.offset, options.offset_rpy, options.free
+    wanted = objectives([tip], options.position_tolerance, options.orientation_tolerance)
     problem = mk.Problem(load_body(options), wanted, lock=assignments(options.lock, "--lock"))
-    with warnings.catch_warnings():
-        warnings.showwarning = _say
-        report = mk.solve_files(
-            problem, options.targets, options.out, cluster=options.cluster, threads=options.threads, seed=options.seed,
-            budget=mk.Budget(evaluations=options.evaluations), rows_per_shard=options.rows_per_shard, anew=options.anew,
-        )  # fmt: skip
+    report = mk.solve_files(
+        problem, options.targets, options.out, cluster=options.cluster, threads=options.threads, seed=options.seed,
+        budget=mk.Budget(evaluations=options.evaluations), rows_per_shard=options.rows_per_shard, anew=options.anew,
+    )  # fmt: skip
     print(report)
     return 0
-
-
-def _say(message: Warning | str, *_: Any, **__: Any) -> None:
-    """A warning as one line, without the place in the code that Python adds."""
-    print(f"memetik: {message}", file=sys.stderr)

@@ -11,8 +11,9 @@ from typing import Any
 
 import memetik as mk
 from memetik import bench
-from memetik.cli.options import OUT, add_command
+from memetik.cli.options import OUT, add_command, add_out
 from memetik.files import writable_folder
+from memetik.tables import aligned, terminal_width
 
 FAILED = 1
 
@@ -28,7 +29,7 @@ def add_commands(commands: Any) -> None:
     names = ["list", "all", *bench.experiments()]
     command.add_argument("name", choices=names, metavar="NAME", help="the experiment, 'all', or 'list' to see them")
     command.add_argument("--quick", action="store_true", help="fewer repetitions, for a first look")
-    command.add_argument("--out", type=Path, default=OUT / "bench", help="folder for results (default: %(default)s)")
+    add_out(command, "folder for results", OUT / "bench", "FOLDER")
     others = "measure other solvers too, where an experiment has them and they are installed (default: yes)"
     command.add_argument("--peers", action=argparse.BooleanOptionalAction, default=True, help=others)
     own = "recordings of your own, for an experiment that takes them"
@@ -37,8 +38,8 @@ def add_commands(commands: Any) -> None:
 
 def _bench(options: argparse.Namespace) -> int:
     if options.name == "list":
-        for name, purpose in bench.experiments().items():
-            print(f"{name:12} {purpose}")
+        rows = [["name", "what it measures"], *map(list, bench.experiments().items())]
+        print("\n".join(aligned(rows, ruled=False, width=terminal_width())))
         return 0
     if options.name == "all":
         return _all(options)

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
 import memetik as mk
 from memetik.bench.compare import Question, compare, named
 from memetik.bench.peers import Task
-from memetik.cli.options import OUT, add_body, add_command, add_number, ends, load_body
+from memetik.cli.options import (
+    OUT,
+    add_body,
+    add_command,
+    add_common,
+    add_names,
+    add_number,
+    add_out,
+    add_tolerances,
+    ends,
+    load_body,
+)
 from memetik.files import writable_folder
 from memetik.write import pyplot
 
@@ -26,16 +36,15 @@ def add_commands(commands: Any) -> None:
         "answer broke a limit or contradicted its own status.",
     )  # fmt: skip
     add_body(command)
-    command.add_argument("--chain", metavar="NAME", help="only this named chain of the body, see `memetik show BODY`")
+    add_common(command, "--chain")
     command.add_argument("--tip", action="append", metavar="LINK", help="a link that gets a target; repeatable")
     command.add_argument("--position-only", action="store_true", help="targets are positions, not whole poses")
     add_number(command, "--count", 100, "problems", "N")
     add_number(command, "--seconds", 0.1, "for each solve", "S")
-    command.add_argument("--methods", metavar="A,B,C", help="only these, see `memetik methods` (default: all)")
-    add_number(command, "--tolerance", 1e-4, "position", "M")
-    add_number(command, "--angle-tolerance", 1e-3, "orientation", "RAD")
+    add_names(command, "--methods", "METHOD", "only these, see `memetik methods` (default: all)")
+    add_tolerances(command)
     add_number(command, "--seed", 0, "of problems and methods")
-    command.add_argument("--out", type=Path, default=OUT / "compare", help="folder for results (default: %(default)s)")
+    add_out(command, "folder for results", OUT / "compare", "FOLDER")
 
 
 def _compare(options: argparse.Namespace) -> int:
@@ -43,12 +52,13 @@ def _compare(options: argparse.Namespace) -> int:
     if options.chain:
         part = body.chain(options.chain)
         body, tips = part, tips or list(body.chains[options.chain].tips)
-    task = Task(options.tolerance, options.angle_tolerance, options.seconds)
+    task = Task(options.position_tolerance, options.orientation_tolerance, options.seconds)
     question = Question(body, _tips(body, tips), task, options.position_only)
-    names = options.methods.split(",") if options.methods else None
     writable_folder(options.out)
     plot = _can_plot()
-    comparison = compare(question, named(names, seed=options.seed), count=options.count, seed=options.seed)
+    comparison = compare(
+        question, named(options.methods or None, seed=options.seed), count=options.count, seed=options.seed
+    )
     print(comparison.report)
     print("saved", *comparison.save(options.out, plot=plot))
     for complaint in comparison.complaints:

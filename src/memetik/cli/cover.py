@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 import memetik as mk
-from memetik.cli.options import add_body, add_command, add_number, load_body
+from memetik.cli.options import STILL, add_body, add_command, add_draw, add_names, add_number, add_out, load_body
 from memetik.files import writable_file
 
-KINDS = "capsule,sphere,box"
+KINDS = ("capsule", "sphere", "box")
 
 
 def add_commands(commands: Any) -> None:
@@ -22,24 +21,22 @@ def add_commands(commands: Any) -> None:
         "beside the model as NAME.shapes.json, and used again as long as they fit.",
     )  # fmt: skip
     add_body(command)
-    command.add_argument("-o", "--out", type=Path, metavar="FILE", help="where to keep the shapes (.json)")
+    add_out(command, "where to keep the shapes (.json)")
     command.add_argument("--no-save", action="store_true", help="neither use nor keep a file of shapes")
-    command.add_argument("--picture", type=Path, metavar="FILE", help="draw meshes and shapes (.svg)")
+    add_draw(command, "meshes and shapes", STILL)
     add_number(command, "--most", 4, "shapes for a link, at most", "N")
-    command.add_argument("--kinds", default=KINDS, metavar="A,B,...", help="of shapes (default: %(default)s)")
+    add_names(command, "--kinds", "KIND", f"of shapes (default: {','.join(KINDS)})")
     add_number(command, "--gain", 0.03, "share of the volume that another shape has to save", "SHARE")
     which = "cover these meshes (default: %(default)s)"
     command.add_argument("--of", choices=("collision", "visual"), default="collision", help=which)
-    where = "a folder of meshes or packages; repeatable"
-    command.add_argument("--root", action="append", default=[], metavar="FOLDER", help=where)
 
 
 def _cover(options: argparse.Namespace) -> int:
     body = load_body(options)
-    picture = None if options.picture is None else writable_file(options.picture, ".svg")
+    picture = None if options.draw is None else writable_file(options.draw, *STILL)
     out = None if options.out is None else writable_file(options.out, ".json")
     cover = mk.cover(
-        body, most=options.most, kinds=options.kinds.split(","), gain=options.gain, of=options.of, roots=options.root,
+        body, most=options.most, kinds=options.kinds or KINDS, gain=options.gain, of=options.of, roots=options.root,
         save=out or not options.no_save,
     )  # fmt: skip
     print(cover)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import memetik as mk
-from memetik.cli.options import OUT, add_command
+from memetik.cli.options import OUT, add_command, add_out
 from memetik.files import writable_file
 from memetik.solution import duration, summary
 
@@ -28,7 +27,7 @@ problem  poses of palms and feet, a gaze, and as little movement as possible
 def add_commands(commands: Any) -> None:
     """Add `demo`."""
     command = add_command(commands, "demo", _demo, "see what memetik does, without any arguments")
-    command.add_argument("--out", type=Path, default=OUT, help="folder for the pictures (default: %(default)s)")
+    add_out(command, "folder for the pictures", OUT, "FOLDER")
 
 
 def _demo(options: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from memetik.cli.options import add_command
+from memetik.cli.options import add_command, add_common
 
 
 def add_commands(commands: Any) -> None:
@@ -16,7 +16,7 @@ def add_commands(commands: Any) -> None:
         "Say what is installed, whether kernels are prebuilt, cached or compiled anew and why, which extras are missing, "
         "and whether a graphics card can be used. Exit code 0 in any case.",
     )  # fmt: skip
-    command.add_argument("--json", action="store_true", help="print one JSON object, for machines")
+    add_common(command, "--json")
 
 
 def _doctor(options: argparse.Namespace) -> int:

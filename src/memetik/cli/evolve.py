@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import memetik as mk
-from memetik.cli.options import OUT, add_body, add_command, add_number, ends, load_body
+from memetik.cli.options import OUT, add_body, add_command, add_names, add_number, add_out, ends, load_body
 from memetik.files import writable_file
 from memetik.problem import checked_seed
 from memetik.solution import count
@@ -29,15 +28,15 @@ def add_commands(commands: Any) -> None:
     add_body(command)
     reaches = "what reaches; repeatable (default: ends of all limbs)"
     command.add_argument("--tip", action="append", default=[], metavar="LINK", help=reaches)
-    command.add_argument("--position", action="store_true", help="reach for positions only, in any orientation")
+    command.add_argument("--position-only", action="store_true", help="reach for positions, not for whole poses")
     add_number(command, "--elites", 3, unit="N")
     command.add_argument("--population", type=int, metavar="N", help="(default: by degrees of freedom)")
     add_number(command, "--steps", STEPS, "of exploitation in a generation", "N")
     shown = "to show (default: where the elites differ most)"
-    command.add_argument("--joints", default="", metavar="A,B,...", help=shown)
+    add_names(command, "--joints", "JOINT", shown)
     add_number(command, "--seed", 0, "of the target and of the search")
     add_number(command, "--evaluations", 20_000, "stop after these")
-    command.add_argument("--out", type=Path, default=OUT, metavar="FOLDER", help="(default: %(default)s)")
+    add_out(command, "folder for the pictures", OUT, "FOLDER")
 
 
 def _evolve(options: argparse.Namespace) -> int:
@@ -45,7 +44,7 @@ def _evolve(options: argparse.Namespace) -> int:
     body = load_body(options)
     tips = options.tip or ends(body)
     there = body.forward(body.sample(np.random.default_rng(checked_seed(options.seed))))
-    if options.position:
+    if options.position_only:
         wanted: list[mk.Objective] = [mk.Position(tip, there[tip][:3, 3]) for tip in tips]
     else:
         wanted = [mk.Pose(tip, there[tip]) for tip in tips]
@@ -59,10 +58,9 @@ def _evolve(options: argparse.Namespace) -> int:
     solution, history = solver.evolve(problem, budget=budget)
     elites = count(options.elites, "elite")
     title, goals = f"{body.name}, {elites}", [there[tip][:3, 3] for tip in tips]
-    joints = [name for name in options.joints.split(",") if name]
     drawn = []
     for landscape, postures in pictures:
-        drawn.append(mk.draw_landscape(history, landscape, joints=joints, title=title))
+        drawn.append(mk.draw_landscape(history, landscape, joints=options.joints, title=title))
         drawn.append(mk.draw_evolved(body, history, postures, targets=goals, title=title))
     run = f"{solution.status.name} after {history.generations} generations of {history.rows(0).size}, by {elites}"
     print(f"{run}: {count(len(history.founders()), 'niche')} alive in the end")

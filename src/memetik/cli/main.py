@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import warnings
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import Any
 
 import memetik as mk
 from memetik.cli import (
     batch,
     bench,
     compare,
+    completion,
     cover,
     demo,
     doctor,
@@ -27,8 +30,10 @@ from memetik.cli import (
     studio,
     warm,
 )  # fmt: skip
+from memetik.cli.parser import Parser
 
 USER_ERROR = 2
+EPILOG = "Begin with `memetik demo`. `memetik COMMAND --help` says more of a command."
 
 # argparse takes -0.5 for a number, but -5e-1 for an option.
 _SMALL_NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)[eE][-+]?\d{1,3}")
@@ -37,9 +42,13 @@ _SMALL_NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)[eE][-+]?\d{1,3}")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. A user's mistake ends with one sentence on stderr and exit code 2."""
     given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] == ["help"]:
+        given = [*given[1:], "--help"]
     options = _parser().parse_args([_plain(argument) for argument in given])
     try:
-        code: int = options.run(options)
+        with warnings.catch_warnings():
+            warnings.showwarning = _say
+            code: int = options.run(options)
         return code
     except mk.MemetikError as error:
         print(f"memetik: {error}", file=sys.stderr)
@@ -50,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="memetik", description=mk.__doc__)
+    parser = Parser(prog="memetik", description=mk.__doc__, epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"memetik {mk.__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for family in (
@@ -70,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
         ros,
         warm,
         doctor,
+        completion,
     ):
         family.add_commands(commands)
     return parser
@@ -77,3 +87,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _plain(argument: str) -> str:
     return f"{Decimal(argument):f}" if _SMALL_NEGATIVE.fullmatch(argument) else argument
+
+
+def _say(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning as one line, without the place in the code that Python adds."""
+    print(f"memetik: {message}", file=sys.stderr)

@@ -8,12 +8,31 @@ from pathlib import Path
 from typing import Any
 
 import memetik as mk
+from memetik.body import BASES
+from memetik.cli.parser import names, one_of
 from memetik.scenes import CHAINS
 
 OUT = Path("memetik-out")
+# The endings of pictures: of a posture, of a film, and of either.
+STILL, FILM, MOVING = (".svg", ".png"), (".svg", ".gif"), (".svg", ".png", ".gif")
 
+# Options that mean the same in several commands, so that they are called the same and say the same.
 _COMMON: dict[str, dict[str, Any]] = {
+    "--chain": {"metavar": "NAME", "help": "a named chain of the body, see `memetik show BODY`: its joints alone move"},
+    "--json": {"action": "store_true", "help": "print one JSON object, for machines"},
     "--lock": {"action": "append", "default": [], "metavar": "JOINT=VALUE", "help": "hold a joint; repeatable"},
+    "--root": {
+        "action": "append",
+        "type": Path,
+        "default": [],
+        "metavar": "FOLDER",
+        "help": "a folder of meshes or packages, besides those around the model; repeatable",
+    },
+    "--srdf": {
+        "type": Path,
+        "metavar": "FILE",
+        "help": "named chains, home and links that may touch, for your own model",
+    },
     "--threads": {"type": int, "metavar": "N", "help": "of this machine (default: one for each core)"},
 }
 
@@ -32,28 +51,71 @@ def add_common(command: argparse.ArgumentParser, flag: str) -> None:
     command.add_argument(flag, **_COMMON[flag])
 
 
-def add_number(
-    command: argparse.ArgumentParser, flag: str, default: float, text: str = "", unit: str | None = None
-) -> None:
+def add_number(command: argparse.ArgumentParser, flag: str, default: float, text: str = "", unit: str = "N") -> None:
     """An option with a number of the type of its default, which the help names."""
     about = f"{text} (default: %(default)s)".lstrip()
     command.add_argument(flag, type=type(default), default=default, metavar=unit, help=about)
 
 
+def add_names(command: argparse.ArgumentParser, flag: str, what: str, text: str) -> None:
+    """An option that takes several names, with commas or repeated."""
+    listed = f"{what},..."
+    command.add_argument(flag, action="extend", type=names, default=[], metavar=listed, help=text)
+
+
+def add_tolerances(command: argparse.ArgumentParser, turns: str = "of orientations") -> None:
+    """How near is near enough."""
+    add_number(command, "--position-tolerance", 1e-4, "of positions", "M")
+    add_number(command, "--orientation-tolerance", 1e-3, turns, "RAD")
+
+
+def add_out(command: argparse.ArgumentParser, text: str, default: Path | None = None, what: str = "FILE") -> None:
+    """Where the results go."""
+    about = text if default is None else f"{text} (default: %(default)s)"
+    command.add_argument("-o", "--out", type=Path, default=default, metavar=what, help=about)
+
+
+def add_draw(command: argparse.ArgumentParser, what: str, suffixes: Sequence[str]) -> None:
+    """A picture besides the results."""
+    command.add_argument("--draw", type=Path, metavar="FILE", help=f"draw {what} ({one_of(suffixes)})")
+
+
 def add_body(command: argparse.ArgumentParser, nargs: str | None = None) -> None:
     """The arguments that say which body is meant; `load_body` reads them. `nargs` "?" lets it be left out."""
-    kinds = "a bundled name, a path to a .urdf or .xacro file, or planar:N or snake:N joints"
-    command.add_argument("body", nargs=nargs, help=kinds)
-    command.add_argument("--base", default="fixed", help="the root: fixed, xyz, planar or floating (default: fixed)")
+    kinds = (
+        "a bundled name, see `memetik bodies`; a model (.urdf, .xacro, MuJoCo's .xml) or the skeleton of a .bvh, .glb or .vrm; "
+        "robot_descriptions:NAME; planar:N or snake:N joints"
+    )
+    command.add_argument("body", nargs=nargs, metavar="BODY", help=kinds)
+    add_base(command)
+
+
+def add_base(command: argparse.ArgumentParser, default: str = "fixed") -> None:
+    """What else there is to say of a body."""
+    roots = f"how its root moves: {', '.join(BASES)} (default: %(default)s)"
+    command.add_argument("--base", default=default, metavar="KIND", help=roots)
+    add_common(command, "--srdf")
+    add_common(command, "--root")
+
+
+def add_skeleton(command: argparse.ArgumentParser) -> None:
+    """How a .bvh is to be read, which says nothing of that itself."""
+    up = "the vertical axis of a .bvh: x, y or z (default: %(default)s)"
+    command.add_argument("--up", default="y", choices=("x", "y", "z"), metavar="AXIS", help=up)
+    add_number(command, "--scale", 1.0, "length of a unit of a .bvh", "M")
 
 
 def load_body(options: argparse.Namespace) -> mk.Body:
     """The body that was named."""
     kind, _, joints = options.body.partition(":")
     if kind in CHAINS and joints.isdecimal():
+        if options.srdf is not None:
+            raise mk.ProblemError(
+                f"--srdf says something of a model in a file, and {options.body} is none. Leave it out."
+            )
         made: mk.Body = getattr(mk, CHAINS[kind])(int(joints))
         return made.with_base(options.base)
-    return mk.load(options.body, base=options.base)
+    return mk.load(options.body, base=options.base, srdf=options.srdf, roots=options.root)
 
 
 def ends(body: mk.Body) -> list[str]:

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 import memetik as mk
-from memetik.cli.options import OUT, add_body, add_command, add_common, add_number, assignments, load_body
+from memetik.cli.options import (
+    OUT,
+    add_body,
+    add_command,
+    add_common,
+    add_draw,
+    add_number,
+    add_out,
+    assignments,
+    load_body,
+)
+from memetik.cli.targets import add_offset, frame_of
 from memetik.files import writable_file
 from memetik.write import pyplot
+
+PLOTS = (".png", ".svg", ".pdf")
 
 
 def add_commands(commands: Any) -> None:
@@ -21,20 +33,22 @@ def add_commands(commands: Any) -> None:
     )  # fmt: skip
     add_body(command)
     command.add_argument("--tip", required=True, metavar="LINK", help="the link whose workspace is wanted")
+    add_offset(command)
     add_number(command, "--voxel", 0.1, "edge of a voxel", "M")
     add_number(command, "--orientations", 32, "tried in each", "N")
     add_common(command, "--lock")
     add_common(command, "--threads")
-    command.add_argument("--out", type=Path, metavar="FILE.npz", help="(default: memetik-out/NAME_reach.npz)")
+    add_out(command, "file of the numbers (default: memetik-out/NAME_reach.npz)")
+    add_draw(command, "the map; default: beside the numbers", PLOTS)
 
 
 def _reach(options: argparse.Namespace) -> int:
     body = load_body(options)
     path = writable_file(options.out or OUT / f"{body.name}_reach.npz", ".npz")
-    picture = writable_file(path.with_suffix(".png"))
+    picture = writable_file(options.draw or path.with_suffix(".png"), *PLOTS)
     pyplot("drawing a reachability")
     found = mk.reachability(
-        body, options.tip, voxel=options.voxel, orientations=options.orientations,
+        body, frame_of(options.tip, options.offset, options.offset_rpy), voxel=options.voxel, orientations=options.orientations,
         lock=assignments(options.lock, "--lock"), threads=options.threads,
     )  # fmt: skip
     print(found)

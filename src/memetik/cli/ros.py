@@ -25,20 +25,22 @@ def add_commands(commands: Any) -> None:
         "that `ros2 run rmw_zenoh_cpp rmw_zenohd` starts.",
     )  # fmt: skip
     _add_common(command)
-    command.add_argument("--connect", default="tcp/127.0.0.1:7447", help="the router (default: %(default)s)")
-    add_number(command, "--domain", 0, "as ROS_DOMAIN_ID says")
+    command.add_argument(
+        "--connect", default="tcp/127.0.0.1:7447", metavar="ADDRESS", help="the router (default: %(default)s)"
+    )
+    add_number(command, "--domain", 0, "as ROS_DOMAIN_ID says", "N")
     command.add_argument("--dds", action="store_true", help="publish and follow joint states over DDS, too")
     command.add_argument(
         "--rclpy", action="store_true", help="a node of the ROS 2 that is installed, with its middleware"
     )
     releases = "whose messages are spoken: humble, jazzy or kilted (default: %(default)s)"
-    command.add_argument("--distribution", default="jazzy", help=releases)
+    command.add_argument("--distribution", default="jazzy", metavar="NAME", help=releases)
 
 
 def _add_common(command: argparse.ArgumentParser) -> None:
     add_body(command)
-    command.add_argument("--name", default="memetik", help="of the node (default: %(default)s)")
-    command.add_argument("--namespace", default="", help="before the names of services and topics")
+    command.add_argument("--name", default="memetik", metavar="NAME", help="of the node (default: %(default)s)")
+    command.add_argument("--namespace", default="", metavar="NAME", help="before the names of services and topics")
     follow = "joint states that requests without a state start from"
     command.add_argument("--follow", default="", metavar="TOPIC", help=follow)
     add_number(command, "--rate", 30.0, "of joint_states_ik; 0 publishes nothing", "HZ")

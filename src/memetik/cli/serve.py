@@ -19,19 +19,22 @@ def add_commands(commands: Any) -> None:
         "describes it. Only this machine can connect unless --host says otherwise, and then a token is needed.",
     )  # fmt: skip
     add_body(command)
-    command.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: this machine only)")
-    add_number(command, "--port", 8642, "0 takes any that is free")
+    command.add_argument(
+        "--host", default="127.0.0.1", metavar="ADDRESS", help="the address to listen on (default: this machine only)"
+    )
+    add_number(command, "--port", 8642, "0 takes any that is free", "N")
     command.add_argument(
         "--token",
+        metavar="TEXT",
         default=os.environ.get("MEMETIK_TOKEN"),
         help="what clients must send (default: MEMETIK_TOKEN, or made up where other machines can connect)",
     )
     pages = "a web page that may ask, besides those of this machine, such as https://example.org; repeatable"
-    command.add_argument("--origin", action="append", default=[], help=pages)
+    command.add_argument("--origin", action="append", default=[], metavar="URL", help=pages)
     kept = "a scene to keep, named after its file; repeatable"
     command.add_argument("--scene", type=Path, action="append", default=[], metavar="FILE.json", help=kept)
-    add_number(command, "--rate", 20_000.0, "requests a second from one address")
-    add_number(command, "--timeout", 10.0, "the longest search", "SECONDS")
+    add_number(command, "--rate", 20_000.0, "requests a second from one address", "HZ")
+    add_number(command, "--seconds", 10.0, "the longest search", "S")
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -40,7 +43,7 @@ def _serve(options: argparse.Namespace) -> int:
 
     serve(
         load_body(options), host=options.host, port=options.port, token=options.token, origins=options.origin,
-        limits=Limits(rate=options.rate, timeout=options.timeout),
+        limits=Limits(rate=options.rate, timeout=options.seconds),
         scenes={path.stem: read_scene(path) for path in options.scene},
         roots=[path.resolve().parent for path in options.scene],
     )  # fmt: skip

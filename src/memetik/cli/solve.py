@@ -12,14 +12,17 @@ import numpy as np
 
 import memetik as mk
 from memetik import scenes
-from memetik.cli.options import add_body, add_command, add_common, add_number, assignments, load_body
+from memetik.cli.options import MOVING, add_body, add_command, add_common, add_draw, add_number, assignments, load_body
 from memetik.cli.targets import Tip, add_targets, objectives, points
 from memetik.files import writable_file
 from memetik.problem import checked_seed
-from memetik.solution import columns, count
+from memetik.solution import count
+from memetik.tables import aligned, terminal_width
 from memetik.types import Array
 
 NOT_REACHED = 1
+FRAMES, HALT, RATE = 20, 6, 15.0  # of a moving picture: on the way, at each end, a second
+BALL = 0.015  # m, radius of what marks a target in it
 
 
 def add_commands(commands: Any) -> None:
@@ -33,16 +36,23 @@ def add_commands(commands: Any) -> None:
     saved = "a scene saved by the studio, in place of body and targets"
     command.add_argument("--scene", type=Path, metavar="FILE.json", help=saved)
     add_targets(command)
-    command.add_argument("--start", default="home", help='where to start: home, random or "joint=value,..."')
+    where = "where to start: home, random, or values of joints with commas between (default: %(default)s)"
+    command.add_argument("--start", default="home", metavar="JOINT=VALUE", help=where)
     add_common(command, "--lock")
-    command.add_argument("--chain", help="only the joints of this named chain move; its tip need not be named")
-    command.add_argument("--method", default="memetic", help="see `memetik methods` (default: %(default)s)")
+    add_common(command, "--chain")
+    command.add_argument(
+        "--method", default="memetic", metavar="METHOD", help="see `memetik methods` (default: %(default)s)"
+    )
     add_number(command, "--seed", 0, "of the search and of a random start")
-    command.add_argument("--seconds", type=float, default=math.inf, help="stop after this time (default: never)")
+    command.add_argument(
+        "--seconds", type=float, default=math.inf, metavar="S", help="stop after this time (default: never)"
+    )
     add_number(command, "--evaluations", mk.Budget().evaluations, "stop after these")
-    command.add_argument("--all", type=int, metavar="N", help="up to N distinct solutions, nearest to the start first")
-    command.add_argument("--json", action="store_true", help="print one JSON object, for machines")
-    command.add_argument("--draw", type=Path, metavar="FILE.svg", help="draw the posture with its targets")
+    command.add_argument(
+        "--solutions", type=int, metavar="N", help="up to N distinct solutions, nearest to the start first"
+    )
+    add_common(command, "--json")
+    add_draw(command, "the posture with its targets; a .gif moves there from the start", MOVING)
 
 
 class _Asked(NamedTuple):
@@ -57,15 +67,14 @@ class _Asked(NamedTuple):
 
 def _solve(options: argparse.Namespace) -> int:
     if options.draw:
-        writable_file(options.draw, ".svg")  # a picture that cannot be written is told before the search
+        writable_file(options.draw, *MOVING)  # a picture that cannot be written is told before the search
     asked = _asked(options) if options.scene is None else _scene(options)
     solutions = _solutions(asked, options)
     if options.draw:
-        postures = [solution.q for solution in solutions[::-1]]
-        mk.draw_many(asked.problem.body, postures, options.draw, targets=asked.targets)
+        _draw(asked, [solution.q for solution in solutions[::-1]], options.draw)
     if options.json:
         plain = [_plain(solution) for solution in solutions]
-        print(json.dumps(plain[0] if options.all is None else {"solutions": plain}, allow_nan=False))
+        print(json.dumps(plain[0] if options.solutions is None else {"solutions": plain}, allow_nan=False))
     else:
         print(_people(solutions), *(["\ndrawn:", options.draw] if options.draw else []))
     return 0 if solutions[0].success else NOT_REACHED
@@ -75,7 +84,9 @@ def _solutions(asked: _Asked, options: argparse.Namespace) -> list[mk.Solution]:
     """What was asked for; where several were and none exists, the closest."""
     budget = mk.Budget(evaluations=options.evaluations, seconds=options.seconds)
     how: dict[str, Any] = {"method": asked.method, "budget": budget, "seed": asked.seed}
-    found = [] if options.all is None else mk.solve_all(asked.problem, asked.start, count=options.all, **how)
+    found = (
+        [] if options.solutions is None else mk.solve_all(asked.problem, asked.start, count=options.solutions, **how)
+    )
     return found or [mk.solve(asked.problem, asked.start, **how)]
 
 
@@ -90,7 +101,7 @@ def _asked(options: argparse.Namespace) -> _Asked:
     start = _start(body, options.start, options.seed)
     lock = {**_held(body, options.chain, start), **assignments(options.lock, "--lock")}
     tips = _tips(body, options)
-    problem = mk.Problem(body, objectives(tips, options.tolerance, options.angle_tolerance), lock=lock)
+    problem = mk.Problem(body, objectives(tips, options.position_tolerance, options.orientation_tolerance), lock=lock)
     return _Asked(problem, start, points(tips), options.method, options.seed)
 
 
@@ -146,12 +157,29 @@ def _people(solutions: list[mk.Solution]) -> str:
     nearest = solutions[0]
     if len(solutions) == 1:
         return str(nearest) if nearest.success else f"{nearest}\n\n{nearest.explain()}"
+    heading = ["joint", *(str(k + 1) for k in range(len(solutions)))]
     names = nearest.problem.body.joint_names
-    heading = ("joint", *(str(k + 1) for k in range(len(solutions))), "")
-    rows = [(name, *(f"{solution[name]:.4f}" for solution in solutions), "") for name in names]
+    rows = [[name, *(f"{solution[name]:.4f}" for solution in solutions)] for name in names]
+    table = aligned([heading, *rows], range(1, len(heading)), width=terminal_width())
     spent = f"{count(nearest.evaluations, 'evaluation')}, {count(nearest.attempts, 'attempt')}"
     first = f"{len(solutions)} solutions, nearest to the start first ({spent})"
-    return "\n".join([first, "", *columns([heading, *rows])])
+    return "\n".join([first, "", *table])
+
+
+def _draw(asked: _Asked, postures: list[Array], path: Path) -> None:
+    """The postures, the last one solid; or the way to it from the start, if the picture can move."""
+    body = asked.problem.body
+    if path.suffix.lower() != ".gif":
+        mk.draw_many(body, postures, path, targets=asked.targets)
+        return
+    # Slow at both ends; the halts there are seen for what they are.
+    share = np.concatenate([np.zeros(HALT), 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, FRAMES)), np.ones(HALT)])
+    way = asked.start + share[:, None] * (postures[-1] - asked.start)
+    balls = [
+        mk.Shape("sphere", (BALL,), mk.transform(mark if mark.ndim == 1 else mark[:3, 3])) for mark in asked.targets
+    ]
+    motion = mk.Motion(body, np.arange(len(way)) / RATE, way)
+    mk.draw_motion(motion, path, frames=len(way), layout="film", props=balls, size=(500, 500))
 
 
 def _plain(solution: mk.Solution) -> dict[str, Any]:

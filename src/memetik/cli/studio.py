@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
-from memetik.cli.options import add_command, add_number
+from memetik.cli.options import add_command, add_common, add_number
 
 
 def add_commands(commands: Any) -> None:
@@ -14,12 +13,13 @@ def add_commands(commands: Any) -> None:
     about = "a page with the body in 3D, targets to drag and the solver live"
     command = add_command(commands, "studio", _studio, about)
     kinds = "a bundled name, planar:N or snake:N joints, a model file, a scene (default: a humanoid)"
-    command.add_argument("body", nargs="?", help=kinds)
-    command.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: this machine only)")
-    add_number(command, "--port", 8080, "0 takes any that is free")
+    command.add_argument("body", nargs="?", metavar="BODY", help=kinds)
+    command.add_argument(
+        "--host", default="127.0.0.1", metavar="ADDRESS", help="the address to listen on (default: this machine only)"
+    )
+    add_number(command, "--port", 8080, "0 takes any that is free", "N")
     command.add_argument("--no-open", action="store_true", help="do not open a browser")
-    readable = "a folder of models and meshes that may be read; repeatable"
-    command.add_argument("--root", type=Path, action="append", default=[], help=readable)
+    add_common(command, "--root")
 
 
 def _studio(options: argparse.Namespace) -> int:

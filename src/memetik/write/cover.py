@@ -18,7 +18,7 @@ from memetik.write import scenery, svg
 from memetik.write.camera import Camera
 from memetik.write.colors import GREY, TRUNK, Color, brightness, shade
 from memetik.write.limbs import link_colors
-from memetik.write.picture import LINE, TITLE, VIEW, direction_of, file_for_svg, framed, page_of, write_picture
+from memetik.write.picture import LINE, TITLE, VIEW, direction_of, file_for_picture, framed, page_of, write_picture
 from memetik.write.plots import title_of
 from memetik.write.scene import Scene
 from memetik.write.solids import Piece, Solid, paint
@@ -47,7 +47,7 @@ def draw_cover(
     """
     body = instance(cover, Cover, FormatError, "a cover. Give what mk.cover returns.").body
     posture = body.home if q is None else q
-    file, page, direction, title = file_for_svg(path), page_of(size), direction_of(view), title_of(title)
+    file, page, direction, title = file_for_picture(path), page_of(size), direction_of(view), title_of(title)
     names = list(body.links) if links is None else list(several(links, FormatError, "links", "['hand']"))
     poses, colors = body.forward(posture), link_colors(body)
     for name in names:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from memetik.write import scenery, svg
 from memetik.write.camera import Camera, look
 from memetik.write.colors import GREY, TARGET, brightness, from_hex, shade
 from memetik.write.limbs import link_colors
-from memetik.write.picture import LINE, MARGIN, TITLE, VIEW, direction_of, file_for_svg, page_of, write_picture
+from memetik.write.picture import LINE, MARGIN, TITLE, VIEW, direction_of, file_for_picture, page_of, write_picture
 from memetik.write.plots import title_of
 from memetik.write.scene import Scene, build_scene
 from memetik.write.solids import Piece, Solid, paint
@@ -53,7 +54,8 @@ def draw_motion(
     skeleton: bool = False,
     title: str | None = None,
 ) -> str:
-    """Draw a motion; return the SVG, and write it to `path` if given.
+    """Draw a motion; return the SVG, and write it to `path` if given: as .svg, as .png, or a film as .gif (these two need
+    Pillow: pip install "memetik[studio]").
 
     frames: how many postures, from the first to the last, evenly in time.
     layout: "strip" sets them side by side, "path" where they are in the world, and "film" shows one after the other, in
@@ -68,7 +70,7 @@ def draw_motion(
         raise FormatError(f"layout is {shown(layout)}. Give 'strip', 'path' or 'film'.")
     if terrain is not None:
         instance(terrain, Surface, FormatError, "a surface. Give mk.HeightField(...) or mk.TriangleMesh(...).")
-    title, file, page, direction = title_of(title), file_for_svg(path), page_of(size), direction_of(view)
+    title, file, page, direction = title_of(title), _file(path, layout), page_of(size), direction_of(view)
     things = several(props, FormatError, "props", "[mk.Shape('box', (0.2, 0.2, 0.2))]")
     for thing in things:
         instance(thing, Shape, FormatError, "a shape. Give mk.Shape('box', (0.2, 0.2, 0.2), place).")
@@ -99,6 +101,11 @@ def draw_motion(
         parts.append(svg.text(title, x=28.0 * unit, y=44.0 * unit, fill=GREY, font_size=20.0 * unit))
     picture = svg.document(page, title or clip.name or clip.body.name, definitions, parts)
     return write_picture(picture, file)
+
+
+def _file(path: str | PathLike[str] | None, layout: Layout) -> Path | None:
+    """Where the picture goes. What moves is no .png, and what does not is no .gif."""
+    return file_for_picture(path, (".svg", ".gif") if layout == "film" else (".svg", ".png"))
 
 
 def _shots(

@@ -16,7 +16,7 @@ from memetik.errors import FormatError
 from memetik.geometry import TransformLike, as_transform
 from memetik.geometry.checks import finite_array, flag, instance, real_array, several
 from memetik.types import Array
-from memetik.write import scenery, svg
+from memetik.write import raster, scenery, svg
 from memetik.write.camera import SMALLEST, Camera, look
 from memetik.write.colors import GREY
 from memetik.write.limbs import link_colors
@@ -61,7 +61,8 @@ def draw(
     title: str | None = None,
     world: World | None = None,
 ) -> str:
-    """Draw a body in the posture q (home unless given); return the SVG, and write it to `path` if given.
+    """Draw a body in the posture q (home unless given); return the SVG, and write it to `path` if given: as .svg, or as
+    .png (which needs Pillow: pip install "memetik[studio]").
 
     `view` is where the camera stands: azimuth in degrees from x towards y, elevation in degrees above the
     horizon; (-90, 90) looks down with x to the right. `size` is in pixels. `targets` are positions and poses
@@ -97,7 +98,7 @@ def draw_many(
     title = title_of(title)
     skeleton, shapes = (flag(value, FormatError, name) for value, name in ((skeleton, "skeleton"), (shapes, "shapes")))
     postures = several(postures, FormatError, "postures", "[body.home]")
-    file, page, direction, goals = file_for_svg(path), page_of(size), direction_of(view), _goals(targets)
+    file, page, direction, goals = file_for_picture(path), page_of(size), direction_of(view), _goals(targets)
     if len(postures) == 0:
         raise FormatError("draw_many needs at least one posture, but the list is empty.")
     for q in postures:
@@ -139,8 +140,10 @@ def draw_many(
 
 def write_picture(picture: str, file: Path | None) -> Picture:
     """Write a picture, if there is a file for it; returns the picture."""
-    if file is not None:
+    if file is not None and file.suffix.lower() == ".svg":
         save_svg(file, picture)
+    elif file is not None:
+        raster.save(picture, file)
     return Picture(picture)
 
 
@@ -189,14 +192,16 @@ def framed(
 # ---- Checks ------------------------------------------------------------------------------------------------
 
 
-def file_for_svg(path: str | PathLike[str] | None) -> Path | None:
+def file_for_picture(path: str | PathLike[str] | None, suffixes: Sequence[str] = (".svg", ".png")) -> Path | None:
     """Where a picture goes, checked before it is drawn."""
     if path is None:
         return None
     file = file_of(path)
-    if file.suffix.lower() != ".svg":
+    if file.suffix.lower() not in suffixes:
         better = file.stem + ".svg"
-        raise FormatError(f"a picture is written as .svg, not as {file.name!r}. Name it {better!r}.")
+        raise FormatError(f"a picture is written as {' or '.join(suffixes)}, not as {file.name!r}. Name it {better!r}.")
+    if file.suffix.lower() != ".svg":
+        raster.require_pillow()
     if not file.parent.is_dir():
         raise FormatError(f"the folder {str(file.parent)!r} of the picture does not exist. Create it first.")
     return file
