@@ -1,9 +1,11 @@
 """`memetik doctor`: facts, whatever state the installation is in."""
 
+import importlib.metadata
 import json
 import re
 import stat
 import sys
+import webbrowser
 from pathlib import Path
 
 import pytest
@@ -23,13 +25,15 @@ def test_it_says_what_there_is(capsys):
     said = capsys.readouterr().out
     assert f"memetik {mk.__version__}, python {sys.version.split()[0]}, numpy" in said
     headings = [line.split()[0] for line in said.splitlines() if not line.startswith(" ")]
-    assert headings == ["versions", "system", "processor", "prebuilt", "cache", "extras", "graphics"]
+    assert headings == ["versions", "system", "processor", "prebuilt", "cache", "extras", "graphics", "browser"]
 
 
 def test_json_says_the_same(capsys):
     assert main(["doctor", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
-    assert set(facts) == {"versions", "system", "processor", "prebuilt", "cache", "extras", "graphics"}
+    assert set(facts) == {
+        "versions", "system", "processor", "prebuilt", "cache", "extras", "packages", "graphics", "browser",
+    }  # fmt: skip
     assert facts["versions"]["memetik"] == mk.__version__
     assert doctor.lines(facts)
 
@@ -44,7 +48,57 @@ def test_every_extra_is_looked_for():
 def test_a_missing_extra(monkeypatch):
     monkeypatch.setitem(doctor.EXTRAS, "xacro", ("no_such_module",))
     said = "\n".join(doctor.lines(doctor.examine()))
-    assert 'without   xacro: no no_such_module (pip install "memetik[xacro]")' in said
+    assert 'without   xacro: models as .xacro; no no_such_module (pip install "memetik[xacro]")' in said
+    monkeypatch.setitem(doctor.EXTRAS, "docs", ("no_such_module",))
+    monkeypatch.setitem(doctor.EXTRAS, "cuda", ("json",))
+    said = doctor.lines(doctor.examine())
+    assert '  for all   pip install "memetik[docs,xacro]"' in said
+
+
+def test_what_works_and_by_which_versions():
+    facts = doctor.examine()
+    assert set(doctor.PURPOSES) == set(doctor.EXTRAS)
+    assert facts["packages"]["matplotlib"] == importlib.metadata.version("matplotlib")
+    assert facts["packages"]["sklearn"] == importlib.metadata.version("scikit-learn")
+    said = f"  here      bench: plots of reachability, evolution and benchmarks (matplotlib {facts['packages']['matplotlib']})"
+    assert said in doctor.lines(facts)
+
+
+def test_thorough_finds_what_is_there_but_broken(tmp_path, monkeypatch):
+    (tmp_path / "torn_module.py").write_text("raise OSError('libtorn.so: cannot open')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(doctor, "EXTRAS", {"xacro": ("torn_module",), "serve": ("json",)})
+    assert doctor.examine()["extras"] == {"xacro": [], "serve": []}
+    facts = doctor.examine(thorough=True)
+    assert facts["broken"] == {"xacro": "torn_module cannot be imported: OSError: libtorn.so: cannot open"}
+    said = doctor.lines(facts)
+    assert any(line.startswith("  broken    xacro: models as .xacro; torn_module cannot") for line in said)
+    assert "extras      1 of 2 are here" in said
+    assert "  works     serve: answers over HTTP and WebSocket (json)" in said
+    assert said[-1].startswith("solving     REACHED, a pose of a panda's hand in ")
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [(None, "none that could be opened here; `memetik studio --no-open`"), ("w3m", "w3m, which shows no 3D;"),
+     ("/usr/bin/firefox", "firefox opens pages")],
+)  # fmt: skip
+def test_the_browser(name, says, monkeypatch):
+    def get():
+        if name is None:
+            raise webbrowser.Error("could not locate runnable browser")
+        return webbrowser.GenericBrowser(name)
+
+    monkeypatch.setattr(webbrowser, "get", get)
+    assert any(line.startswith(f"browser     {says}") for line in doctor.lines(doctor.examine()))
+
+
+def test_it_fits_the_terminal(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert main(["doctor"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(len(line) for line in lines if " " in line.strip()) <= 60
 
 
 def test_damaged_files_are_named(tmp_path, monkeypatch):

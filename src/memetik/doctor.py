@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import platform
 import shutil
 import subprocess
+import webbrowser
 from collections.abc import Iterable
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,8 +21,9 @@ from memetik.kernels.compiler.cache import FOLDERS, is_whole
 from memetik.kernels.compiler.jit import COMPILED
 from memetik.kernels.compiler.prebuilt import prebuilt
 from memetik.kernels.compiler.processor import lacking, level
+from memetik.solution import duration
 
-__all__ = ["EXTRAS", "examine", "lines"]
+__all__ = ["EXTRAS", "PURPOSES", "examine", "lines"]
 
 EXTRAS = {  # what each optional extra brings, by the names of the modules
     "bench": ("matplotlib",),
@@ -36,29 +39,56 @@ EXTRAS = {  # what each optional extra brings, by the names of the modules
     "studio": ("viser", "trimesh", "PIL"),
     "xacro": ("xacro",),
 }
+PURPOSES = {  # what each is for
+    "bench": "plots of reachability, evolution and benchmarks",
+    "cluster": "files of targets, on this machine or by Ray",
+    "cuda": "batches on a graphics card",
+    "descriptions": "models by robot_descriptions:NAME",
+    "docs": "building the site",
+    "learn": "learned guesses",
+    "meshes": "meshes and the shapes that cover them",
+    "mujoco": "MuJoCo's models",
+    "ros": "ROS 2 and bags",
+    "serve": "answers over HTTP and WebSocket",
+    "studio": "the page in 3D; pictures as .png and .gif",
+    "xacro": "models as .xacro",
+}
 PACKAGES = ("numpy", "numba", "llvmlite")
+TEXT_BROWSERS = ("www-browser", "links", "elinks", "lynx", "w3m")
 SLOW = 10.0  # s after which a driver that does not answer is given up
 
 Facts = dict[str, Any]
 
 
-def examine() -> Facts:
-    """All of it, as JSON takes it. Whatever is wrong here is a finding, not an error."""
-    return {
+def examine(thorough: bool = False) -> Facts:
+    """All of it, as JSON takes it. Whatever is wrong here is a finding, not an error.
+
+    thorough: import what extras bring, instead of only looking whether it is there, and solve a first problem.
+    """
+    facts: Facts = {
         "versions": {"memetik": mk.__version__, "python": platform.python_version(), **_versions(PACKAGES)},
         "system": f"{platform.system()} {platform.release()}",
         "processor": _processor(),
         "prebuilt": _prebuilt(),
         "cache": _cache(),
         "extras": {extra: _missing(modules) for extra, modules in EXTRAS.items()},
+        "packages": _packages(),
         "graphics": _graphics(),
+        "browser": _browser(),
     }
+    if thorough:
+        facts |= {"broken": _broken(facts["extras"]), "solved": _solved()}
+    return facts
 
 
 def lines(facts: Facts) -> list[str]:
     """The same in words."""
     named = ", ".join(f"{name} {number}" for name, number in facts["versions"].items())
     absent = {extra: names for extra, names in facts["extras"].items() if names}
+    broken = facts.get("broken", {})
+    present = [extra for extra in facts["extras"] if extra not in absent and extra not in broken]
+    found = "works" if "broken" in facts else "here"  # a look alone does not tell whether it can be imported
+    every = f'  for all   pip install "memetik[{",".join(absent)}]"'
     return [
         f"versions    {named}",
         f"system      {facts['system']}",
@@ -67,9 +97,17 @@ def lines(facts: Facts) -> list[str]:
         *(f"  damaged   {name}" for name in facts["prebuilt"]["damaged"]),
         f"cache       {_said_of_cache(facts['cache'])}",
         *(f"  damaged   {name}" for name in facts["cache"]["damaged"]),
-        f"extras      {', '.join(extra for extra in facts['extras'] if extra not in absent) or 'none'}",
-        *(f'  without   {extra}: no {", ".join(names)} (pip install "memetik[{extra}]")' for extra, names in absent.items()),
+        f"extras      {len(present)} of {len(facts['extras'])} are here",
+        *(f"  {found:9} {extra}: {PURPOSES[extra]} ({_said_of_packages(extra, facts)})" for extra in present),
+        *(f"  broken    {extra}: {PURPOSES[extra]}; {why}" for extra, why in broken.items()),
+        *(
+            f'  without   {extra}: {PURPOSES[extra]}; no {", ".join(names)} (pip install "memetik[{extra}]")'
+            for extra, names in absent.items()
+        ),
+        *([every] if len(absent) > 1 else []),
         f"graphics    {_said_of_graphics(facts['graphics'])}",
+        f"browser     {_said_of_browser(facts['browser'])}",
+        *([f"solving     {facts['solved']}"] if "solved" in facts else []),
     ]  # fmt: skip
 
 
@@ -137,6 +175,49 @@ def _missing(modules: Iterable[str]) -> list[str]:
     return [module for module in modules if importlib.util.find_spec(module) is None]
 
 
+def _packages() -> dict[str, str]:
+    """The versions of what extras bring and is here, by module."""
+    owners = packages_distributions()
+    found = {}
+    for module in sorted({module for modules in EXTRAS.values() for module in modules}):
+        if module in owners:
+            found[module] = _versions(owners[module][:1])[owners[module][0]]
+    return found
+
+
+def _broken(extras: dict[str, list[str]]) -> dict[str, str]:
+    """Why what is installed cannot be imported, by extra."""
+    found = {}
+    for extra in (extra for extra, missing in extras.items() if not missing):
+        for module in EXTRAS[extra]:
+            try:
+                importlib.import_module(module)
+            except Exception as error:  # whatever a package that does not fit may raise
+                found[extra] = f"{module} cannot be imported: {type(error).__name__}: {error}"
+    return found
+
+
+def _solved() -> str:
+    """How a first problem goes."""
+    body = mk.load("panda")
+    problem = mk.Problem(
+        body, mk.Pose("panda_hand", body.forward(body.home)["panda_hand"] @ mk.translation(0.0, 0.1, 0.0))
+    )
+    first = mk.solve(problem)
+    again = mk.solve(problem)
+    ready = f", after {duration(first.compile_seconds)} for compiling or loading" if first.compile_seconds else ""
+    return f"{again.status.name}, a pose of a panda's hand in {duration(again.seconds)}{ready}"
+
+
+def _browser() -> Facts:
+    """The browser that `memetik studio` would open."""
+    try:
+        found = webbrowser.get()
+    except webbrowser.Error:
+        return {"name": None}
+    return {"name": Path(str(getattr(found, "name", type(found).__name__))).name}
+
+
 def _graphics() -> Facts:
     """Cards as the driver lists them, and whether kernels can run on one."""
     try:
@@ -190,6 +271,21 @@ def _said_of_cache(found: Facts) -> str:
 
 def _amount(found: Facts) -> str:
     return f"{found['kernels']} kernels, {found['bytes'] / 1e6:.1f} MB"
+
+
+def _said_of_packages(extra: str, facts: Facts) -> str:
+    return ", ".join(f"{module} {facts['packages'].get(module, '')}".rstrip() for module in EXTRAS[extra])
+
+
+def _said_of_browser(found: Facts) -> str:
+    elsewhere = (
+        "`memetik studio --no-open` prints an address; from another machine: ssh -L 8080:localhost:8080 THIS_MACHINE"
+    )
+    if found["name"] is None:
+        return f"none that could be opened here; {elsewhere}"
+    if found["name"] in TEXT_BROWSERS:
+        return f"{found['name']}, which shows no 3D; {elsewhere}"
+    return f"{found['name']} opens pages"
 
 
 def _said_of_graphics(found: Facts) -> str:
