@@ -325,7 +325,10 @@ def test_evolve_draws_the_landscape_and_the_postures(run, tmp_path, elites, nich
     [
         (["solve", "nobody", "--tip", "x", "--position", "0", "0", "0"], "no bundled body named 'nobody'"),
         (["solve", "panda"], "nothing is asked for"),
-        (["solve", "panda", "--position", "0", "0", "0"], "a target stands before any tip"),
+        (
+            ["solve", "panda", "--position", "0", "0", "0"],
+            "a target stands before any tip. Name the link first, --tip LINK: panda_link8, ",
+        ),
         (["solve", "panda", "--tip", "panda_hand"], "tip 'panda_hand' has no target"),
         (["solve", "panda", "--tip", "panda_hnd", "--position", "0", "0", "0"], "Did you mean 'panda_hand'"),
         ([*REACH, "--orientation", "1", "0", "0", "0", "--rpy", "0", "0", "0"], "has --orientation and --rpy"),
@@ -579,3 +582,8 @@ def test_pictures_of_a_solution(run, tmp_path):
         code, out, _ = run(*REACH, "--draw", tmp_path / name)
         assert code == 0 and out.endswith(f"drawn: {tmp_path / name}\n")
         assert (tmp_path / name).read_bytes().startswith(begins)
+
+
+def test_the_only_tip_of_a_body_need_not_be_named(run):
+    code, out, _ = run("solve", "ur5", "--position", 0.4, 0.1, 0.4)
+    assert code == 0 and "Position of tool0" in out

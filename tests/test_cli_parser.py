@@ -71,6 +71,15 @@ def test_a_typo_gets_one_line_and_a_suggestion(capsys, typed, says):
     assert says in err and err.count("\n") == 1
 
 
+def test_ctrl_c_ends_with_a_word(capsys, monkeypatch):
+    def stopped():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bodies, "names", stopped)
+    assert main(["bodies"]) == 130
+    assert capsys.readouterr().err == "memetik: stopped.\n"
+
+
 # ---- One name for one option -----------------------------------------------------------------------------------
 
 

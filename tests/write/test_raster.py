@@ -146,6 +146,7 @@ def test_a_film_as_gif(tmp_path):
         image.seek(4)
         last = np.asarray(image.convert("RGB")).astype(int)
     assert np.abs(first - last).max() > 50
+    assert first[0, 0].tolist() == last[0, 0].tolist() == [255, 255, 255]
     assert np.abs(first - np.asarray(images[0]).astype(int)).mean() < 3.0
 
 

@@ -33,6 +33,7 @@ from memetik.cli import (
 from memetik.cli.parser import Parser
 
 USER_ERROR = 2
+INTERRUPTED = 130  # as shells count what Ctrl-C ends
 EPILOG = "Begin with `memetik demo`. `memetik COMMAND --help` says more of a command."
 
 # argparse takes -0.5 for a number, but -5e-1 for an option.
@@ -53,6 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except mk.MemetikError as error:
         print(f"memetik: {error}", file=sys.stderr)
         return USER_ERROR
+    except KeyboardInterrupt:
+        print("memetik: stopped.", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe such as `| head` has left
         sys.stderr.close()
         return 0

@@ -12,6 +12,7 @@ from memetik.body import BASES
 from memetik.cli.parser import names, one_of
 from memetik.scenes import CHAINS
 
+Options = argparse._ActionsContainer  # a command, or a group of its options
 OUT = Path("memetik-out")
 # The endings of pictures: of a posture, of a film, and of either.
 STILL, FILM, MOVING = (".svg", ".png"), (".svg", ".gif"), (".svg", ".png", ".gif")
@@ -46,12 +47,12 @@ def add_command(
     return command
 
 
-def add_common(command: argparse.ArgumentParser, flag: str) -> None:
+def add_common(command: Options, flag: str) -> None:
     """An option that means the same in several commands."""
     command.add_argument(flag, **_COMMON[flag])
 
 
-def add_number(command: argparse.ArgumentParser, flag: str, default: float, text: str = "", unit: str = "N") -> None:
+def add_number(command: Options, flag: str, default: float, text: str = "", unit: str = "N") -> None:
     """An option with a number of the type of its default, which the help names."""
     about = f"{text} (default: %(default)s)".lstrip()
     command.add_argument(flag, type=type(default), default=default, metavar=unit, help=about)
@@ -63,7 +64,7 @@ def add_names(command: argparse.ArgumentParser, flag: str, what: str, text: str)
     command.add_argument(flag, action="extend", type=names, default=[], metavar=listed, help=text)
 
 
-def add_tolerances(command: argparse.ArgumentParser, turns: str = "of orientations") -> None:
+def add_tolerances(command: Options, turns: str = "of orientations") -> None:
     """How near is near enough."""
     add_number(command, "--position-tolerance", 1e-4, "of positions", "M")
     add_number(command, "--orientation-tolerance", 1e-3, turns, "RAD")
@@ -92,10 +93,11 @@ def add_body(command: argparse.ArgumentParser, nargs: str | None = None) -> None
 
 def add_base(command: argparse.ArgumentParser, default: str = "fixed") -> None:
     """What else there is to say of a body."""
+    group = command.add_argument_group("the body")
     roots = f"how its root moves: {', '.join(BASES)} (default: %(default)s)"
-    command.add_argument("--base", default=default, metavar="KIND", help=roots)
-    add_common(command, "--srdf")
-    add_common(command, "--root")
+    group.add_argument("--base", default=default, metavar="KIND", help=roots)
+    add_common(group, "--srdf")
+    add_common(group, "--root")
 
 
 def add_skeleton(command: argparse.ArgumentParser) -> None:

@@ -12,7 +12,17 @@ import numpy as np
 
 import memetik as mk
 from memetik import scenes
-from memetik.cli.options import MOVING, add_body, add_command, add_common, add_draw, add_number, assignments, load_body
+from memetik.cli.options import (
+    MOVING,
+    add_body,
+    add_command,
+    add_common,
+    add_draw,
+    add_number,
+    assignments,
+    ends,
+    load_body,
+)
 from memetik.cli.targets import Tip, add_targets, objectives, points
 from memetik.files import writable_file
 from memetik.problem import checked_seed
@@ -30,7 +40,8 @@ def add_commands(commands: Any) -> None:
     command = add_command(
         commands, "solve", _solve, "find a posture that reaches targets",
         "Find a posture that reaches targets. Each --tip starts a new group: the targets after it are its "
-        "own. Metres, radians, world coordinates. Exit code 0: reached, 1: not reached, 2: the question is wrong.",
+        "own; a body or a chain with one tip needs none. Metres, radians, world coordinates. Exit code 0: reached, "
+        "1: not reached, 2: the question is wrong.",
     )  # fmt: skip
     add_body(command, nargs="?")
     saved = "a scene saved by the studio, in place of body and targets"
@@ -141,12 +152,14 @@ def _held(body: mk.Body, chain: str | None, start: Array) -> dict[str, float]:
 
 
 def _tips(body: mk.Body, options: argparse.Namespace) -> list[Tip]:
-    """The groups of targets; one without a tip means that of the chain."""
-    known = body.chains[options.chain].tips if options.chain else ()
+    """The groups of targets; one without a tip means that of the chain, or the only one of the body."""
+    known = body.chains[options.chain].tips if options.chain else ends(body)
     tips: list[Tip] = options.tips or []
     for tip in tips:
-        if tip.link is None and len(known) == 1:
-            tip.link = known[0]
+        if tip.link is None and len(known) != 1:
+            some = f"{', '.join(known[:6])}{' ...' if len(known) > 6 else ''}"
+            raise mk.ProblemError(f"a target stands before any tip. Name the link first, --tip LINK: {some}.")
+        tip.link = tip.link or known[0]
     return tips
 
 

@@ -59,8 +59,9 @@ class Tip:
 
 def add_targets(command: argparse.ArgumentParser) -> None:
     """Add the options of targets; `objectives` makes objectives of them."""
+    group = command.add_argument_group("targets")
     own = "the link that the next targets are for"
-    command.add_argument("--tip", action=_NewTip, dest="tips", metavar="LINK", help=own)
+    group.add_argument("--tip", action=_NewTip, dest="tips", metavar="LINK", help=own)
     for flag, letters, text in (
         ("--position", "XYZ", "where the tip goes"),
         ("--orientation", "WXYZ", "how it is turned, as a quaternion"),
@@ -68,9 +69,9 @@ def add_targets(command: argparse.ArgumentParser) -> None:
         ("--look-at", "XYZ", "a point that its x axis points to"),
         *_OFFSET,
     ):
-        command.add_argument(flag, action=_OfTip, nargs=len(letters), type=float, metavar=tuple(letters), help=text)
-    command.add_argument("--free", action=_OfTip, type=names, metavar="AXIS,...", help=_FREE)
-    add_tolerances(command, "of orientations and gazes")
+        group.add_argument(flag, action=_OfTip, nargs=len(letters), type=float, metavar=tuple(letters), help=text)
+    group.add_argument("--free", action=_OfTip, type=names, metavar="AXIS,...", help=_FREE)
+    add_tolerances(group, "of orientations and gazes")
 
 
 def add_offset(command: argparse.ArgumentParser) -> None:

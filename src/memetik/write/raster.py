@@ -25,6 +25,7 @@ SHARP, FILM_SHARP = (
 )  # pixels that are drawn for one of the picture, each way: Pillow draws edges without steps between
 MOST = 5000  # pixels each way
 ROUND = 64  # corners of a circle
+WHITE = 255  # the place of white in the palette of a .gif
 SHADES = 512  # steps of a gradient
 LEAST_DURATION = 20  # ms for a frame of a .gif; browsers slow down what is faster
 
@@ -50,8 +51,7 @@ def save(picture: str, file: Path) -> None:
         pixels(picture).save(buffer, "PNG")
     else:
         seconds, images = frames(picture)
-        first = images[0].quantize(256)
-        others = [image.quantize(palette=first) for image in images[1:]]
+        first, *others = _indexed(images)
         duration = max(LEAST_DURATION, round(1000.0 * seconds / len(images)))
         first.save(buffer, "GIF", save_all=True, append_images=others, duration=duration, loop=0)
     write_whole(file, buffer.getvalue())
@@ -82,6 +82,20 @@ def frames(picture: str) -> tuple[float, list[Any]]:
             paper.alpha_composite(drawn)
             images[content] = paper.convert("RGB")
     return float(change.get("dur", "1s").rstrip("s")), [images[content] for content in order]
+
+
+def _indexed(images: list[Any]) -> list[Any]:
+    """Images in 256 colours, the same for all so that nothing flickers, one of them the white of the paper."""
+    image = require_pillow()
+    palette = images[len(images) // 2].quantize(WHITE)
+    colors = [*palette.getpalette()[: 3 * WHITE], *([0] * (3 * WHITE))][: 3 * WHITE] + [255] * 3
+    indexed = []
+    for each in images:
+        places = np.array(each.quantize(palette=palette, dither=image.Dither.NONE))
+        places[(np.asarray(each) == 255).all(axis=-1)] = WHITE
+        indexed.append(image.fromarray(places))
+        indexed[-1].putpalette(colors)
+    return indexed
 
 
 def _definitions(root: ET.Element) -> dict[str, ET.Element]:
