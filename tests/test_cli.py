@@ -297,7 +297,7 @@ def test_batch_of_points(run, targets):
 
 def test_reach_maps_and_draws(run, tmp_path):
     path = tmp_path / "new" / "map.npz"
-    code, out, _ = run("reach", "ur5", "--tip", "tool0", "--voxel", 0.5, "--orientations", 2, "--out", path)
+    code, out, _ = run("reach", "ur5", "--voxel", 0.5, "--orientations", 2, "--out", path)
     assert code == 0
     assert out.startswith("tool0 of ur5 reaches ") and f"saved: {path}" in out
     assert mk.load_reachability(path).voxel == 0.5
@@ -353,6 +353,8 @@ def test_evolve_draws_the_landscape_and_the_postures(run, tmp_path, elites, nich
         (["evolve", "ur5", "--tip", "tool1"], "Did you mean 'tool0'"),
         (["evolve", "ur5", "--elites", "0"], "elites is 0"),
         (["evolve", "ur5", "--joints", "elbow", "--population", "5"], "no joint 'elbow' took part"),
+        (["reach", "pr2"], "body 'pr2' has "),
+        (["reach", "pr2"], "Say which one is meant, --tip LINK: "),
         (["reach", "ur5", "--tip", "tool1"], "Did you mean 'tool0'"),
         (["reach", "ur5", "--tip", "tool0", "--out", "map.txt"], "has to end in .npz. Name it 'map.npz'"),
     ],

@@ -58,6 +58,8 @@ def test_help_of_a_family(capsys, asked):
         (["motion", "shwo"], "memetik motion: no command 'shwo'. Did you mean 'show'"),
         (["solve", "panda", "--tipp", "x"], "memetik solve: no option --tipp. Did you mean --tip?"),
         (["solve", "panda", "--pozition=3"], "memetik solve: no option --pozition. Did you mean --position"),
+        (["warm", "--al"], "memetik warm: no option --al. Did you mean --all?"),
+        (["solve", "panda", "--off", "0"], "memetik solve: no option --off. Did you mean --offset or --offset-rpy?"),
         (["doctor", "--xyzzy"], "memetik doctor: no option --xyzzy. See memetik doctor --help."),
         (["show", "panda", "wolf"], "memetik show: 'wolf': one argument too many."),
         (["completion", "bahs"], "argument SHELL: not 'bahs'. Did you mean 'bash'?"),

@@ -8,7 +8,16 @@ from typing import Any
 
 import memetik as mk
 from memetik.batch import QUATERNION, ROWS_PER_SHARD, open_files
-from memetik.cli.options import add_body, add_command, add_common, add_number, add_tolerances, assignments, load_body
+from memetik.cli.options import (
+    add_body,
+    add_command,
+    add_common,
+    add_number,
+    add_tolerances,
+    assignments,
+    load_body,
+    only_tip,
+)
 from memetik.cli.targets import Tip, add_frame, objectives
 
 
@@ -24,7 +33,7 @@ def add_commands(commands: Any) -> None:
     add_body(command)
     command.add_argument("targets", type=Path, help="a .parquet or .csv file, or a folder of them")
     command.add_argument("out", type=Path, help="folder for the answers")
-    command.add_argument("--tip", required=True, metavar="LINK", help="the link that the targets are for")
+    command.add_argument("--tip", metavar="LINK", help="the link that the targets are for (default: the only tip)")
     add_frame(command)
     add_tolerances(command)
     add_common(command, "--lock")
@@ -39,10 +48,11 @@ def add_commands(commands: Any) -> None:
 
 def _batch(options: argparse.Namespace) -> int:
     turned = bool(set(open_files(options.targets).schema.names) & set(QUATERNION))  # a pose if there is any such column
-    tip = Tip(options.tip, [0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0] if turned else None)
+    body = load_body(options)
+    tip = Tip(only_tip(body, options.tip), [0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0] if turned else None)
     tip.offset, tip.offset_rpy, tip.free = options.offset, options.offset_rpy, options.free
     wanted = objectives([tip], options.position_tolerance, options.orientation_tolerance)
-    problem = mk.Problem(load_body(options), wanted, lock=assignments(options.lock, "--lock"))
+    problem = mk.Problem(body, wanted, lock=assignments(options.lock, "--lock"))
     report = mk.solve_files(
         problem, options.targets, options.out, cluster=options.cluster, threads=options.threads, seed=options.seed,
         budget=mk.Budget(evaluations=options.evaluations), rows_per_shard=options.rows_per_shard, anew=options.anew,

@@ -19,7 +19,7 @@ STILL, FILM, MOVING = (".svg", ".png"), (".svg", ".gif"), (".svg", ".png", ".gif
 
 # Options that mean the same in several commands, so that they are called the same and say the same.
 _COMMON: dict[str, dict[str, Any]] = {
-    "--chain": {"metavar": "NAME", "help": "a named chain of the body, see `memetik show BODY`: its joints alone move"},
+    "--chain": {"metavar": "NAME", "help": "only this named chain of the body, see `memetik show BODY`"},
     "--json": {"action": "store_true", "help": "print one JSON object, for machines"},
     "--lock": {"action": "append", "default": [], "metavar": "JOINT=VALUE", "help": "hold a joint; repeatable"},
     "--root": {
@@ -125,6 +125,17 @@ def ends(body: mk.Body) -> list[str]:
     named = [tip for chain in body.chains.values() for tip in chain.tips]
     parents = {joint.parent for joint in body.joints.values()}
     return list(dict.fromkeys(named)) or [link for link in body.links if link not in parents]
+
+
+def only_tip(body: mk.Body, given: str | None) -> str:
+    """The tip that was named, or the only one of the body."""
+    if given is not None:
+        return given
+    known = ends(body)
+    if len(known) != 1:
+        some = f"{', '.join(known[:6])}{' ...' if len(known) > 6 else ''}"
+        raise mk.ProblemError(f"body {body.name!r} has {len(known)} tips. Say which one is meant, --tip LINK: {some}.")
+    return known[0]
 
 
 def assignments(texts: Sequence[str], option: str) -> dict[str, float]:

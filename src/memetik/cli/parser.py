@@ -16,6 +16,10 @@ __all__ = ["Parser", "families", "names", "one_of", "options_of"]
 class Parser(argparse.ArgumentParser):
     """Complains in one line that names the nearest command, option or choice, and where the help is."""
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        # A shortened option in a script breaks as soon as another one begins alike.
+        super().__init__(*args, **{"allow_abbrev": False, **options})
+
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
@@ -40,7 +44,10 @@ class Parser(argparse.ArgumentParser):
         word = words[0]
         if word.startswith("-") and len(word) > 1:
             name = word.partition("=")[0]
-            near = difflib.get_close_matches(name, options_of(self), n=3)
+            known = options_of(self)
+            near = [option for option in known if option.startswith(name)] or difflib.get_close_matches(
+                name, known, n=3
+            )
             return f"no option {name}.{f' Did you mean {one_of(near)}?' if near else ''}"
         return f"{' '.join(map(repr, words))}: {'one argument' if len(words) == 1 else 'arguments'} too many."
 

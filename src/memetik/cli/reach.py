@@ -16,6 +16,7 @@ from memetik.cli.options import (
     add_out,
     assignments,
     load_body,
+    only_tip,
 )
 from memetik.cli.targets import add_offset, frame_of
 from memetik.files import writable_file
@@ -32,7 +33,7 @@ def add_commands(commands: Any) -> None:
         "Writes a .npz file with the numbers and a picture beside it.",
     )  # fmt: skip
     add_body(command)
-    command.add_argument("--tip", required=True, metavar="LINK", help="the link whose workspace is wanted")
+    command.add_argument("--tip", metavar="LINK", help="the link whose workspace is wanted (default: the only tip)")
     add_offset(command)
     add_number(command, "--voxel", 0.1, "edge of a voxel", "M")
     add_number(command, "--orientations", 32, "tried in each", "N")
@@ -44,11 +45,12 @@ def add_commands(commands: Any) -> None:
 
 def _reach(options: argparse.Namespace) -> int:
     body = load_body(options)
+    tip = frame_of(only_tip(body, options.tip), options.offset, options.offset_rpy)
     path = writable_file(options.out or OUT / f"{body.name}_reach.npz", ".npz")
     picture = writable_file(options.draw or path.with_suffix(".png"), *PLOTS)
     pyplot("drawing a reachability")
     found = mk.reachability(
-        body, frame_of(options.tip, options.offset, options.offset_rpy), voxel=options.voxel, orientations=options.orientations,
+        body, tip, voxel=options.voxel, orientations=options.orientations,
         lock=assignments(options.lock, "--lock"), threads=options.threads,
     )  # fmt: skip
     print(found)
