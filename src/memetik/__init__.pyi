@@ -40,7 +40,9 @@ from .errors import RefusedError as RefusedError
 from .errors import TruthError as TruthError
 from .errors import UnknownNameError as UnknownNameError
 from .geometry import axis_angle as axis_angle
+from .geometry import elbow_angles as elbow_angles
 from .geometry import euler as euler
+from .geometry import fabrik_points as fabrik_points
 from .geometry import look_rotation as look_rotation
 from .geometry import quaternion as quaternion
 from .geometry import random_rotation as random_rotation

@@ -443,3 +443,28 @@ def test_without_elites_there_are_no_founders():
     _, history = BioIK().evolve(problem, budget=Budget(evaluations=20))
     assert len(history.founders()) == 0
     assert set(history.families()) == {-1}
+
+
+def test_as_published_exploits_for_as_long_as_it_breeds(rng):
+    body = mk.load("ur5")
+    target = body.forward(body.sample(rng), "tool0")
+    problem = mk.Problem(body, mk.Pose("tool0", target, position_tolerance=1e-4, orientation_tolerance=1e-3))
+    solver = BioIK.as_published(problem, seed=3)
+    psi, kappa = solver.sizes(problem.compiled)
+    assert solver.steps == round((psi - kappa) / 7) and solver.gradient == "ofkt" and not solver.yielding
+    assert solver.solve(problem).success
+    other = BioIK.as_published(problem, population=44, elites=2, gradient="analytic")
+    assert (other.steps, other.gradient) == (6, "analytic")
+    with pytest.raises(mk.ProblemError, match="is not a problem"):
+        BioIK.as_published("ur5")
+
+
+def test_without_yielding_a_heavy_guide_holds_the_others_back(rng):
+    body = mk.planar_chain(3)
+    reach = mk.Position("tip", body.forward(body.sample(rng), "tip")[:3, 3], tolerance=1e-4)
+    problem = mk.Problem(body, [reach, mk.Displacement(weight=0.5)])
+    assert problem.compiled.only_calm
+    solutions = [BioIK(yielding=yielding).solve(problem) for yielding in (True, False)]
+    scratches = [problem.compiled.plans[BioIK(yielding=yielding)].lease(None) for yielding in (True, False)]
+    assert scratches[0].shared.yields.any() and not scratches[1].shared.yields.any()
+    assert solutions[0].success and not solutions[1].success  # the guide holds the tip back, as in the thesis

@@ -30,7 +30,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
         "z), angles radians.",
         "transform translation euler rpy axis_angle quaternion rotation_matrix look_rotation random_rotation "
         "to_quaternion "
-        "to_euler to_axis_angle",
+        "to_euler to_axis_angle fabrik_points elbow_angles",
     ),
     "objectives": (
         "Objectives",

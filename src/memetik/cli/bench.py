@@ -11,6 +11,7 @@ from typing import Any
 
 import memetik as mk
 from memetik import bench
+from memetik.bench.published import published_lines
 from memetik.cli.options import OUT, add_command, add_out
 from memetik.files import writable_folder
 from memetik.tables import aligned, terminal_width
@@ -22,7 +23,8 @@ def add_commands(commands: Any) -> None:
     """Add `bench`."""
     command = add_command(
         commands, "bench", _bench, "measure, with the published figures beside ours",
-        "Run an experiment: print its table, save results and plots. 'all' goes on where an experiment "
+        "Run an experiment: print its table, save results and plots. 'list' names all of them, and says of every table and "
+        "figure of the founding documents which one measures it or why none does. 'all' goes on where an experiment "
         "cannot run for want of a package or a graphics card, and lists it at the end. Exit code 1: one failed for "
         "another reason.",
     )  # fmt: skip
@@ -40,6 +42,8 @@ def _bench(options: argparse.Namespace) -> int:
     if options.name == "list":
         rows = [["name", "what it measures"], *map(list, bench.experiments().items())]
         print("\n".join(aligned(rows, ruled=False, width=terminal_width())))
+        print("\nTables and figures of the founding documents, and which experiment measures them:")
+        print(*published_lines(), sep="\n")
         return 0
     if options.name == "all":
         return _all(options)

@@ -11,6 +11,7 @@ from memetik.geometry.lie import (
     log_rotation,
     log_transform,
 )
+from memetik.geometry.points import elbow_angles, fabrik_points
 from memetik.geometry.rotation import (
     RotationLike,
     angle_between,
@@ -48,9 +49,11 @@ __all__ = [
     "axis_angle",
     "between",
     "compose",
+    "elbow_angles",
     "euler",
     "exp_rotation",
     "exp_transform",
+    "fabrik_points",
     "interpolate",
     "inverse_left_jacobian",
     "invert",

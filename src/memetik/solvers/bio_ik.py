@@ -1,4 +1,4 @@
-"""Bio IK, the algorithm of the thesis (Starke 2018): see kernels/bio_ik/search.py."""
+"""Bio IK, the algorithm of the thesis (Starke 2020): see kernels/bio_ik/search.py."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError
+from memetik.geometry.checks import instance
 from memetik.kernels.bio_ik import function_pointers as signatures
 from memetik.kernels.bio_ik.exploit import MEMORY, exploit, look
 from memetik.kernels.bio_ik.gradient import by_chain_rule, by_differences
@@ -61,7 +62,9 @@ class BioIKScratch(Scratch):
         psi, kappa = solver.sizes(c)
         workers = min(solver.threads, kappa) if COMPILED and not problem.has_functions else 1
         sizes = {**c.sizes, "population": psi, "elites": kappa, "workers": workers, "rows": rows}
-        self.shared = allocate(Shared, sizes, yields=_yields(c).view(np.uint8), motions=_motions(c), clock=self.clock)
+        self.shared = allocate(
+            Shared, sizes, yields=(_yields(c) & solver.yielding).view(np.uint8), motions=_motions(c), clock=self.clock
+        )
         self.shared.next[0] = kappa  # nothing to do yet
         bounds = {"lower": self.shared.lower, "upper": self.shared.upper}
         settings, record = _settings(solver), allocate(Record, sizes)
@@ -99,7 +102,10 @@ class BioIK(Seeded):
     ofkt: place bodies through the OFKT; the same bits, more slowly, because offspring change every joint.
     steps: iterations of L-BFGS-B that an elite gets at most in one generation.
     threads: how many exploit elites at the same time, where that saves time. The answer is the same.
-    The other switches leave out a phase of the algorithm, to see what it is worth.
+    yielding: guides, and tolerances with room, count less from where the search stands still because of them; without, all
+    weights stay, and where a Displacement is all that guides there is no second search without it.
+    The other switches leave out a phase of the algorithm, to see what it is worth. `as_published` chooses what is nearest to
+    the thesis.
 
     Takes every objective, any number of tips, any joint. The same seed gives the same answer, bit for bit. An evaluation is
     one placement of the body: an individual, an iteration of L-BFGS-B, or one gene changed for a gradient by differences.
@@ -121,6 +127,30 @@ class BioIK(Seeded):
     weight_interpolation: bool = True
     momentum: bool = True
     niching: bool = True
+    yielding: bool = True
+
+    @classmethod
+    def as_published(cls, problem: Problem, **parameters: Any) -> BioIK:
+        """Bio IK as the thesis has it, as far as there are switches: what differs from the default is said in docs/bio_ik.md.
+
+        problem: what it shall solve, which decides how long an elite is exploited. The thesis exploits it on a thread of its
+        own for as long as another breeds the psi - kappa offspring; an iteration of L-BFGS-B with a gradient by differences
+        costs as much as n + 1 of them, with n joints. So steps = (psi - kappa) / (n + 1), rounded, at least 1.
+        parameters: others of `BioIK`, or other values of these.
+
+        Gradients are by differences through the OFKT, and no guide yields. Two things stay as they are here: strides
+        of genes in the exploitation, and that all is drawn anew when elites were exploited to their end and the solution has
+        stood for four generations.
+
+            import memetik as mk
+
+            problem = mk.Problem(mk.load("ur5"), mk.Position("tool0", (0.3, 0.2, 0.4)))
+            solution = mk.BioIK.as_published(problem, seed=1).solve(problem)
+        """
+        compiled = instance(problem, Problem, ProblemError, "a problem. Give mk.Problem(body, objectives).").compiled
+        psi, kappa = cls(**parameters).sizes(compiled)
+        steps = max(1, round((psi - kappa) / (compiled.active.size + 1)))
+        return cls(**{"gradient": "ofkt", "ofkt": True, "steps": steps, "yielding": False, **parameters})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -163,7 +193,7 @@ class BioIK(Seeded):
         self, problem: Problem, start: ArrayLike | None, budget: Budget, scratch: BioIKScratch, begin: float
     ) -> Solution:
         with scratch.threads or nullcontext():
-            if problem.compiled.only_calm:
+            if self.yielding and problem.compiled.only_calm:
                 return self._nearer(problem, start, budget, scratch, begin)
             return run_in(scratch, problem, start, budget, "bioik", search, scratch.own, seed=self.seed, begin=begin)
 

@@ -67,7 +67,7 @@ _EACH = "in every individual"
 
 _METHODS = (
     Method("memetic", "memetic", "memetic.Memetic", "this library, after Bio IK", priorities="kept"),
-    Method("bioik", "memetic", "bio_ik.BioIK", "Starke 2018", limits=_EACH),
+    Method("bioik", "memetic", "bio_ik.BioIK", "Starke 2020", limits=_EACH),
     Method("dls", "Jacobian", "stepping.DampedLeastSquares", "Wampler 1986, Nakamura and Hanafusa 1986"),
     Method("sdls", "Jacobian", "stepping.SelectivelyDampedLeastSquares", "Buss and Kim 2005"),
     Method("svd_dls", "Jacobian", "stepping.SVDDampedLeastSquares", "Maciejewski and Klein 1988"),

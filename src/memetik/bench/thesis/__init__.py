@@ -1,1 +1,1 @@
-"""The experiments of the thesis (Starke 2018)."""
+"""The experiments of the thesis (Starke 2020)."""
