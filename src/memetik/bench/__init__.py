@@ -24,6 +24,7 @@ _EXPERIMENTS = {
     "thesis.generations": "elites of Bio IK on one thread and on more (Fig. 5.4 of the thesis, right)",
     "thesis.landscapes": "fitness landscapes and histories of evolutions, by elites (Fig. 5.26 to 5.32 of the thesis)",
     "thesis.snakes": "chains of 10 to 1000 joints (Fig. 5.7 of the thesis)",
+    "thesis.related": "Bio IK here and as published, HGSA, PSO and Jacobian methods (Table 5.3 of the thesis and others)",
     "thesis.workspace": "where an arm's poses are solved and where not (Fig. 5.8 of the thesis)",
     "thesis.lifting": "a humanoid lifts and turns a box that it holds (Fig. 5.10 of the thesis)",
     "thesis.hand": "fingertips of the Shadow hand in grasps (Fig. 5.13 of the thesis)",
@@ -55,6 +56,7 @@ _WITHOUT_FIGURES = (
     "forms",
     "learned",
     "minimise",
+    "related",
     "retarget",
     "solutions",
 )  # all others need matplotlib

@@ -134,8 +134,9 @@ class BioIK(Seeded):
         """Bio IK as the thesis has it, as far as there are switches: what differs from the default is said in docs/bio_ik.md.
 
         problem: what it shall solve, which decides how long an elite is exploited. The thesis exploits it on a thread of its
-        own for as long as another breeds the psi - kappa offspring; an iteration of L-BFGS-B with a gradient by differences
-        costs as much as n + 1 of them, with n joints. So steps = (psi - kappa) / (n + 1), rounded, at least 1.
+        own for as long as another breeds the psi - kappa offspring, at 2n + 1 transformations each with n joints. An
+        iteration of L-BFGS-B takes as many for the posture and 5 for each of the n differences (Table 4.2 of the thesis), so
+        steps = (psi - kappa) (2n + 1) / (7n + 1), rounded, at least 1.
         parameters: others of `BioIK`, or other values of these.
 
         Gradients are by differences through the OFKT, and no guide yields. Two things stay as they are here: strides
@@ -149,7 +150,8 @@ class BioIK(Seeded):
         """
         compiled = instance(problem, Problem, ProblemError, "a problem. Give mk.Problem(body, objectives).").compiled
         psi, kappa = cls(**parameters).sizes(compiled)
-        steps = max(1, round((psi - kappa) / (compiled.active.size + 1)))
+        n = compiled.active.size
+        steps = max(1, round((psi - kappa) * (2 * n + 1) / (7 * n + 1)))
         return cls(**{"gradient": "ofkt", "ofkt": True, "steps": steps, "yielding": False, **parameters})
 
     def __post_init__(self) -> None:

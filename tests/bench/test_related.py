@@ -1,0 +1,25 @@
+"""Our own versions of the methods that the thesis compares, with tiny sizes."""
+
+import json
+
+from memetik.bench.thesis import related
+
+
+def test_every_case_is_there_and_has_what_was_published():
+    rows = {(case.of, case.label, name): said for case in related.cases() for name, (_, said) in case.methods.items()}
+    assert rows["Table 5.3", "ur5", "hgsa"] == "4.12 ms (51.20 %)" and rows["Table 5.3", "ur5", "bioik"].startswith(
+        "0.50"
+    )
+    assert rows["Table 3.3", "chain of 180", "pso"] == "37.03 s"
+    assert sum(of == "Table 5.3" for of, _, _ in rows) == 15 and sum(of == "Fig. 5.7" for of, _, _ in rows) == 24
+    assert {name for of, _, name in rows if of == "Fig. 3.2"} == {"transpose", "dls", "svd_dls"}
+
+
+def test_it_measures_and_saves(tmp_path):
+    patient = related.CHAIN._replace(seconds=60.0)  # no deadline that a busy machine could miss
+    chosen = [case._replace(task=patient, share=1) for case in related.cases(quick=True) if case.label == "chain of 10"]
+    related.run(tmp_path, count=5, only=chosen)
+    rows = json.loads((tmp_path / "related.json").read_text())["rows"]
+    assert [row["method"] for row in rows] == ["bioik", "bioik, as published", "transpose", "dls", "svd_dls"]
+    assert rows[0]["solved [%]"] == 100.0 and all(row["targets"] == 5 for row in rows)
+    assert all(0.0 < row["median [us]"] <= row["p99 [us]"] for row in rows)
