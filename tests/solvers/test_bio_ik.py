@@ -457,6 +457,8 @@ def test_as_published_exploits_for_as_long_as_it_breeds(rng):
     assert (other.steps, other.gradient) == (13, "analytic")
     with pytest.raises(mk.ProblemError, match="is not a problem"):
         BioIK.as_published("ur5")
+    with pytest.raises(mk.UnknownNameError, match="no parameter named 'elite'"):
+        BioIK.as_published(problem, elite=3)
 
 
 def test_without_yielding_a_heavy_guide_holds_the_others_back(rng):

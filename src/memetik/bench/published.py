@@ -202,4 +202,4 @@ def published_lines() -> Iterator[str]:
         if not rows:
             yield f"  no table or figure: {document.without}"
         for row in sorted(rows, key=lambda row: not row.experiments):
-            yield f"  {row.label:18} {row.status():22} {': '.join(filter(None, (row.shows, row.remark())))}"
+            yield f"  {row.label:18} {row.status():26} {': '.join(filter(None, (row.shows, row.remark())))}"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memetik.errors import ProblemError
+from memetik.errors import ProblemError, UnknownNameError
 from memetik.geometry.checks import instance
 from memetik.kernels.bio_ik import function_pointers as signatures
 from memetik.kernels.bio_ik.exploit import MEMORY, exploit, look
@@ -149,6 +149,10 @@ class BioIK(Seeded):
             solution = mk.BioIK.as_published(problem, seed=1).solve(problem)
         """
         compiled = instance(problem, Problem, ProblemError, "a problem. Give mk.Problem(body, objectives).").compiled
+        known = [field.name for field in dataclasses.fields(cls)]
+        for name in parameters:
+            if name not in known:
+                raise UnknownNameError("parameter", name, known, "method 'bioik'", every=True)
         psi, kappa = cls(**parameters).sizes(compiled)
         n = compiled.active.size
         steps = max(1, round((psi - kappa) * (2 * n + 1) / (7 * n + 1)))
