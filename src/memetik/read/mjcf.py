@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,13 @@ import numpy as np
 
 from memetik.body import Body, Joint, Link, Mimic, Shape
 from memetik.errors import FormatError, MissingExtraError, warn
-from memetik.geometry import axis_angle, transform, translation
+from memetik.geometry import axis_angle, invert, transform, translation
 from memetik.geometry.checks import text
 from memetik.types import Array
 
 Model = Any  # mujoco.MjModel
 WORLD = "world"
+NO_COLOR = (0.5, 0.5, 0.5, 1.0)  # of a geom whose file gives none, as MuJoCo writes it
 
 
 def read_mjcf(path: Path, **_: object) -> Body:
@@ -41,7 +43,8 @@ def from_mujoco(model: Model, *, name: str | None = None) -> Body:
 
     - bodies and sites become links, `world` the root; a site whose name is taken gets "_site" behind it
     - hinge, slide, ball and free joints with ranges; joints that an <equality> couples linearly to another mimic it
-    - geoms: those that collide are shapes, the others visuals; meshes and other kinds without a simple shape are left out
+    - geoms: those that collide are shapes, the others visuals; meshes keep the path of their file, and kinds without a simple
+      shape (planes, ellipsoids, meshes that are not of a file) are left out
     - the keyframe "home", or the first one, is the home posture; otherwise the reference posture is
 
     What a body cannot express (closed loops by <connect> or <weld>, curved couplings, cones of ball joints) is named in one
@@ -124,8 +127,7 @@ class _Reader:
         kinds, model = self._mujoco.mjtGeom, self._model
         kind, size = int(model.geom_type[g]), np.array(model.geom_size[g])
         place = transform(model.geom_pos[g], model.geom_quat[g])
-        r, green, b, a = np.clip(np.array(model.geom_rgba[g], dtype=float), 0.0, 1.0).tolist()
-        color = (r, green, b, a)
+        color = self._color(g)
         if kind == kinds.mjGEOM_SPHERE:
             return Shape("sphere", (float(size[0]),), place, color=color)
         if kind in (kinds.mjGEOM_CAPSULE, kinds.mjGEOM_CYLINDER):
@@ -134,9 +136,34 @@ class _Reader:
         if kind == kinds.mjGEOM_BOX:
             x, y, z = (2.0 * size).tolist()
             return Shape("box", (x, y, z), place, color=color)
+        if kind == kinds.mjGEOM_MESH and (found := self._mesh(g, place)) is not None:
+            return replace(found, color=color)
         names = {kinds.mjGEOM_PLANE: "planes", kinds.mjGEOM_MESH: "meshes", kinds.mjGEOM_ELLIPSOID: "ellipsoids"}
         self.left_out[f"shapes of {names.get(kind, 'other kinds')}"] = None
         return None
+
+    def _color(self, g: int) -> tuple[float, float, float, float]:
+        """Of the geom, or of its material where it has none of its own."""
+        model, material = self._model, int(self._model.geom_matid[g])
+        own = np.array(model.geom_rgba[g], dtype=float)
+        if material >= 0 and np.array_equal(own, NO_COLOR):
+            own = np.array(model.mat_rgba[material], dtype=float)
+        r, green, b, a = np.clip(own, 0.0, 1.0).tolist()
+        return r, green, b, a
+
+    def _mesh(self, g: int, place: Array) -> Shape | None:
+        """The mesh of a geom as its file has it; None if it is not of a file.
+
+        MuJoCo moves the corners v of a file into the principal axes of the mesh, T^-1 v, and the geom with them.
+        """
+        model, mesh = self._model, int(self._model.geom_dataid[g])
+        address = int(model.mesh_pathadr[mesh]) if mesh >= 0 else -1
+        if address < 0:
+            return None
+        file = bytes(model.paths[address : model.paths.index(b"\0", address)]).decode(errors="replace")
+        x, y, z = np.array(model.mesh_scale[mesh], dtype=float).tolist()
+        axes_from_file = invert(transform(model.mesh_pos[mesh], model.mesh_quat[mesh]))
+        return Shape("mesh", (x, y, z), place @ axes_from_file, mesh=file)
 
     def _body(self, k: int) -> None:
         """The joints that move a body, the links between them, the body itself, and its sites."""

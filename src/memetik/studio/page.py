@@ -16,6 +16,7 @@ from memetik.scenes import Scene, dumps
 from memetik.studio.gizmos import Gizmos
 from memetik.studio.guard import limit_uploads
 from memetik.studio.jobs import Answer, Covered, cover, search
+from memetik.studio.meshes import NOT_FOUND, missing_meshes, remedy, seen_meshes
 from memetik.studio.panels.compare import ComparePanel
 from memetik.studio.panels.evolution import EvolutionPanel
 from memetik.studio.panels.joints import JointsPanel
@@ -24,13 +25,15 @@ from memetik.studio.panels.scene import ScenePanel
 from memetik.studio.panels.solver import SolverPanel
 from memetik.studio.session import Session
 from memetik.studio.stage import Stage
-from memetik.studio.widgets import Panel, on_click
+from memetik.studio.widgets import BAD, Panel, escape, note, on_click
 from memetik.studio.worker import Worker
 
 WIDTH = 440  # pixels of the panel, for which its tabs fit in a row
 FRAME = 1.0 / 60.0  # s
 NUMBERS = 0.12  # s between two looks at the numbers; more often would only flicker
 PATIENCE = 0.4  # s without a change before the worker is asked about a failure
+
+NAMED = 5  # missing meshes before the rest is folded away
 
 PANELS: dict[str, type[Panel]] = {
     "Scene": ScenePanel,
@@ -123,6 +126,7 @@ class Page:
                 self.stage.build()
                 if other_body:
                     self.stage.look()
+                    self._tell_missing()
             self.gizmos.build()
             self.stage.apply_visibility()
             for panel in self.panels:
@@ -216,11 +220,28 @@ class Page:
 
         self.work(covered, cover, scene, q)
 
+    def _tell_missing(self) -> None:
+        """Name the meshes that the body should be drawn by and is not."""
+        body, roots = self.session.body, self.session.roots
+        lost = missing_meshes(body, roots)
+        self._missing.visible = bool(lost)
+        if lost:
+            count = len({shape.mesh for link in body.links.values() for shape in seen_meshes(link)})
+            rows = [f"<div>{escape(name[-120:])}: {escape(why)}</div>" for name, why in lost.items()]
+            rest = f"<details><summary>and {len(rows) - NAMED} more</summary>{''.join(rows[NAMED:])}</details>"
+            title = f'<b style="color:{BAD}">{len(lost)} of {count} meshes are not drawn</b>'
+            named = "".join(rows[:NAMED]) + (rest if len(rows) > NAMED else "")
+            unfound = [name for name, why in lost.items() if why == NOT_FOUND]
+            help_text = f"<div>{escape(remedy(unfound))}</div>" if unfound else ""
+            self._missing.content = note(f'<div style="overflow-wrap:anywhere">{title}{named}{help_text}</div>')
+
     # ---- Controls ------------------------------------------------------------------------------------------
 
     def _controls(self) -> None:
         gui = self.gui
         history = gui.add_button_group("history", ("undo", "redo"))
         on_click(history, lambda: self.act(self.session.undo if history.value == "undo" else self.session.redo))
+        self._missing = gui.add_html("", visible=False)
+        self._tell_missing()
         tabs = gui.add_tab_group()
         self.panels = [panel(self, tabs.add_tab(title)) for title, panel in PANELS.items()]

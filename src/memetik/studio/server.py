@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 import threading
+import warnings
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
@@ -133,9 +134,12 @@ class Studio:
                 page.close()
 
 
-def scene_from(source: str | None) -> tuple[scenes.Scene, list[Path]]:
-    """The scene that is meant by a bundled name, snake:30, a model file, a scene file or nothing, and the folders it needs."""
-    folders = _folders(source)
+def scene_from(source: str | None, roots: Sequence[str | PathLike[str]] = ()) -> tuple[scenes.Scene, list[Path]]:
+    """The scene that is meant by a bundled name, snake:30, a model file, a scene file or nothing, and the folders it needs.
+
+    `roots` are folders of meshes that are not near the model.
+    """
+    folders = _folders(source, roots)
     if source is None or source in scenes.READY:
         return scenes.ready("humanoid" if source is None else source), folders
     path = Path(source).resolve()
@@ -143,17 +147,31 @@ def scene_from(source: str | None) -> tuple[scenes.Scene, list[Path]]:
         made = scenes.BodySource("built" if scenes.is_built(source) else "bundled", source)
     elif path.suffix.lower() == ".json":
         return scenes.read_scene(source), folders
-    elif path.is_file():
-        made = scenes.BodySource("file", str(path))
     else:
-        raise mk.FormatError(f"there is no body, scene or file {source!r}. `memetik bodies` lists the bundled bodies.")
+        made = scenes.BodySource("file", str(path))
     return scenes.blank(made, scenes.load_body(made, folders)), folders
 
 
-def _folders(source: str | None) -> list[Path]:
-    """Those that a file needs; what comes with the package needs none."""
-    comes_along = source is None or source in scenes.READY or source in bodies.names() or scenes.is_built(source)
-    return [] if comes_along else [Path(str(source)).resolve().parent]
+def _folders(source: str | None, roots: Sequence[str | PathLike[str]]) -> list[Path]:
+    """Those that may be read: `roots`, the folder of a file, and those in which a model's meshes are found near it.
+
+    What comes with the package needs none.
+    """
+    given = [Path(root).resolve() for root in roots]
+    if source is None or source in scenes.READY or source in bodies.names() or scenes.is_built(source):
+        return given
+    path = Path(source).resolve()
+    if not path.is_file():
+        raise mk.FormatError(f"there is no body, scene or file {source!r}. `memetik bodies` lists the bundled bodies.")
+    folders = [path.parent, *given]
+    if path.suffix.lower() != ".json":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", mk.MemetikWarning)  # what there is to say is said when the scene is made
+            body = mk.load(path, roots=folders)
+        shapes = (shape for link in body.links.values() for shape in (*link.visuals, *link.shapes))
+        found = {Path(shape.mesh).parent for shape in shapes if Path(shape.mesh).is_absolute()}
+        folders += sorted(folder for folder in found if not any(folder.is_relative_to(own) for own in folders))
+    return folders
 
 
 def serve(
@@ -163,8 +181,8 @@ def serve(
     """Run the studio until Ctrl-C, or until the process is told to end (SIGTERM)."""
     try:
         with _ended_by_signals():
-            folders = _folders(source)
-            with Studio(lambda: scene_from(source)[0], host=host, port=port, roots=[*folders, *roots]) as studio:
+            folders = _folders(source, roots)
+            with Studio(lambda: scene_from(source, roots)[0], host=host, port=port, roots=folders) as studio:
                 print(f"memetik studio: {studio.url} (Ctrl-C ends it)", flush=True)
                 if browser:
                     webbrowser.open(studio.url)

@@ -29,6 +29,8 @@ class Session:
     makes them safe to call from the threads of the page.
     """
 
+    body: mk.Body
+
     def __init__(self, scene: scenes.Scene, *, roots: Sequence[str] = ()) -> None:
         self.roots = tuple(roots)
         self.lock = threading.RLock()
@@ -42,6 +44,7 @@ class Session:
         self.solution: mk.Solution | None = None
         self.goal = np.zeros(0)  # the last solution, which the posture on show follows
         self.explanation = ""
+        self._read_from: tuple[Any, ...] = ()  # what the body came from
         self._enter(scene, anew=True)
 
     # ---- The scene -----------------------------------------------------------------------------------------
@@ -85,7 +88,11 @@ class Session:
 
     def _enter(self, scene: scenes.Scene, *, anew: bool) -> None:
         """Build everything first, so that a scene that cannot be built changes nothing."""
-        body = scenes.load_body(scene.body, self.roots)
+        same = self._read_from == (
+            scene.body,
+            self.roots,
+        )  # a file that changes meanwhile is read when it is opened again
+        body = self.body if same and not anew else scenes.load_body(scene.body, self.roots)
         for joint in (*scene.lock, *scene.start):
             body.index(joint)
         world = scenes.world_of(scene)
@@ -98,6 +105,7 @@ class Session:
         )
         budget = mk.Budget(scene.solving.evaluations, scene.solving.seconds)
         self.scene, self.body, self.problem, self._objectives = scene, body, problem, objectives
+        self._read_from = scene.body, self.roots
         self._solver, self._budget, self.world = solver, budget, world
         if anew:
             self.start, self.goal = start.copy(), start.copy()

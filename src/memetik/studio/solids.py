@@ -1,41 +1,27 @@
 """A body as many copies of three unit solids (box, ball, tube): a posture is then six arrays, whatever the body.
 
 Sending one message for each link would take longer than solving; sending all poses of a solid at once does not. Meshes
-of a model are solids of their own: triangles of a file inside the folders that may be read, and nothing else of it. The
-file is handed on as bytes, so that no material, texture or scene in it can name another file.
+of a model are solids of their own: triangles of a file inside the folders that may be read, one solid for each material.
 """
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import memetik as mk
 from memetik.geometry import between
-from memetik.read import resolve_mesh
+from memetik.studio.meshes import Mesh, Part, read_mesh
 from memetik.types import Array
 from memetik.write import link_colors
 
 BONE = 0.008  # radius of a bone, as a share of the size of the body
 AROUND = 16  # corners of a tube
-FORMATS = (".stl", ".obj", ".ply", ".dae", ".glb")
-MOST_BYTES = 32 * 2**20
-MOST_FACES = 100_000  # more would be slow in a browser, and ghosts draw them again
-
-
-class Mesh(NamedTuple):
-    """Triangles; corners are not shared across edges that should look sharp."""
-
-    vertices: Array
-    faces: NDArray[np.int64]
 
 
 Row = tuple[int, Array, tuple[float, float, float], tuple[float, ...]]  # link, place in it, scale and colour of a copy
@@ -82,22 +68,20 @@ def copies(body: mk.Body, roots: Sequence[str] = ()) -> dict[str, Copies]:
     order = {link: k for k, link in enumerate(body.links)}
     bare = set()
     for name, link in body.links.items():
-        meshes = {
-            shape: read_mesh(shape.mesh, shape.size, roots)
+        parts = {
+            shape: _mesh_parts(shape, roots)
             for shape in (*link.visuals, *link.shapes)
-            if shape.kind == "mesh"
+            if shape.kind in ("mesh", "hull") or shape.is_field
         }
-        meshes |= {
-            shape: hull_mesh(shape) for shape in (*link.visuals, *link.shapes) if shape.kind == "hull" or shape.is_field
-        }
-        drawn = [shape for shape in link.visuals if meshes.get(shape, True) is not None]
-        shapes = drawn or [shape for shape in link.shapes if meshes.get(shape, True) is not None]
+        drawn = [shape for shape in link.visuals if parts.get(shape, True)]
+        shapes = drawn or [shape for shape in link.shapes if parts.get(shape, True)]
         for shape in shapes:
             color = shape.color[:3] if shape.color is not None else colors[name]
-            mesh = meshes.get(shape)
-            if mesh is not None:
+            for mesh, own in parts.get(shape, ()):
                 unit = f"mesh {len(solids)}"
-                solids[unit], rows[unit] = mesh, [(order[name], shape.link_from_shape, (1.0, 1.0, 1.0), color)]
+                place = shape.link_from_shape
+                solids[unit], rows[unit] = mesh, [(order[name], place, (1.0, 1.0, 1.0), own or color)]
+            if shape in parts:
                 continue
             for unit, place, scale in _parts(shape):
                 rows[unit].append((order[name], place, scale, color))
@@ -114,6 +98,29 @@ def copies(body: mk.Body, roots: Sequence[str] = ()) -> dict[str, Copies]:
             rows["tube"].append((order[joint.parent], place, (radius, radius, length), colors[joint.parent]))
             rows["ball"].append((order[joint.parent], mk.transform(), (1.6 * radius,) * 3, colors[joint.parent]))
     return {unit: _stack(solids[unit], found) for unit, found in rows.items() if found}
+
+
+def _mesh_parts(shape: mk.Shape, roots: Sequence[str]) -> tuple[Part, ...]:
+    """The triangles of a mesh, a hull or a field, none if it cannot be drawn."""
+    if shape.kind == "mesh":
+        return read_mesh(shape.mesh, shape.size, roots).parts
+    mesh = hull_mesh(shape)
+    return () if mesh is None else (Part(mesh, None),)
+
+
+def corners(body: mk.Body, roots: Sequence[str], poses: Array) -> Array:
+    """Points (n, 3) in the world around all that is seen of a body: the corners of boxes, and the origins of its links."""
+    found = [poses[:, :3, 3]]
+    for solids in copies(body, roots).values():
+        low, high = solids.mesh.vertices.min(axis=0), solids.mesh.vertices.max(axis=0)
+        box = np.array([[(low, high)[k][axis] for axis, k in enumerate(at)] for at in np.ndindex(2, 2, 2)])
+        local = (
+            np.einsum("nij,nkj->nki", solids.rotations, box[None] * solids.scales[:, None]) + solids.positions[:, None]
+        )
+        carriers = poses[solids.links]
+        world = np.einsum("nij,nkj->nki", carriers[:, :3, :3], local) + carriers[:, None, :3, 3]
+        found.append(world.reshape(-1, 3))
+    return np.concatenate(found)
 
 
 def shape_copies(body: mk.Body, links: Sequence[mk.Link]) -> dict[str, Copies]:
@@ -181,35 +188,7 @@ def _stack(mesh: Mesh, rows: list[Row]) -> Copies:
     )
 
 
-# ---- Meshes of a model ---------------------------------------------------------------------------------------
-
-
-def read_mesh(name: str, scale: Sequence[float], roots: Sequence[str]) -> Mesh | None:
-    """The mesh that a model names, scaled; None where it cannot be drawn: another format, too large, broken, not there."""
-    path = resolve_mesh(name, roots)
-    if path is None or path.suffix.lower() not in FORMATS:
-        return None
-    try:
-        found = path.stat()
-        return _read(path, found.st_mtime_ns, tuple(scale)) if found.st_size <= MOST_BYTES else None
-    except OSError:
-        return None
-
-
-@lru_cache(maxsize=512)
-def _read(path: Path, changed: int, scale: tuple[float, ...]) -> Mesh | None:
-    """`changed` is when the file was, so that a new version is read anew."""
-    import trimesh  # takes a second, and most bodies need none
-
-    try:
-        loaded: Any = trimesh.load(io.BytesIO(path.read_bytes()), file_type=path.suffix[1:].lower(), force="mesh")
-        vertices, faces = np.array(loaded.vertices, dtype=np.float64), np.array(loaded.faces, dtype=np.int64)
-    except Exception:  # whatever a reader of strangers' files stumbles over
-        return None
-    if not 0 < len(faces) <= MOST_FACES or vertices.shape[1:] != (3,) or not np.isfinite(vertices).all():
-        return None
-    # A mirrored mesh would show its inside.
-    return Mesh(vertices * scale, faces if np.prod(scale) > 0.0 else faces[:, ::-1])
+# ---- Hulls and fields -----------------------------------------------------------------------------------------
 
 
 def hull_mesh(shape: mk.Shape) -> Mesh | None:

@@ -14,7 +14,7 @@ from memetik.scenes import surface_of
 from memetik.studio.generations import Generation
 from memetik.studio.lines import Lines
 from memetik.studio.session import Session
-from memetik.studio.solids import Copies, copies, extent, shape_copies
+from memetik.studio.solids import Copies, copies, corners, extent, shape_copies
 from memetik.studio.wishes import tip
 from memetik.types import Array
 from memetik.write import nice
@@ -27,7 +27,7 @@ BEST_COLOR = (70, 160, 95)
 START_COLOR = (150, 150, 160)
 GLASS = 0.4  # opacity of the shapes around a body
 AWAY, BESIDE = (1.0, -0.75, 0.35), (0.6, 0.8, 0.0)  # from the body to the camera, and to the right for it
-MARGIN = 0.08  # around the origins of links, which are thicker, as a share of the size of the body
+MARGIN = 0.04  # around what is seen, as a share of the size of the body
 APART = 0.75  # between ghosts, as a share of the size of the body
 TRAIL = 300  # points of a tip
 
@@ -118,7 +118,8 @@ class Stage:
         """Bring the whole body and its targets into view, and what stands up to so far [m] beside it."""
         session, camera = self._session, self._client.camera
         places = [found[0] for wish in session.scene.wishes if (found := session.gizmo(wish.name)) is not None]
-        points = np.concatenate([session.poses(session.q).array[:, :3, 3], np.reshape(places, (-1, 3))])
+        seen = corners(session.body, session.roots, session.poses(session.q).array)
+        points = np.concatenate([seen, np.reshape(places, (-1, 3))])
         points = np.concatenate([points, points + beside * np.array(BESIDE)])
         middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
         flat = np.ptp(points[:, 2]) < 0.15 * self.size  # is seen from above
@@ -236,11 +237,7 @@ class Stage:
 
     def _floor(self, poses: Array) -> float:
         """The lowest point of the body at the moment, roughly."""
-        low = float(poses[:, 2, 3].min())
-        for solids in copies(self._session.body, self._session.roots).values():
-            positions, _ = solids.place(poses)
-            low = min(low, float((positions[:, 2] - 0.5 * solids.scales.min(axis=1)).min()))
-        return low
+        return float(corners(self._session.body, self._session.roots, poses)[:, 2].min())
 
     def _scenery(self) -> None:
         """Terrains and supports of the wishes; obstacles move with their gizmos."""
