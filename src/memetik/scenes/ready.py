@@ -12,6 +12,7 @@ import memetik as mk
 from memetik.errors import UnknownNameError
 from memetik.scenes.build import load_body
 from memetik.scenes.kinds import KINDS
+from memetik.scenes.limbs import limbs
 from memetik.scenes.scene import BodySource, Scene, Wish
 from memetik.types import Array
 
@@ -24,14 +25,17 @@ def ready(name: str) -> Scene:
 
 
 def blank(source: BodySource, body: mk.Body) -> Scene:
-    """Any body with a wish for a tip where it is: of its first chain, or its farthest link."""
+    """Any body with a wish for each of its limbs, where it is: a pose if enough joints move the limb alone, else a position."""
     posed = body.forward(body.home)
-    reach = [chain.tips[0] for chain in body.chains.values() if len(chain.tips) == 1]
-    moved = [link for link in body.links if np.abs(body.jacobian(link, body.home)[:3]).max(initial=0.0) > 1e-9]
-    far = max(moved, key=lambda link: float(np.linalg.norm(posed[link][:3, 3])), default=None)
-    tip = next((link for link in reach if link in moved), far)
-    wishes = (_position(tip, posed[tip][:3, 3]), _calm()) if tip else ()
-    return Scene(body.name[:200], source, wishes)
+    wishes = []
+    for limb in limbs(body):
+        frame = {"link": limb.tip, "position": list(limb.offset)} if any(limb.offset) else limb.tip
+        pose = posed[limb.tip] @ mk.translation(*limb.offset)
+        values: dict[str, Any] = {"target": _list(pose[:3, 3])}
+        if limb.dof >= 6:
+            values = {"position": _list(pose[:3, 3]), "wxyz": _list(mk.to_quaternion(pose[:3, :3]))}
+        wishes.append(KINDS["Pose" if limb.dof >= 6 else "Position"].new(limb.tip, frame=frame, **values))
+    return Scene(body.name[:200], source, (*wishes, _calm()) if wishes else ())
 
 
 def _arm_reach() -> Scene:
