@@ -13,6 +13,7 @@ import viser
 from viser import _messages
 
 from memetik.scenes import MOST_BYTES
+from memetik.studio.upload import MOST_ZIP
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MOST_PARTS = 1_000
@@ -55,8 +56,9 @@ def limit_uploads(client: viser.ClientHandle, tell: Callable[[str], None]) -> No
     begin = gui._handle_file_transfer_start
 
     def start(client_id: Any, message: _messages.FileTransferStartUpload) -> None:
-        if message.size_bytes > MOST_BYTES or message.part_count > MOST_PARTS:
-            tell(f"{message.filename[-100:]} is larger than {MOST_BYTES >> 20} MB, the most that can be uploaded.")
+        most = MOST_ZIP if message.filename.lower().endswith(".zip") else MOST_BYTES
+        if message.size_bytes > most or message.part_count > MOST_PARTS:
+            tell(f"{message.filename[-100:]} is larger than {most >> 20} MB, the most that can be uploaded.")
         else:
             begin(client_id, message)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,15 @@ class Page:
         """Show a notification."""
         self.trouble = body
         self._client.add_notification(title, body[:1000], auto_close_seconds=12.0, color="red")
+
+    @contextmanager
+    def waiting(self, for_what: str) -> Iterator[None]:
+        """Say for what the page waits as long as the block lasts."""
+        notice = self._client.add_notification(for_what, "", loading=True, with_close_button=False)
+        try:
+            yield
+        finally:
+            notice.remove()
 
     def download(self, name: str, content: str) -> None:
         """Send a file."""

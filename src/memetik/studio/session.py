@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 import memetik as mk
 from memetik import scenes
 from memetik.studio.record import Recording
+from memetik.studio.upload import Uploads
 from memetik.studio.wishes import Mark, dragged, gizmo_pose, largest_error, marks, plain, values_about
 from memetik.types import Array
 
@@ -32,7 +33,9 @@ class Session:
     body: mk.Body
 
     def __init__(self, scene: scenes.Scene, *, roots: Sequence[str] = ()) -> None:
-        self.roots = tuple(roots)
+        self._given_roots = tuple(roots)
+        self._uploads = Uploads()
+        self.models: list[str] = []  # of the last upload
         self.lock = threading.RLock()
         self._past: deque[scenes.Scene] = deque(maxlen=MOST_UNDONE)  # scenes never change: undo takes an old one
         self._future: deque[scenes.Scene] = deque()
@@ -46,6 +49,16 @@ class Session:
         self.explanation = ""
         self._read_from: tuple[Any, ...] = ()  # what the body came from
         self._enter(scene, anew=True)
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The folders whose models and meshes may be read: those of the server, and what was uploaded here."""
+        return (*self._uploads.roots, *self._given_roots)
+
+    def close(self) -> None:
+        """Delete what was uploaded; the session is not used any more."""
+        with self.lock:
+            self._uploads.close()
 
     # ---- The scene -----------------------------------------------------------------------------------------
 
@@ -349,8 +362,22 @@ class Session:
             return scenes.python_code(replace(self.scene, wishes=kept))
 
     def upload(self, name: str, content: bytes) -> None:
-        """Open a scene (.json) or a body (.urdf) that came through the page."""
-        self.open(read_upload(name, content, self.roots))
+        """Open what came through the page: a scene (.json), a body (.urdf), or a .zip or MuJoCo's .xml of a body."""
+        if name.lower().endswith(".zip") or (name.lower().endswith((".xml", ".mjcf")) and b"<mujoco" in content):
+            with self.lock:
+                models = self._uploads.take(name, content)
+                self.open_model(models[0])
+                self.models = models
+        else:
+            self.open(read_upload(name, content, self.roots))
+            self.models = []
+
+    def open_model(self, model: str) -> None:
+        """Open one of the models that were uploaded, with a target on each of its limbs."""
+        with self.lock:
+            self._uploads.settle(model)
+            source = scenes.BodySource("file", model)
+            self.open(scenes.blank(source, scenes.load_body(source, self.roots)))
 
     def record(self, on: bool) -> None:
         """Begin a new recording, or end it; it stays for export."""
@@ -371,7 +398,7 @@ def read_upload(name: str, content: bytes, roots: Sequence[str] = ()) -> scenes.
     if suffix == "json":
         return scenes.loads(content, short)
     if suffix not in ("urdf", "xml"):
-        raise mk.FormatError(f"{short}: upload a body as .urdf or a scene as .json.")
+        raise mk.FormatError(f"{short}: upload a body as .urdf, with its meshes as .zip, or a scene as .json.")
     try:
         source = scenes.BodySource("urdf", content.decode())
     except UnicodeDecodeError as error:

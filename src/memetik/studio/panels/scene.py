@@ -7,7 +7,7 @@ from typing import Any
 
 from memetik import bodies, scenes
 from memetik.body import BASES
-from memetik.studio.widgets import Panel, on_change, on_click
+from memetik.studio.widgets import Panel, on_change, on_click, put
 
 
 class ScenePanel(Panel):
@@ -15,6 +15,12 @@ class ScenePanel(Panel):
 
     def build(self) -> None:
         gui = self.gui
+        hint = "a .zip of a URDF or MuJoCo model with its meshes, a .urdf, or a scene as .json"
+        kinds = ".zip,.urdf,.xml,.mjcf,.json"
+        self._upload = gui.add_upload_button("upload your robot (.zip) or a scene", mime_type=kinds, hint=hint)
+        self._upload.on_upload(self._take)
+        self._models = gui.add_dropdown("model", options=("none",), visible=False, hint="the models of the upload")
+        on_change(self._models, lambda model: self.page.act(lambda: self.session.open_model(model)))
         with gui.add_folder("Ready scenes"):
             for name in scenes.READY:
                 on_click(gui.add_button(name), partial(self._open, name))
@@ -22,8 +28,6 @@ class ScenePanel(Panel):
             self._body = gui.add_dropdown("bundled", options=bodies.names())
             self._base = gui.add_dropdown("base", options=BASES)
             on_click(gui.add_button("open body"), self._open_body)
-            self._upload = gui.add_upload_button("upload a .urdf or a scene", mime_type=".urdf,.xml,.json")
-            self._upload.on_upload(self._take)
         with gui.add_folder("File", expand_by_default=False):
             on_click(gui.add_button("save scene"), lambda: self.page.download("scene.json", self.session.save()))
             on_click(gui.add_button("copy as Python"), self._code)
@@ -37,6 +41,16 @@ class ScenePanel(Panel):
             on_click(gui.add_button("export CSV"), lambda: self._export("csv"))
             on_click(gui.add_button("export JSON"), lambda: self._export("json"))
 
+    def renew(self) -> None:
+        super().renew()
+        models = tuple(self.session.models) or ("none",)
+        current = self.session.scene.body.value
+        if tuple(self._models.options) != models:
+            self._models.options = models
+        if current in models:
+            put(self._models, current)
+        self._models.visible = len(models) > 1
+
     def _open(self, name: str) -> None:
         self.page.act(lambda: self.session.open(scenes.ready(name)))
 
@@ -47,7 +61,8 @@ class ScenePanel(Panel):
 
     def _take(self, event: Any) -> None:
         file = self._upload.value
-        self.page.act(lambda: self.session.upload(file.name, file.content))
+        with self.page.waiting(f"Opening {file.name[-60:]}"):
+            self.page.act(lambda: self.session.upload(file.name, file.content))
 
     def _code(self) -> None:
         code = self.session.code()
