@@ -6,8 +6,11 @@ from memetik.read.srdf import Srdf, parse_srdf, read_srdf
 from memetik.read.srdf import apply as apply_srdf
 from memetik.read.urdf import parse_urdf, read_urdf
 from memetik.read.xacro import read_xacro
+from memetik.read.xml import Element
+from memetik.read.xml import read as read_xml
 
 __all__ = [
+    "Element",
     "Srdf",
     "apply_srdf",
     "load",
@@ -16,5 +19,6 @@ __all__ = [
     "read_srdf",
     "read_urdf",
     "read_xacro",
+    "read_xml",
     "resolve_mesh",
 ]

@@ -27,7 +27,10 @@ class Gizmos:
     def __init__(
         self, client: viser.ClientHandle, session: Session, moved: Callable[[], None], behind: Callable[[], None]
     ) -> None:
-        """`moved` is called after every frame that was solved, `behind` where somebody else should call `catch_up`."""
+        """`moved` is called after every frame that was solved, `behind` where somebody else should call `catch_up`.
+
+        `taken` is the objective whose target somebody took hold of last.
+        """
         self._api: Any = client.scene
         self._session, self._moved, self._behind = session, moved, behind
         self._spent = 0.0  # s for the last frame
@@ -37,6 +40,7 @@ class Gizmos:
         self._balls: list[Any] = []
         self._signature: list[Any] = []
         self.dragging = self.begins = False
+        self.taken: str | None = None
         self.late: Callable[[], bool] | None = None
         self.build()
 
@@ -100,7 +104,7 @@ class Gizmos:
             f"/targets/{name}", scale=scale, position=tuple(position), wxyz=tuple(wxyz), depth_test=False,
             disable_axes=kind.place is None, disable_sliders=kind.place is None, disable_rotations=not turns,
         )  # fmt: skip
-        self._listen(handle, lambda position, wxyz: self._session.move(name, position, wxyz))
+        self._listen(handle, lambda position, wxyz: self._session.move(name, position, wxyz), name)
         self._targets[name] = handle
 
     def _obstacle(self, name: str, number: int, scale: float) -> None:
@@ -110,7 +114,7 @@ class Gizmos:
             path, scale=scale, position=tuple(position), depth_test=False, disable_rotations=True
         )
         self._balls.append(self._api.add_icosphere(f"{path}/ball", radius=radius, color=OBSTACLE_COLOR, **looks))
-        self._listen(handle, lambda position, _: self._session.move_obstacle(name, number, position))
+        self._listen(handle, lambda position, _: self._session.move_obstacle(name, number, position), name)
         self._obstacles[name, number] = handle
 
     def _block(self, name: str, shape: mk.Shape, scale: float) -> None:
@@ -129,13 +133,14 @@ class Gizmos:
         self._listen(handle, lambda position, wxyz: self._session.move_block(name, position, wxyz))
         self._blocks[name] = handle
 
-    def _listen(self, handle: Any, move: Callable[[Any, Any], bool]) -> None:
+    def _listen(self, handle: Any, move: Callable[[Any, Any], bool], objective: str | None = None) -> None:
         # Awaited on the event loop, so that the phases of a drag keep their order. A frame takes about a millisecond; where
         # it takes longer, the mouse would run ahead, so then the pulse solves for its last position only.
         @handle.on_update  # type: ignore[untyped-decorator]
         async def _(event: Any) -> None:
             if event.phase == "start":
                 self.dragging = self.begins = True
+                self.taken = objective
             if event.phase == "end":
                 self.dragging = False
             self.late = partial(move, handle.position.copy(), handle.wxyz.copy())

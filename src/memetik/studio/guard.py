@@ -50,6 +50,15 @@ def refuse_strangers(server: viser.ViserServer, *, loopback: bool) -> None:
     sockets.on_client_connect(check)
 
 
+def visitor(server: viser.ViserServer, client: viser.ClientHandle) -> str:
+    """Who a client seems to be: its address and its browser, the same after the page is loaded anew."""
+    connection = server._websock_server._live_connections.get(client.client_id)
+    if connection is None or connection.request is None:
+        return ""
+    address = connection.remote_address[0] if connection.remote_address else ""
+    return f"{address} {connection.request.headers.get('User-Agent', '')}"
+
+
 def limit_uploads(client: viser.ClientHandle, tell: Callable[[str], None]) -> None:
     """Refuse a file that is too large before any of it is kept."""
     gui = client.gui

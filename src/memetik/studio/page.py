@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,9 +50,8 @@ PANELS: dict[str, type[Panel]] = {
 class Page:
     """Connects the parts; they do not know each other."""
 
-    def __init__(self, client: viser.ClientHandle, scene: Scene, roots: tuple[str, ...], worker: Worker) -> None:
-        self._client, self._worker = client, worker
-        self.session = Session(scene, roots=roots)
+    def __init__(self, client: viser.ClientHandle, session: Session, worker: Worker) -> None:
+        self._client, self._worker, self.session = client, worker, session
         self.trouble = ""  # the last message that was shown
         self._wake, self._closed = threading.Event(), threading.Event()
         self._asked: Scene | None = None
@@ -196,6 +196,10 @@ class Page:
         with self.session.lock:
             self.gizmos.place()
             self.stage.trail()
+            self.stage.explain(self.session.misses())
+            if self.gizmos.taken is not None:
+                self._objectives.choose(self.gizmos.taken)
+                self.gizmos.taken = None
             for panel in self.panels:
                 panel.refresh()
 
@@ -255,3 +259,14 @@ class Page:
         self._tell_missing()
         tabs = gui.add_tab_group()
         self.panels = [panel(self, tabs.add_tab(title)) for title, panel in PANELS.items()]
+        (self._objectives,) = (panel for panel in self.panels if isinstance(panel, ObjectivesPanel))
+        for label, key, modifier, travel in (
+            ("undo", "Z", "cmd/ctrl", self.session.undo),
+            ("redo", "Z", "cmd/ctrl+shift", self.session.redo),
+            ("redo", "Y", "cmd/ctrl", self.session.redo),
+        ):
+            command = gui.add_command(label, hotkey=key, modifier=modifier)
+            command.on_trigger(partial(self._travel, travel))
+
+    def _travel(self, travel: Callable[[], bool], event: object) -> None:
+        self.act(travel)

@@ -26,7 +26,8 @@ try:
     import viser
 
     from memetik.studio.compiling import CompileNotice, Preparation, WaitingPage
-    from memetik.studio.guard import LOOPBACK, never_share, refuse_strangers
+    from memetik.studio.guard import LOOPBACK, never_share, refuse_strangers, visitor
+    from memetik.studio.kept import Kept
     from memetik.studio.page import Page
     from memetik.studio.session import Session
     from memetik.studio.worker import Worker
@@ -61,6 +62,8 @@ class Studio:
         self._preparation: Preparation | None = None
         self._waiting: dict[int, WaitingPage] = {}
         self._worker = Worker()
+        self._kept = Kept()
+        self._visitors: dict[int, str] = {}
         try:
             with only_load():
                 self._scene = make()
@@ -96,6 +99,9 @@ class Studio:
         pages: list[Page | WaitingPage] = [*self.pages.values(), *self._waiting.values()]
         for page in pages:
             page.close()
+        for page in self.pages.values():
+            page.session.close()
+        self._kept.close()
         self._notice.close()
         self._worker.close()
         with contextlib.redirect_stdout(io.StringIO()):
@@ -108,6 +114,7 @@ class Studio:
         self.stop()
 
     def _enter(self, client: viser.ClientHandle) -> None:
+        self._visitors[client.client_id] = visitor(self._server, client)
         ready = self._preparation
         if ready is None or ready.finished.is_set():
             self._open(client)
@@ -123,15 +130,20 @@ class Studio:
                 client.add_notification("That does not work", self._preparation.trouble, color="red")
                 return
             self._scene = self._preparation.scene
-        self.pages[client.client_id] = Page(client, self._scene, self._roots, self._worker)
+        session = self._kept.take(self._visitors[client.client_id]) or Session(self._scene, roots=self._roots)
+        self.pages[client.client_id] = Page(client, session, self._worker)
 
     def _those_with_pages(self) -> list[viser.ClientHandle]:
         return [client for name, client in self._server.get_clients().items() if name not in self._waiting]
 
     def _leave(self, client: viser.ClientHandle) -> None:
-        for page in (self._waiting.pop(client.client_id, None), self.pages.pop(client.client_id, None)):
-            if page is not None:
-                page.close()
+        name = self._visitors.pop(client.client_id, "")
+        waiting, page = self._waiting.pop(client.client_id, None), self.pages.pop(client.client_id, None)
+        if waiting is not None:
+            waiting.close()
+        if page is not None:
+            page.close()
+            self._kept.add(name, page.session)
 
 
 def scene_from(source: str | None, roots: Sequence[str | PathLike[str]] = ()) -> tuple[scenes.Scene, list[Path]]:

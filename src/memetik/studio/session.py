@@ -202,6 +202,17 @@ class Session:
         with self.lock:
             return marks(self.scene, self._objectives, self.solution)
 
+    def misses(self) -> list[tuple[Array, str]]:
+        """For every target that is missed where it is [m], and why: by how much, and the reason once that is known."""
+        with self.lock:
+            found = []
+            reasons = [line.partition("): ") for line in self.explanation.splitlines()]
+            for name, mark in self.marks().items():
+                if mark.good is False and (at := self.gizmo(name)) is not None:
+                    why = next((reason for said, _, reason in reasons if said.startswith(f"{name} missed by")), "")
+                    found.append((at[0], f"{name}: {mark.text} off" + (f", {why.rstrip('.')}" if why else "")))
+            return found
+
     def _held(self, q: Array) -> Array:
         held = q.copy()
         for joint, value in self.scene.lock.items():

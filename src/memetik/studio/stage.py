@@ -79,6 +79,7 @@ class Stage:
         self._ghosts: list[Any] = []
         self._crowd: list[Any] = []
         self._best: Figure | None = None  # of a generation, seen in place of the body
+        self._reasons: dict[int, Any] = {}  # labels at targets that are missed
         self._trails: dict[str, tuple[deque[Array], Any]] = {}
         self._cover: Figure | None = None
         self._covered: tuple[Any, Sequence[mk.Link]] = None, ()  # the body of a scene, and its links with simple shapes
@@ -215,6 +216,21 @@ class Stage:
                 handle = self._line(f"/trails/{wish.name}", path, (214, 69, 155), 0.004)
                 handle.visible = self.seen["trails"]
             self._trails[wish.name] = points, handle
+
+    def explain(self, misses: Sequence[tuple[Array, str]]) -> None:
+        """Show at each target that is missed why; labels that are right already stay."""
+        for k in [k for k in self._reasons if k >= len(misses)]:
+            self._reasons.pop(k).remove()
+        for k, (at, text) in enumerate(misses):
+            place = tuple((at + np.array([0.0, 0.0, 0.1 * self.size])).tolist())
+            if k not in self._reasons:
+                looks = {"font_screen_scale": 0.8, "anchor": "bottom-center"}
+                self._reasons[k] = self._api.add_label(f"/reasons/{k}", text, position=place, **looks)
+            label = self._reasons[k]
+            if label.text != text:
+                label.text = text
+            if not np.allclose(label.position, place, atol=1e-6):
+                label.position = place
 
     def apply_visibility(self) -> None:
         """Show what the page asks for."""

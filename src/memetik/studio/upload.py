@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 import memetik as mk
-from memetik.read import resolve_mesh, xml
+from memetik.read import Element, read_xml, resolve_mesh
 from memetik.studio.meshes import FORMATS, PACKAGE
 
 MOST_ZIP = 128 * 2**20  # bytes, packed
@@ -152,7 +152,7 @@ def _models(folder: Path, name: str) -> list[Path]:
     trouble, roots = "", {}
     for path in sorted(each for each in folder.rglob("*") if each.suffix.lower() in MODELS):
         try:
-            roots[path] = xml.read(path)
+            roots[path] = read_xml(path)
         except mk.FormatError as error:
             path.unlink()
             trouble = trouble or str(error)
@@ -174,13 +174,13 @@ def _models(folder: Path, name: str) -> list[Path]:
     return [path for *_, path in sorted(found)]
 
 
-def _all(root: xml.Element) -> Iterator[xml.Element]:
+def _all(root: Element) -> Iterator[Element]:
     yield root
     for child in root.children:
         yield from _all(child)
 
 
-def _check_names(root: xml.Element, begins: set[Path], folder: Path) -> None:
+def _check_names(root: Element, begins: set[Path], folder: Path) -> None:
     """Refuse a MuJoCo model that names a file outside of the upload, as MuJoCo itself would read it."""
     elements = list(_all(root))
     below = ["", *(each.attributes[key] for each in elements for key in DIRECTORIES if key in each.attributes)]

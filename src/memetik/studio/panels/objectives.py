@@ -48,6 +48,12 @@ class ObjectivesPanel(Panel):
         write(self._marks, "".join(rows) or "<div>nothing is asked for</div>")
         self._follow()
 
+    def choose(self, name: str) -> None:
+        """Show the values of this objective."""
+        if name in self._chosen.options and self._chosen.value != name:
+            self._chosen.value = name
+            self._edit()
+
     # ---- One objective -------------------------------------------------------------------------------------
 
     @property
