@@ -5,6 +5,7 @@ import io
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from memetik.studio.meshes import missing_meshes
@@ -102,7 +103,8 @@ def test_robots_of_others_are_posed_with_their_meshes(visited, name, tmp_path):
     target = session.scene.wishes[0].name
     at, wxyz = session.gizmo(target)
     with session.lock:
-        session.move(target, at - (0.0, 0.0, 0.05), wxyz)
+        root = session.poses(session.q)[session.body.root][:3, 3]
+        session.move(target, at + 0.05 * (root - at) / np.linalg.norm(root - at), wxyz)  # a limb may be stretched out
         page._frame()
     assert session.reached
     tab.screenshot(path=tmp_path / f"{name}.png", timeout=120_000)
@@ -144,7 +146,7 @@ def test_the_objective_of_a_gizmo_in_the_hand_is_shown(visited):
 
 
 def test_a_page_that_is_loaded_anew_goes_on(studio, visited):
-    _, page = visited
+    tab, page = visited
     upload(tab, page, "arm.zip", zipped({"arm.urdf": ARM.format(mesh="part.stl"), "part.stl": STL}))
     session = page.session
     known = set(studio.pages)
