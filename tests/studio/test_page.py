@@ -205,7 +205,6 @@ def fold(tab, title, inside, shown):
 
 def test_files_go_out_and_come_in_and_bad_ones_are_told(tab, page, monkeypatch):
     tab.get_by_role("tab", name="Scene").click()
-    fold(tab, "Any body", "upload", shown=True)
     fold(tab, "File", "save scene", shown=True)
     page.act(lambda: page.session.set("hand", position=[0.45, -0.1, 0.5]))
     with tab.expect_download() as download:
@@ -222,7 +221,6 @@ def test_files_go_out_and_come_in_and_bad_ones_are_told(tab, page, monkeypatch):
     upload(tab, "large.urdf", b" " * (2**20 + 1))
     tab.get_by_text("large.urdf is larger than 1 MB").first.wait_for()
     assert page.session.scene is before and not page._client.gui._current_file_upload_states
-    fold(tab, "Any body", "upload", shown=False)
     fold(tab, "File", "save scene", shown=False)
 
 
