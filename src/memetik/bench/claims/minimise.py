@@ -131,7 +131,7 @@ def run(
         f"{runs} runs from other seeds for each function; solved: within {ENOUGH:g} of the least value, which is zero. "
         "SciPy's differential_evolution with its defaults runs until it ends by itself; the others may spend as many evaluations "
         "as it took on average, and end where the function is solved. Time per evaluation: processor time of the whole call "
-        "over its evaluations, compiling left out. All call the same function compiled by Numba.",
+        "over its evaluations, compiling left out; scipy / de: how many times as long a call of SciPy's takes. All call the same function compiled by Numba.",
     )
     for test, n in progress(
         [(test, n) for n in dimensions for test in TESTS], len(TESTS) * len(dimensions), "minimise"
@@ -148,9 +148,10 @@ def _measure(test: Test, n: int, runs: int, peer: Any) -> Row:
     for seed in range(runs):
         found = peer(test.function, list(zip(lower, upper, strict=True)), seed=seed)
         spent, solved = spent + found.nfev, solved + (found.fun <= ENOUGH)
+    scipy_seconds = time.thread_time() - began
     row: Row = {
         "function": test.function.__name__, "n": n, "evaluations": spent // runs, "scipy [%]": 100.0 * solved / runs,
-        "scipy [us]": 1e6 * (time.thread_time() - began) / spent,
+        "scipy [us]": 1e6 * scipy_seconds / spent,
     }  # fmt: skip
     budget = mk.Budget(evaluations=spent // runs)
     for method in ("de", "bioik"):
@@ -166,4 +167,5 @@ def _measure(test: Test, n: int, runs: int, peer: Any) -> Row:
         row[f"{method} [%]"] = 100.0 * sum(each.success for each in every) / runs
         row[f"{method} spent"] = sum(each.evaluations for each in every) // runs
         row[f"{method} [us]"] = 1e6 * seconds / sum(each.evaluations for each in every)
+        row[f"scipy / {method}"] = scipy_seconds / seconds
     return row
