@@ -24,8 +24,8 @@ from memetik.types import Array
 
 # Generations without progress that end a population: functions with many minima want more of it than arms.
 PATIENCE = 200
-# The population grows with the variables up to here. Of 30 to 140, 30 and 40 alone solve all functions of `memetik bench minimise` in
-# 30 variables in ten of ten runs, and the smaller takes three times as many evaluations for some.
+# The population grows with the variables up to here. Of 30 to 140, 30 and 40 alone solve all functions of `memetik bench
+# minimise` in 30 variables in ten of ten runs, and the smaller takes almost three times as many evaluations for one.
 LARGEST = 40
 
 METHODS: dict[str, Callable[[int, int], Solver]] = {  # by the number of variables and the seed

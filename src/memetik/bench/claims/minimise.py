@@ -131,7 +131,8 @@ def run(
         f"{runs} runs from other seeds for each function; solved: within {ENOUGH:g} of the least value, which is zero. "
         "SciPy's differential_evolution with its defaults runs until it ends by itself; the others may spend as many evaluations "
         "as it took on average, and end where the function is solved. Time per evaluation: processor time of the whole call "
-        "over its evaluations, compiling left out; scipy / de: how many times as long a call of SciPy's takes. All call the same function compiled by Numba.",
+        "over its evaluations, compiling left out; scipy / de: how many times as long a call of SciPy's takes. All call the same "
+        "function compiled by Numba.",
     )
     for test, n in progress(
         [(test, n) for n in dimensions for test in TESTS], len(TESTS) * len(dimensions), "minimise"
