@@ -58,7 +58,7 @@ def misunderstood(arguments):
         raise SystemExit
 
     with pytest.MonkeyPatch.context() as patch, contextlib.suppress(SystemExit):
-        patch.setattr("argparse.ArgumentParser.error", lambda parser, message: error(message))
+        patch.setattr("memetik.cli.parser.Parser.error", lambda parser, message: error(message))
         _parser().parse_args([_plain(argument) for argument in arguments])
     return "".join(errors)
 

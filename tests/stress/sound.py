@@ -15,10 +15,10 @@ from memetik.read import parse_srdf
 
 # What is no call: unions of types, the record of a reader.
 LEFT_OUT = frozenset({
-    "RotationLike", "TransformLike", "Srdf",
+    "Element", "RotationLike", "TransformLike", "Srdf", "read_xml",
     # records that only calls of memetik make, from arrays of its own
     "CollisionPairs", "Cover", "DeviceArray", "DeviceBatchSolution", "LinkPair", "Meeting", "MotionCheck", "Obstacle",
-    "RetargetReport", "Retargeted",
+    "Minimum", "RetargetReport", "Retargeted",
 })  # fmt: skip
 
 # Members that only other parts of memetik call: the contract of objectives with the compiler, and of solvers with kernels.

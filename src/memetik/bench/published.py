@@ -6,9 +6,13 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from memetik.tables import aligned
+
+WIDE = 10_000  # characters of a line where none is too long
 _DIAGRAM = "a diagram or a picture, no result"
 _LOOKED_AT = "postures to look at, without numbers"
 
@@ -193,13 +197,23 @@ _NAO = (
 PUBLISHED = (*_THESIS, *_OFKT, *_NAO)
 
 
-def published_lines() -> Iterator[str]:
-    """The table as `memetik bench list` prints it: of each document what is measured, then all else with what is lacking."""
+def published_lines(width: int | None = None) -> Iterator[str]:
+    """The table as `memetik bench list` prints it: of each document what is measured, then all else with what is lacking.
+
+    width: of the terminal, where lines must fit.
+    """
     for document in DOCUMENTS:
         rows = [row for row in PUBLISHED if row.document == document.key]
         yield ""
-        yield f"{document.cited} (docs/{document.page})"
+        yield from textwrap.wrap(f"{document.cited} (docs/{document.page})", width or WIDE)
         if not rows:
-            yield f"  no table or figure: {document.without}"
-        for row in sorted(rows, key=lambda row: not row.experiments):
-            yield f"  {row.label:18} {row.status():26} {': '.join(filter(None, (row.shows, row.remark())))}"
+            yield from textwrap.wrap(f"no table or figure: {document.without}", width or WIDE)
+            continue
+        yield from aligned(
+            [
+                [row.label, row.status(), ": ".join(filter(None, (row.shows, row.remark())))]
+                for row in sorted(rows, key=lambda row: not row.experiments)
+            ],
+            ruled=False,
+            width=width,
+        )

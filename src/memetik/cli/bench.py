@@ -42,8 +42,8 @@ def _bench(options: argparse.Namespace) -> int:
     if options.name == "list":
         rows = [["name", "what it measures"], *map(list, bench.experiments().items())]
         print("\n".join(aligned(rows, ruled=False, width=terminal_width())))
-        print("\nTables and figures of the founding documents, and which experiment measures them:")
-        print(*published_lines(), sep="\n")
+        print("\nTables and figures of the founding documents, and what measures them:")
+        print(*published_lines(terminal_width()), sep="\n")
         return 0
     if options.name == "all":
         return _all(options)

@@ -19,6 +19,7 @@ from memetik.types import Array
 
 FRAME = 1.0 / 60.0  # s; smoothing is given for frames of this length
 LONGEST_WINDOW = 10**6  # ticks
+MOST_TICKS = 10_000_000  # at once, hours at a thousand a second
 
 
 class Follower:
@@ -120,6 +121,11 @@ class Follower:
         if not 0.0 <= seconds < math.inf:
             raise ProblemError(f"Follower: seconds is {seconds}. Give how much time has passed, zero or more.")
         late = self._late + seconds
+        if late * self.rate > MOST_TICKS:
+            raise ProblemError(
+                f"Follower: {seconds:g} s are more than {MOST_TICKS:,} ticks. Give the time since the last call [s], or "
+                "less at once."
+            )
         ticks = math.floor(late * self.rate * (1.0 + 1e-9) + 1e-9)
         self._late = max(late - ticks / self.rate, 0.0)
         return self._follow(goal, ticks)

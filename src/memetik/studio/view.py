@@ -19,6 +19,7 @@ import memetik as mk
 from memetik.errors import FormatError, MissingExtraError, shown
 from memetik.files import path_of, writable_file, write_whole
 from memetik.geometry import as_transform
+from memetik.geometry.checks import flag
 from memetik.progress import in_notebook
 from memetik.types import Array
 
@@ -76,11 +77,10 @@ def view(
     if not 0 < len(frames) <= MOST:
         raise FormatError(f"a view has 1 to {MOST} frames, not {len(frames)}.")
     speed, tall = _number(rate, "rate", 0.01, 1000.0), round(_number(height, "height", 50.0, 10_000.0))
-    if open not in (None, True, False):
-        raise FormatError(f"open is {shown(open)}; it must be True, False or None.")
+    opens = None if open is None else flag(open, FormatError, "view: open")
     shown_page = View(_page(body, frames, _marks(targets), _texts(roots), speed), tall)
     file = None if path is None else shown_page.save(path)
-    if open if open is not None else (path is None and not in_notebook()):
+    if opens if opens is not None else (path is None and not in_notebook()):
         if file is None:
             file = shown_page.save(Path(tempfile.mkdtemp(prefix="memetik_")) / "view.html")
         webbrowser.open(file.resolve().as_uri())
