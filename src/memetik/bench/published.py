@@ -108,7 +108,7 @@ _THESIS = (
     Published("thesis", "Fig. 3.3", "CCD and FABRIK on 10 joints", ("chains",)),
     Published(
         "thesis", "Fig. 3.4", "differential evolution, plain and memetic", ("serial",),
-        missing="serial has plain DE; there is no memetic DE here",
+        missing="serial has plain DE; the memetic one is `mk.DE(memetic=True)`, in no table yet",
     ),
     Published("thesis", "Table 3.3", "particle swarms on 30 to 180 joints", ("related",)),
     Published("thesis", "Fig. 4.1 to 4.2", "the algorithm as a whole", nothing=_DIAGRAM, see="docs/bio_ik.md"),
