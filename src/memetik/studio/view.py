@@ -19,7 +19,6 @@ import memetik as mk
 from memetik.errors import FormatError, MissingExtraError, shown
 from memetik.files import path_of, writable_file, write_whole
 from memetik.geometry import as_transform
-from memetik.geometry.checks import flag
 from memetik.progress import in_notebook
 from memetik.types import Array
 
@@ -77,10 +76,11 @@ def view(
     if not 0 < len(frames) <= MOST:
         raise FormatError(f"a view has 1 to {MOST} frames, not {len(frames)}.")
     speed, tall = _number(rate, "rate", 0.01, 1000.0), round(_number(height, "height", 50.0, 10_000.0))
-    opens = None if open is None else flag(open, FormatError, "view: open")
+    if not (open is None or isinstance(open, bool)):
+        raise FormatError(f"open is {shown(open)}; it must be True, False or None.")
     shown_page = View(_page(body, frames, _marks(targets), _texts(roots), speed), tall)
     file = None if path is None else shown_page.save(path)
-    if opens if opens is not None else (path is None and not in_notebook()):
+    if open if open is not None else (path is None and not in_notebook()):
         if file is None:
             file = shown_page.save(Path(tempfile.mkdtemp(prefix="memetik_")) / "view.html")
         webbrowser.open(file.resolve().as_uri())
