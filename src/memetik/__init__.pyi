@@ -54,6 +54,7 @@ from .geometry import to_quaternion as to_quaternion
 from .geometry import transform as transform
 from .geometry import translation as translation
 from .learn import Elman as Elman
+from .learn import ExtremeLearning as ExtremeLearning
 from .learn import FeedForward as FeedForward
 from .learn import SupportVectors as SupportVectors
 from .motion import BoneMatch as BoneMatch

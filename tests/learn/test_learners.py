@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import memetik as mk
 from memetik.errors import FormatError, MissingExtraError, ProblemError
-from memetik.learn import Elman, FeedForward, SupportVectors
+from memetik.learn import Elman, ExtremeLearning, FeedForward, SupportVectors
 from memetik.learn.samples import inputs_of
 from tests.naive import kinematics
 
@@ -38,6 +38,16 @@ def machines(asked):
 
 
 @pytest.fixture(scope="module")
+def cells(asked):
+    return SupportVectors.train(asked[0], samples=400, penalty=10.0, epsilon=0.01, cells=2)
+
+
+@pytest.fixture(scope="module")
+def extreme(asked):
+    return ExtremeLearning.train(asked[0], hidden=60, samples=1000)
+
+
+@pytest.fixture(scope="module")
 def memory(asked):
     return Elman.train(asked[0], hidden=6, paths=20, steps=10, epochs=60)
 
@@ -54,7 +64,7 @@ def shown(problem, count=200, seed=7):
 # ---- What they answer -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("learner", ["network", "machines"])
+@pytest.mark.parametrize("learner", ["network", "machines", "cells", "extreme"])
 def test_answers_come_near(learner, asked, request):
     """A target with one posture is learned well: to a few percent of the reach of 1.6 m."""
     problem, reach = asked
@@ -70,7 +80,7 @@ def test_answers_come_near(learner, asked, request):
     assert learner.lesson.validation_error < 0.01
 
 
-@pytest.mark.parametrize("learner", ["network", "machines"])
+@pytest.mark.parametrize("learner", ["network", "machines", "cells", "extreme"])
 def test_one_answer_is_that_of_the_batch_and_within_the_limits(learner, asked, request):
     problem, reach = asked
     learner = request.getfixturevalue(learner)
@@ -150,10 +160,85 @@ def test_support_vectors_answer_as_scikit_learn_does(asked):
         assert_allclose(made._respond(drawn.check_inputs)[:, k], machine.predict(drawn.check_inputs), atol=1e-9)
 
 
+def test_every_cell_answers_as_scikit_learn_does_with_the_samples_around_it(asked):
+    """A quarter of a cell's width around it counts; cells that no sample lies in are served by the nearest."""
+    from sklearn.svm import SVR
+
+    from memetik.learn.samples import draw_samples
+
+    made = SupportVectors.train(asked[0], samples=300, penalty=2.0, epsilon=0.02, seed=3, cells=2)
+    drawn = draw_samples(asked[0], 300, np.random.default_rng(3))
+    assert len(made.served) == 8
+    assert len(made.offsets) == 4  # the arm is flat: z is 0 for all
+    found = np.zeros(len(drawn.check_inputs), dtype=bool)
+    for x, y in np.ndindex(2, 2):
+        low = np.array([x, y]) / 2
+        around = ((drawn.inputs[:, :2] >= low - 0.125) & (drawn.inputs[:, :2] <= low + 0.625)).all(axis=1)
+        inside = (np.clip(drawn.check_inputs[:, :2] * 2, 0, 1.5).astype(int) == (x, y)).all(axis=1)
+        found |= inside
+        for k in range(2):
+            machine = SVR(C=2.0, epsilon=0.02, gamma="scale").fit(drawn.inputs[around], drawn.outputs[around, k])
+            assert_allclose(
+                made._respond(drawn.check_inputs[inside])[:, k], machine.predict(drawn.check_inputs[inside]), atol=1e-9
+            )
+    assert found.all()
+
+
+def test_the_outputs_of_an_extreme_learning_machine_are_the_best_for_its_units(asked, extreme):
+    """No other weights of the outputs have a lower error on the samples: scikit-learn's ridge regression is the same."""
+    from sklearn.linear_model import Ridge
+
+    from memetik.learn.extreme import _heard
+    from memetik.learn.samples import draw_samples
+
+    drawn = draw_samples(asked[0], 1000, np.random.default_rng(0))
+    heard = _heard(extreme.hidden, drawn.inputs)
+    ridge = 1e-6 * np.trace(heard.T @ heard) / heard.shape[1]
+    best = Ridge(alpha=ridge, fit_intercept=False, solver="svd").fit(heard, drawn.outputs)
+    assert_allclose(heard @ extreme.outer.T, best.predict(heard), atol=1e-6)
+    assert extreme.lesson.validation_error < 1e-3
+
+
+def test_a_network_that_hears_the_posture_stays_near_it():
+    """An elbow that bends both ways: which of the two postures of a point is answered depends on the start."""
+    body = mk.planar_chain([1.0, 0.6], limits=((-1.5, 1.5), (-2.5, 2.5)))
+    reach = mk.Position("tip", (1.2, 0.3, 0.0))
+    problem = mk.Problem(body, reach)
+    network = FeedForward.train(problem, hidden=20, samples=1500, epochs=500, posture=0.1)
+    deaf = FeedForward.train(problem, hidden=20, samples=1500, epochs=500)
+    left, right = (network.predict(problem, start) for start in ((-0.2, 1.4), (0.7, -1.4)))
+    assert left[1] > 0.5 and right[1] < -0.5
+    # Along a path, each step from the one before; the other network answers the mean of both.
+    angles = np.linspace(0.0, 1.0, 30)
+    path = np.column_stack([-0.3 + 0.8 * angles, 1.6 - 0.4 * angles])
+    points = inputs_of(problem, path)
+    followed = network.predict_path(problem, {reach: points}, path[0])
+    assert np.abs(followed - path).max() < 0.3
+    miss, missed = (
+        np.linalg.norm(inputs_of(problem, q) - points, axis=1).mean()
+        for q in (followed, deaf.predict_batch(problem, {reach: points}))
+    )
+    assert miss < 0.5 * missed
+    with pytest.raises(ProblemError, match="does not hear the posture"):
+        deaf.predict_path(problem, {reach: points})
+
+
+def test_a_genetic_algorithm_trains_a_small_network(asked):
+    """More generations are better on paths that it has not seen, and training is the same every time."""
+    trained = [
+        Elman.train(asked[0], hidden=4, paths=40, steps=6, epochs=epochs, patience=100, by="genetic")
+        for epochs in (0, 20, 80, 80)
+    ]
+    first, second, third, again = (made.lesson.validation_error for made in trained)
+    assert first > second > 1.5 * third
+    assert third == again
+    assert_array_equal(trained[2].weights, trained[3].weights)
+
+
 # ---- Files ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("learner", ["network", "machines", "memory"])
+@pytest.mark.parametrize("learner", ["network", "machines", "cells", "extreme", "memory"])
 def test_saved_and_loaded_answers_are_the_same(learner, asked, request, tmp_path, monkeypatch):
     problem, reach = asked
     learner = request.getfixturevalue(learner)
@@ -226,7 +311,20 @@ def test_settings_that_make_no_sense(asked, network):
     for wrong in ({"paths": 0}, {"steps": 1}, {"hidden": 0}):
         with pytest.raises(ProblemError):
             Elman.train(problem, **wrong)
-    for wrong in ({"penalty": 0.0}, {"epsilon": -1.0}, {"samples": 0}):
+    for wrong in ({"by": "luck"}, {"by": None}, {"by": np.ones(2)}):
+        with pytest.raises(ProblemError, match="give one of 'rprop', 'genetic'"):
+            Elman.train(problem, **wrong)
+    for wrong in ({"posture": 0.0}, {"posture": 2.0}, {"posture": "near"}, {"posture": 0.1, "teacher": mk.Memetic()}):
+        with pytest.raises(ProblemError, match="posture"):
+            FeedForward.train(problem, **wrong)
+    for wrong in ({"ridge": 0.0}, {"ridge": np.inf}, {"hidden": 0}, {"hidden": 2**20}):
+        with pytest.raises(ProblemError):
+            ExtremeLearning.train(problem, **wrong)
+    with pytest.raises(ProblemError, match="8 samples in 32768 cells"):
+        SupportVectors.train(problem, samples=8, cells=32)
+    with pytest.raises(ProblemError, match="asks for none"):
+        SupportVectors.train(mk.Problem(problem.body, mk.Orientation("tip", np.eye(3))), samples=8, cells=2)
+    for wrong in ({"penalty": 0.0}, {"epsilon": -1.0}, {"samples": 0}, {"cells": 0}):
         with pytest.raises(ProblemError):
             SupportVectors.train(problem, **wrong)
     with pytest.raises(ProblemError, match="not an objective of this problem"):

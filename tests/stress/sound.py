@@ -34,6 +34,7 @@ SKIPPED = frozenset({
 NEEDED = frozenset({
     "solve_batch.targets", "FeedForward.train.hidden", "FeedForward.train.samples", "FeedForward.train.epochs",
     "Elman.train.hidden", "Elman.train.paths", "Elman.train.steps", "Elman.train.epochs", "SupportVectors.train.samples",
+    "ExtremeLearning.train.hidden", "ExtremeLearning.train.samples",
     "reachability.voxel", "reachability.orientations", "reachability.budget", "reachability.threads", "solve_files.anew",
     "solve_files.threads", "Shape.size", "World.move.pose", "Motion.mirrored.normal", "find_collision_pairs.samples",
     "find_collision_pairs.boxes", "Body.attach.prefix", "view.open",
@@ -161,6 +162,11 @@ def network() -> mk.FeedForward:
 @functools.cache
 def recurrent() -> mk.Elman:
     return mk.Elman.train(problem(), hidden=3, paths=3, steps=3, epochs=2)
+
+
+@functools.cache
+def extreme() -> mk.ExtremeLearning:
+    return mk.ExtremeLearning.train(problem(), hidden=3, samples=8)
 
 
 @functools.cache
@@ -472,6 +478,9 @@ ARGUMENTS: dict[str, Any] = {
     "Elman.weights": lambda: recurrent().weights,
     "FeedForward.weights": lambda: network().weights,
     "SupportVectors.weights": lambda: machines().weights,
+    "ExtremeLearning.hidden": lambda: extreme().hidden,
+    "ExtremeLearning.load.path": lambda: str(extreme().save("extreme.npz")),
+    "FeedForward.train.posture": lambda: 0.1,
     "Elman.load.path": lambda: str(recurrent().save("elman.npz")),
     "FeedForward.load.path": lambda: str(network().save("network.npz")),
     "SupportVectors.load.path": lambda: str(machines().save("machines.npz")),
@@ -508,6 +517,7 @@ EXAMPLES: dict[str, Any] = {
     "Displacement": mk.Displacement,
     "Distance": lambda: mk.Distance("link_2", [(1.0, 1.0, 1.0)]),
     "Elman": recurrent,
+    "ExtremeLearning": extreme,
     "FeedForward": network,
     "FilesReport": lambda: mk.solve_files(problem(), target_file(), "answers", budget=FEW, anew=True, threads=1),
     "Follower": lambda: mk.Follower(arm()),

@@ -52,7 +52,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
         "Memetic BioIK DampedLeastSquares SelectivelyDampedLeastSquares SVDDampedLeastSquares Pseudoinverse "
         "Interpolated Transpose "
         "GaussNewton LevenbergMarquardt LBFGSB CCD FABRIK GA DE PSO HGSA Analytic Learned Portfolio "
-        "FeedForward Elman SupportVectors",
+        "FeedForward Elman ExtremeLearning SupportVectors",
     ),
     "motion": (
         "Motion",

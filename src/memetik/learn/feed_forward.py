@@ -5,6 +5,9 @@ by RPROP on postures drawn within the limits. What it answers is the mean of all
 as they were drawn, and that mean need not answer it: where a target has several postures, the network is far from
 all of them. A teacher, who gives one posture for each target, mends much of this.
 
+It may hear the posture at hand besides the target (as Almusawi, Dülger and Kapucu 2016 have it), and learns to answer with
+the posture near to it: then a target that moves is followed, `predict_path`, and there is no mean of several.
+
 It shines as a first guess for a search, and where a rough answer in no time is enough. It fails to be exact: no network
 is, and more units do not help against the mean.
 """
@@ -19,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError, shown
-from memetik.geometry.checks import several
+from memetik.geometry.checks import real_number, several
 from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.learned.encoding import Scales
 from memetik.kernels.learned.network import Network, infer, infer_batch
@@ -70,6 +73,7 @@ class FeedForward(Learner):
         patience: int = 200,
         seed: int = 0,
         teacher: Teacher | None = None,
+        posture: float | None = None,
     ) -> FeedForward:
         """Learn to answer the positions, orientations and poses of a problem; a bar on the terminal shows how far it is.
 
@@ -77,15 +81,19 @@ class FeedForward(Learner):
         samples: postures to learn from; as many more judge what was learned.
         epochs, patience: training ends after so many looks at all samples, or where so many brought no gain.
         teacher: a solver, mk.Memetic() say, whose answers from the body's home are learned instead of the postures drawn.
+        posture: hear the posture at hand as well, which in training is drawn within this share of the range of each joint
+        around the answer, 0.1 say. What it answers then depends on the start.
         """
         epochs, patience = counts_of(WHO, epochs=epochs, patience=patience)
         layers = _layers(hidden if isinstance(hidden, (list, tuple)) and hidden else (hidden,))
         (samples,) = counts_of(WHO, samples=samples)
         require_targets(problem)
-        sizes = [input_count(problem.compiled), *layers, problem.compiled.active.size]
+        share = _share(posture, teacher)
+        joints = problem.compiled.active.size
+        sizes = [input_count(problem.compiled) + (joints if share else 0), *layers, joints]
         require_fits(weight_count(sizes), samples * sum(sizes), WHO)
         rng = np.random.default_rng(checked_seed(seed))
-        drawn = draw_samples(problem, samples, rng, teacher)
+        drawn = draw_samples(problem, samples, rng, teacher, share)
         weights = first_weights(sizes, rng)
         learn = FeedForwardError(sizes, drawn.inputs, drawn.outputs)
         judge = FeedForwardError(sizes, drawn.check_inputs, drawn.check_outputs)
@@ -114,7 +122,23 @@ class FeedForward(Learner):
         c = self.domain.check(problem)
         places, rows, _ = target_columns(problem, targets, WHO)
         postures, network = np.empty((len(rows), c.variables.size)), self._network(c, c.data.copy())
-        infer_batch(table_of(network), places, rows, postures)
+        infer_batch(table_of(network), places, rows, problem.start(start)[c.active], False, postures)
+        return self._vectors(problem, start, postures)
+
+    def predict_path(
+        self, problem: Problem, targets: Mapping[Objective, ArrayLike], start: ArrayLike | None = None
+    ) -> Array:
+        """A joint vector, as a row, for every step of a path, each answered from the posture before: {objective: array with
+        one target a step}. Only a network that was trained with `posture` hears it."""
+        c = self.domain.check(problem)
+        if self.domain.low.size == input_count(c):
+            raise ProblemError(
+                f"{WHO}: this network does not hear the posture at hand, so that a path is many targets to it: use "
+                "predict_batch, or train another with posture=0.1."
+            )
+        places, rows, _ = target_columns(problem, targets, WHO)
+        postures, network = np.empty((len(rows), c.variables.size)), self._network(c, c.data.copy())
+        infer_batch(table_of(network), places, rows, problem.start(start)[c.active], True, postures)
         return self._vectors(problem, start, postures)
 
     def _bind(self, problem: Problem) -> tuple[weakref.ref[Compiled], tuple[Any, ...], Any]:
@@ -132,6 +156,20 @@ class FeedForward(Learner):
     def __repr__(self) -> str:
         layers = "-".join(map(str, self.sizes))
         return f"<FeedForward {layers} for {self.domain.body}: error {self.lesson.validation_error:.2%}>"
+
+
+def _share(posture: object, teacher: object) -> float:
+    """How far the posture that a network hears is from the answer, as a share of the range of a joint; 0 if it hears none."""
+    if posture is None:
+        return 0.0
+    share = real_number(posture, ProblemError, f"{WHO}: posture")
+    if not 0.0 < share <= 1.0:
+        raise ProblemError(f"{WHO}: posture is {share:g}; give a share of the range of a joint, above 0 and at most 1.")
+    if teacher is not None:
+        raise ProblemError(
+            f"{WHO}: a teacher and a posture to hear are two ways to choose one answer. Give one of them."
+        )
+    return share
 
 
 def _layers(sizes: Sequence[Any]) -> list[int]:

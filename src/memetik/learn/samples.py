@@ -35,11 +35,15 @@ class Samples(NamedTuple):
     check_outputs: Array
 
 
-def draw_samples(problem: Problem, count: int, rng: np.random.Generator, teacher: Teacher | None = None) -> Samples:
+def draw_samples(
+    problem: Problem, count: int, rng: np.random.Generator, teacher: Teacher | None = None, share: float = 0.0
+) -> Samples:
     """As many samples for validation as for training: postures drawn uniformly within the limits.
 
     With a teacher, every target is solved from the body's home, and the posture to learn is that solution: one posture
     for a target that has many, instead of the mean of all. Targets that the teacher misses keep the posture drawn.
+
+    With a share, the inputs are followed by a posture that is within this share of each joint's range of the answer.
     """
     require_targets(problem)
     if teacher is not None and (isinstance(teacher, type) or not callable(getattr(teacher, "solve", None))):
@@ -48,7 +52,11 @@ def draw_samples(problem: Problem, count: int, rng: np.random.Generator, teacher
     postures = rng.uniform(c.variables["sample_lower"], c.variables["sample_upper"], (2 * count, c.active.size))
     if teacher is not None:
         taught(problem, postures, teacher)
-    return _halves(problem, postures)
+    if not share:
+        return _halves(problem, postures)
+    lower, upper = c.variables["sample_lower"], c.variables["sample_upper"]
+    heard = postures + share * (upper - lower) * rng.uniform(-1.0, 1.0, postures.shape)
+    return _halves(problem, postures, np.clip(heard, lower, upper))
 
 
 def draw_paths(problem: Problem, count: int, steps: int, rng: np.random.Generator) -> Samples:
@@ -63,10 +71,12 @@ def draw_paths(problem: Problem, count: int, steps: int, rng: np.random.Generato
     return _halves(problem, ends[0] + (ends[1] - ends[0]) * (3.0 * t**2 - 2.0 * t**3))
 
 
-def _halves(problem: Problem, postures: Array) -> Samples:
+def _halves(problem: Problem, postures: Array, heard: Array | None = None) -> Samples:
     """Postures (samples, ..., joints) and what they show, scaled by the first half, which is for training."""
     count = len(postures) // 2
     inputs = inputs_of(problem, postures.reshape(-1, postures.shape[-1]))
+    if heard is not None:
+        inputs = np.hstack([inputs, heard])
     domain = Domain.of(problem, inputs[: len(inputs) // 2])
     inputs = ((inputs - domain.low) * domain.gain).reshape(*postures.shape[:-1], -1)
     outputs = (postures - domain.lower) / np.where(domain.span > 0.0, domain.span, 1.0)

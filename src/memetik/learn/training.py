@@ -31,6 +31,25 @@ GAIN = 1e-3  # share by which the error on the validation set must fall to count
 CHECK = 10  # epochs from one look at the validation set to the next
 
 
+class Telling:
+    """A line on the terminal that says how far training is."""
+
+    def __init__(self, label: str, unit: str, most: int) -> None:
+        self._label, self._unit, self._most, self._last = label, unit, most, 0.0
+
+    def tell(self, done: int, error: float) -> None:
+        """Say it, a few times a second."""
+        if sys.stderr.isatty() and time.monotonic() - self._last > 0.2:
+            self._last = time.monotonic()
+            how_far = f"{self._unit} {done} of at most {self._most}, error {error:.3%}"
+            print(f"\r{self._label}: {how_far}\033[K", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Wipe the line."""
+        if self._last:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
 class Lesson(NamedTuple):
     """How training went: mean squared errors of the outputs, which lie between 0 and 1, and the epochs it took."""
 
@@ -56,7 +75,7 @@ def train(
     gradient, previous, moves = (np.zeros(weights.size) for _ in range(3))
     steps = np.full(weights.size, FIRST_STEP)
     best, lesson = weights.copy(), Lesson(np.inf, np.inf, 0)
-    mark, gained, shown = np.inf, 0, 0.0
+    mark, gained, telling = np.inf, 0, Telling(label, "epoch", epochs)
     for epoch in range(epochs + 1):
         training = slope(weights, gradient)
         if epoch % CHECK == 0 or epoch == epochs:
@@ -68,13 +87,9 @@ def train(
                 mark, gained = validation, epoch
             if epoch - gained >= patience:
                 break
-            if sys.stderr.isatty() and time.monotonic() - shown > 0.2:
-                shown = time.monotonic()
-                done = f"epoch {epoch} of at most {epochs}, error {validation:.3%}"
-                print(f"\r{label}: {done}\033[K", end="", file=sys.stderr, flush=True)
+            telling.tell(epoch, validation)
         rprop(weights, gradient, previous, steps, moves)
-    if shown:
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    telling.end()
     weights[:] = best
     return lesson
 
@@ -181,6 +196,11 @@ def first_elman_weights(inputs: int, hidden: int, outputs: int, rng: np.random.G
     inner[:, :inputs], inner[:, -1] = layer[:, :-1], layer[:, -1]
     inner[:, inputs:-1] = rng.uniform(-0.1, 0.1, (hidden, hidden))
     return weights
+
+
+def elman_units(inputs: int, hidden: int, outputs: int) -> Array:
+    """The number of the unit that each weight belongs to, hidden units first."""
+    return np.repeat(np.arange(hidden + outputs), [inputs + hidden + 1] * hidden + [hidden + 1] * outputs)
 
 
 class ElmanError:

@@ -36,7 +36,7 @@ UNTRAINED = "learned (untrained: memetic)"
 
 
 class Predictor(Protocol):
-    """What guesses: mk.FeedForward or mk.SupportVectors."""
+    """What guesses: mk.FeedForward, mk.ExtremeLearning or mk.SupportVectors."""
 
     def predict(self, problem: Problem, start: ArrayLike | None = None) -> Array:
         """A joint vector for the targets of the problem."""

@@ -107,7 +107,7 @@ def test_batch_and_single_answer_with_the_formulas(asked, rng):
     rows, target = reach.target_rows(points)
     columns = target.place(c.data) + np.arange(7)
     postures = np.empty((20, 2))
-    infer_batch(table_of(network), columns, rows, postures)
+    infer_batch(table_of(network), columns, rows, np.zeros(2), False, postures)
     asking = network._replace(data=c.data)
     for point, posture in zip(points, postures, strict=True):
         answer = networks.feed_forward(sizes, weights, (point - scales.low) * scales.gain)[-1]
@@ -119,6 +119,35 @@ def test_batch_and_single_answer_with_the_formulas(asked, rng):
         assert q[2] == posture[1]
         assert abs(q[1] - 20.0) <= np.pi  # whole turns towards the start
         assert_allclose(np.cos(q[1] - posture[0]), 1.0, atol=1e-12)
+
+
+@pytest.mark.quick
+def test_a_network_hears_the_posture_at_hand_and_follows_it(asked, rng):
+    """Each answer is that of the formulas to the target and to the answer before, brought into the range by whole turns."""
+    problem, reach = asked
+    c = problem.compiled
+    lower = c.variables["sample_lower"].copy()
+    span = c.variables["sample_upper"] - lower
+    scales = Scales(np.append([-0.9, -0.9, 0.0], lower), np.append([0.6, 0.5, 1.0], 1.0 / span), lower, span)
+    sizes = np.array([5, 6, 2])
+    weights = rng.normal(size=weight_count(sizes))
+    network = allocate(
+        Network, {**c.sizes, "units": 13}, scales=scales, terms=c.terms, variables=c.variables, data=c.data.copy(),
+        sizes=sizes, weights=weights,
+    )  # fmt: skip
+    points = rng.normal(size=(4, 3))
+    rows, target = reach.target_rows(points)
+    postures, start = np.empty((4, 2)), np.array([20.0, -1.5])
+    columns = target.place(c.data) + np.arange(7)
+    for follow in (True, False):
+        infer_batch(table_of(network), columns, rows, start, follow, postures)
+        heard = np.array([start[0] - 2.0 * np.pi * np.floor((start[0] - lower[0]) / (2.0 * np.pi)), start[1]])
+        for point, posture in zip(points, postures, strict=True):
+            inputs = (np.append(point, heard) - scales.low) * scales.gain
+            wanted = lower + span * networks.feed_forward(sizes, weights, inputs)[-1]
+            assert_allclose(posture, wanted, atol=1e-12)
+            if follow:
+                heard = posture
 
 
 def test_the_batch_leaves_the_targets_alone(asked):

@@ -33,13 +33,14 @@ def write_inputs(goal, pose, out, at):
 
 @jit
 def write_wanted(terms, data, out):
-    """The targets of all positions and orientations of a problem; other terms have none to read."""
+    """The targets of all positions and orientations of a problem; other terms have none to read. Returns how many numbers."""
     at = 0
     for t in range(terms.size):
         if terms[t].goal == POINT or terms[t].goal == ROTATION:
             k = terms[t].target
             pose = (data[k], data[k + 1], data[k + 2], data[k + 3], data[k + 4], data[k + 5], data[k + 6])
             at = write_inputs(terms[t].goal, pose, out, at)
+    return at
 
 
 @jit_part

@@ -20,6 +20,8 @@ from memetik.kernels.terms.records import TERM
 GROW, SHRINK = 1.2, 0.5
 FIRST_STEP, SHORTEST_STEP, LONGEST_STEP = 0.1, 1e-6, 50.0
 
+WHOLE_TURN = 2.0 * math.pi  # [rad]
+
 
 @jit
 def sigmoid(z):
@@ -53,7 +55,7 @@ class Network(NamedTuple):
     weights: Array = floats("weights")  # of each unit the weights of the layer below, then its bias
     units: Array = floats("units")  # of all layers, the input first
     x: Array = floats("variables")  # the answer
-    start: Array = floats("variables")
+    start: Array = floats("variables")  # the posture at hand, which a network may hear
 
 
 read_network = reader(Network)
@@ -61,21 +63,34 @@ read_network = reader(Network)
 
 @jit
 def answer(network, x):
-    """The posture x that the network answers to the targets in the data of its problem."""
-    write_wanted(network.terms, network.data, network.units)
+    """The posture x that the network answers to the targets in the data of its problem, and to the posture at hand."""
+    first = write_wanted(network.terms, network.data, network.units)
+    for k in range(network.sizes[0] - first):
+        heard, lower = network.start[k], network.scales.lower[k]
+        if network.variables[k].whole_turn:
+            heard -= WHOLE_TURN * math.floor((heard - lower) / WHOLE_TURN)  # as it was in training
+        network.units[first + k] = heard
     scale_in(network.scales, network.units)
     respond(network.sizes, network.weights, network.units)
     scale_out(network.units, network.units.size - x.size, network.scales, x)
 
 
 @jit
-def infer_batch(table, columns, rows, postures):
-    """Postures for many targets: each of the rows is written to these columns of the network's data."""
+def infer_batch(table, columns, rows, start, follow, postures):
+    """Postures for many targets: each of the rows is written to these columns of the network's data.
+
+    The posture at hand is `start`, or the answer to the row before if they are to `follow` one another.
+    """
     network = read_network(table)
+    for k in range(start.size):
+        network.start[k] = start[k]
     for r in range(rows.shape[0]):
         for k in range(columns.size):
             network.data[columns[k]] = rows[r, k]
         answer(network, postures[r])
+        if follow:
+            for k in range(start.size):
+                network.start[k] = postures[r, k]
 
 
 @jit
