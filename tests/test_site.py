@@ -5,8 +5,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tools.docs import bodies, gallery, links
+from tools.docs import access, bodies, gallery, links
+from tools.docs.recipes import RECIPES
 from tools.docs.scenes import SCENES
+
+from tests.studio.browser import chromium
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -56,6 +59,58 @@ def test_every_recipe_stands_in_the_index():
     index = (ROOT / "docs" / "howto" / "index.md").read_text()
     recipes = {path.stem for path in (ROOT / "docs" / "howto").glob("*.md")} - {"index"}
     assert set(re.findall(r"\((\w+)\.md\)", index)) == recipes and len(recipes) >= 30
+
+
+@pytest.mark.parametrize(
+    "page", [path for path in PAGES if path.parent.name == "howto" and path.stem != "index"], ids=lambda p: p.stem
+)
+def test_a_recipe_shows_what_it_makes(page):
+    assert re.search(r"!\[[^\]]{10,}\]\(\.\./pictures/[\w/]+\.svg\)|<iframe class=\"scene\"", page.read_text())
+
+
+def test_pictures_of_recipes_are_those_that_pages_name():
+    named = {name for page in PAGES for name in re.findall(r"pictures/recipes/(\w+)\.svg", page.read_text())}
+    drawn = {path.stem for path in (ROOT / "docs" / "pictures" / "recipes").glob("*.svg")}
+    assert named == drawn == set(RECIPES)
+
+
+def test_the_first_page_names_ten_tasks_and_their_recipes():
+    table = (ROOT / "docs" / "start" / "index.md").read_text().partition("The ten tasks")[2]
+    assert len(set(re.findall(r"\]\(\.\./howto/(\w+)\.md\)", table))) == 10
+
+
+GOOD = """<html lang="en"><head><title>t</title><style>a:focus {outline: 2px solid}</style></head>
+<body><article><h1>One</h1><h2>Two</h2>
+<a href="#x">link</a><p style="color: #767676; background: #fff">text</p></article></body></html>"""
+
+
+@pytest.fixture(scope="module")
+def page():
+    with chromium(800, 600) as new_tab:
+        yield new_tab()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("", "", None),
+        (' lang="en"', "", "names no language"),
+        ("<title>t</title>", "", "has no title"),
+        ("<h2>Two</h2>", "<h3>Two</h3>", "level 3 follows one of level 1"),
+        ("<h2>Two</h2>", "<h1>Two</h1>", "not one heading"),
+        (">link<", "><", "without a name"),
+        ("<p ", '<img src="x.png"><p ', "x.png has no alt text"),
+        ("<p ", "<input name='q'><p ", "a field without a label"),
+        ("#767676", "#777", "contrast 4.48 of p"),
+        ("#767676", "rgba(0, 0, 0, 0.5)", "contrast 3.98 of p"),
+        ("2px solid", "none", "does not show the focus: a"),
+        ("<p ", '<a href="#y" tabindex="1">first</a><p ', "out of order"),
+    ],
+)
+def test_what_keeps_people_out_is_found(page, old, new, said):
+    page.set_content(GOOD.replace(old, new))
+    wrong = access.structure(page) + access.contrast(page) + access.keyboard(page, stops=3)
+    assert wrong == [] if said is None else any(said in each for each in wrong), wrong
 
 
 def test_what_would_be_published_is_whole(tmp_path):

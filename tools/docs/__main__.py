@@ -2,7 +2,8 @@
 
 uv run --extra docs python -m tools.docs build               # build/site/html; --no-scenes leaves the gallery's 3D scenes out
 uv run --extra docs python -m tools.docs serve               # the same on http://127.0.0.1:8000
-uv run --extra docs python -m tools.docs pictures            # draw the pictures of the chapters anew, into docs/pictures
+uv run --extra docs python -m tools.docs pictures            # draw the pictures of pages anew, into docs/pictures
+uv run --extra docs python -m tools.docs costs               # measure what objectives and methods cost, for the reference
 uv run --extra docs python -m tools.docs browser             # all pages in headless Chromium: two widths, light and dark
 """
 
@@ -90,7 +91,8 @@ def serve(port: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("task", choices=["build", "serve", "pictures", "browser"])
+    parser.add_argument("task", choices=["build", "serve", "pictures", "costs", "browser"])
+    parser.add_argument("names", nargs="*", help="of pictures: only these (default: all)")
     parser.add_argument("--no-scenes", action="store_true", help="leave the 3D scenes of the gallery out")
     parser.add_argument("--port", type=int, default=8000, help="port to serve on (default: 8000; 0: any that is free)")
     options = parser.parse_args()
@@ -101,9 +103,16 @@ def main() -> None:
             build(scenes=not options.no_scenes)
         serve(options.port)
     elif options.task == "pictures":
-        from tools.docs import pictures
+        from tools.docs import diagrams, pictures, recipes
 
-        pictures.write(ROOT / "docs" / "pictures" / "learn")
+        pictures.write(ROOT / "docs" / "pictures" / "learn", names=options.names)
+        pictures.write(ROOT / "docs" / "pictures" / "recipes", recipes.RECIPES, options.names)
+        drawn = {name: draw for name, (_, draw) in diagrams.DIAGRAMS.items()}
+        pictures.write(ROOT / "docs" / "pictures" / "reference", drawn, options.names)
+    elif options.task == "costs":
+        from tools.docs import costs
+
+        costs.write()
     else:
         from tools.docs import browser
 

@@ -9,6 +9,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from tools.docs import access
+
 WIDTHS, SCHEMES = (1280, 420), ("light", "dark")
 SHOWN = (
     "index", "start/index", "learn/index", "learn/jacobian", "howto/index", "howto/free_axis", "reference/objectives",
@@ -16,23 +18,6 @@ SHOWN = (
 )  # fmt: skip
 SEARCHES = {"elbow": "elbow", "FABRIK": "FABRIK", "obstacle": "obstacle"}  # a word, and what a result must hold
 FIRST_PAGE = 500_000  # bytes that the first page may take, all it loads included
-CONTRAST = """() => {
-  const light = (c) => { const v = c.map((x) => { x /= 255; return x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4; });
-    return 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2]; };
-  const rgb = (s) => { const m = s.match(/[\\d.]+/g).map(Number); return m.length === 4 && m[3] === 0 ? null : m.slice(0, 3); };
-  const ground = (e) => {
-    for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c) return c; }
-    return [255, 255, 255];
-  };
-  let worst = [99, ''];
-  for (const e of document.querySelectorAll('article p, article a, article li, article td, article h1, .sidebar-tree a')) {
-    if (!e.offsetParent || !e.textContent.trim()) continue;
-    const a = light(rgb(getComputedStyle(e).color)), b = light(ground(e));
-    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    if (ratio < worst[0]) worst = [ratio, e.textContent.trim().slice(0, 40)];
-  }
-  return worst;
-}"""
 
 
 def look(html: Path, out: Path) -> int:
@@ -49,32 +34,35 @@ def look(html: Path, out: Path) -> int:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         pages = sorted(path for path in html.rglob("*.html") if "scenes" not in path.parts)
-        for width in WIDTHS:
-            for scheme in SCHEMES:
-                context = browser.new_context(viewport={"width": width, "height": 1000}, color_scheme=scheme)
-                page = context.new_page()
-                watch(page, root, wrong)
-                for path in pages:
-                    name = path.relative_to(html).with_suffix("").as_posix()
-                    every = width == WIDTHS[0] and scheme == SCHEMES[0]
-                    if every or name in SHOWN:
-                        page.goto(f"{root}/{name}.html", wait_until="load")
-                        too_wide = page.evaluate("document.documentElement.scrollWidth > window.innerWidth + 1")
-                        if too_wide:
-                            wrong.append(f"{name} is wider than {width} pixels")
+        page = browser.new_page()
+        watch(page, root, wrong)
+        for path in pages:
+            name = path.relative_to(html).with_suffix("").as_posix()
+            page.goto(f"{root}/{name}.html", wait_until="load")
+            wrong += [f"{name}: {each}" for each in access.structure(page)]
+            for width in WIDTHS:
+                page.set_viewport_size({"width": width, "height": 1000})
+                if page.evaluate("document.documentElement.scrollWidth > window.innerWidth + 1"):
+                    wrong.append(f"{name} is wider than {width} pixels")
+                for scheme in SCHEMES:
+                    page.emulate_media(color_scheme=scheme)
+                    wrong += [f"{name}, {width} pixels, {scheme}: {each}" for each in access.contrast(page)]
                     if name in SHOWN:
-                        ratio, text = page.evaluate(CONTRAST)
-                        if ratio < 4.5:
-                            wrong.append(f"{name}, {scheme}: contrast {ratio:.1f} of {text!r}")
                         page.screenshot(path=out / f"{name.replace('/', '_')}_{width}_{scheme}.png")
-                context.close()
+                if name in SHOWN:
+                    wrong += [f"{name}, {width} pixels: {each}" for each in access.keyboard(page)]
+        page.close()
         wrong += first_page(browser, root)
         wrong += searched(browser, root)
         if (html / "scenes").exists():
             wrong += played(browser, root)
         browser.close()
     server.shutdown()
-    print(*wrong or [f"{len(pages)} pages: nothing asked of other hosts, search works, pictures in {out}"], sep="\n")
+    print(
+        *wrong
+        or [f"{len(pages)} pages: nothing asked of other hosts, search, contrast and keyboard work, pictures in {out}"],
+        sep="\n",
+    )
     return 1 if wrong else 0
 
 

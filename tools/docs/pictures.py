@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +36,11 @@ def picture(function: Callable[[], Any]) -> Callable[[], Any]:
     return function
 
 
-def write(folder: Path, names: Sequence[str] = ()) -> None:
-    """Draw all pictures, or some by name, as SVG."""
+def write(folder: Path, drawn: Mapping[str, Callable[[], Any]] = PICTURES, names: Sequence[str] = ()) -> None:
+    """Draw all pictures of a list, or some by name, as SVG."""
     mpl.use("svg")
     folder.mkdir(parents=True, exist_ok=True)
-    for name, draw in PICTURES.items():
+    for name, draw in drawn.items():
         if names and name not in names:
             continue
         with mpl.rc_context(STYLE):

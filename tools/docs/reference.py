@@ -7,11 +7,15 @@ import ast
 import contextlib
 import dataclasses
 import inspect
+import json
 import re
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from tools.docs.costs import FILE as COSTS
+from tools.docs.diagrams import DIAGRAMS
 
 import memetik as mk
 from memetik.cli.main import _parser
@@ -107,8 +111,23 @@ REMEDIES = [  # a call, what is raised, and what to write instead; tests/test_re
     ('mk.Joint("elbow", "hinge", "a", "b")', "BodyError", "a kind from the docstring of `mk.Joint`"),
 ]  # fmt: skip
 
+COST_OF_OBJECTIVES = (
+    "**Cost** is the processor time of a solve on a Panda from random starts, in microseconds: of the objective alone "
+    "or, with *, of a `Position` with it. `python -m tools.docs costs` measures it, and says how many evaluations that took."
+)
+COST_OF_METHODS = (
+    "**Cost** is the median of the processor time of `mk.solve` on a Panda, in microseconds, from its home posture to random "
+    "poses that can be reached (0.1 mm, 1 mrad, at most 10,000 evaluations); **reached** is the share of these. "
+    "`python -m tools.docs costs` measures both."
+)
+
 PLACES = {name: page for page, (_, _, names) in GROUPS.items() for name in names.split()}
 NAMES = sorted(PLACES, key=str.lower)
+OBJECTIVES = [
+    name
+    for name in GROUPS["objectives"][2].split()
+    if inspect.isclass(getattr(mk, name)) and issubclass(getattr(mk, name), mk.Objective) and name != "Objective"
+]
 
 WORDS = {"objective", "line", "hand", "cover", "edit", "track", "solver"}  # names of things other than ours as well
 INLINE = re.compile(r"(`[^`\n]+`)")
@@ -142,6 +161,8 @@ def entry(name: str) -> Iterator[str]:
     yield f"({anchor(name)})=\n## `mk.{name}`"
     yield signature(f"mk.{name}", thing)
     yield markdown(inspect.getdoc(thing) or "", parameters(thing))
+    if name in DIAGRAMS:
+        yield f"![{DIAGRAMS[name][0]}](../pictures/reference/{name}.svg)"
     if inspect.isclass(thing) and not issubclass(thing, Exception):
         fields = list(field_rows(thing))
         if fields:
@@ -223,13 +244,25 @@ def field_rows(thing: type) -> Iterator[str]:
         source = inspect.getsource(thing)
     except OSError:
         return
-    beside = dict(re.findall(r"^    (\w+):[^#\n]*#\s*(.+)$", source, re.MULTILINE))
+    beside = _from_parents(thing) | dict(re.findall(r"^    (\w+):[^#\n]*#\s*(.+)$", source, re.MULTILINE))
     for field in dataclasses.fields(thing):
         if field.name.startswith("_"):
             continue
         default = "" if field.default is dataclasses.MISSING else f"`{field.default!r}`"
         kind = str(field.type).replace("|", "\\|")
         yield f"| `{field.name}` | `{kind}` | {default} | {escaped(beside.get(field.name, '')).replace('|', chr(92) + '|')} |"
+
+
+def _from_parents(thing: type) -> dict[str, str]:
+    """What the classes above say of fields, in lines `name: what it is`; they may have no entry of their own."""
+    found: dict[str, str] = {}
+    for owner in reversed(thing.__mro__[1:]):
+        if owner.__module__.startswith("memetik"):
+            doc = inspect.cleandoc(owner.__doc__ or "")
+            found |= {
+                name: " ".join(text.split()) for name, text in re.findall(r"^(\w+): (.+(?:\n(?!\w+: ).+)*)", doc, re.M)
+            }
+    return found
 
 
 def members(thing: type) -> Iterator[tuple[str, Any]]:
@@ -346,13 +379,11 @@ def _reference(found: re.Match[str]) -> str:
 
 
 def objective_table() -> list[str]:
-    """What each objective takes, when it is satisfied, and its defaults."""
-    rows = ["| objective | takes | satisfied when | tolerance | priority |", "|---|---|---|---|---|"]
-    for name in GROUPS["objectives"][2].split():
-        thing = getattr(mk, name)
-        if not (inspect.isclass(thing) and issubclass(thing, mk.Objective)) or thing is mk.Objective:
-            continue
-        given = inspect.signature(thing).parameters
+    """What each objective takes, when it is satisfied, its defaults, and what it costs."""
+    rows = ["| objective | takes | satisfied when | tolerance | priority | cost [µs] |", "|---|---|---|---|---|---|"]
+    costs = json.loads(COSTS.read_text())["objectives"]
+    for name in OBJECTIVES:
+        given = inspect.signature(getattr(mk, name)).parameters
         takes = ", ".join(f"`{each.name}`" for each in given.values() if each.kind is each.POSITIONAL_OR_KEYWORD)
         tolerances = [
             f"{each.default}"
@@ -361,29 +392,38 @@ def objective_table() -> list[str]:
         ]
         tolerance = ", ".join("guide" if value == "None" else value for value in tolerances) or "none: a guide"
         priority = given["priority"].default if "priority" in given else 0
-        rows.append(f"| [`{name}`](#{anchor(name)}) | {takes} | {first_sentence(thing)} | {tolerance} | {priority} |")
-    return ["\n".join(rows)]
+        cost = f"{costs[name]['us']:g}{' *' if costs[name]['beside'] else ''}"
+        said = first_sentence(getattr(mk, name))
+        rows.append(f"| [`{name}`](#{anchor(name)}) | {takes} | {said} | {tolerance} | {priority} | {cost} |")
+    guarantee = (
+        "What holds for all of them: `solution.success` says that every objective with a tolerance is within it, measured "
+        "anew on the joint vector that is returned; a guide never decides it; derivatives are exact, and tests hold them "
+        "against finite differences."
+    )
+    return ["\n".join(rows), COST_OF_OBJECTIVES, guarantee]
 
 
 def method_table() -> list[str]:
-    """What each method takes and keeps."""
+    """What each method takes and keeps, and what it costs."""
     rows = [
-        "| name | class | family | takes | tips | limits | priorities | after |",
-        "|---|---|---|---|---|---|---|---|",
+        "| name | class | family | takes | tips | limits | priorities | cost [µs] | reached | after |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
+    costs = json.loads(COSTS.read_text())["methods"]
     for method in mk.methods():
-        owner = method.place.rpartition(".")[2]
+        owner, cost = method.place.rpartition(".")[2], costs[method.name]
+        measured = f"{cost['us']:,.0f} | {100 * cost['reached']:.0f} %" if "us" in cost else "after training | "
         rows.append(
             f"| `{method.name}` | [`{owner}`](#{anchor(owner)}) | {method.family} | {method.takes} | {method.tips} "
-            f"| {method.limits} | {method.priorities} | {method.reference} |"
+            f"| {method.limits} | {method.priorities} | {measured} | {method.reference} |"
         )
     guarantee = (
-        "All of them are deterministic (the same call gives the same bits, unless the budget's seconds end it), keep the "
-        "limits in what they return, and have their answer verified by the same kernel, so `solution.success` means the same "
-        "for each. What each costs on a body of yours, `memetik compare BODY` measures; what they cost on six arms, "
+        "What holds for all of them: they are deterministic (the same call gives the same bits, unless the budget's seconds end "
+        "it), keep the limits in what they return, and have their answer verified by the same kernel, so `solution.success` "
+        "means the same for each. What they cost on a body of yours, `memetik compare BODY` measures; on six arms, "
         "[the benchmarks](../benchmarks.md)."
     )
-    return ["\n".join(rows), guarantee]
+    return ["\n".join(rows), COST_OF_METHODS, guarantee]
 
 
 def error_list() -> list[str]:

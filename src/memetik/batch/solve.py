@@ -57,7 +57,7 @@ def solve_batch(
 
     targets: for each objective that differs from row to row an array with one target a row, as its `target` takes them;
     the others keep theirs.
-    starts: a joint vector for each row, or one for all; the body's home unless given.
+    starts: a joint vector [rad or m] for each row, or one for all; the body's home unless given.
     method: as for `solve`. "memetic" and "analytic" run on several threads and on a graphics card; any other one solves row by
     row.
     budget: for each row.

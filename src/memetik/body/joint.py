@@ -26,7 +26,7 @@ class Motion(NamedTuple):
 
 
 class Mimic(NamedTuple):
-    """value = multiplier * value of `source` + offset; the source is a variable, which may itself mimic another."""
+    """value = multiplier * value of `source` + offset [rad or m]; the source is a variable, which may itself mimic another."""
 
     source: str
     multiplier: float = 1.0

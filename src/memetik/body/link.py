@@ -167,7 +167,10 @@ _NO_OFFSET = frozen(np.eye(4))
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A coordinate frame that rides on a link: world_from_frame = world_from_link @ link_from_frame."""
+    """A coordinate frame that rides on a link: world_from_frame = world_from_link @ link_from_frame.
+
+    link_from_frame: 4x4, its place in metres, in the frame of the link.
+    """
 
     link: str
     link_from_frame: Array = field(default_factory=lambda: _NO_OFFSET)

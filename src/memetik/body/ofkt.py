@@ -19,7 +19,7 @@ from memetik.types import Array
 class OFKT:
     """The optimised forward kinematics tree: keeps every transform, computes again only what a change touches.
 
-    `tree.update(q)` gives the tips in the world; `tree.predict(joint, value)` where they would be if one joint had
+    `tree.update(q)` gives the tips in the world [m]; `tree.predict(joint, value)` where they would be if one joint had
     another value, for the same small cost at any depth. With `count=True`, `tree.counts` says how many transformations
     were computed: local ones, products in the root frame, steps to the world.
     """

@@ -21,7 +21,8 @@ class Chain(NamedTuple):
 
 
 class Poses(Mapping[str, Array]):
-    """Where every link is: `poses["hand"]` is world_from_hand as a 4x4 array; `poses.array` holds all of them.
+    """Where every link is: `poses["hand"]` is world_from_hand as a 4x4 array, its place in metres; `poses.array` holds
+    all of them.
 
     A frame of the body may be asked for, too: `poses[body.frame("hand", offset=(0, 0, 0.1))]`. For many joint vectors,
     `poses["hand"]` is (n, 4, 4) and `poses.array` (n, links, 4, 4).

@@ -75,7 +75,10 @@ def cover(
     save: bool | str | PathLike[str] = True,
     progress: Report = None,
 ) -> Cover:
-    """Cover the meshes of a body by simple shapes. `cover(body).body` is what `body.with_shapes()` gives; see there."""
+    """Cover the meshes of a body by simple shapes. `cover(body).body` is what `body.with_shapes()` gives; see there.
+
+    gain: a further shape must save this share of the volume.
+    """
     if not isinstance(body, Body):
         raise BodyError(f"cover takes a body, not {shown(body)}. Give one that mk.load returns.")
     style = _style(most, kinds, gain)

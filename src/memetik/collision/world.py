@@ -66,7 +66,10 @@ class Watcher(Protocol):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Obstacle:
-    """An obstacle as it is now: its shapes, placed in its own frame by their link_from_shape, and where that frame is."""
+    """An obstacle as it is now: its shapes, placed in its own frame by their link_from_shape, and where that frame is.
+
+    pose: world_from_obstacle, 4x4, its place in metres.
+    """
 
     name: str
     shapes: tuple[Shape, ...]

@@ -51,7 +51,7 @@ ONE_ROTATION = (
 
 
 def rotation_matrix(rotation: RotationLike, *, name: str = "rotation") -> Array:
-    """The 3x3 matrix of any kind of rotation, checked.
+    """The 3x3 matrix of any kind of rotation, checked; no unit.
 
     Takes a 3x3 matrix, a quaternion (w, x, y, z), the rotation of a 4x4 transform, or a single scipy
     `Rotation`. Matrices must be orthonormal with determinant +1 and quaternions of norm 1, to 1e-6; what
@@ -87,7 +87,7 @@ def _matrix_from_quaternion(q: Array) -> Array:
 
 
 def quaternion(w: float, x: float, y: float, z: float) -> Array:
-    """The unit quaternion (w, x, y, z) = (cos(angle/2), sin(angle/2) axis) as an array.
+    """The unit quaternion (w, x, y, z) = (cos(angle/2), sin(angle/2) axis) as an array; no unit.
 
     Its norm must be 1 to 1e-6, because a norm that is further off tells of a mistake; the rest is
     normalised away.
@@ -139,7 +139,7 @@ def rpy(roll: float, pitch: float, yaw: float, *, degrees: bool = False) -> Arra
 
 
 def axis_angle(axis: npt.ArrayLike, angle: float, *, degrees: bool = False) -> Array:
-    """The right-handed turn by `angle` about `axis` (of any length but zero).
+    """The right-handed turn by `angle` [rad, or degrees with `degrees=True`] about `axis` (of any length but zero).
 
     Rodrigues: R = I + sin(angle) [a]x + (1 - cos(angle)) [a]x^2 for the unit axis a.
     """
@@ -153,7 +153,7 @@ def axis_angle(axis: npt.ArrayLike, angle: float, *, degrees: bool = False) -> A
 def look_rotation(forward: npt.ArrayLike, up: npt.ArrayLike = (0.0, 0.0, 1.0)) -> Array:
     """The rotation whose x axis points along `forward` and whose z axis is as near to `up` as it can be.
 
-    x = forward, y = up x forward, z = x x y, each of length 1; robots drive and look along x with z up.
+    x = forward, y = up x forward, z = x x y, each of length 1 and without unit; robots drive and look along x with z up.
     """
     x = direction(forward, "forward")
     left = np.cross(direction(up, "up"), x)
@@ -193,7 +193,7 @@ def random_rotation(rng: np.random.Generator) -> Array:
 
 
 def to_quaternion(R: RotationLike) -> Array:
-    """The unit quaternion (w, x, y, z) of R with w >= 0.
+    """The unit quaternion (w, x, y, z) of R with w >= 0; no unit.
 
     Of a half turn (w = 0) the first of x, y, z that is not zero is positive. The formula divides by the
     largest of the four components (Shepperd 1978), so that no rotation is badly conditioned.
@@ -219,7 +219,7 @@ def quaternion_of_matrix(m: Array) -> Array:
 
 
 def to_euler(R: RotationLike, order: str = "xyz", *, degrees: bool = False) -> Array:
-    """The three angles for which `euler(*angles, order=order)` is R.
+    """The three angles [rad, or degrees with `degrees=True`] for which `euler(*angles, order=order)` is R.
 
     The first and last lie in [-pi, pi]; the middle one in [-pi/2, pi/2] if the three axes differ, in [0, pi]
     if the first is also the last. Within 1e-10 rad of gimbal lock only the sum or the difference of the first
@@ -257,7 +257,7 @@ def to_euler(R: RotationLike, order: str = "xyz", *, degrees: bool = False) -> A
 
 
 def to_axis_angle(R: RotationLike, *, degrees: bool = False) -> tuple[Array, float]:
-    """The unit axis and the angle in [0, pi] of R; the identity has the axis (1, 0, 0).
+    """The unit axis and the angle in [0, pi] of R [rad, or degrees with `degrees=True`]; the identity has the axis (1, 0, 0).
 
     angle = 2 atan2(|v|, w) for the quaternion (w, v), which is accurate at every angle.
     """

@@ -23,7 +23,7 @@ GRID = 2000  # points of the path at which its speed is planned
 
 
 def line(start: TransformLike, end: TransformLike, *, steps: int = 100, screw: bool = False) -> Array:
-    """Poses (steps, 4, 4) from one to another, both included, evenly spaced.
+    """Poses (steps, 4, 4), places in metres, from one to another, both included, evenly spaced.
 
     The origin moves along a straight line while the rotation follows the shortest arc (slerp). With `screw` both are one
     motion, start exp(t log(start^-1 end)): a turn about an axis in space and a slide along it, as a rigid body on a hinge or a
@@ -40,7 +40,7 @@ def line(start: TransformLike, end: TransformLike, *, steps: int = 100, screw: b
 
 
 def arc(start: TransformLike, via: TransformLike, end: TransformLike, *, steps: int = 100) -> Array:
-    """Poses (steps, 4, 4) along the circle through three points, from start over via to end, evenly spaced.
+    """Poses (steps, 4, 4), places in metres, along the circle through three points, from start over via to end, evenly spaced.
 
     The rotation follows the shortest arc from that of start to that of end; of `via` the position alone counts, so a point
     will do.

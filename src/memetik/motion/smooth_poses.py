@@ -21,7 +21,7 @@ def smooth_poses(
 
     last, current: pose of each segment by name, such as body.forward(q). A segment that is new in `current` is where it
     is now.
-    smoothing: s in [0, 1]; 0 is the current frame, 1 the last one. What is returned is `last` for the next frame.
+    smoothing: s, a share in [0, 1]; 0 is the current frame, 1 the last one. What is returned is `last` for the next frame.
 
     Segments are smoothed one by one, so their distances may change a little meanwhile: this is for what is shown. Joint
     values are smoothed by `Follower(smoothing=...)`.

@@ -50,7 +50,8 @@ def objective(
         return max(0.0, 0.75 - hand.position[2])
     ```
 
-    See Custom for what the function gets and returns.
+    See Custom for what the function gets and returns. tolerance: in the unit of what it returns, metres or radians or
+    one of its own; None makes it a guide.
     """
 
     def decorate(function: Callable[..., Any]) -> Custom:

@@ -164,6 +164,8 @@ class Plane(Through):
 class Touch(Plane):
     """A link touches a plane, or stays above it: as Plane, for the lowest point of its collision shapes.
 
+    |d| or max(0, -d) <= tolerance [m], d = min n·(p - point) over all points p of the shapes, n the unit normal.
+
     Lowest along the normal, exact for spheres, capsules, cylinders, boxes and hulls. mk.Touch("foot") puts a foot on the
     ground, mk.Touch("elbow", (0, 0, 0.7), side="above") keeps an elbow above a table.
     """

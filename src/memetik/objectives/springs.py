@@ -131,6 +131,8 @@ class Displacement(Posture):
 class CenterJoints(Posture):
     """Joints stay near the middle of their range: (1/n) sum_i w_i |x_i - middle_i| / (half of range i).
 
+    It has no unit: 0 where all joints are in the middle, 1 where all are at a limit.
+
     joints: the weight w_i of single joints, 1 for those not named; 0 leaves a joint out. Joints without limits do not count.
     """
 
@@ -145,7 +147,7 @@ class CenterJoints(Posture):
 class AvoidLimits(Posture):
     """Joints keep away from their limits: no pull inside, a growing one in the last `margin` share of the range.
 
-    (1/n) sum_i w_i max(0, what x_i is in its margin) / (width of the margin): 0 where the margin begins, 1 at the limit.
+    (1/n) sum_i w_i max(0, what x_i is in its margin) / (width of the margin): 0 where the margin begins, 1 at the limit; no unit.
 
     margin: share of the range at each end, between 0 and 0.5.
     joints: the weight w_i of single joints, 1 for those not named; 0 leaves a joint out.

@@ -56,7 +56,10 @@ def planar_chain(
     limits: Limits = (-math.pi, math.pi),
     name: str = "planar_chain",
 ) -> Body:
-    """A chain that moves in the plane z = 0: its tip is at sum_i l_i (cos, sin)(q_1 + ... + q_i)."""
+    """A chain that moves in the plane z = 0: its tip is at sum_i l_i (cos, sin)(q_1 + ... + q_i).
+
+    lengths: of the links [m], or how many there are of `length` [m] each. limits: of every joint [rad].
+    """
     return serial_chain(lengths, "z", length=length, limits=limits, name=name)
 
 

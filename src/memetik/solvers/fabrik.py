@@ -53,7 +53,8 @@ class FABRIK(Sweeping):
     take a step of coordinate descent after it. One evaluation is one sweep, forward and backward, and the placement of
     the body after it.
 
-    ahead: how much the point after the next counts for a joint, relative to the next, and so on along the chain.
+    ahead: how much the point after the next counts for a joint, relative to the next, and so on along the chain; a factor
+    without unit.
     restarts: where sweeps gain little, begin again at a random posture until the budget is spent. Without, the sweeps
     end where they stand still; a standstill at the start is nudged once either way.
     """

@@ -76,7 +76,7 @@ class Portfolio(Seeded):
 
     methods: names (see mk.methods()) or solvers with parameters of their own. One that cannot take the problem is passed
     over, and the report says so.
-    shares: of the budget, one for each method; equal unless given.
+    shares: the share of the budget of each method; equal unless given.
     race: all at once, each in a thread of its own.
     deterministic: of several that reach their target in a race the earliest in the list wins, not the quickest.
 

@@ -43,7 +43,8 @@ def draw_cover(
 
     cover: what `mk.cover` returns. q: the posture; home unless given. `links`: only these, by name; all unless given.
     `roots`: folders in which meshes are looked for, as for `mk.cover`.
-    view, size and title are as in `draw`. Meshes are drawn coarsely: what a picture shows, not what was covered.
+    view [degrees], size [pixels] and title are as in `draw`. Meshes are drawn coarsely: what a picture shows, not what was
+    covered.
     """
     body = instance(cover, Cover, FormatError, "a cover. Give what mk.cover returns.").body
     posture = body.home if q is None else q

@@ -37,7 +37,8 @@ def draw_evolved(
 ) -> Path:
     """Write a picture (.png, .svg, .pdf) of the fittest individuals of a generation, the last whole one unless given.
 
-    Elites stand in a frame in the colour of their niche, as in `draw_landscape`. `targets` are points (n, 3) to mark [m].
+    Elites stand in a frame in the colour of their niche, as in `draw_landscape`. `targets` are points (n, 3) to mark [m];
+    `view` is as in `draw` [degrees].
     """
     file_of(path)  # what is wrong with it is said before anything is drawn
     return save(

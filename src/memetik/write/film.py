@@ -62,7 +62,7 @@ def draw_motion(
         the time that they take, again and again: a moving picture for browsers and web pages.
     terrain: a height field or triangles to draw with "path" and "film".
     props: solids of the world, mk.Shape with its place in the world.
-    view, size: as in mk.draw. skeleton: dots and bones, too, where links have shapes.
+    view, size: as in mk.draw, in degrees and pixels. skeleton: dots and bones, too, where links have shapes.
     """
     clip = instance(motion, Motion, FormatError, "a motion. Give mk.Motion(...) or mk.read_motion(...).")
     count = whole_number(frames, FormatError, "frames", least=1, most=MOST)

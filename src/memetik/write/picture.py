@@ -92,7 +92,7 @@ def draw_many(
 ) -> str:
     """Draw a body in several postures: the last one solid, those before it as ghosts, fainter the earlier.
 
-    The rest is as in `draw`.
+    The rest is as in `draw`: `view` in degrees, `size` in pixels, `targets` in metres.
     """
     require_body(body)
     title = title_of(title)

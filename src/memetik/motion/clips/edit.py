@@ -96,7 +96,7 @@ def edit(
     joints: the joints (or variables of joints) that may move; all that objectives and what is held need, unless given. The
         others have the values of the clip.
     weight: how far the seed of each frame is drawn from the last solution (0) to the clip (1).
-    blend: how far the result is drawn back to the clip: 0 the solution, 1 the clip.
+    blend: how far the result is drawn back to the clip, a share: 0 the solution, 1 the clip.
 
     A warning says how many frames miss a tolerance, if any do.
     """

@@ -35,6 +35,7 @@ def gait(
     crouch: how much lower the root is than in `start` [m], which leaves the legs something to stretch.
     tilt: by how much a foot has rolled over its toes when it lifts off [rad].
     ball: what it rolls over, in front of its contact point [m].
+    cycles, rate: how many periods, at how many frames a second [Hz].
     start: the posture at rest, home unless given; the feet stand as in it.
 
     Raises ProblemError if a leg cannot reach its foot; then the stride is too long or the crouch too low.

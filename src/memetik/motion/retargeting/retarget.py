@@ -72,7 +72,7 @@ def retarget_plan(
 
     skeleton: a body, or a motion of one, which is better: of its frames the one that stands most upright is calibrated with,
         whatever the skeleton's own rest pose is.
-    posture: calibrate with this joint vector of the skeleton, in which it stands upright.
+    posture: calibrate with this joint vector of the skeleton [rad and m], in which it stands upright.
     bones, links: parts whose names do not tell: {"left_hand": "Bone.017"}; parts are those of the VRM humanoid, as
         `print(plan)` lists them.
 
