@@ -39,7 +39,8 @@ def look(html: Path, out: Path) -> int:
         for path in pages:
             name = path.relative_to(html).with_suffix("").as_posix()
             page.goto(f"{root}/{name}.html", wait_until="load")
-            wrong += [f"{name}: {each}" for each in access.structure(page)]
+            if name != "search":  # a script of Sphinx gives it its headings, when something is searched for
+                wrong += [f"{name}: {each}" for each in access.structure(page)]
             for width in WIDTHS:
                 page.set_viewport_size({"width": width, "height": 1000})
                 if page.evaluate("document.documentElement.scrollWidth > window.innerWidth + 1"):
