@@ -107,7 +107,7 @@ def test_the_pages_hold_all_names_and_commands(tmp_path):
     (subparsers,) = (action for action in _parser()._actions if action.choices)
     assert {name for name in subparsers.choices if f"## `memetik {name}`" not in commands} == set()
     methods = (tmp_path / "methods.md").read_text()
-    assert {method.name for method in mk.methods() if f"| `{method.name}` |" not in methods} == set()
+    assert {method.name for method in mk.methods() if f"| [`{method.name}`](#" not in methods} == set()
 
 
 def test_docstrings_become_markdown():

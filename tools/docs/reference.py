@@ -406,16 +406,16 @@ def objective_table() -> list[str]:
 def method_table() -> list[str]:
     """What each method takes and keeps, and what it costs."""
     rows = [
-        "| name | class | family | takes | tips | limits | priorities | cost [µs] | reached | after |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| method | cost [µs] | reached | family | takes | tips | limits | priorities | after |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     costs = json.loads(COSTS.read_text())["methods"]
     for method in mk.methods():
         owner, cost = method.place.rpartition(".")[2], costs[method.name]
         measured = f"{cost['us']:,.0f} | {100 * cost['reached']:.0f} %" if "us" in cost else "after training | "
         rows.append(
-            f"| `{method.name}` | [`{owner}`](#{anchor(owner)}) | {method.family} | {method.takes} | {method.tips} "
-            f"| {method.limits} | {method.priorities} | {measured} | {method.reference} |"
+            f"| [`{method.name}`](#{anchor(owner)}) | {measured} | {method.family} | {method.takes} | {method.tips} "
+            f"| {method.limits} | {method.priorities} | {method.reference} |"
         )
     guarantee = (
         "What holds for all of them: they are deterministic (the same call gives the same bits, unless the budget's seconds end "

@@ -50,8 +50,20 @@ def objective(
         return max(0.0, 0.75 - hand.position[2])
     ```
 
-    See Custom for what the function gets and returns. tolerance: in the unit of what it returns, metres or radians or
-    one of its own; None makes it a guide.
+    e = function(frames..., joint values...), |e| <= tolerance, in the function's own unit.
+
+    The function gets one argument for each frame in `reads`, then one for each joint in `joints`. A frame has
+    `.position` [m], `.quaternion` (w, x, y, z) and the unit vectors `.axis_x`, `.axis_y`, `.axis_z`, all tuples in
+    world coordinates. A joint is its value [rad or m]; mimic and locked joints may be read too. The function returns a
+    residual, zero when satisfied, or a tuple or one-dimensional array of them, always of the same length. The search
+    follows their slope: return how far off a posture is (max(0, violation) for an inequality), not only whether it is.
+
+    Numba compiles the function. It then sees global and closed-over variables as they are at that moment, and functions
+    that it calls must be decorated with @numba.njit; 1 / 0 is infinite and sqrt(-1) is NaN, without an exception. What
+    Numba cannot compile runs as plain Python, some microseconds a call, and a MemetikWarning says why. NaN means "not
+    defined here" and never counts as satisfied. An exception ends the solve, which raises a ProblemError.
+
+    tolerance: in the unit of what the function returns, metres or radians or one of its own; None makes it a guide.
     """
 
     def decorate(function: Callable[..., Any]) -> Custom:
@@ -65,16 +77,7 @@ def objective(
 class Custom(Single):
     """Whatever a function says: e = function(frames..., joint values...), |e| <= tolerance [the function's own unit].
 
-    The function gets one argument for each frame in `reads`, then one for each joint in `joints`. A frame has
-    `.position` [m], `.quaternion` (w, x, y, z) and the unit vectors `.axis_x`, `.axis_y`, `.axis_z`, all tuples in
-    world coordinates. A joint is its value [rad or m]; mimic and locked joints may be read too. The function returns a
-    residual, zero when satisfied, or a tuple or one-dimensional array of them, always of the same length. The search
-    follows their slope: return how far off a posture is (max(0, violation) for an inequality), not only whether it is.
-
-    Numba compiles the function. It then sees global and closed-over variables as they are at that moment, and functions
-    that it calls must be decorated with @numba.njit; 1 / 0 is infinite and sqrt(-1) is NaN, without an exception. What
-    Numba cannot compile runs as plain Python, some microseconds a call, and a MemetikWarning says why. NaN means "not
-    defined here" and never counts as satisfied. An exception ends the solve, which raises a ProblemError.
+    `mk.objective` says what the function gets and returns.
     """
 
     _stays = ("_problems", "_in_python", "_faults", "_kernels")
@@ -246,7 +249,7 @@ class Custom(Single):
 class FunctionalRelation(Custom):
     """A joint follows others: |x_i - h(x_j, ...)| <= tolerance [rad or m], eq. 4.10 of the thesis.
 
-    joint: x_i; function: h, any function of the values of the joints in `of`, in that order (see Custom).
+    joint: x_i; function: h, any function of the values of the joints in `of`, in that order (see mk.objective).
     """
 
     def __init__(
