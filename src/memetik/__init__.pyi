@@ -81,6 +81,7 @@ from .motion import place_feet as place_feet
 from .motion import read_motion as read_motion
 from .motion import read_stream as read_stream
 from .motion import retarget as retarget
+from .motion import retarget_each as retarget_each
 from .motion import retarget_plan as retarget_plan
 from .motion import smooth_poses as smooth_poses
 from .motion import track as track

@@ -1,17 +1,19 @@
-"""Rows in parts, on all cores: for passes over large arrays by code that releases the GIL. And the memory for such rows."""
+"""Rows in parts, and items one by one, on all cores: for work by code that releases the GIL. And the memory for such rows."""
 
 from __future__ import annotations
 
 import itertools
 import os
 import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import numpy as np
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 LEAST = 1 << 13  # rows that are worth a thread
@@ -61,6 +63,26 @@ def in_parts(work: Callable[[slice], T], count: int, least: int = LEAST) -> list
     finally:
         wait(others)
     return [first, *(other.result() for other in others)]
+
+
+def in_order(work: Callable[[S], T], items: Iterable[S], threads: int | None = None) -> Iterator[T]:
+    """What `work` gives for each item, in their order, on so many threads (all cores unless given).
+
+    Items are taken as they are needed, at most two for each thread before the first of their results is asked for.
+    """
+    many = cores() if threads is None else threads
+    given = iter(items)
+    pool = ThreadPoolExecutor(many, "memetik items", _begin_worker)
+    ahead: deque[Future[T]] = deque()
+    try:
+        while True:
+            for item in itertools.islice(given, 2 * many - len(ahead)):
+                ahead.append(pool.submit(work, item))
+            if not ahead:
+                return
+            yield ahead.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 _here = threading.local()

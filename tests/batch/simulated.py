@@ -13,9 +13,10 @@ from memetik.batch import device_arrays
 from memetik.batch.cuda import solve_on_cuda
 from memetik.batch.searches import ClosedForms, Contacts, General, Poses
 from memetik.kernels.cuda import general as general_module
-from memetik.kernels.cuda import inputs, orders, rounds, terms, warp, warp_step
+from memetik.kernels.cuda import guided, inputs, orders, rounds, terms, warp, warp_step
 from memetik.kernels.problem.budget import EVALUATIONS, OUTCOME
 from memetik.kernels.problem.verify import CLOSEST, REACHED
+from memetik.motion.retargeting import many
 
 
 class Cuda:
@@ -26,7 +27,9 @@ class Cuda:
         return getattr(cuda if context is None or name == "jit" else context, name)
 
 
-general_module.cuda = inputs.cuda = orders.cuda = rounds.cuda = terms.cuda = warp.cuda = warp_step.cuda = Cuda()
+general_module.cuda = guided.cuda = inputs.cuda = orders.cuda = rounds.cuda = terms.cuda = warp.cuda = (
+    warp_step.cuda
+) = Cuda()
 
 
 def targets_of(objective, compiled, path):
@@ -216,6 +219,50 @@ def one_target_for_all():
     check("one target for all on the card", np.array_equal(card.numpy().q, found.q))
 
 
+def clips():
+    """Clips of two lengths in windows: the joint vectors and the verdicts of the processor; wrong calls are refused."""
+    links, joints = ["hips"], []
+    for side, y in (("left", 0.1), ("right", -0.1)):
+        for part, parent, down in (("thigh", "hips", 0.0), ("shin", f"{side}_thigh", -0.4)):
+            links.append(f"{side}_{part}")
+            origin = mk.translation(0.0, y if down == 0.0 else 0.0, down)
+            joints.append(
+                mk.Joint(
+                    f"{side}_{part}_turn",
+                    "revolute",
+                    parent,
+                    links[-1],
+                    axis=(0, 1, 0),
+                    lower=-2,
+                    upper=2,
+                    origin=origin,
+                )
+            )
+    body = mk.Body("legs", [mk.Link(name) for name in links], joints).with_base("floating")
+    lines = [mk.BoneMatch("hips", "hips", "hips", position=5.0, rotation=2.0)]
+    for name in links[1:]:
+        lines.append(mk.BoneMatch(name, name, name, (0.0, 0.0, -0.4), (0.0, 0.0, -0.4), "hips", 1.0, position=2.0))
+    plan = mk.RetargetPlan("legs", "legs", lines)
+    q = np.zeros((7, body.dof))
+    q[:, 0] = 0.02 * np.arange(7)
+    q[:, 6:] = 0.1 * np.sin(np.arange(7)[:, None] + np.arange(4))
+    walk = mk.Motion(body, 0.02 * np.arange(7), q, name="walk")
+    two = [walk, walk[:3].turned(1.0)]
+    many.WINDOW, told = 3, []
+    card = mk.retarget(two, body, plan=plan, device="cuda", progress=lambda *numbers: told.append(numbers))
+    processor = mk.retarget(two, body, plan=plan, threads=1)
+    for one, other in zip(card, processor, strict=True):
+        check("clips: as the processor", len(one) == len(other) and np.abs(one.q - other.q).max() < 2e-5)
+        check("clips: verdicts", np.array_equal(one.report.reached, other.report.reached))
+    check("clips: progress", told == [(7, 10), (10, 10)])
+    refused("clips: names", "clip 1: 3 is not a motion", lambda: mk.retarget([walk, 3], body, plan=plan, device="cuda"))
+    refused(
+        "clips: links that keep apart",
+        "self_collision",
+        lambda: mk.retarget(two, body, device="cuda", self_collision=True),
+    )
+
+
 class Interface:
     """Somebody's array on the card by its interface; the simulator's card has the processor's memory."""
 
@@ -395,6 +442,7 @@ if __name__ == "__main__":
     batch()
     hulls()
     one_target_for_all()
+    clips()
     contacts()
     closed_forms()
     arrays_on_the_card()

@@ -63,7 +63,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
         "Everything over time: paths, trajectories, control loops, clips, retargeting.",
         "track Track line arc waypoints smooth_poses Trajectory Follower Servo Teleoperator Calibration "
         "read_stream write_stream "
-        "Motion read_motion write_motion edit Span gait place_feet FootPlacer retarget retarget_plan "
+        "Motion read_motion write_motion edit Span gait place_feet FootPlacer retarget retarget_each retarget_plan "
         "RetargetPlan BoneMatch "
         "Retargeted RetargetReport",
     ),

@@ -34,6 +34,7 @@ _EXPERIMENTS = {
     "claims.tracking": "paths of poses: cost and largest change of a step, against the least possible",
     "claims.servo": "a servo at 1 kHz beside pink and mink: the cost of a tick, and the edge of the workspace",
     "claims.retarget": "motions of people on a robot, beside the scheme of GMR",
+    "claims.clips": "a hundred clips on a robot at once, on one thread, on all cores and on a graphics card",
     "claims.clutter": "poses free of collisions: an arm among 20 obstacles, a humanoid that keeps off itself",
     "claims.cuda": "batches on a graphics card, by their size",
     "nao_paper.nao": "FABRIK, Jacobian methods and networks on the arm of the NAO (Poddighe 2013)",
@@ -50,6 +51,7 @@ _EXPERIMENTS = {
 }
 
 _WITHOUT_FIGURES = (
+    "clips",
     "clutter",
     "covers",
     "cuda",

@@ -26,7 +26,15 @@ from memetik.motion.clips.files import read_motion
 from memetik.motion.clips.gait import gait
 from memetik.motion.clips.motion import Motion
 from memetik.motion.follower import Follower
-from memetik.motion.retargeting import BoneMatch, Retargeted, RetargetPlan, RetargetReport, retarget, retarget_plan
+from memetik.motion.retargeting import (
+    BoneMatch,
+    Retargeted,
+    RetargetPlan,
+    RetargetReport,
+    retarget,
+    retarget_each,
+    retarget_plan,
+)
 from memetik.motion.servo import Servo
 from memetik.motion.smooth_poses import smooth_poses
 from memetik.motion.stream import Sample, read_stream, write_stream
@@ -37,6 +45,6 @@ from memetik.motion.trajectory import Trajectory
 __all__ = [
     "BoneMatch", "Calibration", "Follower", "FootPlacer", "Meeting", "Motion", "MotionCheck", "Placed", "RetargetPlan",
     "RetargetReport", "Retargeted", "Sample", "Servo", "Span", "Teleoperator", "Track", "Trajectory", "arc", "check_motion",
-    "edit", "gait", "line", "place_feet", "read_motion", "read_stream", "retarget", "retarget_plan", "smooth_poses", "track",
-    "waypoints", "write_stream",
+    "edit", "gait", "line", "place_feet", "read_motion", "read_stream", "retarget", "retarget_each", "retarget_plan",
+    "smooth_poses", "track", "waypoints", "write_stream",
 ]  # fmt: skip

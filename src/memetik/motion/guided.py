@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.kernels.memetic.guided import GuidedPath, follow_guides
+from memetik.kernels.memetic.guided import GuidedPath, Windows, follow_guides
 from memetik.problem import Problem
 from memetik.problem.columns import Columns
 from memetik.problem.compile import Compiled
@@ -24,21 +26,47 @@ def follow(
     guess: a path (frames, dof) near by, such as one for almost the same targets; frames begin where its changes lead to.
     rest: a path (frames, dof); each frame is solved by itself from there, and a Displacement draws to it.
     """
+    windows = windows_of([len(columns.rows)], len(columns.rows), start.size)
+    windows.edges[:] = start
+    return follow_windows(problem, columns, windows, guess, rest)
+
+
+def follow_windows(
+    problem: Problem, columns: Columns, windows: Windows, guess: Array | None = None, rest: Array | None = None,
+    *, device: str = "cpu",
+) -> Array:  # fmt: skip
+    """The same for clips one after another in windows, whose edges are given; those of a clip's first window are its start."""
     c = problem.compiled
-    count, n = len(columns.rows), c.variables.size
+    count, n, dof = len(columns.rows), c.variables.size, windows.edges.shape[2]
     depth, above = _ancestors(c)
-    none = np.empty((0, start.size))
+    none = np.empty((0, dof))
     path = GuidedPath(
-        columns.places, columns.rows, none if guess is None else np.ascontiguousarray(guess),
-        none if rest is None else np.ascontiguousarray(rest), np.empty((count, start.size)), depth, above, np.zeros((n, n)),
-        np.zeros(n),
+        windows, columns.places, columns.rows, none if guess is None else np.ascontiguousarray(guess),
+        none if rest is None else np.ascontiguousarray(rest), np.empty((count if device == "cpu" else 0, dof)), depth, above,
+        np.zeros((n, n)), np.zeros(n),
     )  # fmt: skip
+    if device == "cuda":
+        from memetik.batch.follow import follow_on_card
+
+        return follow_on_card(problem, path, MOST)
     pool = scratch_pool(c)
     scratch = pool.lease()
-    follow_guides(scratch.table, path, start.copy(), scratch.outcome, MOST * count)
+    follow_guides(scratch.table, path, windows.edges[0, 1].copy(), scratch.outcome, MOST * count)
     problem.raise_faults(scratch.clock)
     pool.give_back(scratch)
     return np.asarray(path.q)
+
+
+def windows_of(lengths: Sequence[int], size: int, dof: int) -> Windows:
+    """Windows of so many frames, of clips of these lengths one after another; their edges are still zero."""
+    ends = np.cumsum(lengths)
+    rows = [
+        (end - length, first, min(first + size, end))
+        for length, end in zip(lengths, ends.tolist(), strict=True)
+        for first in range(end - length, end, max(size, 2))
+    ]
+    begin, first, end = np.array(rows, dtype=np.int64).reshape(-1, 3).T.copy()
+    return Windows(begin, first, end, np.zeros_like(first), np.ones_like(first), np.zeros((len(first), 2, dof)))
 
 
 def _ancestors(c: Compiled) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

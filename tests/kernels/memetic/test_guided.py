@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 import memetik as mk
 from memetik.kernels.memetic.guided import GuidedPath, follow_guides, lead_on, tree_step
 from memetik.kernels.problem.budget import EVALUATIONS
-from memetik.motion.guided import _ancestors, follow
+from memetik.motion.guided import _ancestors, follow, follow_windows, windows_of
 from memetik.problem.columns import target_columns
 from memetik.problem.scratch import Scratch
 from tests.kernels.flat import Flat
@@ -59,7 +59,16 @@ def test_a_step_is_that_of_dense_normal_equations(held, rng):
     depth, above = _ancestors(problem.compiled)
     none = np.zeros((0, n))
     path = GuidedPath(
-        np.zeros(0, np.int64), np.zeros((0, 0)), none, none, none, depth, above, np.zeros((n, n)), np.zeros(n)
+        windows_of([0], 1, n),
+        np.zeros(0, np.int64),
+        np.zeros((0, 0)),
+        none,
+        none,
+        none,
+        depth,
+        above,
+        np.zeros((n, n)),
+        np.zeros(n),
     )
     jacobian, residual = work.jacobian.copy(), work.residual.copy()
     tree_step(flat.problem, 0.01, path, work)
@@ -120,7 +129,16 @@ def test_all_frames_together_keep_to_the_evaluations():
     depth, above = _ancestors(problem.compiled)
     none = np.empty((0, 3))
     path = GuidedPath(
-        columns.places, columns.rows, none, none, np.empty((4, 3)), depth, above, np.zeros((3, 3)), np.zeros(3)
+        windows_of([4], 4, 3),
+        columns.places,
+        columns.rows,
+        none,
+        none,
+        np.empty((4, 3)),
+        depth,
+        above,
+        np.zeros((3, 3)),
+        np.zeros(3),
     )
     scratch = Scratch(problem.compiled)
     follow_guides(scratch.table, path, np.full(3, 0.5), scratch.outcome, 6)
@@ -143,3 +161,46 @@ def test_frames_that_rest_somewhere_are_solved_one_by_one():
         jacobian = body.jacobian("tip", together[k])[:3]
         missed = body.forward(together[k])["tip"][:3, 3] - points[k]
         assert_allclose(4.0 * 25.0 * jacobian.T @ missed + 0.2 * (together[k] - rest[k]), 0.0, atol=1e-4)
+
+
+def swinging(frames):
+    """A fork whose hands swing, and the targets of so many frames."""
+    body = fork()
+    objectives = guides(body)
+    left, right, *_ = objectives
+    angle = np.linspace(0.0, 2.0, frames)
+    up, zero = 0.1 * np.sin(angle), 0.0 * angle
+    rows = {
+        left: np.stack([0.5 + up, 0.3 + zero, 0.4 - up], axis=1),
+        right: np.stack([0.5 - up, zero - 0.3, 0.4 + up], axis=1),
+    }
+    problem = mk.Problem(body, objectives)
+    return problem, target_columns(problem, rows, "test")
+
+
+@pytest.mark.parametrize("guessed", [False, True])
+def test_windows_come_to_what_frames_in_one_go_are(guessed):
+    problem, columns = swinging(10)
+    start = problem.body.home
+    whole = follow(problem, columns, start)
+    guess = whole + 0.01 if guessed else None
+    windows = windows_of([10], 3, problem.body.dof)
+    assert windows.first.tolist() == [0, 3, 6, 9] and windows.end.tolist() == [3, 6, 9, 10]
+    windows.edges[:] = start + 0.3
+    windows.edges[0] = start
+    found = follow_windows(problem, columns, windows, guess)
+    assert_allclose(found, whole, atol=2e-5)
+    assert windows.rounds[0] == 1 and windows.rounds[1:].min() >= 2
+    assert windows.stirred.sum() == 0
+
+
+def test_clips_one_after_another_know_nothing_of_each_other():
+    problem, columns = swinging(8)
+    start = problem.body.home
+    apart = [
+        follow(problem, columns._replace(rows=columns.rows[part].copy()), start) for part in (slice(5), slice(5, 8))
+    ]
+    windows = windows_of([5, 3], 3, problem.body.dof)
+    assert windows.begin.tolist() == [0, 0, 5] and windows.end.tolist() == [3, 5, 8]
+    windows.edges[:] = start
+    assert_allclose(follow_windows(problem, columns, windows), np.vstack(apart), atol=2e-5)

@@ -9,8 +9,10 @@ from tests.motion.retargeting.namings import TREES, skeleton
 ROBOTS = ("g1", "h1", "valkyrie")
 # Toes that are part of the foot, heads that are part of the trunk, a trunk of one piece.
 TOES = {"left_toes", "right_toes"}
+FINGERS = {"left_fingers", "right_fingers"}  # of which the skeletons have less than two
 NOT_LED = {
-    "g1": TOES | {"head"}, "h1": TOES | {"head"}, "valkyrie": TOES, "nao": TOES | {"chest"}, "mannequin": set(), "kyle": set()
+    "g1": TOES | {"head"}, "h1": TOES | {"head"}, "valkyrie": TOES | FINGERS, "nao": TOES | {"chest"},
+    "mannequin": set(), "kyle": FINGERS,
 }  # fmt: skip
 
 

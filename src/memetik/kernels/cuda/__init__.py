@@ -3,6 +3,7 @@
 closed_form            one full pose of six joints in closed form, one a thread
 contacts               what touches at an answer to all else, one a thread
 general                any problem, one a warp
+guided                 clips in windows, one a thread
 inputs                 arrays on the card as rows of numbers
 orders                 how a leader has lanes work for it
 pose                   one full pose, one a thread

@@ -7,6 +7,11 @@ Variables j < k have an entry in J^T J if some residual depends on both. Elimina
 fills in no entry but those among its ancestors in the elimination tree, which for a body are the joints between it and
 the root. So row k has a place for each ancestor, in their order, and the ancestors of the a-th one are the a before it:
 every loop runs along a row. This is the factorisation L^T D L of Featherstone (Rigid Body Dynamics Algorithms, 6.5).
+
+A processor follows a clip from its first frame to its last. A graphics card follows windows of frames, all at once, each from
+an edge, the postures before it. What a wrong edge does to a window dies away along it, as springs that rest at the frame before
+let go of it. So windows are followed again from the edges that the ones before them leave, until no edge changes any more; a
+clip of k windows is the same as in one go after k rounds at the latest, and after four to eight as a rule.
 """
 
 from typing import NamedTuple
@@ -18,7 +23,7 @@ from memetik.kernels.compiler.cancel import CAUGHT
 from memetik.kernels.compiler.jit import jit, jit_fast, jit_free, jit_part
 from memetik.kernels.compiler.record import Array, floats, integers
 from memetik.kernels.memetic.descent import LONGEST_STEP
-from memetik.kernels.memetic.refine import BOLDER, FIRST_DAMPING, STEPS, WARIER, go, look
+from memetik.kernels.memetic.refine import BOLDER, FIRST_DAMPING, STEPS, WARIER, go, look, next_direction
 from memetik.kernels.problem.budget import spent
 from memetik.kernels.problem.least_squares import LEAST_DAMPING, linear_model, shorten
 from memetik.kernels.problem.limits import clamp
@@ -31,9 +36,24 @@ SETTLED = 1e-10
 LEAST_PIVOT = 1e-30  # a pivot that rounding has lost is replaced by this
 
 
+SAME = 1e-6  # rad or m; postures that differ by less are the same: settled ones differ by up to 5e-7 from other starts
+
+
+class Windows(NamedTuple):
+    """Frames that are followed one after another, of one clip or of several in a row."""
+
+    begin: Array = integers("windows")  # the first frame of the clip
+    first: Array = integers("windows")  # the first frame of the window ...
+    end: Array = integers("windows")  # ... and the one after its last
+    rounds: Array = integers("windows")  # how often it was followed
+    stirred: Array = integers("windows")  # 1 if its edge has changed since
+    edges: Array = floats("windows", 2, "dof")  # the two postures before the first frame, the nearer one last
+
+
 class GuidedPath(NamedTuple):
     """The targets of a motion, what becomes of each frame, and the scratch of the steps."""
 
+    windows: Windows
     columns: Array = integers("columns")  # where the targets go in the data of the problem
     targets: Array = floats("frames", "columns")
     guess: Array = floats("frames", "dof")  # postures whose changes say where to begin; no rows for the motion so far
@@ -94,24 +114,14 @@ def tree_step(problem, damping, path, work):
 
 
 @jit_part
-def next_direction(falling, path, work):
+def conjugate_step(falling, path, work):
     """Turn work.step into a conjugate direction, in work.trial (`conjugate` in refine.py). Returns s·g, the gradient halved."""
-    n = work.step.size
     now_falling, turned = 0.0, 0.0
-    for k in range(n):
+    for k in range(work.step.size):
         now_falling += work.step[k] * path.uphill[k]
         turned += work.step[k] * (path.uphill[k] - work.start[k])
         work.start[k] = path.uphill[k]
-    beta = max(turned / falling, 0.0) if falling < 0.0 else 0.0
-    down, longest = 0.0, 0.0
-    for k in range(n):
-        move = work.step[k] + (beta * work.trial[k] if work.free[k] != 0.0 else 0.0)
-        work.trial[k] = move
-        down += move * work.start[k]
-        longest = max(longest, abs(move))
-    share = LONGEST_STEP / longest if longest > LONGEST_STEP else 1.0
-    for k in range(n):
-        work.trial[k] = share * work.trial[k] if down < 0.0 else work.step[k]
+    next_direction(falling, turned, work)
     return now_falling
 
 
@@ -124,7 +134,7 @@ def settle(problem, error, path, run, work):
         linear_model(problem, best, 1.0, work)
         tree_step(problem, damping + LEAST_DAMPING, path, work)
         shorten(LONGEST_STEP, work)
-        falling = next_direction(falling, path, work)
+        falling = conjugate_step(falling, path, work)
         slope = go(1.0, problem, work)
         ahead = look(problem, x, 1.0, run, work)
         share = seen = 1.0
@@ -178,43 +188,94 @@ def lead_on(problem, last, before, after, x):
         x[k], x[k + 1], x[k + 2] = sign * a, sign * b, sign * c
 
 
+@jit_part
+def follow_frame(problem, path, window, frame, run, work):
+    """Write the joint vector of a frame, from those before it. Returns by how much a joint differs from the last round."""
+    windows, x, best, variables, n = path.windows, work.x, work.best, problem.variables, work.x.size
+    begin, first = windows.begin[window], windows.first[window]
+    last = path.q[frame - 1] if frame > first else windows.edges[window, 1]
+    for c in range(path.columns.size):
+        problem.data[path.columns[c]] = path.targets[frame, c]
+    alone = path.rest.shape[0] > 0
+    for k in range(n):
+        i = variables[k].index
+        best[k] = clamp(path.rest[frame, i], variables[k]) if alone else last[i]
+    rest_at_start(problem.terms, problem.data, best)
+    leads = not alone and (frame > begin if path.guess.shape[0] > 0 else frame > begin + 1)
+    here = look(problem, best, 1.0, run, work)
+    if leads:
+        if path.guess.shape[0] > 0:
+            lead_on(problem, last, path.guess[frame - 1], path.guess[frame], x)
+        else:
+            before = path.q[frame - 2] if frame > first + 1 else windows.edges[window, frame - first]
+            lead_on(problem, last, before, last, x)
+        there = look(problem, x, 1.0, run, work)
+        if there < here:
+            for k in range(n):
+                best[k] = x[k]
+            here = there
+        else:
+            look(problem, best, 1.0, run, work)
+    settle(problem, here, path, run, work)
+    moved = 0.0
+    if windows.rounds[window] > 0:
+        for k in range(n):
+            moved = max(moved, abs(path.q[frame, variables[k].index] - best[k]))
+    for k in range(last.size):
+        path.q[frame, k] = last[k]
+    for k in range(n):
+        path.q[frame, variables[k].index] = best[k]
+    return moved
+
+
+@jit_part
+def follow_window(problem, path, window, run, work):
+    """Write the joint vectors of a window; one that was followed before ends where two frames in a row stay as they are."""
+    again, still = path.windows.rounds[window] > 0, 0
+    for frame in range(path.windows.first[window], path.windows.end[window]):
+        moved = follow_frame(problem, path, window, frame, run, work)
+        still = still + 1 if again and moved <= SAME else 0
+        if still == 2 or run.clock[CAUGHT] != 0:
+            break
+    path.windows.rounds[window] += 1
+
+
+@jit_part
+def take_edge(path, window):
+    """Take the postures before a window for its edge if they differ from it. Returns 1 if it has to be followed again."""
+    windows = path.windows
+    first, differs = windows.first[window], False
+    if first > windows.begin[window]:
+        for back in range(2):
+            for k in range(path.q.shape[1]):
+                if not abs(path.q[first - 2 + back, k] - windows.edges[window, back, k]) <= SAME:
+                    differs = True
+    windows.stirred[window] = 1 if differs else 0
+    if differs:
+        for back in range(2):
+            for k in range(path.q.shape[1]):
+                windows.edges[window, back, k] = path.q[first - 2 + back, k]
+    return windows.stirred[window]
+
+
 @jit_free
 def follow_guides(table, path, q, outcome, most):
-    """Write a joint vector for every row of targets; q is settled for the first one, `most` evaluations are for all."""
+    """Write a joint vector for every row of targets; q is settled for the first one, `most` evaluations are for all.
+
+    Where there are several windows, they are followed one after another in rounds, as a card does it all at once.
+    """
     arrays = solve_arrays(table)
-    problem, work = arrays.problem, arrays.work
-    x, best, variables, n = work.x, work.best, problem.variables, work.x.size
     run = begin_solve(arrays, q, outcome, 0, most, 0.0)
-    for frame in range(path.q.shape[0]):
-        for k in range(q.size):
-            path.q[frame, k] = q[k]
-        for c in range(path.columns.size):
-            problem.data[path.columns[c]] = path.targets[frame, c]
-        alone = path.rest.shape[0] > 0
-        for k in range(n):
-            i = variables[k].index
-            if alone:
-                best[k] = clamp(path.rest[frame, i], variables[k])
-            else:
-                best[k] = q[i] if frame == 0 else path.q[frame - 1, i]
-        rest_at_start(problem.terms, problem.data, best)
-        leads = not alone and (frame > 0 if path.guess.shape[0] > 0 else frame > 1)
-        here = look(problem, best, 1.0, run, work)
-        if leads:
-            last = path.q[frame - 1]
-            if path.guess.shape[0] > 0:
-                lead_on(problem, last, path.guess[frame - 1], path.guess[frame], x)
-            else:
-                lead_on(problem, last, path.q[frame - 2], last, x)
-            there = look(problem, x, 1.0, run, work)
-            if there < here:
-                for k in range(n):
-                    best[k] = x[k]
-                here = there
-            else:
-                look(problem, best, 1.0, run, work)
-        settle(problem, here, path, run, work)
-        for k in range(n):
-            path.q[frame, variables[k].index] = best[k]
-        if run.clock[CAUGHT] != 0:
-            break
+    windows = path.windows
+    left = windows.first.size
+    for w in range(windows.first.size):
+        windows.stirred[w] = 1
+    for k in range(q.size):
+        windows.edges[0, 1, k] = q[k]
+    while left > 0 and run.clock[CAUGHT] == 0:
+        for w in range(windows.first.size):
+            if windows.stirred[w] != 0:
+                follow_window(arrays.problem, path, w, run, arrays.work)
+        left = 0
+        for w in range(windows.first.size):
+            left += take_edge(path, w)

@@ -31,6 +31,25 @@ def look(problem, x, softness, run, work):
 
 
 @jit_part
+def next_direction(falling, turned, work):
+    """Make the next direction, in work.trial, of work.step and the last one; the gradient is in work.start.
+
+    `turned` is s·(g - g_last), and `falling` is s_last·g_last, 0 to start afresh; gradients are halved.
+    """
+    n = work.step.size
+    beta = max(turned / falling, 0.0) if falling < 0.0 else 0.0
+    down, longest = 0.0, 0.0
+    for k in range(n):
+        move = work.step[k] + (beta * work.trial[k] if work.free[k] != 0.0 else 0.0)
+        work.trial[k] = move
+        down += move * work.start[k]
+        longest = max(longest, abs(move))
+    share = LONGEST_STEP / longest if longest > LONGEST_STEP else 1.0
+    for k in range(n):
+        work.trial[k] = share * work.trial[k] if down < 0.0 else work.step[k]
+
+
+@jit_part
 def conjugate(x, falling, work):
     """Turn work.step into the next direction, in work.trial, and keep the gradient in work.start.
 
@@ -45,16 +64,7 @@ def conjugate(x, falling, work):
         now_falling += work.step[k] * uphill
         turned += work.step[k] * (uphill - work.start[k])
         work.start[k] = uphill
-    beta = max(turned / falling, 0.0) if falling < 0.0 else 0.0
-    down, longest = 0.0, 0.0
-    for k in range(n):
-        move = work.step[k] + (beta * work.trial[k] if work.free[k] != 0.0 else 0.0)
-        work.trial[k] = move
-        down += move * work.start[k]
-        longest = max(longest, abs(move))
-    shorten = LONGEST_STEP / longest if longest > LONGEST_STEP else 1.0
-    for k in range(n):
-        work.trial[k] = shorten * work.trial[k] if down < 0.0 else work.step[k]
+    next_direction(falling, turned, work)
     return now_falling
 
 

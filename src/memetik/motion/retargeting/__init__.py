@@ -2,7 +2,9 @@
 
 calibrate              how a skeleton and a body correspond
 feet                   feet that stand
+fingers                fingers that both have
 figure                 which links are hips, hands, feet ...
+many                   clips by the hundred, on all cores or on a graphics card
 plan                   which bone leads which link
 report                 how well it went
 retarget               the motion of a skeleton on another body
@@ -11,6 +13,6 @@ targets                where a plan wants the links to be
 
 from memetik.motion.retargeting.plan import BoneMatch, RetargetPlan
 from memetik.motion.retargeting.report import RetargetReport
-from memetik.motion.retargeting.retarget import Retargeted, retarget, retarget_plan
+from memetik.motion.retargeting.retarget import Retargeted, retarget, retarget_each, retarget_plan
 
-__all__ = ["BoneMatch", "RetargetPlan", "RetargetReport", "Retargeted", "retarget", "retarget_plan"]
+__all__ = ["BoneMatch", "RetargetPlan", "RetargetReport", "Retargeted", "retarget", "retarget_each", "retarget_plan"]

@@ -63,7 +63,7 @@ def find_parts(body: Body) -> dict[str, Part]:
     if limbs is None:
         raise BodyError(
             f"body {body.name!r} is no figure with two legs: neither the names of its links nor its structure tell which they "
-            "are. Name them: mk.retarget_plan(skeleton, body, parts={'left_upper_leg': LINK, ...})."
+            "are. Name them: mk.retarget_plan(skeleton, body, links={'left_upper_leg': LINK, ...})."
         )
     groups: dict[str, list[str]] = {}
     for side in SIDES:
@@ -76,7 +76,7 @@ def find_parts(body: Body) -> dict[str, Part]:
         groups["chest"] = [tree.common(groups["left_upper_arm"][0], groups["right_upper_arm"][0])]
         if groups["chest"] == [hips]:
             del groups["chest"]
-    head = [link for link in body.links if re.fullmatch(HEAD, _words(link)[1])]
+    head = [link for link in body.links if re.fullmatch(HEAD, words_of(link)[1])]
     if head:
         groups["head"] = head[:1]
     poses = body.forward(body.home)
@@ -166,7 +166,7 @@ class _Tree:
         return shared
 
 
-def _words(link: str) -> tuple[str | None, str]:
+def words_of(link: str) -> tuple[str | None, str]:
     """The side that a name tells, and what is left of it: "mixamorig:LeftUpLeg" -> ("left", "upleg")."""
     name = re.sub(r"^.*[:|]", "", link)
     name = re.sub(r"^([LR])(?=[A-Z][a-z])", r"\1_", name)
@@ -180,7 +180,7 @@ def _named_limbs(tree: _Tree) -> dict[str, dict[str, list[str]]] | None:
     """For each side and part the links that are called so, in the order of the limb; None if there are no two legs."""
     found: dict[str, dict[str, list[str]]] = {side: {} for side in SIDES}
     for link in tree.links:  # depth-first: in the order of the limbs
-        side, words = _words(link)
+        side, words = words_of(link)
         if side is None or words.endswith("frame"):
             continue
         for part, pattern in WORDS.items():
@@ -193,7 +193,7 @@ def _named_limbs(tree: _Tree) -> dict[str, dict[str, list[str]]] | None:
             limb[part] = _along_one_chain(tree, members)
         # Skeletons that call a collarbone "shoulder" have an "arm" after it; those with an "ankle" call the toes "foot".
         upper = limb.get("upper_arm", [])
-        named = [link for link in upper if not re.match("shoulder", _words(link)[1])]
+        named = [link for link in upper if not re.match("shoulder", words_of(link)[1])]
         if named and len(upper) > len(named) and _is_ball(tree, named[0]):
             limb["upper_arm"] = named
         foot = limb.get("foot", [])

@@ -12,9 +12,10 @@ import numpy as np
 from memetik.body import Body
 from memetik.errors import BodyError, FormatError, known, shown
 from memetik.files import path_of, writable_file, write_whole
-from memetik.geometry.checks import instance, mapping, real_array, real_number, several, text
+from memetik.geometry.checks import flag, instance, mapping, real_array, real_number, several, text
 from memetik.motion.retargeting.calibrate import Calibrated, calibrate
-from memetik.motion.retargeting.figure import PARTS, Part, axes_between, find_parts
+from memetik.motion.retargeting.figure import PARTS, SIDES, Part, axes_between, find_parts
+from memetik.motion.retargeting.fingers import FINGER_PARTS, find_fingers, finger_turns
 from memetik.tables import text_table
 from memetik.types import Array
 
@@ -26,6 +27,7 @@ WEIGHTS: dict[str, tuple[float, float]] = {
     "hips": (5.0, 2.0), "chest": (0.0, 2.0), "head": (0.0, 1.0), "upper_leg": (0.0, 0.0), "lower_leg": (2.0, 0.0),
     "foot": (20.0, 5.0), "toes": (0.0, 0.5), "upper_arm": (0.0, 0.0), "lower_arm": (3.0, 0.0), "hand": (5.0, 0.3),
 }  # fmt: skip
+FINGER = 2.0  # weight of the rotation of a finger, which nothing else has a say in [1/rad]
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class BoneMatch:
     turn: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)  # bone_from_link, a quaternion (w, x, y, z)
     position: float = 0.0  # weight [1/m]
     rotation: float = 0.0  # weight [1/rad]
+    relative: bool = False  # the rotation counts from that of `parent`, as a finger's does from that of the hand
 
     def __post_init__(self) -> None:
         where = f"{shown(self.part)} in a plan"
@@ -67,6 +70,9 @@ class BoneMatch:
             if not 0.0 <= number < np.inf:
                 raise FormatError(f"{where}: {name} is {number}. Give zero or a number above it.")
             set_field(self, name, number)
+        set_field(self, "relative", flag(self.relative, FormatError, f"{where}: relative"))
+        if self.relative and self.parent is None:
+            raise FormatError(f"{where}: relative needs a parent that the rotation counts from.")
 
 
 @dataclass(frozen=True)
@@ -188,15 +194,33 @@ def make_plan(
     for part, onto in (("head", "chest"), ("left_toes", "left_foot"), ("right_toes", "right_foot")):
         if part in both and onto in both and not axes_between(body, target[onto].link, target[part].link):
             del matches[part]  # it cannot turn by itself
-    missing = tuple(part for part in PARTS if part not in matches and (part in source or part in target))
-    return RetargetPlan(skeleton.name, body.name, tuple(matches.values()), missing)
+    missing = [part for part in PARTS if part not in matches and (part in source or part in target)]
+    hands = finger_turns(skeleton, source, body, target)
+    for each in hands:
+        w, x, y, z = each.turn.tolist()
+        if each.part in matches:
+            matches[each.part] = replace(matches[each.part], turn=(w, x, y, z))
+        elif each.parent in matches:
+            matches[each.part] = BoneMatch(
+                each.part, source[each.part].link, target[each.part].link, target[each.part].joint, source[each.part].joint,
+                each.parent, 0.0, each.anchor, (w, x, y, z), 0.0, FINGER, True,
+            )  # fmt: skip
+    for side in SIDES:
+        fingers = [part for part in FINGER_PARTS if part.startswith(side) and (part in source or part in target)]
+        left = [part for part in fingers if part not in matches]
+        missing += [f"{side}_fingers"] if left and len(left) == len(fingers) else left
+    return RetargetPlan(skeleton.name, body.name, tuple(matches.values()), tuple(missing))
 
 
 def _parts(body: Body, given: Mapping[str, str] | None) -> dict[str, Part]:
     named = mapping(given, BodyError, "parts by name", "{'left_hand': 'wrist'}")
-    extra = {known(part, PARTS, "part"): Part(body.frame(link).link, (0.0, 0.0, 0.0)) for part, link in named.items()}
+    extra = {
+        known(part, (*PARTS, *FINGER_PARTS), "part"): Part(body.frame(link).link, (0.0, 0.0, 0.0))
+        for part, link in named.items()
+    }
     try:
-        return {**find_parts(body), **extra}
+        found = {**find_parts(body), **extra}
+        return {**found, **find_fingers(body, found), **extra}
     except BodyError:
         if {"left_upper_leg", "right_upper_leg"} <= set(extra):
             return extra

@@ -75,7 +75,10 @@ def measured(
             position[match.part] = np.linalg.norm(at - targets.points[match.part], axis=1)
             cost += (match.position * position[match.part]) ** 2
         if match.rotation > 0.0:
-            difference = pose[:, :3, :3] - targets.rotations[match.part]
+            turned = pose[:, :3, :3]
+            if match.relative and match.parent:
+                turned = np.swapaxes(poses[plan[match.parent].link][:, :3, :3], 1, 2) @ turned
+            difference = turned - targets.rotation_of(match)
             chord = np.linalg.norm(difference, axis=(1, 2)) / np.sqrt(8.0)  # the sine of half the angle
             rotation[match.part] = 2.0 * np.arcsin(np.clip(chord, 0.0, 1.0))
             cost += (match.rotation * rotation[match.part]) ** 2

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
-from typing import NamedTuple, overload
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.body import Body, Poses
 from memetik.errors import ProblemError, shown
-from memetik.geometry import invert, to_quaternion
+from memetik.geometry import invert
 from memetik.geometry.checks import flag, instance, real_array, real_number, several
 from memetik.kernels.compiler.compile_time import split_time
 from memetik.motion.clips.motion import Motion
+from memetik.motion.clips.turns import balls_of, quaternions, quaternions_of_matrices, steady_turns
 from memetik.motion.guided import follow
 from memetik.motion.retargeting.feet import Contact, Foot, find_contact, foot_of, planted, sunken, turned_with_knee
 from memetik.motion.retargeting.figure import SIDES
+from memetik.motion.retargeting.many import each, each_on_card
 from memetik.motion.retargeting.plan import BoneMatch, RetargetPlan, make_plan
 from memetik.motion.retargeting.report import RetargetReport, measured
 from memetik.motion.retargeting.targets import Targets, make_targets
 from memetik.motion.track import track
 from memetik.objectives import Displacement, Objective, Orientation, Position, SelfDistance
-from memetik.parallel import in_parts
 from memetik.problem import Problem
 from memetik.problem.columns import target_columns
 from memetik.problem.term_list import POSITION_GAIN, reach_of
+from memetik.progress import Report
 from memetik.types import Array
 
 PLANTED = (
@@ -42,25 +44,47 @@ KEPT = 8  # bodies and problems that are kept for the next clip
 SHIFT = 0.15  # s; the body follows what its feet are moved by within this time
 
 
+class Aim(NamedTuple):
+    """What a clip aims at: all that its targets are made of, which are several times as large as its frames."""
+
+    motion: Motion
+    plan: RetargetPlan
+    feet: dict[str, Foot]
+    standing: dict[str, Contact]
+    floor: float
+    lifts: dict[str, Array]  # how far up each foot was moved, because its sole was under the floor [m]
+
+    def targets(self, poses: Poses) -> Targets:
+        """The targets of all frames, from the poses of the skeleton's links."""
+        height = float(np.mean([foot.height for foot in self.feet.values()])) if self.feet else None
+        targets = make_targets(self.plan, self.motion.body, poses, self.floor, height)
+        if self.feet:
+            targets = _stand(targets, self.feet, self.standing, self.motion.times, self.floor)
+        for part, lift in self.lifts.items():
+            targets.points[part][:, 2] += lift
+        return targets
+
+
 class Retargeted(Motion):
     """The motion of another body, and how it came about."""
 
-    def __init__(
-        self, body: Body, times: Array, q: Array, *, name: str, plan: RetargetPlan, targets: Targets,
-        feet: Mapping[str, Foot], standing: Mapping[str, Contact], floor: float, seconds: float,
-    ) -> None:  # fmt: skip
-        super().__init__(body, times, q, name=name)
-        self.plan = plan  # what led it
-        self.targets = targets  # where the plan wanted the links, in every frame
-        self.standing = dict(standing)  # when each foot stands
-        self._feet, self._floor = dict(feet), floor
-        self.report = self.measure(q, seconds)  # how well it went
+    def __init__(self, body: Body, q: Array, aim: Aim, report: RetargetReport) -> None:
+        super().__init__(body, aim.motion.times, q, name=aim.motion.name)
+        self.plan = aim.plan  # what led it
+        self.standing = dict(aim.standing)  # when each foot stands
+        self.report = report  # how well it went
+        self._aim = aim
+
+    @cached_property
+    def targets(self) -> Targets:
+        """Where the plan wanted the links, in every frame; computed when it is first asked for."""
+        return self._aim.targets(self._aim.motion.forward())
 
     def measure(self, q: ArrayLike, seconds: float = 0.0) -> RetargetReport:
         """The same figures for other joint vectors (frames, dof), as after an edit; `seconds` is what these took."""
-        rows = self.with_q(q).q
+        rows, aim = self.with_q(q).q, self._aim
         return measured(
-            self.body, self.plan, self.targets, self.times, rows, self._feet, self.standing, self._floor, seconds
+            self.body, self.plan, self.targets, self.times, rows, aim.feet, self.standing, aim.floor, seconds
         )
 
 
@@ -98,30 +122,38 @@ def retarget_plan(
 @overload
 def retarget(
     motion: Motion, body: Body, *, plan: RetargetPlan | None = None, contacts: str | None = "auto", floor: float = 0.0,
-    self_collision: bool = False,
+    self_collision: bool = False, device: str = "cpu", threads: int | None = None, progress: Report = None,
 ) -> Retargeted: ...  # fmt: skip
 
 
 @overload
 def retarget(
     motion: Iterable[Motion], body: Body, *, plan: RetargetPlan | None = None, contacts: str | None = "auto",
-    floor: float = 0.0, self_collision: bool = False,
+    floor: float = 0.0, self_collision: bool = False, device: str = "cpu", threads: int | None = None,
+    progress: Report = None,
 ) -> list[Retargeted]: ...  # fmt: skip
 
 
 def retarget(
     motion: Motion | Iterable[Motion], body: Body, *, plan: RetargetPlan | None = None, contacts: str | None = "auto",
-    floor: float = 0.0, self_collision: bool = False,
+    floor: float = 0.0, self_collision: bool = False, device: str = "cpu", threads: int | None = None,
+    progress: Report = None,
 ) -> Retargeted | list[Retargeted]:  # fmt: skip
     """The motion on another body: a figure of any proportions, a robot or a character.
 
-    motion: of a skeleton, z up, in metres (`mk.read_motion`); several of the same skeleton are shared out over all cores.
+    motion: of a skeleton, z up, in metres (`mk.read_motion`); several are shared out over all cores, with the same results as
+        one by one. `mk.retarget_each` takes and gives them one after another, for more than memory holds.
     body: its base is freed if it is fixed.
     plan: from `mk.retarget_plan` unless given.
     contacts: "auto" finds when feet stand and holds them there, flat on the floor or on their toes, with a clearance in
         between; None leaves feet where the plan puts them.
     floor: its height [m].
     self_collision: links keep apart (mk.SelfDistance); several times slower.
+    device: "cuda" follows the frames of many clips on a graphics card; clips are followed together where they have the same
+        plan and the same rate. Joints differ from those of "cpu" by about 1e-6 rad.
+    threads: for several clips, as many as there are cores unless given.
+    progress: a function that is told (frames done, frames in all); None draws a line on the terminal if it takes long, False
+        is quiet.
 
     Every frame is the least-squares balance of the plan's targets and of the joints' speeds, within the joint limits. It is
     the same for every heading, and through rolls: the base has no singular posture.
@@ -135,6 +167,70 @@ def retarget(
     print(found.report)
     ```
     """
+    one = [motion] if isinstance(motion, Motion) else None
+    clips = one or several(motion, ProblemError, "retarget: motion", "[clip]")
+    given = _checked(body, plan, contacts, floor, self_collision, device, threads, progress)
+    if one and given.device == "cpu":
+        return given.begin(clips[0]).solved()
+    done = list(given.each(clips))
+    return done[0] if one else done
+
+
+def retarget_each(
+    clips: Iterable[Motion], body: Body, *, plan: RetargetPlan | None = None, contacts: str | None = "auto",
+    floor: float = 0.0, self_collision: bool = False, device: str = "cpu", threads: int | None = None,
+    progress: Report = None,
+) -> Iterator[Retargeted]:  # fmt: skip
+    """`mk.retarget` for any number of clips, one after another: an iterator, in the order of the clips.
+
+    Clips are taken when a thread is free, two for each at most before the first result is asked for, so neither all clips nor
+    all results are in memory at once; a graphics card takes half a million frames at a time. Parameters are those of
+    `mk.retarget`. An error says which clip it is about, counted from 0.
+
+    ```python
+    import memetik as mk
+
+    kyle = mk.load("kyle", base="floating")
+    clip = mk.Motion(kyle, [0.0, 0.5], [kyle.home, kyle.vector({"base.x": 0.3})])
+    plan = mk.retarget_plan(clip, mk.load("g1"))
+    for found in mk.retarget_each((clip.turned(0.1 * k) for k in range(3)), mk.load("g1"), plan=plan):
+        found.report.sliding
+    ```
+    """
+    given = _checked(body, plan, contacts, floor, self_collision, device, threads, progress)
+    if not isinstance(clips, Iterable) or isinstance(clips, Motion | str | bytes | Mapping):
+        raise ProblemError(f"retarget: clips are {shown(clips)}. Give a list or an iterator of motions.")
+    return given.each(clips)
+
+
+class _Given(NamedTuple):
+    """The arguments of `retarget`, checked."""
+
+    body: Body
+    plan: RetargetPlan | None
+    hold: bool
+    floor: float
+    self_collision: bool
+    device: str
+    threads: int | None
+    progress: Report
+
+    def begin(self, clip: Motion) -> Job:
+        """The job of a clip."""
+        instance(clip, Motion, ProblemError, "a motion. Give mk.read_motion(...).")
+        plan = self.plan or retarget_plan(clip, self.body)
+        return Job(clip, self.body, plan, self.hold, self.floor, self.self_collision)
+
+    def each(self, clips: Iterable[Motion]) -> Iterator[Retargeted]:
+        """All clips, one after another."""
+        return (each_on_card if self.device == "cuda" else each)(self.begin, clips, self.threads, self.progress)
+
+
+def _checked(
+    body: Any, plan: Any, contacts: Any, floor: Any, self_collision: Any, device: Any, threads: Any, progress: Any
+) -> _Given:
+    from memetik.batch.solve import require_report, threads_of  # which most motions do without
+
     onto = floating(instance(body, Body, ProblemError, "a body. Give mk.load(...)."))
     ground = real_number(floor, ProblemError, "retarget: floor")
     if contacts is not None and not (isinstance(contacts, str) and contacts == "auto"):
@@ -142,16 +238,15 @@ def retarget(
     apart = flag(self_collision, ProblemError, "retarget: self_collision")
     if plan is not None:
         instance(plan, RetargetPlan, ProblemError, "a plan. Give mk.retarget_plan(...), or None.")
-
-    def one(clip: Motion) -> Retargeted:
-        return _retargeted(clip, onto, plan or retarget_plan(clip, onto), contacts is not None, ground, apart)
-
-    if isinstance(motion, Motion):
-        return one(motion)
-    given = several(motion, ProblemError, "retarget: motion", "[clip]")
-    clips = [instance(each, Motion, ProblemError, "a motion. Give mk.read_motion(...).") for each in given]
-    done = in_parts(lambda part: [one(clip) for clip in clips[part]], len(clips), 1)
-    return [clip for part in done for clip in part]
+    many = threads_of(threads, "retarget")
+    require_report(progress, "retarget")
+    if not isinstance(device, str) or device not in ("cpu", "cuda"):
+        raise ProblemError(f'retarget: device is {shown(device)}. Give "cpu" or "cuda".')
+    if device == "cuda" and apart:
+        raise ProblemError(
+            'retarget: self_collision is searched for on the processor only. Use device="cpu", or leave it out.'
+        )
+    return _Given(onto, plan, contacts is not None, ground, apart, device, many, progress)
 
 
 @lru_cache(maxsize=KEPT)
@@ -161,50 +256,84 @@ def floating(body: Body) -> Body:
     return body if first is not None and first.kind == "floating" else body.with_base("floating")
 
 
-def _retargeted(
-    motion: Motion, body: Body, plan: RetargetPlan, hold: bool, floor: float, self_collision: bool
-) -> Retargeted:
-    began = time.perf_counter()
-    feet = _feet(body, plan) if hold else {}
-    height = float(np.mean([foot.height for foot in feet.values()])) if feet else None
-    poses = motion.forward()
-    targets = make_targets(plan, motion.body, poses, floor, height)
-    contacts = {part: _contact(motion, poses, plan, part) for part in feet}
-    if feet:
-        targets = _stand(targets, feet, contacts, motion.times, floor)
-    rate = motion.rate or 30.0
-    task = _task(body, plan.matches, frozenset(feet), CALM * rate, self_collision)
-    compiling, before = 0.0, None
-    for _ in range(PASSES):
-        q, waited = _solved(task.problem, task.rows(targets), _first(body, plan, targets), rate, before)
-        compiling += waited
-        deeper = {part: sunken(foot, motion.times, body.forward(q, foot.link), floor) for part, foot in feet.items()}
+class Job:
+    """A clip on its way: passes over its frames, with feet lifted in between, until no sole is under the floor."""
+
+    def __init__(
+        self, motion: Motion, body: Body, plan: RetargetPlan, hold: bool, floor: float, self_collision: bool
+    ) -> None:
+        self._began, self._compiling = time.perf_counter(), 0.0
+        feet = _feet(body, plan) if hold else {}
+        poses = motion.forward()
+        standing = {part: _contact(motion, poses, plan, part) for part in feet}
+        self.body, self.aim = body, Aim(motion, plan, feet, standing, floor, {})
+        self.targets = self.aim.targets(poses)
+        self.rate = motion.rate or 30.0
+        self.task = _task(body, plan.matches, frozenset(feet), CALM * self.rate, self_collision)
+        self.before: Array | None = None  # what the last pass found
+        self._passes = 0
+
+    def solved(self) -> Retargeted:
+        """All passes, on this thread."""
+        over = False
+        while not over:
+            over = self.take(self._solve())
+        return self.result()
+
+    def _solve(self) -> Array:
+        """A pass: where all objectives guide, the first frame is solved for, and all others are followed from there."""
+        problem, rows = self.task.problem, self.task.rows(self.targets)
+        if not problem.compiled.only_guides:
+            path = track(problem, rows, start=_first(self.body, self.aim.plan, self.targets), rate=self.rate)
+            self._compiling += path.compile_seconds
+            return path.q
+        first = self.first()
+        began = time.perf_counter()
+        q = follow(problem, target_columns(problem, rows, "retarget"), first, self.before)
+        self._compiling += split_time(began)[1]
+        return q
+
+    def first(self) -> Array:
+        """The first frame, searched for."""
+        rows = {objective: targets[:1] for objective, targets in self.task.rows(self.targets).items()}
+        start = _first(self.body, self.aim.plan, self.targets)
+        found = track(self.task.problem, rows, start=start, rate=self.rate)
+        self._compiling += found.compile_seconds
+        return np.asarray(found.q[0])
+
+    def near(self, first: Array) -> Array:
+        """A posture for each frame (frames, dof) from which it can be followed: what the last pass found, or home, with the
+        hips where they belong and the angles of the base going on from those of the first frame."""
+        if self.before is not None:
+            return self.before
+        q = _at_hips(self.body, self.aim.plan, self.targets, slice(None))
+        base = balls_of(self.body)[0]
+        q[:, base.columns] = steady_turns(base.order, quaternions(base, q), first[base.columns])
+        return q
+
+    def take(self, q: Array) -> bool:
+        """What a pass found. Returns whether it was the last one."""
+        aim, self._passes, self.before = self.aim, self._passes + 1, q
+        deeper = {
+            part: sunken(foot, aim.motion.times, self.body.forward(q, foot.link), aim.floor)
+            for part, foot in aim.feet.items()
+        }
         if all(each.max() <= DEEP for each in deeper.values()):
-            break
+            return True
         for part, depth in deeper.items():
-            targets.points[part][:, 2] += depth
-        before = q
-    seconds = time.perf_counter() - began - compiling
-    return Retargeted(
-        body, motion.times, q, name=motion.name, plan=plan, targets=targets, feet=feet, standing=contacts, floor=floor,
-        seconds=seconds,
-    )  # fmt: skip
+            self.targets.points[part][:, 2] += depth
+            aim.lifts[part] = aim.lifts.get(part, 0.0) + depth
+        return self._passes == PASSES
 
-
-def _solved(
-    problem: Problem, rows: Mapping[Objective, Array], start: Array, rate: float, before: Array | None
-) -> tuple[Array, float]:
-    """Joint vectors for all frames, and the seconds that compiling took; `before` is what the last pass found.
-
-    Where all objectives guide, the first frame is solved for from the start, and all others are followed from there.
-    """
-    if not problem.compiled.only_guides:
-        path = track(problem, rows, start=start, rate=rate)
-        return path.q, path.compile_seconds
-    first = track(problem, {objective: targets[:1] for objective, targets in rows.items()}, start=start, rate=rate)
-    began = time.perf_counter()
-    q = follow(problem, target_columns(problem, rows, "retarget"), first.q[0], before)
-    return q, first.compile_seconds + split_time(began)[1]
+    def result(self, seconds: float | None = None) -> Retargeted:
+        """The motion after the last pass; `seconds` is what it took, unless that is the time since it began."""
+        aim, q = self.aim, self.before
+        assert q is not None
+        taken = time.perf_counter() - self._began - self._compiling if seconds is None else seconds
+        report = measured(
+            self.body, aim.plan, self.targets, aim.motion.times, q, aim.feet, aim.standing, aim.floor, taken
+        )
+        return Retargeted(self.body, q, aim, report)
 
 
 def _feet(body: Body, plan: RetargetPlan) -> dict[str, Foot]:
@@ -252,12 +381,13 @@ class _Task(NamedTuple):
     problem: Problem
     positions: dict[str, Position]  # by part
     orientations: dict[str, Orientation]
+    lines: dict[str, BoneMatch]
 
     def rows(self, targets: Targets) -> dict[Objective, Array]:
         """The targets of each guide in all frames."""
         return {
             **{objective: targets.points[part] for part, objective in self.positions.items()},
-            **{objective: targets.rotations[part] for part, objective in self.orientations.items()},
+            **{objective: targets.rotation_of(self.lines[part]) for part, objective in self.orientations.items()},
         }
 
 
@@ -277,22 +407,30 @@ def _task(body: Body, matches: tuple[BoneMatch, ...], held: frozenset[str], calm
             positions[match.part] = Position(frame, (0.0, 0.0, 0.0), tolerance=None, weight=weight, name=name)
         if rotation > 0.0:
             name = f"rotation of {match.part}"
-            orientations[match.part] = Orientation(match.link, np.eye(3), tolerance=None, weight=rotation**2, name=name)
+            parent = next((each.link for each in matches if match.relative and each.part == match.parent), None)
+            orientations[match.part] = Orientation(
+                match.link, np.eye(3), tolerance=None, weight=rotation**2, relative_to=parent, name=name
+            )
     others: list[Objective] = [Displacement(weight=calm**2)]
     if self_collision:
         others.append(SelfDistance(body))
-    return _Task(Problem(body, [*positions.values(), *orientations.values(), *others]), positions, orientations)
+    problem = Problem(body, [*positions.values(), *orientations.values(), *others])
+    return _Task(problem, positions, orientations, {match.part: match for match in matches})
 
 
 def _first(body: Body, plan: RetargetPlan, targets: Targets) -> Array:
     """Where to begin: the body's home posture, its hips where the first frame has them."""
+    return np.asarray(_at_hips(body, plan, targets, slice(1))[0])
+
+
+def _at_hips(body: Body, plan: RetargetPlan, targets: Targets, frames: slice) -> Array:
+    """The body's home posture, its hips where some frames have them: a row for each."""
     root = plan.matches[0]
-    hips = np.eye(4)
-    hips[:3, :3] = targets.rotations[root.part][0]
-    hips[:3, 3] = targets.points[root.part][0] - hips[:3, :3] @ np.array(root.point)
+    turned, at = targets.rotations[root.part][frames], targets.points[root.part][frames]
     home = body.forward(body.home)
     base = next(joint for joint in body.joints.values() if joint.dof)
-    world_from_base = hips @ invert(home[root.link]) @ home[base.child]
-    qpos = body.to_qpos(body.home)
-    qpos[:3], qpos[3:7] = world_from_base[:3, 3], to_quaternion(world_from_base[:3, :3])
+    hips_from_base = invert(home[root.link]) @ home[base.child]
+    qpos = np.tile(body.to_qpos(body.home), (len(at), 1))
+    qpos[:, :3] = at + turned @ (hips_from_base[:3, 3] - np.array(root.point))
+    qpos[:, 3:7] = quaternions_of_matrices(turned @ hips_from_base[:3, :3])
     return body.from_qpos(qpos)

@@ -9,7 +9,7 @@ import numpy as np
 from memetik.body import Body, Poses
 from memetik.errors import known
 from memetik.geometry import rotation_matrix
-from memetik.motion.retargeting.plan import RetargetPlan
+from memetik.motion.retargeting.plan import BoneMatch, RetargetPlan
 from memetik.types import Array
 
 
@@ -18,6 +18,11 @@ class Targets(NamedTuple):
 
     points: dict[str, Array]  # (frames, 3) [m]
     rotations: dict[str, Array]  # (frames, 3, 3)
+
+    def rotation_of(self, match: BoneMatch) -> Array:
+        """The rotations that a link is to have, in the world or, of a relative one, in the link of its parent."""
+        own = self.rotations[match.part]
+        return np.swapaxes(self.rotations[match.parent], 1, 2) @ own if match.relative and match.parent else own
 
 
 def make_targets(plan: RetargetPlan, skeleton: Body, poses: Poses, floor: float, ankle: float | None) -> Targets:
