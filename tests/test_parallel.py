@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from memetik.parallel import cores, in_parts
+from memetik.parallel import cores, in_order, in_parts
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 100, 1001])
@@ -36,3 +36,32 @@ def test_what_is_written_in_parts_is_there():
     out = np.zeros(1000)
     in_parts(lambda part: out[part].__setitem__(slice(None), np.arange(part.start, part.stop)), 1000, 10)
     np.testing.assert_array_equal(out, np.arange(1000))
+
+
+@pytest.mark.parametrize("threads", [None, 1, 3])
+def test_items_come_in_order_and_are_taken_as_they_are_needed(threads):
+    taken = []
+
+    def items():
+        for k in range(40):
+            taken.append(k)
+            yield k
+
+    results = in_order(lambda k: k * k, items(), threads)
+    assert next(results) == 0
+    assert len(taken) <= 2 * (threads or cores())
+    assert list(results) == [k * k for k in range(1, 40)]
+
+
+def test_an_error_of_an_item_comes_in_its_turn_and_leaves_no_thread():
+    def work(k):
+        if k == 5:
+            raise ValueError("the sixth")
+        return k
+
+    before, done = threading.active_count(), []
+    with pytest.raises(ValueError, match="the sixth"):
+        for each in in_order(work, range(100), 2):
+            done.append(each)
+    assert done == [0, 1, 2, 3, 4]
+    assert threading.active_count() == before

@@ -16,6 +16,7 @@ from numba import cuda
 
 import memetik as mk
 from memetik.batch.card import require_cuda
+from memetik.bench.claims import walker
 
 CARD = cuda.is_available()
 
@@ -41,6 +42,21 @@ def test_batches_in_the_simulator():
 def test_without_a_card_the_error_says_what_to_do():
     with pytest.raises(mk.ProblemError, match=r"nvidia-smi.*device='cpu'"):
         require_cuda()
+    kyle = mk.load("kyle", base="floating")
+    clip = mk.Motion(kyle, [0.0], [kyle.home])
+    with pytest.raises(mk.ProblemError, match=r"nvidia-smi.*device='cpu'"):
+        mk.retarget(clip, kyle, device="cuda")
+
+
+@pytest.mark.only_if(CARD, "machines with a graphics card")
+def test_a_card_follows_clips_as_the_processor_does():
+    walk = walker.walk(10.0, 30.0)
+    clips, body = [walk, walk[17:200].turned(2.0), walk.mirrored()], mk.load("g1")
+    plan = mk.retarget_plan(walk, body)
+    card, processor = (mk.retarget(clips, body, plan=plan, device=device) for device in ("cuda", "cpu"))
+    for one, other in zip(card, processor, strict=True):
+        np.testing.assert_allclose(one.q, other.q, atol=2e-5)
+        assert (one.report.reached == other.report.reached).all()
 
 
 @pytest.mark.only_if(CARD, "machines with a graphics card")

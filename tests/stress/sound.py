@@ -247,6 +247,8 @@ ARGUMENTS: dict[str, Any] = {
     "radius": lambda: 0.1,
     "retarget.motion": standing,
     "retarget.body": figure,
+    "retarget_each.clips": lambda: [standing()],
+    "retarget_each.body": figure,
     "retarget_plan.body": figure,
     "skeleton": figure,
     "RetargetPlan.skeleton": lambda: "figure",

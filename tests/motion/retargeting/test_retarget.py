@@ -177,6 +177,49 @@ def test_many_clips_at_once_are_those_one_by_one(clip, walking, g1):
     assert len(both[1]) == 30
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_clips_are_taken_and_given_one_after_another(clip, walking, g1, threads):
+    taken, told = [], []
+
+    def clips():
+        for k in range(9):
+            taken.append(k)
+            yield clip if k == 0 else clip[k : k + 4]
+
+    plan = mk.retarget_plan(clip, g1)
+    results = mk.retarget_each(clips(), g1, plan=plan, threads=threads, progress=lambda *both: told.append(both))
+    first = next(results)
+    assert np.array_equal(first.q, walking.q)
+    assert len(taken) <= 2 * threads  # no more than its threads are busy with
+    rest = list(results)
+    assert [found.times[0] for found in rest] == [clip.times[k] for k in range(1, 9)]
+    assert told[-1] == (len(clip) + 32, 0) and len(told) == 9  # how many there will be is not known
+
+
+def test_progress_of_a_list_knows_all_frames(clip, g1):
+    told = []
+    mk.retarget([clip[:5], clip[:7]], g1, progress=lambda *both: told.append(both))
+    assert told == [(5, 12), (12, 12)]
+
+
+def test_targets_are_those_that_were_followed(clip, g1):
+    found = mk.retarget(clip[:20], g1)
+    assert found.measure(found.q).cost == pytest.approx(found.report.cost, rel=1e-12)
+
+
+def test_errors_say_which_clip(clip, g1):
+    kneeling = mk.Motion(
+        clip.body, clip.times[:3], clip.transformed(mk.transform((0, 0, 0), mk.rpy(np.pi, 0, 0))).q[:3]
+    )
+    lying = mk.Motion(clip.body, kneeling.times, kneeling.q, name="upside down")
+    bare = mk.Body("stone", [mk.Link("stone")], []).with_base("floating")
+    stone = mk.Motion(bare, [0.0], [bare.home], name="a stone")
+    with pytest.raises(mk.BodyError, match=r"clip 2 \(a stone\): body 'stone' is no figure"):
+        mk.retarget([clip[:3], lying, stone], g1)
+    with pytest.raises(mk.ProblemError, match="clip 1: 7 is not a motion"):
+        list(mk.retarget_each([clip[:3], 7], g1))
+
+
 def test_plans_are_kept_edited_and_printed(clip, g1, tmp_path):
     plan = mk.retarget_plan(clip, g1)
     text = str(plan)

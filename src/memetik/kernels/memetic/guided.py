@@ -11,7 +11,7 @@ every loop runs along a row. This is the factorisation L^T D L of Featherstone (
 A processor follows a clip from its first frame to its last. A graphics card follows windows of frames, all at once, each from
 an edge, the postures before it. What a wrong edge does to a window dies away along it, as springs that rest at the frame before
 let go of it. So windows are followed again from the edges that the ones before them leave, until no edge changes any more; a
-clip of k windows is the same as in one go after k rounds at the latest, and after four to eight as a rule.
+clip of k windows is the same as in one go after k rounds at the latest, and far sooner if it is long.
 """
 
 from typing import NamedTuple
@@ -38,6 +38,8 @@ LEAST_PIVOT = 1e-30  # a pivot that rounding has lost is replaced by this
 
 SAME = 1e-6  # rad or m; postures that differ by less are the same: settled ones differ by up to 5e-7 from other starts
 
+OLDER, LAST = 0, 1  # the postures of an edge: two frames before the window, and one
+
 
 class Windows(NamedTuple):
     """Frames that are followed one after another, of one clip or of several in a row."""
@@ -47,7 +49,7 @@ class Windows(NamedTuple):
     end: Array = integers("windows")  # ... and the one after its last
     rounds: Array = integers("windows")  # how often it was followed
     stirred: Array = integers("windows")  # 1 if its edge has changed since
-    edges: Array = floats("windows", 2, "dof")  # the two postures before the first frame, the nearer one last
+    edges: Array = floats("windows", 2, "dof")  # the postures OLDER and LAST before the first frame
 
 
 class GuidedPath(NamedTuple):
@@ -193,7 +195,7 @@ def follow_frame(problem, path, window, frame, run, work):
     """Write the joint vector of a frame, from those before it. Returns by how much a joint differs from the last round."""
     windows, x, best, variables, n = path.windows, work.x, work.best, problem.variables, work.x.size
     begin, first = windows.begin[window], windows.first[window]
-    last = path.q[frame - 1] if frame > first else windows.edges[window, 1]
+    last = path.q[frame - 1] if frame > first else windows.edges[window, LAST]
     for c in range(path.columns.size):
         problem.data[path.columns[c]] = path.targets[frame, c]
     alone = path.rest.shape[0] > 0
@@ -207,7 +209,7 @@ def follow_frame(problem, path, window, frame, run, work):
         if path.guess.shape[0] > 0:
             lead_on(problem, last, path.guess[frame - 1], path.guess[frame], x)
         else:
-            before = path.q[frame - 2] if frame > first + 1 else windows.edges[window, frame - first]
+            before = path.q[frame - 2] if frame > first + 1 else windows.edges[window, OLDER + frame - first]
             lead_on(problem, last, before, last, x)
         there = look(problem, x, 1.0, run, work)
         if there < here:
@@ -267,11 +269,11 @@ def follow_guides(table, path, q, outcome, most):
     arrays = solve_arrays(table)
     run = begin_solve(arrays, q, outcome, 0, most, 0.0)
     windows = path.windows
-    left = windows.first.size
+    left, start = windows.first.size, windows.edges[0]
     for w in range(windows.first.size):
         windows.stirred[w] = 1
     for k in range(q.size):
-        windows.edges[0, 1, k] = q[k]
+        start[LAST, k] = q[k]
     while left > 0 and run.clock[CAUGHT] == 0:
         for w in range(windows.first.size):
             if windows.stirred[w] != 0:
