@@ -1,6 +1,6 @@
 """Guards: who may connect, what may be uploaded, and that nothing leaves the machine.
 
-The viewer's library leaves these open, so this file, and no other, reaches into it.
+The viewer's library leaves these open, so this file reaches into it; but for it only small.py does.
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ from memetik.studio.panels.objectives import ObjectivesPanel
 from memetik.studio.panels.scene import ScenePanel
 from memetik.studio.panels.solver import SolverPanel
 from memetik.studio.session import Session
+from memetik.studio.small import fold_if_small
 from memetik.studio.stage import Stage
 from memetik.studio.widgets import BAD, Panel, escape, note, on_click
 from memetik.studio.worker import Worker
@@ -60,6 +61,7 @@ class Page:
         client.gui.configure_theme(show_logo=False, show_share_button=False)
         client.gui.main_panel.dock_right()
         client.gui.main_panel.set_width(WIDTH)
+        fold_if_small(client)
         limit_uploads(client, lambda message: self.tell("That does not work", message))
         self.stage = Stage(client, self.session)
         self.gizmos = Gizmos(client, self.session, self._frame, self.wake)

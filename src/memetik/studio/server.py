@@ -14,7 +14,7 @@ import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,7 @@ try:
     from memetik.studio.compiling import CompileNotice, Preparation, WaitingPage
     from memetik.studio.guard import LOOPBACK, never_share, refuse_strangers, visitor
     from memetik.studio.kept import Kept
+    from memetik.studio.memory import give_back
     from memetik.studio.page import Page
     from memetik.studio.session import Session
     from memetik.studio.worker import Worker
@@ -35,6 +36,8 @@ except ModuleNotFoundError as error:
     if error.name is None or error.name.startswith("memetik"):  # a fault of our own is not a missing package
         raise
     raise mk.MissingExtraError(error.name, "memetik studio", "studio") from error
+
+P = TypeVar("P", "Page", "WaitingPage")
 
 SKY, HORIZON = (205, 218, 232), (250, 251, 252)  # from the top of the page to its foot
 WARNING = """\
@@ -62,8 +65,9 @@ class Studio:
         self._preparation: Preparation | None = None
         self._waiting: dict[int, WaitingPage] = {}
         self._worker = Worker()
-        self._kept = Kept()
+        self._kept = Kept(then=self._rest)
         self._visitors: dict[int, str] = {}
+        self._doors = threading.Lock()  # held by whoever adds a page or takes one away
         try:
             with only_load():
                 self._scene = make()
@@ -99,7 +103,7 @@ class Studio:
         pages: list[Page | WaitingPage] = [*self.pages.values(), *self._waiting.values()]
         for page in pages:
             page.close()
-        for page in self.pages.values():
+        for page in list(self.pages.values()):
             page.session.close()
         self._kept.close()
         self._notice.close()
@@ -114,13 +118,13 @@ class Studio:
         self.stop()
 
     def _enter(self, client: viser.ClientHandle) -> None:
-        self._visitors[client.client_id] = visitor(self._server, client)
         ready = self._preparation
         if ready is None or ready.finished.is_set():
             self._open(client)
         else:
-            page = self._waiting[client.client_id] = WaitingPage(client, ready, self._open)
-            page.show(self._roots)
+            page = WaitingPage(client, ready, self._open)
+            if self._admit(self._waiting, client, page):
+                page.show(self._roots)
 
     def _open(self, client: viser.ClientHandle) -> None:
         """The page itself, or why there is none."""
@@ -130,20 +134,40 @@ class Studio:
                 client.add_notification("That does not work", self._preparation.trouble, color="red")
                 return
             self._scene = self._preparation.scene
-        session = self._kept.take(self._visitors[client.client_id]) or Session(self._scene, roots=self._roots)
-        self.pages[client.client_id] = Page(client, session, self._worker)
+        name = visitor(self._server, client)
+        session = self._kept.take(name) or Session(self._scene, roots=self._roots)
+        page = Page(client, session, self._worker)
+        self._visitors[client.client_id] = name
+        if not self._admit(self.pages, client, page):
+            self._visitors.pop(client.client_id, None)
+            self._kept.add(name, session)
+
+    def _admit(self, pages: dict[int, P], client: viser.ClientHandle, page: P) -> bool:
+        """Keep a page for its client; close it if the client has left meanwhile, of which it is told once and maybe too early."""
+        with self._doors:
+            here = client.client_id in self._server.get_clients()
+            if here:
+                pages[client.client_id] = page
+        if not here:
+            page.close()
+        return here
 
     def _those_with_pages(self) -> list[viser.ClientHandle]:
         return [client for name, client in self._server.get_clients().items() if name not in self._waiting]
 
     def _leave(self, client: viser.ClientHandle) -> None:
-        name = self._visitors.pop(client.client_id, "")
-        waiting, page = self._waiting.pop(client.client_id, None), self.pages.pop(client.client_id, None)
+        with self._doors:
+            waiting, page = self._waiting.pop(client.client_id, None), self.pages.pop(client.client_id, None)
         if waiting is not None:
             waiting.close()
         if page is not None:
             page.close()
-            self._kept.add(name, page.session)
+            self._kept.add(self._visitors.pop(client.client_id, ""), page.session)
+
+    def _rest(self) -> None:
+        """What a visitor left behind is forgotten: give back its memory, if nobody waits for a frame meanwhile."""
+        if not self.pages:
+            give_back()
 
 
 def scene_from(source: str | None, roots: Sequence[str | PathLike[str]] = ()) -> tuple[scenes.Scene, list[Path]]:

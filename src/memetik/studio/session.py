@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike
 
 import memetik as mk
 from memetik import scenes
+from memetik.studio.history import History
 from memetik.studio.record import Recording
-from memetik.studio.upload import Uploads
+from memetik.studio.upload import Uploads, read_upload
 from memetik.studio.wishes import Mark, dragged, gizmo_pose, largest_error, marks, plain, values_about
 from memetik.types import Array
 
 PLOTTED = 200  # solves
-MOST_UNDONE = 200  # edits
 TICKS = 240.0  # of the posture on show, a second
 
 
@@ -37,8 +37,7 @@ class Session:
         self._uploads = Uploads()
         self.models: list[str] = []  # of the last upload
         self.lock = threading.RLock()
-        self._past: deque[scenes.Scene] = deque(maxlen=MOST_UNDONE)  # scenes never change: undo takes an old one
-        self._future: deque[scenes.Scene] = deque()
+        self._history = History()
         self.live = True
         self.recording: Recording | None = None  # in progress
         self.recorded: Recording | None = None  # for export
@@ -71,33 +70,23 @@ class Session:
         with self.lock:
             before = self.scene
             self._enter(scene, anew=anew or scene.body != before.body)
-            self._remember(before)
+            self._history.remember(before)
 
     def undo(self) -> bool:
         """Back to the scene before; whether there was one."""
         with self.lock:
-            while self._past and self._past[-1] is self.scene:  # a drag that moved nothing
-                self._past.pop()
-            return self._travel(self._past, self._future)
+            return self._return_to(self._history.undo(self.scene))
 
     def redo(self) -> bool:
         """Forward again; whether there was something undone."""
         with self.lock:
-            return self._travel(self._future, self._past)
+            return self._return_to(self._history.redo(self.scene))
 
-    def _travel(self, way: deque[scenes.Scene], back: deque[scenes.Scene]) -> bool:
-        if not way:
+    def _return_to(self, scene: scenes.Scene | None) -> bool:
+        if scene is None:
             return False
-        back.append(self.scene)
-        scene = way.pop()
         self._enter(scene, anew=scene.body != self.scene.body)
         return True
-
-    def _remember(self, scene: scenes.Scene) -> None:
-        """Keep the scene that is about to be replaced; what was undone before is forgotten."""
-        if not self._past or self._past[-1] is not scene:
-            self._past.append(scene)
-        self._future.clear()
 
     def _enter(self, scene: scenes.Scene, *, anew: bool) -> None:
         """Build everything first, so that a scene that cannot be built changes nothing."""
@@ -256,7 +245,7 @@ class Session:
     def begin_drag(self) -> None:
         """What follows until the next one is one step of undo."""
         with self.lock:
-            self._remember(self.scene)
+            self._history.remember(self.scene)
 
     def move(self, name: str, position: ArrayLike | None = None, wxyz: ArrayLike | None = None) -> bool:
         """Drag a target: its place, its rotation or the z axis of it; solved at once. False if nothing changed."""
@@ -398,20 +387,3 @@ class Session:
                 self.recording.add(self.q, self.scene)
             else:
                 self.recording = None
-
-
-def read_upload(name: str, content: bytes, roots: Sequence[str] = ()) -> scenes.Scene:
-    """The scene in a .json, or a new one around the body in a .urdf: read by the strict readers, never executed."""
-    short = name[-100:]
-    if len(content) > scenes.MOST_BYTES:
-        raise mk.FormatError(f"{short} is larger than {scenes.MOST_BYTES >> 20} MB, the most that can be uploaded.")
-    suffix = short.rpartition(".")[2].lower()
-    if suffix == "json":
-        return scenes.loads(content, short)
-    if suffix not in ("urdf", "xml"):
-        raise mk.FormatError(f"{short}: upload a body as .urdf, with its meshes as .zip, or a scene as .json.")
-    try:
-        source = scenes.BodySource("urdf", content.decode())
-    except UnicodeDecodeError as error:
-        raise mk.FormatError(f"{short} is not text in UTF-8: {error.reason} at byte {error.start}.") from error
-    return scenes.blank(source, scenes.load_body(source, roots))

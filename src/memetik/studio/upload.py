@@ -1,4 +1,4 @@
-"""Models that come through the page: a .zip of a URDF or MuJoCo model with its meshes, unpacked into a folder of the session.
+"""What comes through the page: a scene, a URDF, or a .zip of a model with its meshes, unpacked into a folder of the session.
 
 What comes in is a stranger's. Nothing is written outside of the folder, sizes are counted while unpacking, only kinds of files
 that models need are kept, and a model may name no file outside of it.
@@ -14,10 +14,11 @@ import tempfile
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 import memetik as mk
+from memetik import scenes
 from memetik.read import Element, read_xml, resolve_mesh
 from memetik.studio.meshes import FORMATS, PACKAGE
 
@@ -193,3 +194,20 @@ def _check_names(root: Element, begins: set[Path], folder: Path) -> None:
                     raise element.error(f"{key} is {value[:100]!r}, which leads out of the upload.")
         if element.tag in INCLUDE and PurePosixPath(element.attributes.get("file", "a.xml")).suffix != ".xml":
             raise element.error("only .xml files can be included.")
+
+
+def read_upload(name: str, content: bytes, roots: Sequence[str] = ()) -> scenes.Scene:
+    """The scene in a .json, or a new one around the body in a .urdf: read by the strict readers, never executed."""
+    short = name[-100:]
+    if len(content) > scenes.MOST_BYTES:
+        raise mk.FormatError(f"{short} is larger than {scenes.MOST_BYTES >> 20} MB, the most that can be uploaded.")
+    suffix = short.rpartition(".")[2].lower()
+    if suffix == "json":
+        return scenes.loads(content, short)
+    if suffix not in ("urdf", "xml"):
+        raise mk.FormatError(f"{short}: upload a body as .urdf, with its meshes as .zip, or a scene as .json.")
+    try:
+        source = scenes.BodySource("urdf", content.decode())
+    except UnicodeDecodeError as error:
+        raise mk.FormatError(f"{short} is not text in UTF-8: {error.reason} at byte {error.start}.") from error
+    return scenes.blank(source, scenes.load_body(source, roots))
