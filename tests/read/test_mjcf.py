@@ -148,3 +148,15 @@ def test_what_a_body_cannot_say_is_named_in_one_warning(tmp_path):
         mk.load(path)
     message = str(told[0].message)
     assert "loops closed" in message and "cones of ball joints" in message and "curved" in message
+
+
+def test_keyframes_are_postures(body, model):
+    """Each is MuJoCo's own posture: all bodies are where it says."""
+    assert list(body.postures) == ["rest", "home"] and np.array_equal(body.postures["home"], body.home)
+    for key, q in body.postures.items():
+        data = mujoco.MjData(model)
+        data.qpos[:] = body.to_qpos(q)  # joints that are coupled follow, which a keyframe need not say
+        mujoco.mj_kinematics(model, data)
+        np.testing.assert_allclose(body.forward(q)["wrist"][:3, 3], data.body("wrist").xpos, atol=1e-12)
+        own, coupled = np.array(model.key(key).qpos), model.joint("other").qposadr
+        np.testing.assert_allclose(np.delete(body.to_qpos(q), coupled), np.delete(own, coupled), atol=1e-12)

@@ -1,5 +1,8 @@
 """SRDF: groups become chains, a state becomes home, disabled collisions become touching links."""
 
+import pickle
+
+import numpy as np
 import pytest
 
 from memetik.body import Chain
@@ -140,6 +143,26 @@ def test_home_of_several_groups_and_of_mimic_joints():
     more += '<joint name="finger_mimic" value="9"/><joint name="shoulder" value="-1"/></group_state></robot>'
     body = applied("</robot>", more)
     assert body.home.tolist() == [0.5, 0.0, 0.1, 0.4], "the first state to name a joint decides; mimics have no say"
+
+
+def test_states_are_postures():
+    body = applied("</robot>", "</robot>")
+    assert list(body.postures) == ["home", "ready"]
+    assert np.array_equal(body.postures["home"], body.home)
+    assert body.postures["ready"].tolist() == body.vector({"elbow": 1.0}).tolist(), "the rest is at home"
+    assert "postures: home, ready" in str(body)
+    beyond = applied('name="elbow" value="1"', 'name="slide" value="99"')
+    assert beyond.postures["ready"][2] == beyond.upper[2]
+
+
+def test_postures_come_along():
+    body = applied("</robot>", "</robot>")
+    assert list(body.fix({"elbow": 0.2}).postures) == ["home"], "one that moves no joint is none"
+    freed = body.with_base("floating")
+    assert np.array_equal(freed.postures["ready"][freed.index("elbow")], 1.0)
+    both = body.attach(body, at="hand", prefix="other_")
+    assert both.postures["ready"][[both.index("elbow"), both.index("other_elbow")]].tolist() == [1.0, 1.0]
+    assert list(pickle.loads(pickle.dumps(body)).postures) == ["home", "ready"]
 
 
 def test_rounding_beyond_a_limit_is_moved_to_it():

@@ -54,10 +54,12 @@ class Body(Variations, Rich):
         home: Mapping[str, float] | None = None,
         chains: Mapping[str, Chain] | None = None,
         touching: Iterable[Iterable[str]] = (),
+        postures: Mapping[str, Mapping[str, float]] | None = None,
         file: str | PathLike[str] | None = None,
     ) -> None:
         """`home` gives the resting posture by variable name (the rest: zero, or the limit nearest to it); `touching`
-        are pairs of links whose contact does not count as a collision; `file` is the model file it was read from."""
+        are pairs of links whose contact does not count as a collision; `postures` are named ones, each by variable name, whole
+        or in part; `file` is the model file it was read from."""
         if not isinstance(name, str):
             raise BodyError(f"the name of a body is {shown(name)}. Give a text.")
         self.name = name
@@ -77,6 +79,8 @@ class Body(Variations, Rich):
         pairs = several(touching, BodyError, "touching", "[('hand', 'arm')]")
         self.touching = frozenset(frozenset(self._known_links(pair, "a pair of touching links")) for pair in pairs)
         self.home = self._home(mapping(home, BodyError, "home", "{'joint_1': 0.5}"))
+        named = mapping(postures, BodyError, "postures", "{'ready': {'joint_1': 0.5}}")
+        self.named_values = {text(key, BodyError, "a posture's name"): self._posture(key, named[key]) for key in named}
 
     # What it consists of
 
@@ -99,6 +103,11 @@ class Body(Variations, Rich):
     def upper(self) -> Array:
         """Upper limits [rad or m], +inf where there is none."""
         return self.variables.upper
+
+    @property
+    def postures(self) -> dict[str, Array]:
+        """Named joint vectors: group states of an SRDF, keyframes of a MuJoCo model. What one does not name is at home."""
+        return {name: self.vector(values) for name, values in self.named_values.items()}
 
     @property
     def mass(self) -> float:
@@ -334,3 +343,11 @@ class Body(Variations, Rich):
                 )
             home[k] = min(max(value, self.lower[k]), self.upper[k])
         return frozen(home)
+
+    def _posture(self, name: str, wanted: Mapping[str, float]) -> dict[str, float]:
+        """By variable; what is beyond a limit is moved to it, because files name postures that their limits do not allow."""
+        found = {}
+        for variable, given in mapping(wanted, BodyError, f"posture {name!r}", "{'joint_1': 0.5}").items():
+            k, value = self.index(variable), real_number(given, BodyError, f"joint {variable!r} in posture {name!r}")
+            found[variable] = float(min(max(value, self.lower[k]), self.upper[k]))
+        return found

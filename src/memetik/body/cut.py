@@ -14,14 +14,21 @@ if TYPE_CHECKING:
 
 
 def rebuilt(body: Body, **changes: Any) -> Body:
-    """The body made anew, with some arguments of its constructor changed."""
+    """The body made anew, with some arguments of its constructor changed; postures lose the joints that are no longer free."""
+    joints = list(changes.pop("joints", body.joints.values()))
+    free = {variable for joint in joints if joint.mimic is None for variable in joint.variables}
+    named = changes.pop("postures", body.named_values)
+    postures = {name: {v: value for v, value in values.items() if v in free} for name, values in named.items()}
     given = {
         "links": body.links.values(),
-        "joints": body.joints.values(),
+        "joints": joints,
         "home": home_by_name(body),
+        "chains": body.chains,
+        "touching": body.touching,
+        "postures": {name: values for name, values in postures.items() if values},
         "file": body.file,
     }
-    return type(body)(body.name, **{**given, "chains": body.chains, "touching": body.touching, **changes})
+    return type(body)(body.name, **{**given, **changes})
 
 
 def home_by_name(body: Body) -> dict[str, float]:

@@ -39,9 +39,13 @@ def attach(body: Body, other: Body, at: Frame, prefix: str) -> Body:
     }
     home = {prefix + name: value for name, value in home_by_name(other).items()}
     touching = [[prefix + link for link in pair] for pair in other.touching]
+    postures = {name: dict(values) for name, values in body.named_values.items()}
+    for name, values in other.named_values.items():  # one that both have is one of both together
+        postures.setdefault(name, {}).update({prefix + variable: value for variable, value in values.items()})
     return rebuilt(
         body, links=[*body.links.values(), *links], joints=[*body.joints.values(), mount, *joints],
         home={**home_by_name(body), **home}, chains={**body.chains, **chains}, touching=[*body.touching, *touching],
+        postures=postures,
     )  # fmt: skip
 
 

@@ -23,7 +23,8 @@ def table(body: Body, width: int | None = None) -> str:
     moving = sum(joint.dof > 0 for joint in body.joints.values())
     title = f"{body.name}: {body.dof} degrees of freedom, {len(body.links)} links, {moving} moving joints"
     chains = [f"chains: {', '.join(body.chains)}"] if body.chains else []
-    return "\n".join([title, f"root: {body.root}", *chains, "", *aligned(rows, width=width)])
+    postures = [f"postures: {', '.join(body.named_values)}"] if body.named_values else []
+    return "\n".join([title, f"root: {body.root}", *chains, *postures, "", *aligned(rows, width=width)])
 
 
 def _rows(joint: Joint) -> list[tuple[str, ...]]:

@@ -45,7 +45,7 @@ def from_mujoco(model: Model, *, name: str | None = None) -> Body:
     - hinge, slide, ball and free joints with ranges; joints that an <equality> couples linearly to another mimic it
     - geoms: those that collide are shapes, the others visuals; meshes keep the path of their file, and kinds without a simple
       shape (planes, ellipsoids, meshes that are not of a file) are left out
-    - the keyframe "home", or the first one, is the home posture; otherwise the reference posture is
+    - keyframes with a name become postures; "home", or the first one, is the home posture, without one the reference posture
 
     What a body cannot express (closed loops by <connect> or <weld>, curved couplings, cones of ball joints) is named in one
     warning. Joint vectors convert with `body.to_qpos` and `body.from_qpos`.
@@ -58,7 +58,11 @@ def from_mujoco(model: Model, *, name: str | None = None) -> Body:
     title = given or model.names[: model.names.index(b"\0")].decode() or "mujoco"
     body = Body(title, reader.links, reader.joints)
     home = body.clip(body.from_qpos(reader.home()))
-    body = Body(title, reader.links, reader.joints, home=dict(zip(body.joint_names, home.tolist(), strict=True)))
+    named = body.joint_names
+    body = Body(
+        title, reader.links, reader.joints, home=dict(zip(named, home.tolist(), strict=True)),
+        postures={key: dict(zip(named, body.from_qpos(qpos).tolist(), strict=True)) for key, qpos in reader.postures().items()},
+    )  # fmt: skip
     if reader.left_out:
         warn(f"body {body.name!r} from MuJoCo is without {', '.join(reader.left_out)}.")
     return body
@@ -98,6 +102,11 @@ class _Reader:
             self._body(k)
         if model.ntendon and any(model.eq_type == mujoco.mjtEq.mjEQ_TENDON):
             self.left_out["couplings of tendons"] = None
+
+    def postures(self) -> dict[str, Array]:
+        """The qpos of every keyframe that has a name."""
+        keys = {self._name("KEY", k): np.array(self._model.key_qpos[k]) for k in range(self._model.nkey)}
+        return {name: qpos for name, qpos in keys.items() if name}
 
     def home(self) -> Array:
         """The qpos of the keyframe "home", else of the first one, else of the reference posture."""

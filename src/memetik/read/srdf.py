@@ -60,11 +60,10 @@ def parse_srdf(text: str | bytes, *, file: str = "SRDF text") -> Srdf:
 
 
 def apply(body: Body, srdf: Srdf) -> Body:
-    """The body with the chains, the home posture and the touching links of the SRDF added to its own.
+    """The body with the chains, the postures and the touching links of the SRDF added to its own.
 
-    Every group that moves at least one joint becomes a chain. Home is the group state "home", or else
-    "default", or else "ready"; if several groups have a state of that name, each gives the joints that those
-    before it do not.
+    Every group that moves at least one joint becomes a chain, every group state a posture; if several groups have a state of
+    one name, each gives the joints that those before it do not. Home is "home", or else "default", or else "ready".
     """
     instance(body, Body, FormatError, "a body that an SRDF could be applied to.")
     instance(srdf, Srdf, FormatError, "an SRDF. Give what read_srdf or parse_srdf returns.")
@@ -72,10 +71,13 @@ def apply(body: Body, srdf: Srdf) -> Body:
         names = body.links.keys() if what == "link" else body.joints.keys()
         if what != "joint" or name not in srdf.virtual_joints:
             known(name, names, what, f"body {body.name!r} (named in {srdf.file}, line {line})")
-    home = home_by_name(body) | _home(body, srdf)
+    postures = {state.name: _posture(body, srdf, state.name) for state in srdf.states}
+    chosen = next((name for name in HOME_STATES if name in postures), "")
+    home = home_by_name(body) | postures.get(chosen, {})
     chains = body.chains | chains_of(body, srdf.groups.values())
     with naming(srdf.file):
-        return rebuilt(body, home=home, chains=chains, touching=_touching(body, srdf))
+        touching = _touching(body, srdf)
+        return rebuilt(body, home=home, chains=chains, touching=touching, postures=body.named_values | postures)
 
 
 # From the file
@@ -153,9 +155,9 @@ class _Reader:
 # To the body
 
 
-def _home(body: Body, srdf: Srdf) -> dict[str, float]:
-    home: dict[str, float] = {}
-    chosen = next((name for name in HOME_STATES if any(state.name == name for state in srdf.states)), None)
+def _posture(body: Body, srdf: Srdf, chosen: str) -> dict[str, float]:
+    """The values of all states of one name."""
+    posture: dict[str, float] = {}
     for state in srdf.states:
         for name, values in state.values.items() if state.name == chosen else ():
             joint = body.joints.get(name)
@@ -168,8 +170,8 @@ def _home(body: Body, srdf: Srdf) -> dict[str, float]:
                     f"{len(values)} values, but it has {joint.dof}: {', '.join(joint.variables)}."
                 )
             for variable, value in zip(joint.variables, values, strict=True):
-                home.setdefault(variable, _settle(body, variable, value))
-    return home
+                posture.setdefault(variable, _settle(body, variable, value))
+    return posture
 
 
 def _settle(body: Body, variable: str, value: float) -> float:
