@@ -14,8 +14,10 @@ from .body import OFKT as OFKT
 from .body import Body as Body
 from .body import Chain as Chain
 from .body import Frame as Frame
+from .body import Group as Group
 from .body import Joint as Joint
 from .body import Link as Link
+from .body import Loop as Loop
 from .body import Mimic as Mimic
 from .body import Poses as Poses
 from .body import Shape as Shape
@@ -95,6 +97,7 @@ from .objectives import Direction as Direction
 from .objectives import Displacement as Displacement
 from .objectives import Distance as Distance
 from .objectives import FunctionalRelation as FunctionalRelation
+from .objectives import GravityTorque as GravityTorque
 from .objectives import Ground as Ground
 from .objectives import HeightField as HeightField
 from .objectives import JointValue as JointValue
@@ -115,6 +118,7 @@ from .objectives import SelfDistance as SelfDistance
 from .objectives import Side as Side
 from .objectives import Touch as Touch
 from .objectives import TriangleMesh as TriangleMesh
+from .objectives import close_loops as close_loops
 from .objectives.custom import objective as objective
 from .problem import Problem as Problem
 from .read.builder import BodyBuilder as BodyBuilder
@@ -125,6 +129,9 @@ from .read.dh import from_dh as from_dh
 from .read.hands import hand as hand
 from .read.load import load as load
 from .read.mjcf import from_mujoco as from_mujoco
+from .read.parallel import delta_robot as delta_robot
+from .read.parallel import five_bar as five_bar
+from .read.parallel import stewart_platform as stewart_platform
 from .read.pinocchio import from_pinocchio as from_pinocchio
 from .read.yourdfpy import from_yourdfpy as from_yourdfpy
 from .solution import Solution as Solution

@@ -200,6 +200,7 @@ def objectives() -> dict[str, Callable[[mk.Body, str], mk.Objective]]:
         "Projection on triangles": lambda body, tip: mk.Projection(tip, mesh),
         "Balance": lambda body, tip: mk.Balance(square),
         "Manipulability": lambda body, tip: mk.Manipulability(tip),
+        "GravityTorque": lambda body, tip: mk.GravityTorque(dict.fromkeys(body.joint_names, 10.0), share=0.1),
         "JointValue": lambda body, tip: mk.JointValue(body.joint_names[0], 0.1),
         "Displacement": lambda body, tip: mk.Displacement(),
         "CenterJoints": lambda body, tip: mk.CenterJoints(),

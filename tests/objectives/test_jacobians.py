@@ -133,6 +133,12 @@ EXAMPLES = {
             body.joint_names[0], lambda a, b: a * a - 0.5 * b, of=body.joint_names[1:3]
         ),
     ],
+    "GravityTorque": [
+        lambda o, body, tip, other, rng: o.GravityTorque(dict.fromkeys(body.joint_names, 0.5), share=0.0, weight=2.0),
+        lambda o, body, tip, other, rng: o.GravityTorque(
+            dict.fromkeys(body.joint_names[1::2], 2.0), share=0.01, gravity=point(rng)
+        ),
+    ],
     "JointValue": [lambda o, body, tip, other, rng: o.JointValue(body.joint_names[2], 0.4)],
     "Line": [
         lambda o, body, tip, other, rng: o.Line(frame(body, tip, rng), point(rng), point(rng)),

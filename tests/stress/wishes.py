@@ -23,6 +23,7 @@ from memetik.objectives import (
     Displacement,
     Distance,
     FunctionalRelation,
+    GravityTorque,
     Ground,
     HeightField,
     JointValue,
@@ -517,6 +518,38 @@ def manipulability(setting: Setting, rng) -> Wish:
     return Wish(Manipulability(frame, least, axes=axes, tolerance=tolerance), free, parts)
 
 
+def gravity_torque(setting: Setting, rng) -> Wish | None:
+    heavy = [name for name, link in setting.body.links.items() if link.mass > 0.0]
+    if not heavy or len(heavy) > 30:
+        return None
+    body = setting.body
+    free = moved_by(setting, *heavy)
+    motors = {name: float(rng.uniform(0.5, 20.0)) for name in sorted(free) if rng.random() < 0.7}
+    if not motors:
+        return None
+    gravity, share = rng.normal(scale=5.0, size=3), float(rng.choice([0.0, 0.5, 1.0]))
+    tolerance = some_tolerance(rng, 1e-3, 0.5)
+
+    def parts(postures, _):
+        """The slope of the potential energy - sum m g·c by complex steps."""
+        over = np.zeros((postures.count, len(motors)))
+        for column, (name, most) in enumerate(motors.items()):
+            q = postures.q.astype(complex)
+            q[body.joint_names.index(name)] += 1e-30j
+            moved = Postures(setting, q)
+            energy = sum(
+                -body.links[link].mass * (moved.frame(link) @ (*body.links[link].center_of_mass, 1.0))[:, :3] @ gravity
+                for link in heavy
+            )
+            over[:, column] = np.maximum(0.0, np.abs(np.imag(energy) / 1e-30) / most - share)
+        return whole(np.linalg.norm(over, axis=1), tolerance, 1e-9 * (1.0 + np.abs(over).max(axis=1)))
+
+    objective = GravityTorque(
+        {**dict.fromkeys(body.joint_names, math.inf), **motors}, share=share, gravity=gravity, tolerance=tolerance
+    )
+    return Wish(objective, free, parts)
+
+
 def some_surface(rng):
     kind = rng.integers(3)
     if kind == 0:
@@ -629,6 +662,7 @@ FACTORIES: dict[type[Objective], Callable[[Setting, np.random.Generator], Wish |
     Displacement: displacement,
     Distance: distance,
     FunctionalRelation: functional_relation,
+    GravityTorque: gravity_torque,
     JointValue: joint_value,
     Line: line,
     Manipulability: manipulability,

@@ -198,6 +198,9 @@ def test_long_capsules_and_boxes_are_cut_for_depth():
     assert surfaces(Shape("capsule", (0.1, 1.5)), "path") == 2 * 3
     assert surfaces(Shape("box", (0.1, 0.1, 0.1)), "polygon") == 3
     assert surfaces(Shape("box", (0.1, 0.1, 0.5)), "polygon") == 2 * 2 + 1  # two sides cut in two, one end
+    assert (
+        surfaces(Shape("box", (0.1, 0.1, 1.0)), "polygon") == 2 * 4 + 1
+    )  # and those in the middle have both sides, too
 
 
 def test_a_cylinder_shows_the_end_that_faces_the_viewer():

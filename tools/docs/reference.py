@@ -25,8 +25,8 @@ GROUPS: dict[str, tuple[str, str, str]] = {
     "bodies": (
         "Bodies",
         "What moves: a tree of links and joints, from a file, a table or a few lines of Python.",
-        "load Body Joint Link Frame Chain Mimic Shape Poses OFKT BodyBuilder planar_chain serial_chain snake "
-        "hand from_dh from_mujoco from_pinocchio from_yourdfpy write_urdf",
+        "load Body Joint Link Frame Chain Mimic Loop Shape Poses OFKT Group BodyBuilder planar_chain serial_chain snake "
+        "hand five_bar stewart_platform delta_robot from_dh from_mujoco from_pinocchio from_yourdfpy write_urdf",
     ),
     "geometry": (
         "Rotations and transforms",
@@ -42,8 +42,8 @@ GROUPS: dict[str, tuple[str, str, str]] = {
         "tolerance an objective guides.",
         "Objective objective Position Orientation Pose Direction LookAt Cone Line Plane Side Touch "
         "Projection MinDistance "
-        "MaxDistance Distance SelfDistance Balance Manipulability Displacement JointValue CenterJoints AvoidLimits "
-        "FunctionalRelation PoseError Ground HeightField TriangleMesh PointCloud",
+        "MaxDistance Distance SelfDistance Balance GravityTorque Manipulability Displacement JointValue CenterJoints AvoidLimits "
+        "FunctionalRelation close_loops PoseError Ground HeightField TriangleMesh PointCloud",
     ),
     "solving": (
         "Problems and solutions",

@@ -381,3 +381,80 @@ def retarget() -> Show:
     walk, _ = _kyle(0.6, cycles=2)
     found = mk.retarget(walk, mk.load("g1"))
     return Show(found.body, found.resampled(RATE).q)
+
+
+@scene("A Stewart platform tilts on six legs", "examples/30_parallel_robots.py")
+def stewart() -> Show:
+    body = mk.stewart_platform()
+    pose = mk.Pose("platform", np.eye(4))
+    angle = np.linspace(0, 2 * np.pi, 80)
+    way = np.array(
+        [
+            mk.transform((0.1 * np.cos(a), 0.1 * np.sin(a), 0.65), mk.euler(0.3 * np.sin(a), 0.3 * np.cos(a), 0.0))
+            for a in angle
+        ]
+    )
+    return Show(body, followed(body, [pose, *mk.close_loops(body)], {pose: way}), [way[:, :3, 3]])
+
+
+@scene("A delta robot draws a circle, its platform stays level", "examples/30_parallel_robots.py")
+def delta() -> Show:
+    body = mk.delta_robot()
+    reach = mk.Position("platform", (0, 0, -0.45))
+    path = circle((0.0, 0.0, -0.45), 0.13, 80, normal=2)
+    return Show(body, followed(body, [reach, *mk.close_loops(body)], {reach: path}), [path])
+
+
+@scene("Two people shake hands", "examples/31_shake_hands.py")
+def shake_hands() -> Show:
+    person = mk.load("mannequin", base="xyz", base_lower=-0.4, base_upper=0.4)
+    group = mk.Group({"ann": person, "ben": person}, at={"ben": mk.transform((1, 0, 0), mk.euler(0, 0, np.pi))})
+    stands = group.body.forward(group.body.home)
+    palm = {name: group.frame(name, "right_hand", (0.0, 0.0, -0.09)) for name in group.bodies}
+    grip = mk.Pose(palm["ann"], mk.transform((0, 0.04, 0), mk.euler(np.pi, 0, 0)), relative_to=palm["ben"])
+    feet = [mk.Pose(link, stands[link]) for link in stands if link.endswith("midfoot")]
+    eyes = [
+        mk.LookAt(f"{one}/head_look", (0, 0, 0), axis=(1, 0, 0), relative_to=f"{other}/head_look", tolerance=0.02)
+        for one, other in (("ann", "ben"), ("ben", "ann"))
+    ]
+    height = mk.Position(palm["ann"], (0.5, 0, 1), tolerance=1e-3)
+    path = np.stack([np.full(61, 0.5), np.zeros(61), 1.0 + 0.06 * np.sin(np.linspace(0, 4 * np.pi, 61))], axis=1)
+    wishes = [grip, height, *feet, *eyes, mk.Displacement(weight=0.01)]
+    start = mk.solve(mk.Problem(group.body, wishes)).q
+    return Show(group.body, followed(group.body, wishes, {height: path}, start))
+
+
+@scene("Two robots carry one beam", "examples/32_two_arms_one_object.py")
+def carry() -> Show:
+    link = mk.Link("beam", shapes=(mk.Shape("box", (0.9, 0.05, 0.05)),))
+    beam = mk.Body("beam", [link], []).with_base("floating", lower=-2, upper=2)
+    cell = mk.Group(
+        {"left": mk.load("panda"), "right": mk.load("panda"), "beam": beam},
+        at={"left": (0, 0.55, 0), "right": (0, -0.55, 0)},
+    )
+    across, down = mk.euler(0, 0, 90, degrees=True), mk.euler(180, 0, 0, degrees=True)
+    carried = mk.Pose("beam/beam", mk.transform((0.45, 0, 0.4), across))
+    grips = [
+        mk.Pose(f"{arm}/panda_hand", mk.transform((x, 0, 0.13), down), relative_to="beam/beam")
+        for arm, x in (("left", 0.35), ("right", -0.35))
+    ]
+    tilted = mk.transform((0.5, 0, 0.6), mk.euler(0, 10, 75, degrees=True))
+    stops = [mk.transform((0.45, 0, 0.4), across), tilted, mk.transform((0.45, 0, 0.4), across)]
+    way = mk.waypoints(stops, speed=0.25, turn_speed=0.4, acceleration=1.0, rate=RATE)
+    wishes = [carried, *grips, mk.Displacement(weight=0.01)]
+    start = mk.solve(mk.Problem(cell.body, wishes)).q
+    return Show(cell.body, followed(cell.body, wishes, {carried: way}, start))
+
+
+@scene("An arm lifts what it can hold", "examples/33_gravity_torque.py")
+def bear() -> Show:
+    box = mk.Shape("box", (0.15, 0.15, 0.15))
+    body = mk.load("ur5").attach_shape("box", "tool0", box, pose=(0.0, 0.0, 0.08), mass=20.0)
+    reach, weight = mk.Position("box", (0, 0, 0), tolerance=1e-3), mk.GravityTorque(share=0.9)
+    problem = mk.Problem(body, [reach, weight, mk.Displacement(weight=0.01)])
+    postures, marks = [], [(0.4, 0.1, 0.2), (0.35, 0.1, 0.5), (0.3, 0.1, 0.8)]
+    for reach.target in marks:
+        solution = mk.solve(problem, postures[-1] if postures else None)
+        assert solution.success, solution
+        postures.append(solution.q)
+    return Show(body, through(body, [*postures, postures[1]]), marks)

@@ -15,6 +15,7 @@ from memetik.body.conversion import MUJOCO, PINOCCHIO
 from memetik.body.flatten import Flat, flatten
 from memetik.body.joint import Joint
 from memetik.body.link import Frame, Link, all_of
+from memetik.body.loop import Loop, checked_loops
 from memetik.body.poses import Chain, Poses
 from memetik.body.rows import Axes, jacobians_of, poses_of, singular_of
 from memetik.body.table import table
@@ -24,7 +25,7 @@ from memetik.body.variations import Variations
 from memetik.errors import BodyError, known, shown
 from memetik.files import path_of
 from memetik.geometry import TransformLike, as_transform
-from memetik.geometry.checks import frozen, mapping, real_array, real_number, several, text
+from memetik.geometry.checks import frozen, mapping, real_array, real_number, several, text, three_finite
 from memetik.geometry.transform import frozen_transform
 from memetik.kernels.body.forward import frame_matrices
 from memetik.kernels.body.jacobian import frame_jacobian
@@ -55,11 +56,13 @@ class Body(Variations, Rich):
         chains: Mapping[str, Chain] | None = None,
         touching: Iterable[Iterable[str]] = (),
         postures: Mapping[str, Mapping[str, float]] | None = None,
+        loops: Iterable[Loop] = (),
         file: str | PathLike[str] | None = None,
     ) -> None:
         """`home` gives the resting posture by variable name (the rest: zero, or the limit nearest to it); `touching`
         are pairs of links whose contact does not count as a collision; `postures` are named ones, each by variable name, whole
-        or in part; `file` is the model file it was read from."""
+        or in part; `loops` are joints that close loops of the tree, which mk.close_loops turns into objectives; `file` is the
+        model file it was read from."""
         if not isinstance(name, str):
             raise BodyError(f"the name of a body is {shown(name)}. Give a text.")
         self.name = name
@@ -78,6 +81,7 @@ class Body(Variations, Rich):
             self._check_chain(key, chain)
         pairs = several(touching, BodyError, "touching", "[('hand', 'arm')]")
         self.touching = frozenset(frozenset(self._known_links(pair, "a pair of touching links")) for pair in pairs)
+        self.loops = checked_loops(loops, self.links, name)
         self.home = self._home(mapping(home, BodyError, "home", "{'joint_1': 0.5}"))
         named = mapping(postures, BodyError, "postures", "{'ready': {'joint_1': 0.5}}")
         self.named_values = {text(key, BodyError, "a posture's name"): self._posture(key, named[key]) for key in named}
@@ -108,6 +112,11 @@ class Body(Variations, Rich):
     def postures(self) -> dict[str, Array]:
         """Named joint vectors: group states of an SRDF, keyframes of a MuJoCo model. What one does not name is at home."""
         return {name: self.vector(values) for name, values in self.named_values.items()}
+
+    @property
+    def effort(self) -> Array:
+        """The torque [N m] or force [N] that the motor of each variable has at most, +inf where nobody says."""
+        return self.variables.effort
 
     @property
     def mass(self) -> float:
@@ -244,6 +253,24 @@ class Body(Variations, Rich):
         """The joint vector, or each row of many, of Pinocchio's configuration (see `to_pinocchio` and `from_qpos`); the
         angles of joints that Pinocchio has as cosine and sine are from -pi to pi."""
         return conversion.from_other(self, q, PINOCCHIO, model)
+
+    def gravity_torque(
+        self, q: ArrayLike, *, gravity: ArrayLike = (0.0, 0.0, -9.81), root: TransformLike | None = None
+    ) -> Array:
+        """What each variable has to bear so that the body rests in its own weight [N m, or N for slides]: (dof,), or (n, dof).
+
+        tau_k = - sum_i m_i g^T J_i,k, with the Jacobian J_i of the centre of mass of link i; a variable that drives mimic joints
+        bears theirs as well. gravity: g [m/s^2] in the world; root: world_from_root, if the root does not stand upright in it.
+        """
+        pull = three_finite(gravity, BodyError, "gravity")
+        if root is not None:
+            pull = _checked_root(root)[:3, :3].T @ pull
+        torque = np.zeros_like(self._vectors(q))
+        for name, link in self.links.items():
+            if link.mass > 0.0:
+                center = self.frame(name, np.array(link.center_of_mass))
+                torque -= link.mass * np.einsum("i,...ij->...j", pull, self.jacobian(center, q)[..., :3, :])
+        return torque
 
     def center_of_mass(self, q: ArrayLike) -> Array:
         """The common centre of mass of all links [m], in the frame of the root; (n, 3) for many joint vectors."""

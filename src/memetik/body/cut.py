@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memetik.body.joint import Joint, Mimic
+from memetik.body.loop import inside as inside_of
 from memetik.errors import BodyError, known
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def rebuilt(body: Body, **changes: Any) -> Body:
         "home": home_by_name(body),
         "chains": body.chains,
         "touching": body.touching,
+        "loops": body.loops,
         "postures": {name: values for name, values in postures.items() if values},
         "file": body.file,
     }
@@ -144,4 +146,5 @@ def _part(body: Body, root: str, kept: set[str]) -> Body:
         if chain.joints is None and inside.issuperset((chain.base, *chain.tips))
     }
     touching = [pair for pair in body.touching if inside.issuperset(pair)]
-    return rebuilt(body, links=links, joints=result, home=home, chains=chains, touching=touching)
+    loops = inside_of(body.loops, inside)
+    return rebuilt(body, links=links, joints=result, home=home, chains=chains, touching=touching, loops=loops)

@@ -11,6 +11,7 @@ import numpy as np
 from memetik.body.cut import home_by_name, rebuilt
 from memetik.body.joint import BASES, Joint
 from memetik.body.link import Frame, Link
+from memetik.body.loop import inside, renamed
 from memetik.errors import BodyError, known, shown
 from memetik.geometry import TransformLike
 from memetik.geometry.checks import real_array, several
@@ -45,7 +46,7 @@ def attach(body: Body, other: Body, at: Frame, prefix: str) -> Body:
     return rebuilt(
         body, links=[*body.links.values(), *links], joints=[*body.joints.values(), mount, *joints],
         home={**home_by_name(body), **home}, chains={**body.chains, **chains}, touching=[*body.touching, *touching],
-        postures=postures,
+        postures=postures, loops=[*body.loops, *(renamed(loop, prefix) for loop in other.loops)],
     )  # fmt: skip
 
 
@@ -62,6 +63,7 @@ def _check_names(body: Body, other: Body, prefix: str) -> None:
         "link": (body.links, other.links),
         "joint": (body.joints, [*other.joints, other.root + MOUNT]),
         "chain": (body.chains, other.chains),
+        "loop": ([loop.name for loop in body.loops], [loop.name for loop in other.loops]),
     }
     for what, (taken, names) in added.items():
         twice = [prefix + name for name in names if prefix + name in taken]
@@ -116,7 +118,8 @@ def detach_shape(body: Body, name: str) -> Body:
         raise BodyError(f"something hangs on {name!r}. Detach that first.")
     chains = {key: chain for key, chain in body.chains.items() if name not in (chain.base, *chain.tips)}
     touching = [pair for pair in body.touching if name not in pair]
-    return rebuilt(body, links=links, joints=joints, chains=chains, touching=touching)
+    loops = inside(body.loops, (link.name for link in links))
+    return rebuilt(body, links=links, joints=joints, chains=chains, touching=touching, loops=loops)
 
 
 def _free_name(wanted: str, taken: Mapping[str, object]) -> str:

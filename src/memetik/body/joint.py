@@ -98,8 +98,8 @@ class Joint:
     Solvers turn spherical and floating joints without limits through any rotation; their three angles are only how it is
     written, of all that make the same rotation those nearest to the start (docs/solving.md).
 
-    Limits, velocities [rad/s, m/s] and accelerations are one number, or one for each degree of freedom in the order
-    above. A joint with `mimic` has no variable of its own.
+    Limits, velocities [rad/s, m/s], accelerations and efforts [N m, N], what the motor bears, are one number, or one for each
+    degree of freedom in the order above. A joint with `mimic` has no variable of its own.
     """
 
     name: str
@@ -115,6 +115,7 @@ class Joint:
     mimic: Mimic | None = None
     pitch: float = 0.0
     order: str = "zxy"
+    effort: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -140,7 +141,7 @@ class Joint:
         if length < 1e-9:
             raise BodyError(f"{where}: the axis has no length. Give a direction such as (0, 0, 1).")
         set_field(self, "axis", frozen(axis if length == 1.0 else axis / length))
-        for limit in ("lower", "upper", "velocity", "acceleration"):
+        for limit in ("lower", "upper", "velocity", "acceleration", "effort"):
             default = -math.inf if limit == "lower" else math.inf
             set_field(self, limit, _per_dof(getattr(self, limit), self.dof, default, f"{where}: {limit} limit"))
         for low, high in zip(self.lower, self.upper, strict=True):
@@ -153,6 +154,8 @@ class Joint:
         for speed in self.velocity + self.acceleration:
             if speed < 0.0:
                 raise BodyError(f"{where}: a velocity or acceleration limit is negative ({speed:g}).")
+        if any(effort <= 0.0 for effort in self.effort):
+            raise BodyError(f"{where}: effort is {self.effort}; it must be positive, in N m or N.")
 
     def __repr__(self) -> str:
         mimics = f", mimics {self.mimic.source!r}" if self.mimic is not None else ""

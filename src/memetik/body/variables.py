@@ -39,6 +39,7 @@ class Variables:
     acceleration: Array
     turns: NDArray[np.bool_]  # which variables are angles
     drives: dict[str, tuple[Drive, ...]]  # joint name -> one for each of its motions
+    effort: Array  # N m or N, of the motor of each
 
     @property
     def sample_lower(self) -> Array:
@@ -60,6 +61,7 @@ def resolve(joints: Sequence[Joint]) -> Variables:
     """Number the free variables in the order of the joints, and tie every mimic joint to the variable behind it."""
     names: list[str] = []
     limits: list[list[float]] = []  # lower, upper, velocity, acceleration of each variable
+    efforts: list[float] = []
     turns: list[bool] = []
     drives: dict[str, tuple[Drive, ...]] = {}
     for joint in joints:
@@ -70,6 +72,7 @@ def resolve(joints: Sequence[Joint]) -> Variables:
         names.extend(joint.variables)
         limits.extend(map(list, zip(joint.lower, joint.upper, joint.velocity, joint.acceleration, strict=True)))
         turns.extend(motion.turns for motion in joint.motions())
+        efforts.extend(joint.effort)
     index = {name: k for k, name in enumerate(names)}
     if len(index) < len(names):
         twice = next(name for k, name in enumerate(names) if index[name] > k)  # the index holds the last place
@@ -83,7 +86,7 @@ def resolve(joints: Sequence[Joint]) -> Variables:
     rows: Array = np.array(limits, dtype=np.float64).reshape(-1, 4).T + 0.0  # no -0.0
     lower, upper, velocity, acceleration = map(frozen, rows)
     angles = frozen(np.array(turns, dtype=np.bool_))
-    return Variables(tuple(names), lower, upper, velocity, acceleration, angles, drives)
+    return Variables(tuple(names), lower, upper, velocity, acceleration, angles, drives, frozen(np.array(efforts)))
 
 
 def _follow(joints: Sequence[Joint], index: dict[str, int]) -> dict[str, Drive]:

@@ -59,7 +59,7 @@ def with_hulls(body: Body, roots: Roots = (), *, most: int | None = None) -> Bod
     links = [dataclasses.replace(link, shapes=_hulls(link, roots, most)) for link in body.links.values()]
     return Body(
         body.name, links, body.joints.values(), home=dict(zip(body.joint_names, body.home.tolist(), strict=True)),
-        chains=body.chains, touching=body.touching, postures=body.named_values,
+        chains=body.chains, touching=body.touching, postures=body.named_values, loops=body.loops,
     )  # fmt: skip
 
 

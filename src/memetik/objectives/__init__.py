@@ -5,6 +5,7 @@ from memetik.objectives.balance import Balance
 from memetik.objectives.custom import Custom, FunctionalRelation
 from memetik.objectives.distance import Distance, SelfDistance
 from memetik.objectives.framed import PoseError
+from memetik.objectives.loops import close_loops
 from memetik.objectives.manipulability import Manipulability
 from memetik.objectives.objective import Objective
 from memetik.objectives.point_cloud import PointCloud
@@ -13,10 +14,11 @@ from memetik.objectives.projection import Projection
 from memetik.objectives.regions import Line, MaxDistance, MinDistance, Plane, Touch
 from memetik.objectives.springs import AvoidLimits, CenterJoints, Displacement, JointValue
 from memetik.objectives.terrain import Ground, HeightField, Hit, Surface, TriangleMesh
+from memetik.objectives.torque import GravityTorque
 
 __all__ = [
     "AvoidLimits", "Balance", "CenterJoints", "Cone", "Custom", "Direction", "Displacement", "Distance",
-    "FunctionalRelation", "Ground", "HeightField", "Hit", "JointValue", "Line", "LookAt", "Manipulability",
+    "FunctionalRelation", "GravityTorque", "Ground", "HeightField", "Hit", "JointValue", "Line", "LookAt", "Manipulability",
     "MaxDistance", "MinDistance", "Objective", "Orientation", "Plane", "PointCloud", "Pose", "PoseError", "Position",
-    "Projection", "SelfDistance", "Side", "Surface", "Touch", "TriangleMesh",
+    "Projection", "SelfDistance", "Side", "Surface", "Touch", "TriangleMesh", "close_loops",
 ]  # fmt: skip

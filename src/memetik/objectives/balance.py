@@ -54,12 +54,12 @@ class Balance(Single):
         self._settle(self._polygon, checked_length(value, self.name, "margin"))
 
     def joints(self, body: Body) -> tuple[str, ...]:
-        nodes = body.flatten([frame for frame, _ in _masses(body)])[0].nodes
+        nodes = body.flatten([frame for frame, _ in masses_of(body)])[0].nodes
         moved = set(nodes["variable"].tolist())
         return tuple(name for k, name in enumerate(body.joint_names) if k in moved)
 
     def pack(self, packer: Packer) -> None:
-        masses = _masses(packer.body)
+        masses = masses_of(packer.body)
         whole = sum(mass for _, mass in masses)
         if whole == 0.0:
             raise ProblemError(
@@ -96,7 +96,7 @@ class Balance(Single):
         return numbers
 
 
-def _masses(body: Body) -> list[tuple[Frame, float]]:
+def masses_of(body: Body) -> list[tuple[Frame, float]]:
     """The parts that move as one, each as a frame at its centre of mass and its mass [kg]."""
     carriers = body.flatten()[0].carriers
     parts: dict[int, list[str]] = {}

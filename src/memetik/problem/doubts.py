@@ -44,6 +44,7 @@ def doubt_problem(
             _doubt_degrees(body, objective.joint, [objective.target], f"{objective!r}: the target")
     for joint, ends in limits.items():
         _doubt_degrees(body, joint, ends, "limits: an end")
+    _doubt_loops(body, objectives, compiled)
 
 
 def doubt_start(body: Body, start: Array) -> None:
@@ -81,6 +82,23 @@ def _doubt_frames(body: Body, objective: Objective, locked: Mapping[str, float])
         warn(
             f"{objective!r}: no free joint moves {named}. Name a link that moves; if it is the other one, "
             "exchange frame and relative_to."
+        )
+
+
+def _doubt_loops(body: Body, objectives: Sequence[Objective], compiled: Compiled) -> None:
+    """Loops of the body that joints of the problem move and that nothing keeps closed."""
+    tied = [{body.frame(frame).link for frame in objective.frames()} for objective in objectives] if body.loops else []
+    active = set(compiled.active.tolist())
+    gaping = [
+        loop.name
+        for loop in body.loops
+        if not any({loop.frame.link, loop.other.link} <= links for links in tied)
+        and active & set(body.flatten([loop.frame, loop.other])[0].nodes["variable"].tolist())
+    ]
+    if gaping:
+        warn(
+            f"nothing keeps {len(gaping)} loops of body {body.name!r} closed, such as {gaping[0]!r}. Add the objectives of "
+            "mk.close_loops(body)."
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memetik.body import Body, Chain, Joint, Link, Mimic, Shape
+from memetik.body import Body, Chain, Frame, Joint, Link, Loop, Mimic, Shape
 from memetik.body.fields import volume_and_center as field_volume
 from memetik.body.hull import volume_and_center
 from memetik.body.link import all_of
@@ -52,6 +52,7 @@ class BodyBuilder:
         self._home: dict[str, float] = {}
         self._chains: dict[str, Chain] = {}
         self._touching: list[tuple[str, str]] = []
+        self._loops: list[Loop] = []
 
     def add(
         self,
@@ -65,6 +66,7 @@ class BodyBuilder:
         lower: float | Sequence[float] = (),
         upper: float | Sequence[float] = (),
         velocity: float | Sequence[float] = (),
+        effort: float | Sequence[float] = (),
         home: float | Sequence[float] = (),
         mimic: Mimic | None = None,
         pitch: float = 0.0,
@@ -74,7 +76,7 @@ class BodyBuilder:
         """Hang the new link `child` on `parent` by a joint, and return the builder.
 
         `origin` is parent_from_child at zero: a position, a pair (position, rotation) or a 4x4. `axis` is
-        written in the frame of the joint. Limits [rad or m], velocity [rad/s or m/s] and `home`, the
+        written in the frame of the joint. Limits [rad or m], velocity [rad/s or m/s], effort [N m or N] and `home`, the
         resting value, are one number or one for each degree of freedom. Without `mass` [kg] the shapes are
         taken to be full of water.
         """
@@ -89,6 +91,7 @@ class BodyBuilder:
             "lower": lower,
             "upper": upper,
             "velocity": velocity,
+            "effort": effort,
         }  # Joint checks them
         added = Joint(joint, kind, parent, child, place, mimic=mimic, pitch=pitch, **loose)
         numbers = np.atleast_1d(real_array(home, BodyError, f"joint {joint!r}: home is no number"))
@@ -114,10 +117,16 @@ class BodyBuilder:
         self._touching.append((one, other))
         return self
 
+    def close(self, name: str, frame: str | Frame, other: str | Frame, kind: str = "spherical") -> BodyBuilder:
+        """Say that two frames meet as a joint would hold them (see mk.Loop); mk.close_loops makes an objective of it."""
+        one, two = (end if isinstance(end, Frame) else Frame(end) for end in (frame, other))
+        self._loops.append(Loop(name, one, two, kind))
+        return self
+
     def build(self) -> Body:
         """The body as it stands now; the builder can go on."""
         parts = self._links.values(), self._joints.values()
-        return Body(self.name, *parts, home=self._home, chains=self._chains, touching=self._touching)
+        return Body(self.name, *parts, home=self._home, chains=self._chains, touching=self._touching, loops=self._loops)
 
     def _known(self, *links: str) -> None:
         for link in links:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from memetik.body import Body, Joint, Link, Mimic, Shape
+from memetik.body import Body, Frame, Joint, Link, Loop, Mimic, Shape
 from memetik.errors import FormatError, MissingExtraError, warn
 from memetik.geometry import axis_angle, invert, transform, translation
 from memetik.geometry.checks import text
@@ -43,12 +43,14 @@ def from_mujoco(model: Model, *, name: str | None = None) -> Body:
 
     - bodies and sites become links, `world` the root; a site whose name is taken gets "_site" behind it
     - hinge, slide, ball and free joints with ranges; joints that an <equality> couples linearly to another mimic it
+    - <connect> and <weld> between bodies or sites become `body.loops`, unless they are switched off; see mk.close_loops
+    - the effort of a joint is what its range of actuator forces leaves of the ranges of its motors, times their gears
     - geoms: those that collide are shapes, the others visuals; meshes keep the path of their file, and kinds without a simple
       shape (planes, ellipsoids, meshes that are not of a file) are left out
     - keyframes with a name become postures; "home", or the first one, is the home posture, without one the reference posture
 
-    What a body cannot express (closed loops by <connect> or <weld>, curved couplings, cones of ball joints) is named in one
-    warning. Joint vectors convert with `body.to_qpos` and `body.from_qpos`.
+    What a body cannot express (curved couplings, cones of ball joints) is named in one warning. Joint vectors convert
+    with `body.to_qpos` and `body.from_qpos`.
     """
     mujoco = _mujoco()
     if not isinstance(model, mujoco.MjModel):
@@ -62,6 +64,7 @@ def from_mujoco(model: Model, *, name: str | None = None) -> Body:
     body = Body(
         title, reader.links, reader.joints, home=dict(zip(named, home.tolist(), strict=True)),
         postures={key: dict(zip(named, body.from_qpos(qpos).tolist(), strict=True)) for key, qpos in reader.postures().items()},
+        loops=reader.loops(),
     )  # fmt: skip
     if reader.left_out:
         warn(f"body {body.name!r} from MuJoCo is without {', '.join(reader.left_out)}.")
@@ -213,13 +216,13 @@ class _Reader:
         axis = np.array(model.jnt_axis[j], dtype=float)
         low, high = np.array(model.jnt_range[j], dtype=float).tolist() if limited else (-math.inf, math.inf)
         reference = float(model.qpos0[int(model.jnt_qposadr[j])])
-        mimic = self._mimics.get(j)
+        mimic, effort = self._mimics.get(j), (self._effort(j),)
         if kind == kinds.mjJNT_SLIDE:
             origin = origin @ translation(*(-reference * axis))
-            return Joint(name, "prismatic", parent, child, origin, axis, (low,), (high,), mimic=mimic)
+            return Joint(name, "prismatic", parent, child, origin, axis, (low,), (high,), mimic=mimic, effort=effort)
         origin = origin @ transform((0.0, 0.0, 0.0), axis_angle(axis, -reference))
         turning = "revolute" if limited or mimic is not None else "continuous"
-        return Joint(name, turning, parent, child, origin, axis, (low,), (high,), mimic=mimic)
+        return Joint(name, turning, parent, child, origin, axis, (low,), (high,), mimic=mimic, effort=effort)
 
     def _sites(self, k: int) -> None:
         model = self._model
@@ -244,9 +247,54 @@ class _Reader:
                 zero, source_zero = (float(model.qpos0[int(model.jnt_qposadr[j])]) for j in (one, other))
                 offset = zero + float(c[0]) - float(c[1]) * source_zero
                 found[one] = Mimic(self._joint_names[other], float(c[1]), offset)
-            elif kind in (kinds.mjEQ_CONNECT, kinds.mjEQ_WELD):
-                self.left_out["loops closed by <connect> or <weld>"] = None
         return found
+
+    def loops(self) -> list[Loop]:
+        """What <connect> and <weld> hold together: anchors on both bodies, or two sites.
+
+        The numbers of a connection are its anchors on both bodies; those of a weld the anchor on the second, and the place
+        and rotation on the first that it has to have.
+        """
+        model, kinds = self._model, self._mujoco.mjtEq
+        found: list[Loop] = []
+        for e in range(model.neq):
+            if int(model.eq_type[e]) not in (kinds.mjEQ_CONNECT, kinds.mjEQ_WELD) or not model.eq_active0[e]:
+                continue
+            weld = int(model.eq_type[e]) == kinds.mjEQ_WELD
+            data = np.array(model.eq_data[e], dtype=float)
+            ids = int(model.eq_obj1id[e]), int(model.eq_obj2id[e])
+            if int(model.eq_objtype[e]) == self._mujoco.mjtObj.mjOBJ_SITE:
+                one, other = (Frame(self._site_names[k]) for k in ids)
+            else:
+                places = [transform(data[:3]), transform(data[3:6])]
+                if weld:
+                    places = [transform(data[3:6], data[6:10]), transform(data[:3])]
+                one, other = (Frame(self._names[k], place) for k, place in zip(ids, places, strict=True))
+            name = self._name("EQUALITY", e) or f"loop{e}"
+            found.append(Loop(name, one, other, "fixed" if weld else "spherical"))
+        return found
+
+    def _effort(self, j: int) -> float:
+        """What the motors of a joint have at most [N m or N], infinite if nobody says."""
+        model, kinds = self._model, self._mujoco
+        most = math.inf
+        if model.jnt_actfrclimited[j]:
+            most = float(np.abs(model.jnt_actfrcrange[j]).max())
+        motors = []
+        for a in np.flatnonzero(np.array(model.actuator_trnid)[:, 0] == j).tolist():
+            if int(model.actuator_trntype[a]) not in (kinds.mjtTrn.mjTRN_JOINT, kinds.mjtTrn.mjTRN_JOINTINPARENT):
+                continue
+            force = float(np.abs(model.actuator_forcerange[a]).max()) if model.actuator_forcelimited[a] else math.inf
+            plain = int(model.actuator_biastype[a]) == kinds.mjtBias.mjBIAS_NONE
+            if (
+                model.actuator_ctrllimited[a]
+                and plain
+                and int(model.actuator_gaintype[a]) == kinds.mjtGain.mjGAIN_FIXED
+            ):
+                force = min(force, float(np.abs(model.actuator_ctrlrange[a]).max() * abs(model.actuator_gainprm[a][0])))
+            motors.append(force * abs(float(model.actuator_gear[a][0])))
+        most = min(most, sum(motors)) if motors else most
+        return most if most > 0.0 else math.inf
 
     def _fresh(self, name: str) -> str:
         while name in self._taken or name in self._joint_names:

@@ -62,7 +62,7 @@ def from_pinocchio(model: Model, *, collision: Any = None, visual: Any = None, n
     - the bodies, operational frames and sensors of the model become links, with the tree of its frames between them; a joint
       on which no body sits gets a link named after it, with "_link" behind it
     - all joints of one kind (revolute, unbounded, prismatic, helical, planar, spherical, translation, free flyer) with position
-      and velocity limits, and mimic joints; composite, universal and ellipsoid joints are refused by name
+      velocity and effort limits, and mimic joints; composite, universal and ellipsoid joints are refused by name
     - the mass of what a joint carries rigidly is that of its link
     - the reference configuration "home", or the first one, is the home posture; otherwise the neutral one is
     - `collision` and `visual` are geometry models (pinocchio.GeometryModel), which become shapes and visuals
@@ -246,8 +246,10 @@ class _Reader:
         model, q, v = self._model, int(joint.idx_q), int(joint.idx_v)
         found: dict[str, Any] = {}
         rates = np.array(model.velocityLimit[v : v + joint.nv])
+        efforts = np.array(model.effortLimit[v : v + joint.nv])
         if kind != "spherical" and kind != "floating":
             found["velocity"] = [rate if 0.0 < rate < ENDLESS else math.inf for rate in rates.tolist()]
+            found["effort"] = [effort if 0.0 < effort < ENDLESS else math.inf for effort in efforts.tolist()]
         slides = {"floating": 3, "planar": 2}.get(kind, joint.nq if joint.nq == joint.nv else 0)
         lower, upper = (
             np.array(end[q : q + slides]).tolist() for end in (model.lowerPositionLimit, model.upperPositionLimit)

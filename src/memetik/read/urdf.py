@@ -16,6 +16,7 @@ from memetik.read.notes import Notes, naming
 from memetik.read.resources import folders_of, resolve_mesh
 from memetik.read.urdf_joint import read_joint
 from memetik.read.urdf_link import read_link, read_materials
+from memetik.read.urdf_loop import read_loop
 from memetik.read.xml import Element
 
 OTHER_FORMATS = {"mujoco": "a MuJoCo model", "sdf": "a Gazebo SDF model", "COLLADA": "a COLLADA scene"}
@@ -43,7 +44,7 @@ def parse_urdf(
     Meshes are looked up in `roots`, and around `path` if the text is from a file that the user chose (see
     `resolve_mesh`), and named by their path if they are there, as written if not: kinematics needs no meshes.
     `soft_limits` narrows the limits to those of the safety controllers. A continuous, floating or planar joint
-    has no limits in URDF, so lower and upper are ignored there.
+    has no limits in URDF, so lower and upper are ignored there. A <loop> of URDF+ is one of `body.loops`.
     """
     place = None if path is None else path_of(path, FormatError, "the path of a model")
     return body_from_urdf(xml.parse(text, file), roots=roots, soft_limits=soft_limits, path=place)
@@ -56,7 +57,7 @@ def body_from_urdf(
     _check_root(root)
     soft_limits = flag(soft_limits, FormatError, "soft_limits")
     notes = Notes()
-    notes.misspelled(root, ("link", "joint", "material"))
+    notes.misspelled(root, ("link", "joint", "material", "loop"))
     missing: dict[str, None] = {}
     locate = partial(_locate, roots=folders_of(roots), file=path, missing=missing)
     colors = read_materials(root, notes)
@@ -67,7 +68,7 @@ def body_from_urdf(
         name = Path(root.file).stem
         notes.add(root, f"the robot has no name, so it is called {name!r}.")
     with naming(root.file):
-        body = Body(name, links, joints, file=path)
+        body = Body(name, links, joints, loops=[read_loop(element) for element in root.all("loop")], file=path)
     notes.warn()
     if missing and path is not None:
         _warn_of(missing, root.file)

@@ -141,8 +141,8 @@ def _read_range(limit: Element, kind: str, notes: Notes) -> tuple[float, float]:
 
 
 def _read_rates(limit: Element, notes: Notes) -> dict[str, float]:
-    """Velocity and acceleration. URDF demands effort and velocity, but kinematics can do without them."""
-    limit.number_or("effort", 0.0, "newton metres", "10", math.inf)
+    """Velocity, acceleration and effort. URDF demands effort and velocity, but kinematics can do without them."""
+    effort = limit.number_or("effort", math.inf, "newton metres", "10", math.inf)
     velocity = limit.number_or("velocity", math.inf, "radians or metres per second", "2", math.inf)
     acceleration = limit.number_or("acceleration", math.inf, "radians or metres per second squared", "5", math.inf)
     missing = [name for name in ("effort", "velocity") if name not in limit.attributes]
@@ -155,4 +155,4 @@ def _read_rates(limit: Element, notes: Notes) -> dict[str, float]:
         if rate == 0.0:  # what exporters write that know none
             notes.add(limit, f"limit {name} is 0, so the joint could never move; it was taken as unlimited.")
             rates[name] = math.inf
-    return rates
+    return {**rates, "effort": effort if effort > 0.0 else math.inf}  # 0 is what exporters write that know none

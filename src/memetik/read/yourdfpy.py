@@ -56,8 +56,9 @@ def _joint(joint: Any) -> Joint:
     more: dict[str, Any] = {}
     if limited:
         more = {"lower": limit.lower or 0.0, "upper": limit.upper or 0.0}  # missing ones mean 0, as URDF says
-    if limit is not None and joint.type in ("revolute", "continuous", "prismatic") and limit.velocity:
-        more["velocity"] = limit.velocity
+    if limit is not None and joint.type in ("revolute", "continuous", "prismatic"):
+        more |= {"velocity": limit.velocity} if limit.velocity else {}
+        more |= {"effort": limit.effort} if limit.effort and limit.effort > 0.0 else {}
     if joint.mimic is not None and joint.type != "fixed":
         multiplier, offset = joint.mimic.multiplier, joint.mimic.offset
         more["mimic"] = Mimic(joint.mimic.joint, 1.0 if multiplier is None else multiplier, offset or 0.0)

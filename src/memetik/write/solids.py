@@ -10,7 +10,6 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memetik.types import Array
 from memetik.write.camera import Camera
@@ -250,24 +249,25 @@ def _box(brush: Brush, solid: Solid) -> list[Piece]:
         corners = BOX_CORNERS.copy()
         corners[:, longest] = np.where(corners[:, longest] < 0.0, cuts[k], cuts[k + 1])
         seen = brush.camera.see(corners * solid.size @ rotation.T + place)
-        on_cut = np.abs(corners[:, longest]) < 0.5 - 1e-9
-        surface, edge = _faces(brush, seen, brush.camera.axes @ rotation, on_cut)
+        cut = np.where(np.abs(corners[:, longest]) < 0.5 - 1e-9, corners[:, longest], math.inf)
+        surface, edge = _faces(brush, seen, brush.camera.axes @ rotation, cut)
         middle = seen.mean(axis=0)
         pieces += brush.pieces(middle, math.dist(middle, seen[0]), 0.5 * min(solid.size), surface, edge)
     return pieces
 
 
-def _faces(brush: Brush, seen: Array, normals: Array, on_cut: NDArray[np.bool_]) -> tuple[str, str]:
+def _faces(brush: Brush, seen: Array, normals: Array, cut: Array) -> tuple[str, str]:
     """The faces that can be seen and the line around them; neither where the box was cut.
 
-    `seen` are the corners, the columns of `normals` the directions of the positive faces, in camera axes.
+    `seen` are the corners, the columns of `normals` the directions of the positive faces, in camera axes; `cut` says for each
+    corner at which cut it lies, infinite for none.
     """
     eye = np.array([0.0, 0.0, brush.camera.distance])
     page = brush.camera.page(seen)
     surface, sides = "", []
     for (axis, sign), face in BOX_FACES.items():
         corners, normal = list(face), sign * normals[:, axis]
-        if normal @ (eye - seen[corners[0]]) <= 0.0 or on_cut[corners].all():
+        if normal @ (eye - seen[corners[0]]) <= 0.0 or _on_one(cut[corners]):
             continue
         fill = shade(brush.color, brightness(normal))
         style = {"stroke": fill, "stroke_width": 2.0 * OVERLAP, **brush.style(fill)}
@@ -275,9 +275,14 @@ def _faces(brush: Brush, seen: Array, normals: Array, on_cut: NDArray[np.bool_])
         sides += [frozenset(side) for side in zip(face, (*face[1:], face[0]), strict=True)]
     # A side that belongs to one face that is seen and one that is not is part of the outline.
     rim = [sorted(side) for side in sides if sides.count(side) == 1]
-    lines = "".join(f"M{points(page[side])}" for side in rim if not on_cut[side].all())
+    lines = "".join(f"M{points(page[side])}" for side in rim if not _on_one(cut[side]))
     style = {"fill": "none", "stroke": outline(brush.color), "stroke_width": 2.0 * brush.line}
     return element("g", surface), element("path", d=lines, stroke_linecap="round", **style)
+
+
+def _on_one(cut: Array) -> bool:
+    """Whether all corners lie on one cut; a side along the box runs from one cut to the next."""
+    return bool(math.isfinite(cut[0]) and (cut == cut[0]).all())
 
 
 # ---- Hulls -------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from memetik.body import Body, Joint, Link, Mimic, Shape
+from memetik.body import Body, Joint, Link, Loop, Mimic, Shape
 from memetik.errors import FormatError
 from memetik.files import path_of, writable_file, write_whole
 from memetik.geometry import to_euler
@@ -30,10 +30,11 @@ WATER = 1000.0  # kg/m3
 def write_urdf(body: Body, path: str | PathLike[str]) -> Path:
     """Write a body as a .urdf file; return the path.
 
-    Read again it has the same links in the same places, limits, mimic joints, masses and shapes. Joints that URDF lacks
-    become chains of revolute and prismatic ones with the same variables; a screw is a revolute joint and a prismatic one that
-    mimics it. Hulls become meshes, binary STL files in a folder NAME_meshes beside the file; other meshes are named as they are.
-    Inertias, which bodies do not have, are those of balls of water. URDF has no home posture and no named chains (SRDF has).
+    Read again it has the same links in the same places, limits, mimic joints, masses, shapes and loops (<loop> of URDF+).
+    Joints that URDF lacks become chains of revolute and prismatic ones with the same variables; a screw is a revolute joint
+    and a prismatic one that mimics it. Hulls become meshes, binary STL files in a folder NAME_meshes beside the file; other
+    meshes are named as they are. Inertias, which bodies do not have, are those of balls of water. URDF has no home posture
+    and no named chains (SRDF has).
     """
     instance(body, Body, FormatError, "a body. Give mk.load(...) or mk.BodyBuilder(...).build().")
     file = writable_file(path_of(path, FormatError, "the path of a model"), ".urdf", ".xml")
@@ -59,6 +60,8 @@ def _robot(body: Body, folder: str, meshes: dict[str, bytes]) -> str:
             if single.between:
                 lines.append(f"  <link name={quoteattr(single.child)}/>")
             lines += _joint(single)
+    for loop in body.loops:
+        lines += _loop(loop)
     return "\n".join(['<?xml version="1.0"?>', *lines, "</robot>", ""])
 
 
@@ -77,18 +80,21 @@ class Single(NamedTuple):
     lower: float = -math.inf
     upper: float = math.inf
     velocity: float = math.inf
+    effort: float = math.inf
     mimic: Mimic | None = None
     between: bool = False  # whether its child is a link that only the file has
 
 
 def _singles(joint: Joint, followed: set[str], taken: set[str]) -> Iterator[Single]:
     """The joint as URDF has it, or the chain of those that make it up."""
-    free = all(map(math.isinf, (*joint.lower, *joint.upper, *joint.velocity)))
+    free = all(map(math.isinf, (*joint.lower, *joint.upper, *joint.velocity, *joint.effort)))
     whole = joint.dof <= 1 or (free and not followed & {*joint.variables} and joint.order == "zxy")
     if joint.kind in NATIVE and whole:
         single = Single(joint.name, joint.kind, joint.parent, joint.child, joint.origin, joint.axis, mimic=joint.mimic)
         if joint.dof == 1:
-            single = single._replace(lower=joint.lower[0], upper=joint.upper[0], velocity=joint.velocity[0])
+            single = single._replace(
+                lower=joint.lower[0], upper=joint.upper[0], velocity=joint.velocity[0], effort=joint.effort[0]
+            )
         yield single
         return
     parts = list(_parts(joint))
@@ -108,7 +114,7 @@ def _singles(joint: Joint, followed: set[str], taken: set[str]) -> Iterator[Sing
 def _parts(joint: Joint) -> Iterator[Single]:
     """A joint for each motion; a screw is a turn, and a slide that follows it."""
     for k, (name, motion) in enumerate(zip(joint.variables, joint.motions(), strict=True)):
-        ends = joint.lower[k], joint.upper[k], joint.velocity[k]
+        ends = joint.lower[k], joint.upper[k], joint.velocity[k], joint.effort[k]
         kind = "revolute" if motion.turns else "prismatic"
         yield Single(name, kind, "", "", joint.origin, motion.axis, *ends, mimic=joint.mimic)
         if motion.turns and motion.pitch:
@@ -131,13 +137,27 @@ def _joint(joint: Single) -> list[str]:
     if kind in ("revolute", "prismatic", "continuous"):
         lower, upper = _number(max(joint.lower, -NO_LIMIT)), _number(min(joint.upper, NO_LIMIT))
         ends = "" if kind == "continuous" else f'lower="{lower}" upper="{upper}" '
-        rates = f'effort="{_number(NO_LIMIT)}" velocity="{_number(min(joint.velocity, NO_LIMIT))}"'
+        effort, velocity = (_number(min(most, NO_LIMIT)) for most in (joint.effort, joint.velocity))
+        rates = f'effort="{effort}" velocity="{velocity}"'
         lines.append(f"    <limit {ends}{rates}/>")
     if joint.mimic is not None:
         source, multiplier, offset = joint.mimic
         numbers = f'multiplier="{_number(multiplier)}" offset="{_number(offset)}"'
         lines.append(f"    <mimic joint={quoteattr(source)} {numbers}/>")
     return [*lines, "  </joint>"]
+
+
+def _loop(loop: Loop) -> list[str]:
+    """A joint that closes a loop, as URDF+ has it; readers of plain URDF pass over it."""
+    ends = [("predecessor", loop.frame), ("successor", loop.other)]
+    lines = [f'  <loop name={quoteattr(loop.name)} type="{loop.kind}">']
+    for tag, frame in ends:
+        lines += [
+            f"    <{tag} link={quoteattr(frame.link)}>",
+            *_origin(frame.link_from_frame, "      "),
+            f"    </{tag}>",
+        ]
+    return [*lines, '    <axis xyz="0 0 1"/>', "  </loop>"]
 
 
 # ---- Links ---------------------------------------------------------------------------------------------------------
