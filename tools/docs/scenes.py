@@ -458,3 +458,13 @@ def bear() -> Show:
         assert solution.success, solution
         postures.append(solution.q)
     return Show(body, through(body, [*postures, postures[1]]), marks)
+
+
+@scene("Feet stay while a hand reaches too far", "examples/34_balanced_weights.py")
+def too_far() -> Show:
+    body, stands, _ = _valkyrie()
+    feet = [mk.Pose(foot, stands[foot], position_tolerance=1e-3) for foot in ("leftFoot", "rightFoot")]
+    palm = mk.Position("rightPalm", (2.2, -0.3, 0.2), tolerance=0.05)
+    far = mk.solve(mk.Problem(body, [*feet, palm, mk.Displacement(weight=1e-4)], weights="balanced")).q
+    middle = mk.solve(mk.Problem(body, [*feet, mk.Displacement(reference=0.5 * (far + body.home))]), far).q
+    return Show(body, through(body, [body.home, middle, far, middle]), [palm.target])

@@ -25,6 +25,7 @@ from memetik.kernels.terms.manipulability import MOTION_DATA
 from memetik.kernels.terms.records import FOLLOWS_START, POINT, ROTATION, TERM, kind_of
 from memetik.kernels.terms.springs import SPRING_DATA, SPRING_STIFFNESS
 from memetik.objectives.objective import Objective, Target
+from memetik.problem.balance import balance_weights
 from memetik.problem.balls import find_balls, mark_springs
 from memetik.problem.blocks import Split, split_residuals
 from memetik.problem.term_list import Reads, TermList
@@ -158,9 +159,10 @@ class Compiled:
 
 def compile_problem(
     body: Body, objectives: Sequence[Objective], lower: Array, upper: Array, locked: Mapping[str, float],
-    root: Target | None = None,
+    root: Target | None = None, balanced: bool = False,
 ) -> Compiled:  # fmt: skip
-    """Pack a problem. `lower` and `upper` are the limits in force, `root` the seven numbers of world_from_root.
+    """Pack a problem. `lower` and `upper` are the limits in force, `root` the seven numbers of world_from_root, `balanced`
+    whether errors are measured by their tolerances.
 
     Locked joints are welded into the tree. Where only some variables of a joint are locked, their limits meet.
     """
@@ -188,6 +190,8 @@ def compile_problem(
     asked = len(frames)
     frames = _write_motions(packed.chains, nodes, frames, data, lower[read] == upper[read])
     terms = np.array(packed.terms, dtype=TERM)
+    if balanced:
+        balance_weights(terms, data)
     for target, at in packed.targets:
         target.bind(data, at)
     affects = _affects(nodes, frames, packed.reads, data, len(read))

@@ -25,6 +25,7 @@ from memetik.rich import Rich
 from memetik.types import Array
 
 _ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
+WEIGHTS = ("given", "balanced")
 
 
 class Problem(Rich):
@@ -35,6 +36,12 @@ class Problem(Rich):
 
     root: world_from_root, the pose of the body's root link in the world in which targets are given; the world's own pose
     unless given. `problem.root = T` moves it in place, as a target is.
+
+    weights: "given" takes the weights of the objectives as they are: an error of a fifth of the reach pulls as hard as one of a
+    radian. "balanced" measures errors by their tolerances instead, so that where not all can be had
+    sum_i w_i (error_i / tolerance_i)^2 is least, and nobody has to find weights: what must be exact is held, what may be
+    rough gives way. The geometric mean of all gains is one, so that guides keep their say; none is above a thousand times or
+    below a thousandth, and a tolerance below 1e-9 counts as 1e-9.
     """
 
     def __init__(
@@ -45,6 +52,7 @@ class Problem(Rich):
         lock: Mapping[str, float] | None = None,
         limits: Mapping[str, tuple[float, float]] | None = None,
         root: TransformLike | None = None,
+        weights: str = "given",
     ) -> None:
         if not isinstance(body, Body):
             raise ProblemError(f"a problem needs a body, not {shown(body)}. Give mk.load(...) and the like.")
@@ -59,6 +67,11 @@ class Problem(Rich):
                 )
         if len(set(map(id, self.objectives))) < len(self.objectives):
             raise ProblemError("the same objective stands in the problem twice. Raise its weight instead.")
+        if not isinstance(weights, str) or weights not in WEIGHTS:
+            raise ProblemError(
+                f"weights is {shown(weights)}. Give 'given', or 'balanced' to measure errors by tolerances."
+            )
+        self.weights = weights
         self.lower, self.upper = _narrow(body, {} if limits is None else limits)
         self.lock = _locked(body, {} if lock is None else lock)
         for joint, value in self.lock.items():
@@ -81,7 +94,8 @@ class Problem(Rich):
     @cached_property
     def compiled(self) -> Compiled:
         """The flat arrays, compiled at need."""
-        return compile_problem(self.body, self.objectives, self.lower, self.upper, self.lock, self._root)
+        balanced = self.weights == "balanced"
+        return compile_problem(self.body, self.objectives, self.lower, self.upper, self.lock, self._root, balanced)
 
     @property
     def root(self) -> Array | None:
@@ -145,7 +159,7 @@ class Problem(Rich):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """To another process goes what it was made of; it is compiled anew there."""
-        return _made_of, (self.body, self.objectives, self.lock, self.limits, self.root)
+        return _made_of, (self.body, self.objectives, self.lock, self.limits, self.root, self.weights)
 
     @property
     def limits(self) -> dict[str, tuple[float, float]]:
@@ -168,8 +182,9 @@ def _made_of(
     lock: Mapping[str, float],
     limits: Mapping[str, tuple[float, float]],
     root: Array | None,
+    weights: str = "given",
 ) -> Problem:
-    return Problem(body, objectives, lock=lock, limits=limits, root=root)
+    return Problem(body, objectives, lock=lock, limits=limits, root=root, weights=weights)
 
 
 def _new_root(pose: TransformLike) -> Target:
