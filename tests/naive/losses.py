@@ -45,6 +45,11 @@ def distance(gap, margin):
     return margin**2 * max(1.0 / gap - 1.0 / margin, 0.0)
 
 
+def published_distance(gap):
+    """Eq. 4.7 as it stands, for the gap d - r between two surfaces [m]."""
+    return math.inf if gap <= 0.0 else 1.0 / gap
+
+
 def displacement(x, reference, weights):
     """Eq. 4.8: the mean of weighted distances from a posture."""
     return float(np.mean([w * abs(a - b) for w, a, b in zip(weights, x, reference, strict=True)]))

@@ -486,3 +486,25 @@ def test_pairs_that_always_touch_can_be_left_out():
     assert SelfDistance(touching).pairs == apart.pairs
     with pytest.raises(ProblemError, match="'always'"):
         SelfDistance(body, ignore="sometimes")
+
+
+def test_the_published_loss_changes_no_report_and_no_method_by_residuals():
+    """It is a term of its own that evolutionary methods alone look at; eq. 4.7 has it infinite in contact."""
+    body, rng = load("panda"), np.random.default_rng(2)
+    hand = Pose("panda_hand", body.forward(body.sample(rng), "panda_hand"))
+    answers = {}
+    for loss in ("margin", "published"):
+        keep = Distance("panda_link4", [[0.4, 0.1, 0.6, 0.1]], radius=0.08, loss=loss, weight=1e-4)
+        for tolerance in (0.0, None):
+            keep.tolerance = tolerance
+            problem = Problem(body, [hand, keep])
+            compiled = problem.compiled
+            assert len(compiled.terms) == (3 if loss == "margin" else 4)
+            assert_array_equal(compiled.weights, [1.0, 1.0, *([1e-4] * (len(compiled.terms) - 2))])
+            solution = Memetic().solve(problem, body.home)
+            assert isinstance(solution.errors[keep], float) and str(solution).count("Distance") == 1
+            answers[loss, tolerance] = solution.q
+    for tolerance in (0.0, None):
+        assert_allclose(answers["published", tolerance], answers["margin", tolerance], atol=1e-9)
+    with pytest.raises(ProblemError, match="choose one of margin, published"):
+        Distance("panda_link4", [[0.4, 0.1, 0.6]], radius=0.1, loss="hyperbola")

@@ -365,7 +365,7 @@ def test_all_is_drawn_anew_when_the_solution_stands_for_long():
         fittest = history.fitness[rows].min()
         stood = 0 if anew or fittest < (1.0 - kernel.STANDING) * best else stood + 1
         best, longest, drawn = min(best, fittest), max(longest, stood), drawn + anew
-    assert longest == kernel.PATIENCE and drawn > 5
+    assert longest == solver.patience == 4 and drawn > 5
 
 
 def test_when_all_are_stuck_the_population_is_drawn_anew_around_the_solution():
@@ -451,7 +451,8 @@ def test_as_published_exploits_for_as_long_as_it_breeds(rng):
     problem = mk.Problem(body, mk.Pose("tool0", target, position_tolerance=1e-4, orientation_tolerance=1e-3))
     solver = BioIK.as_published(problem, seed=3)
     psi, kappa = solver.sizes(problem.compiled)
-    assert solver.steps == round((psi - kappa) * 13 / 43) and solver.gradient == "ofkt" and not solver.yielding
+    assert solver.steps == round((psi - kappa) * 13 / 43) and solver.gradient == "ofkt" and solver.patience == 0
+    assert not (solver.yielding or solver.strides or solver.whole_turns or solver.early_stop)
     assert solver.solve(problem).success
     other = BioIK.as_published(problem, population=44, elites=2, gradient="analytic")
     assert (other.steps, other.gradient) == (13, "analytic")
@@ -459,6 +460,87 @@ def test_as_published_exploits_for_as_long_as_it_breeds(rng):
         BioIK.as_published("ur5")
     with pytest.raises(mk.UnknownNameError, match="no parameter named 'elite'"):
         BioIK.as_published(problem, elite=3)
+
+
+def test_as_published_all_is_drawn_anew_by_equation_4_23_alone():
+    """Exactly where no elite is fitter than before and the solution was not replaced: no threshold, no patience."""
+    problem, objective, targets = arm_problem()
+    objective.target = targets[0]  # out of reach
+    solver = BioIK.as_published(problem, weight_interpolation=False, elites=1)
+    _, history = solver.evolve(problem, budget=Budget(generations=120))
+    best, before, drawn = math.inf, None, 0
+    for generation in range(history.generations):
+        rows = history.rows(generation)
+        anew = history.parents[rows[0], 0] < 0
+        assert anew == (generation == 0 or (before is not None and before))
+        fitness, drawn = history.fitness[rows], drawn + anew
+        stuck = not anew and fitness.min() >= best
+        elites = rows[history.elite[rows]]
+        stuck = stuck and (history.fitness[elites] >= history.fitness[history.parents[elites, 0]]).all()
+        best, before = min(best, fitness.min()), stuck
+    assert drawn > 1
+
+
+def test_without_strides_all_genes_go_by_one():
+    problem = hand_of_five()
+    for strides in (True, False):
+        solver = BioIK(strides=strides)
+        solver.solve(problem, budget=Budget(generations=1))
+        stride = problem.compiled.plans[solver].lease(None).shared.stride
+        assert (stride >= 1.0).all() and (stride > 1.0).any() == strides
+
+
+def test_without_an_early_stop_elites_get_all_their_steps():
+    problem, objective, targets = arm_problem()
+    objective.target = targets[0]  # out of reach: little is gained
+    spent = [
+        BioIK(early_stop=early, steps=40).solve(problem, budget=Budget(generations=2)).evaluations
+        for early in (True, False)
+    ]
+    assert spent[0] < spent[1]
+
+
+def test_joints_that_turn_freely_meet_no_limits():
+    """On an arm whose joints turn twice; the answer is within them, and other arms see no difference."""
+    found = {}
+    for name, tip in (("ur5", "tool0"), ("panda", "panda_hand")):
+        body = mk.load(name)
+        pose = Pose(tip, np.eye(4), position_tolerance=1e-5, orientation_tolerance=1e-5)
+        problem = Problem(body, pose)
+        for turns in (True, False):
+            rng, evaluations = np.random.default_rng(5), []
+            for _ in range(30):
+                pose.target = body.forward(body.sample(rng), tip)
+                solution = BioIK(whole_turns=turns).solve(problem, body.sample(rng))
+                assert solution.success
+                assert (body.lower <= solution.q).all() and (solution.q <= body.upper).all()
+                evaluations.append(solution.evaluations)
+            found[name, turns] = np.mean(evaluations)
+    assert found["ur5", True] < 0.9 * found["ur5", False]
+    assert found["panda", True] == found["panda", False]
+
+
+def test_a_budget_of_generations_is_kept_to_the_last():
+    problem, objective, targets = arm_problem()
+    objective.target = targets[0]  # out of reach
+    for generations in (1, 2, 7, 30):
+        solver = BioIK(population=20, elites=2, seed=generations)
+        solution, history = solver.evolve(problem, budget=Budget(generations=generations))
+        drawn = sum(history.parents[history.rows(g)[0], 0] < 0 for g in range(history.generations))
+        assert solution.attempts == generations == history.generations - drawn
+        again = solver.solve(problem, budget=Budget(generations=generations))
+        assert (again.q == solution.q).all() and again.evaluations == solution.evaluations and not again.timed_out
+    assert solver.solve(problem, budget=Budget(generations=30, evaluations=100)).evaluations <= 100
+    assert solver.solve(problem, budget=Budget(evaluations=20_000)).attempts > 30  # the limit does not stay
+
+
+def test_generations_are_shared_by_the_search_with_guides_and_the_one_without(rng):
+    body = mk.load("panda")
+    pose = Pose("panda_hand", body.forward(body.sample(rng), "panda_hand"))
+    problem = Problem(body, [pose, Displacement(weight=0.01)])
+    assert problem.compiled.only_calm
+    for generations in (1, 2, 5):
+        assert BioIK().solve(problem, budget=Budget(generations=generations)).attempts <= generations
 
 
 def test_without_yielding_a_heavy_guide_holds_the_others_back(rng):

@@ -116,6 +116,25 @@ def test_deadlines_are_kept(method, arm):
     assert overrun(lambda: method().solve(problem, None, budget), budget.seconds) < 1e-3
 
 
+@pytest.mark.quick
+@methods
+def test_a_budget_of_generations_is_kept_to_the_last(method):
+    """Out of reach, so that nothing else ends the search: what is spent tells how many were bred and drawn."""
+    problem = Problem(mk.planar_chain(3), Position("tip", (5.0, 0.0, 0.0), tolerance=1e-9))
+    size, elites, joints = 12, 4, 3
+    a_generation = {"ga": size - 1, "de": size, "pso": size, "hgsa": size - elites + 2 * elites * joints}[method.name]
+    for generations in (1, 2, 9, 40):
+        solver = method(population=size, patience=5)
+        solution = solver.solve(problem, budget=Budget(generations=generations))
+        assert solution.evaluations == solution.attempts * size + generations * a_generation
+        again = method(population=size, patience=5, seed=0).solve(problem, budget=Budget(generations=generations))
+        assert_array_equal(again.q, solution.q)
+    assert solution.attempts > 1  # populations that were drawn anew do not count
+    assert solver.solve(problem, budget=Budget(evaluations=2_000)).evaluations == 2_000  # the limit does not stay
+    with_both = solver.solve(problem, budget=Budget(evaluations=50, generations=1_000))
+    assert with_both.evaluations == 50
+
+
 @methods
 def test_what_is_out_of_reach_is_approached_within_the_limits(method, arm):
     limits = {"joint1": (-0.2, 0.1), "joint3": (0.3, 0.31)}

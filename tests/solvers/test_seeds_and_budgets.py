@@ -54,6 +54,41 @@ def test_what_solves_more_than_once_refuses_it_too(reach, seed):
             call()
 
 
+@pytest.mark.parametrize("generations", [bad for bad in BAD_EVALUATIONS if bad is not None], ids=short)
+def test_generations_are_whole_numbers_above_zero(generations):
+    with pytest.raises(ProblemError, match="generations is"):
+        mk.Budget(generations=generations)
+
+
+def test_a_budget_of_generations_leaves_evaluations_open_unless_they_are_given():
+    assert mk.Budget().evaluations == 20_000 and mk.Budget().generations is None
+    assert mk.Budget(generations=3.0) == mk.Budget(2**62, generations=3)
+    assert mk.Budget(20_000, generations=3).evaluations == 20_000
+    assert "generations=3" in repr(mk.Budget(generations=3))
+
+
+def test_methods_without_generations_refuse_a_budget_of_them(reach):
+    wish, budget = reach.objectives[0], mk.Budget(generations=3)
+    have = []
+    for method in mk.methods():
+        try:
+            mk.solve(reach, method=method.name, budget=budget)
+            have.append(method.name)
+        except ProblemError as error:
+            assert "bioik, ga, de, pso and hgsa" in str(error)
+    assert have == ["bioik", "ga", "de", "pso", "hgsa"]
+    for call in (
+        lambda: mk.solve_all(reach, budget=budget),
+        lambda: mk.track(reach, {wish: np.zeros((2, 3))}, budget=budget),
+        lambda: mk.solve_batch(reach, {wish: np.zeros((2, 3))}, budget=budget),
+        lambda: mk.bind(reach, wish, budget=budget)((0.7, 0.5, 0.0)),
+        lambda: mk.Servo(reach, rate=100.0, budget=budget),
+        lambda: mk.minimise(lambda x: x[0] ** 2, [-1.0], [1.0], method="lbfgsb", budget=budget),
+    ):
+        with pytest.raises(ProblemError, match="generations"):
+            call()
+
+
 def test_a_seed_is_any_whole_number_that_kernels_take(reach):
     for seed in (0, 7, np.int64(7), np.uint8(7), 2**63 - 1):
         assert type(checked_seed(seed)) is int and checked_seed(seed) == seed

@@ -29,7 +29,7 @@ from memetik.problem.seed import checked_seed
 from memetik.progress import Report, teller
 from memetik.solvers import Budget, Memetic, Solver
 from memetik.solvers.analytic import Analytic, analytic_plan
-from memetik.solvers.budget import DEFAULT, checked_budget
+from memetik.solvers.budget import DEFAULT, checked_budget, refuse_generations
 from memetik.solvers.registry import answer_of, chosen
 from memetik.types import Array
 
@@ -72,7 +72,7 @@ def solve_batch(
     keeps it silent.
     """
     require_problem(problem, "batch")
-    seed, budget = checked_seed(seed), checked_budget(budget)
+    seed, budget = checked_seed(seed), checked_budget(budget, "batch", generations=True)
     if any_on_card(targets, starts):
         return _solve_on_card(problem, targets, starts, method, budget, seed, device, threads, progress)
     chosen_device = device_for(device, problem, budget)
@@ -83,6 +83,8 @@ def solve_batch(
     threads = threads_of(threads, "batch")
     require_report(progress, "batch")
     in_kernels = isinstance(solver, (Memetic, Analytic))
+    if in_kernels:
+        refuse_generations(budget, "batch")
     if device == "cuda" and not in_kernels:
         raise ProblemError(
             "batch: only methods 'memetic' and 'analytic' run on a graphics card. Leave out device, or the method."

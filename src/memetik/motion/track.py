@@ -36,7 +36,7 @@ from memetik.problem.seed import checked_seed
 from memetik.rich import Rich
 from memetik.solution import Solution, Status
 from memetik.solvers import Memetic, Solver
-from memetik.solvers.budget import Budget, checked_budget
+from memetik.solvers.budget import Budget, checked_budget, refuse_generations
 from memetik.solvers.memetic_plan import memetic_plan
 from memetik.solvers.registry import answer_of, chosen
 from memetik.types import Array
@@ -178,7 +178,11 @@ def track(
     rate, jump = real_number(rate, ProblemError, "track: rate"), real_number(jump, ProblemError, "track: jump")
     if not (rate > 0.0 and jump > 0.0):
         raise ProblemError(f"track: rate ({rate}) and jump ({jump}) must be above zero.")
-    seed, budget, smooth = checked_seed(seed), checked_budget(budget), flag(smooth, ProblemError, "track: smooth")
+    seed, budget, smooth = (
+        checked_seed(seed),
+        checked_budget(budget, "track", generations=True),
+        flag(smooth, ProblemError, "track: smooth"),
+    )
     between = flag(between, ProblemError, "track: between")
     begin = time.perf_counter()
     q = problem.start(start)
@@ -230,6 +234,7 @@ def _largest_step(c: Compiled, q: Array) -> float:
 def _steps(problem: Problem, columns: Columns, q: Array, solver: Solver, budget: Budget, jump: float) -> _Steps:
     """Each step from the solution of the last one."""
     if isinstance(solver, Memetic):
+        refuse_generations(budget, "memetic")
         return _followed(problem, columns, q.copy(), solver, budget, jump)
     return _stepped(problem, columns, q, solver, budget, jump)
 

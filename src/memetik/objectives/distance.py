@@ -28,6 +28,7 @@ from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_array, several, text
 from memetik.kernels.terms.distance import DISTANCE, FIELD_DISTANCE, GROUP_CENTER, GROUP_SOLIDS, HULL_DISTANCE
 from memetik.kernels.terms.geometry.solids import SOLID_POINTS
+from memetik.kernels.terms.records import HYPERBOLA
 from memetik.objectives.broad_phase import Group, pair_lists, place_group
 from memetik.objectives.objective import (
     FrameLike,
@@ -41,6 +42,9 @@ from memetik.objectives.objective import (
 from memetik.objectives.point_cloud import PointCloud
 from memetik.types import Array
 
+LOSSES = ("margin", "published")
+NEVER = 1e300  # m: a tolerance that is not missed
+EVERYWHERE = 100.0  # m: as far as the published loss counts; farther pairs lose as much as there, 0.01
 # Pairs that can be too close at the same time and pull each on its own; random humanoids have up to that many.
 ROWS = 32
 
@@ -57,6 +61,8 @@ class Standing(NamedTuple):
 class Apart(Single):
     """Common to Distance and SelfDistance: pairs of groups of solids."""
 
+    loss = "margin"  # also of those that were written to a file before there was another
+
     def __init__(
         self,
         *,
@@ -66,8 +72,12 @@ class Apart(Single):
         weight: float,
         name: str | None,
         priority: int,
+        loss: str,
     ) -> None:
         super().__init__(weight=weight, tolerance=tolerance, name=name, priority=priority)
+        if not isinstance(loss, str) or loss not in LOSSES:
+            raise ProblemError(f"{self.name}: loss is {shown(loss)}; choose one of {', '.join(LOSSES)}.")
+        self.loss = loss
         self.clearance = clearance
         self.margin = margin
 
@@ -101,12 +111,21 @@ class Apart(Single):
         if pairs:
             moving = dict.fromkeys(each.frame for pair in pairs for each in pair if each.frame >= 0)
             lists = pair_lists(packer, pairs)
+            kind = FIELD_DISTANCE if fields else HULL_DISTANCE if hulls else DISTANCE
+            numbers = [self.clearance, 0.0, -1.0, *(number for each in lists for number in each)]
+            common: dict[str, Any] = {
+                "count": len(lists), "reach": max(packer.reach(frame) for frame in frames), "more_frames": list(moving),
+            }  # fmt: skip
+            published = self.loss == "published"
             packer.add(
-                FIELD_DISTANCE if fields else HULL_DISTANCE if hulls else DISTANCE, tolerance=self.tolerance,
-                rows=min(len(pairs), ROWS), count=len(lists),
-                data=packer.numbers([self.margin, self.clearance, 0.0, -1.0, *(number for each in lists for number in each)]),
-                reach=max(packer.reach(frame) for frame in frames), more_frames=list(moving),
+                kind, tolerance=self.tolerance, rows=min(len(pairs), ROWS), data=packer.numbers([self.margin, *numbers]),
+                residual_only=published, **common,
             )  # fmt: skip
+            if published:  # every pair counts, however far apart
+                packer.add_loss(
+                    kind, HYPERBOLA, tolerance=None if self.tolerance is None else NEVER, rows=len(pairs),
+                    data=packer.numbers([EVERYWHERE, *numbers]), **common,
+                )  # fmt: skip
 
 
 class Distance(Apart):
@@ -122,6 +141,10 @@ class Distance(Apart):
     the exact distances at the joint vector that is returned. 0 is contact, as in eq. 4.7 of the thesis, whose loss is
     infinite there.
     margin: the search aims at this distance [m] beyond the clearance. It is not judged: an answer may be anywhere in it.
+    loss: what Bio IK and the other evolutionary methods lose. "margin": zero where the margin is kept, from there a hyperbola to
+    infinity at the clearance. "published": eq. 4.7 as the thesis has it, the sum of 1 / (d - clearance) [1/m] over all pairs at
+    any distance, infinite where d <= clearance; it is never zero and pulls on whatever else is wanted, so give it a small
+    weight. All other methods minimise what is lacking to the margin, with either.
 
     a and b are the closest points of the cores of two shapes, r_a and r_b what surrounds these: the centre of a sphere,
     the axis of a capsule, the whole of a box or of a convex hull. The distances are exact, save for cylinders: from all but
@@ -136,13 +159,13 @@ class Distance(Apart):
     def __init__(
         self, frame: Body | FrameLike | Iterable[FrameLike], others: object, *, radius: float | None = None,
         clearance: float = 0.0, margin: float = 0.005, tolerance: float | None = 0.0, weight: float = 1.0,
-        name: str | None = None, priority: int = 1,
+        name: str | None = None, priority: int = 1, loss: str = "margin",
     ) -> None:  # fmt: skip
         self.kept = _kept(frame)
         usual = f"Distance of {len(self.kept)} links" if len(self.kept) > 1 else None
         super().__init__(
             clearance=clearance, margin=margin, tolerance=tolerance, weight=weight, name=checked_name(name) or usual,
-            priority=priority,
+            priority=priority, loss=loss,
         )  # fmt: skip
         self.radius = None if radius is None else checked_length(radius, self.name, "radius")
         self.world = others if isinstance(others, World) else None
@@ -274,20 +297,20 @@ class SelfDistance(Apart):
     `body.touching` allows, pairs joined by one joint or welded together, and those in `ignore`; `pairs` lists the rest.
     ignore: pairs of links; or "always", the pairs that are in contact at home or in at least 95 % of 1,000 random postures, which
     no posture would satisfy: covers of neighbours often are (body.with_shapes). `ignored` lists what was left out so.
-    Distances, clearance, margin and tolerance are as in Distance.
+    Distances, clearance, margin, tolerance and loss are as in Distance.
     """
 
     def __init__(
         self, body: Body, links: Iterable[str] | None = None, *,
         ignore: Iterable[tuple[str, str]] | Literal["always"] = (), clearance: float = 0.0, margin: float = 0.005,
-        tolerance: float | None = 0.0, weight: float = 1.0, name: str | None = None, priority: int = 1,
+        tolerance: float | None = 0.0, weight: float = 1.0, name: str | None = None, priority: int = 1, loss: str = "margin",
     ) -> None:  # fmt: skip
         if not isinstance(body, Body):
             raise ProblemError(f"SelfDistance: {shown(body)} is not a body. Give the one whose links keep apart.")
         usual = f"SelfDistance of {body.name}"
         super().__init__(
             clearance=clearance, margin=margin, tolerance=tolerance, weight=weight, name=checked_name(name) or usual,
-            priority=priority,
+            priority=priority, loss=loss,
         )  # fmt: skip
         names = [link.name for link in body.links.values() if link.shapes]
         if links is not None:

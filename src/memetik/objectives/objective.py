@@ -57,12 +57,20 @@ class Packer(Protocol):
     def add(
         self, kind: TermKind, *, tolerance: float | None, frame: int = -1, other: int = -1, rows: int = 0, target: int = 0,
         data: int = 0, count: int = 0, reach: float = 1.0, more_frames: Sequence[int] = (), variables: Sequence[int] = (),
+        residual_only: bool = False,
     ) -> None:  # fmt: skip
         """Add a term of the objective that is packing.
 
         `reach` is the length of the chain [m]: a share of it counts as one in the search, where the kind measures lengths.
         `rows` is how many residuals it has, where the kind does not say. A term that reads more than two frames, or joints
-        by their value, names the rows in `more_frames` and the places in `variables`.
+        by their value, names the rows in `more_frames` and the places in `variables`. With `residual_only` it loses nothing, for
+        an objective that adds its loss apart.
+        """
+
+    def add_loss(self, kind: TermKind, loss: int, **term: Any) -> None:
+        """Add a term that only loses, as `loss` (kernels/terms/records.py) says, and belongs to no report; `term` as for `add`.
+
+        Its tolerance should be None where the objective is a guide, else so large that it is never missed.
         """
 
 

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.kernels.terms.records import CONTACT
+from memetik.kernels.terms.records import CONTACT, HYPERBOLA
 from memetik.problem.blocks import split_residuals
 from memetik.problem.compile import Compiled, is_one_pose, write_row_ranges
 
@@ -17,7 +17,7 @@ def without_contacts(c: Compiled) -> Compiled | None:
 
     Motions and frames that only contacts read are left out, so that it is as quick as if it had never had any.
     """
-    contacts = (c.terms["loss"] == CONTACT) & (c.terms["soft"] == 0)
+    contacts = np.isin(c.terms["loss"], (CONTACT, HYPERBOLA)) & (c.terms["soft"] == 0)
     rest: list[int] = np.flatnonzero(~contacts).tolist()
     if not contacts.any() or c.calls_python or c.terms["soft"][rest].all():
         return None

@@ -22,7 +22,7 @@ from memetik.kernels.problem.record import LIMIT, VARIABLE
 from memetik.kernels.problem.record import Problem as FlatProblem
 from memetik.kernels.terms.function_pointers import JACOBIAN, RESIDUAL
 from memetik.kernels.terms.manipulability import MOTION_DATA
-from memetik.kernels.terms.records import FOLLOWS_START, POINT, ROTATION, TERM, kind_of
+from memetik.kernels.terms.records import FOLLOWS_START, HYPERBOLA, POINT, ROTATION, TERM, kind_of
 from memetik.kernels.terms.springs import SPRING_DATA, SPRING_STIFFNESS
 from memetik.objectives.objective import Objective, Target
 from memetik.problem.balance import balance_weights
@@ -105,16 +105,24 @@ class Compiled:
         return np.asarray(np.unique(order, axis=0, return_inverse=True)[1].ravel(), dtype=np.int64)
 
     @cached_property
+    def weights(self) -> Array:
+        """The weight of the objective of each term; those that leave their loss to a term of its own have it from there."""
+        weights: Array = self.terms["weight"].copy()
+        weights[weights == 0.0] = weights[self.terms["loss"] == HYPERBOLA]
+        return weights
+
+    @cached_property
     def rank_scales(self) -> Array:
         """The scale of each term where only its own rank counts, of which the heaviest has the weight one."""
         heaviest = np.zeros(int(self.ranks.max()) + 1)
-        np.maximum.at(heaviest, self.ranks, self.terms["weight"])
+        np.maximum.at(heaviest, self.ranks, self.weights)
         return np.asarray(self.terms["scale"] / np.sqrt(heaviest[self.ranks]))
 
     @cached_property
     def roomy(self) -> NDArray[np.bool_] | None:
         """Terms with a tolerance that is wide enough to use; None if there are none, or no others."""
-        roomy = (self.terms["soft"] == 0) & (self.terms["tolerance"] * self.terms["scale"] > WIDE)
+        hard = self.terms["soft"] == 0
+        roomy = hard & (np.where(hard, self.terms["tolerance"], 0.0) * self.terms["scale"] > WIDE)
         return roomy if roomy.any() and not roomy.all() else None
 
     @cached_property
@@ -242,6 +250,7 @@ def _pack(packed: TermList, objectives: Sequence[Objective]) -> tuple[slice, ...
         first = len(packed.terms)
         objective.pack(packed)
         owners.append(slice(first, len(packed.terms)))
+    packed.add_losses()
     if not packed.terms:
         raise ProblemError("no objective asks for anything. Add one, for example mk.Position(frame, target).")
     return tuple(owners)

@@ -56,6 +56,7 @@ class TermList:
         self.chains: list[tuple[int, int]] = []  # where the motions of a frame stand, and the row of the frame
         self.objective: Objective | None = None
         self._rows = 0
+        self._losses: list[tuple[Objective | None, TermKind, int, dict[str, Any]]] = []  # what add_loss was given
 
     def frame(self, frame: str | Frame) -> int:
         wanted = self.body.frame(frame)
@@ -115,6 +116,7 @@ class TermList:
     def add(
         self, kind: TermKind, *, tolerance: float | None, frame: int = -1, other: int = -1, rows: int = 0, target: int = 0,
         data: int = 0, count: int = 0, reach: float = 1.0, more_frames: Sequence[int] = (), variables: Sequence[int] = (),
+        residual_only: bool = False, loss_only: int | None = None,
     ) -> None:  # fmt: skip
         assert self.objective is not None
         scale = self.objective.weight**0.5 / (reach / POSITION_GAIN if kind.unit == "m" else 1.0)
@@ -124,8 +126,18 @@ class TermList:
         self.kernels.append((kind.residual, kind.jacobian))
         self.priorities.append(self.objective.priority)
         self.terms.append((
-            0, 0, kind.number, frame, other, self._rows, rows, target, data, count, soft, kind.goal, kind.loss, kind.paired,
-            scale, limit, reach, self.objective.weight,
+            0, 0, kind.number, frame, other, self._rows, rows, target, data, count, soft, kind.goal,
+            kind.loss if loss_only is None else loss_only, kind.paired, scale if loss_only is None else 0.0, limit, reach,
+            0.0 if residual_only else self.objective.weight,
         ))  # fmt: skip
         self.reads.append(([row for row in (frame, other, *more_frames) if row >= 0], variables))
         self._rows += rows
+
+    def add_loss(self, kind: TermKind, loss: int, **term: Any) -> None:
+        self._losses.append((self.objective, kind, loss, term))
+
+    def add_losses(self) -> None:
+        """Add what objectives asked for by `add_loss`, behind all that they are judged by."""
+        for objective, kind, loss, term in self._losses:
+            self.objective = objective
+            self.add(kind, loss_only=loss, **term)

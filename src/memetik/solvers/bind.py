@@ -24,7 +24,7 @@ from memetik.problem.columns import copy_problem
 from memetik.problem.seed import checked_seed
 from memetik.solution import Solution, Status
 from memetik.solution.solution import Errors
-from memetik.solvers.budget import DEFAULT, Budget, checked_budget
+from memetik.solvers.budget import DEFAULT, Budget, checked_budget, refuse_generations
 from memetik.solvers.memetic import Memetic, later_stages
 from memetik.solvers.memetic_plan import memetic_plan
 from memetik.solvers.registry import Solver, answer_of, chosen
@@ -68,7 +68,7 @@ class Step:
     def __init__(self, problem: Problem, objectives: Sequence[Objective], method: Solver, budget: Budget) -> None:
         require_problem(problem, "bind")
         self.problem, self.objectives = problem, _bound(problem, objectives)
-        self.method, self.budget = chosen(method, 0, "bind"), checked_budget(budget, "bind")
+        self.method, self.budget = chosen(method, 0, "bind"), checked_budget(budget, "bind", generations=True)
         self._way = self._ready()
         self._idle = [self._way]  # empty while a step is taken; to take from a list is a single step to all threads
 
@@ -134,6 +134,7 @@ class Step:
         own = _Own(self.problem, self.objectives)
         is_quick = own.problem.compiled.one_pose and type(self.method) is Memetic and self.budget.token is None
         if is_quick and len(own.objectives) == 1 and type(own.objectives[0]) is Pose:
+            refuse_generations(self.budget, "memetic")
             return _PoseWay(own, self.method, self.budget)  # type: ignore[arg-type]
         return _Way(own, self.method, self.budget)
 

@@ -30,7 +30,7 @@ from memetik.kernels.lbfgsb.minimum import FIND_MINIMUM, find_minimum
 from memetik.kernels.memetic.all_solutions import largest_change
 from memetik.kernels.memetic.tracking import SAVED
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS
-from memetik.kernels.terms.records import CONTACT
+from memetik.kernels.terms.records import CONTACT, HYPERBOLA
 from memetik.problem import Problem
 from memetik.problem.compile import Compiled
 from memetik.problem.scratch import Pool, Scratch
@@ -104,8 +104,12 @@ class BioIK(Seeded):
     threads: how many exploit elites at the same time, where that saves time. The answer is the same.
     yielding: guides, and tolerances with room, count less from where the search stands still because of them; without, all
     weights stay, and where a Displacement is all that guides there is no second search without it.
-    The other switches leave out a phase of the algorithm, to see what it is worth. `as_published` chooses what is nearest to
-    the thesis.
+    patience: generations that the solution may stand, all elites exploited to their end, before all is drawn anew; an
+    improvement of less than 1 % is none. 0: eq. 4.23 alone decides, that the solution was not replaced and no elite gains at all.
+    strides: genes of weak effect go further at once in the exploitation, as the first individuals show.
+    whole_turns: a joint whose limits hold a whole turn meets none in the exploitation, since each angle has a copy within them.
+    early_stop: an elite is left alone after eight iterations that gain less than 1 %.
+    The other switches leave out a phase of the algorithm, to see what it is worth. `as_published` chooses what the thesis has.
 
     Takes every objective, any number of tips, any joint. The same seed gives the same answer, bit for bit. An evaluation is
     one placement of the body: an individual, an iteration of L-BFGS-B, or one gene changed for a gradient by differences.
@@ -128,10 +132,14 @@ class BioIK(Seeded):
     momentum: bool = True
     niching: bool = True
     yielding: bool = True
+    patience: int = _at_least(0, 4)
+    strides: bool = True
+    whole_turns: bool = True
+    early_stop: bool = True
 
     @classmethod
     def as_published(cls, problem: Problem, **parameters: Any) -> BioIK:
-        """Bio IK as the thesis has it, as far as there are switches: what differs from the default is said in docs/bio_ik.md.
+        """Bio IK as the thesis has it: what differs from the default is said in docs/bio_ik.md.
 
         problem: what it shall solve, which decides how long an elite is exploited. The thesis exploits it on a thread of its
         own for as long as another breeds the psi - kappa offspring, at 2n + 1 transformations each with n joints. An
@@ -139,9 +147,9 @@ class BioIK(Seeded):
         steps = (psi - kappa) (2n + 1) / (7n + 1), rounded, at least 1.
         parameters: others of `BioIK`, or other values of these.
 
-        Gradients are by differences through the OFKT, and no guide yields. Two things stay as they are here: strides
-        of genes in the exploitation, and that all is drawn anew when elites were exploited to their end and the solution has
-        stood for four generations.
+        Gradients are by differences through the OFKT, all genes go at the same stride and within their limits, elites are
+        exploited for that long whether they gain or not, no guide yields, and all is drawn anew by eq. 4.23 alone. What is
+        counted in steps here is time in the thesis, so that an answer does not depend on the machine.
 
             import memetik as mk
 
@@ -156,7 +164,11 @@ class BioIK(Seeded):
         psi, kappa = cls(**parameters).sizes(compiled)
         n = compiled.active.size
         steps = max(1, round((psi - kappa) * (2 * n + 1) / (7 * n + 1)))
-        return cls(**{"gradient": "ofkt", "ofkt": True, "steps": steps, "yielding": False, **parameters})
+        published = {
+            "gradient": "ofkt", "ofkt": True, "steps": steps, "yielding": False, "patience": 0, "strides": False,
+            "whole_turns": False, "early_stop": False,
+        }  # fmt: skip
+        return cls(**{**published, **parameters})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -165,7 +177,7 @@ class BioIK(Seeded):
 
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
         """The first posture that satisfies every objective, evolved from `start` (the body's home unless given)."""
-        require_task(problem, budget, "bioik")
+        require_task(problem, budget, "bioik", generations=True)
         begin = time.perf_counter()
         plans = problem.compiled.plans
         pool: Pool[BioIKScratch] = plans.get(self) or plans.setdefault(self, Pool(lambda: BioIKScratch(self, problem)))
@@ -178,11 +190,13 @@ class BioIK(Seeded):
         self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT
     ) -> tuple[Solution, History]:
         """The same solution, with every individual on the way to it."""
-        require_task(problem, budget, "bioik")
+        require_task(problem, budget, "bioik", generations=True)
         begin = time.perf_counter()
         c = problem.compiled
         psi, kappa = self.sizes(c)
         generations = 2 + budget.evaluations // max(psi - kappa, 1)
+        if budget.generations is not None:
+            generations = min(generations, 2 * budget.generations + 1)  # after each, all may be drawn anew
         rows = min(generations * psi, budget.evaluations + generations * kappa + psi)
         scratch = BioIKScratch(self, problem, rows)
         solution = self._run(problem, start, budget, scratch, begin)
@@ -198,6 +212,7 @@ class BioIK(Seeded):
     def _run(
         self, problem: Problem, start: ArrayLike | None, budget: Budget, scratch: BioIKScratch, begin: float
     ) -> Solution:
+        scratch.shared.task[0]["generations"] = budget.generations or 0
         with scratch.threads or nullcontext():
             if self.yielding and problem.compiled.only_calm:
                 return self._nearer(problem, start, budget, scratch, begin)
@@ -216,6 +231,10 @@ class BioIK(Seeded):
         left, seconds = budget.evaluations - guided.evaluations, budget.seconds - split_time(begin)[0]
         if not guided.success or left < 1 or seconds <= 0.0:
             return guided
+        if budget.generations is not None:
+            if guided.attempts >= budget.generations:
+                return guided
+            scratch.shared.task[0]["generations"] = budget.generations - guided.attempts
         scratch.shared.task[0]["bare"] = 1
         bare = solve(dataclasses.replace(budget, evaluations=left, seconds=seconds), begin=begin)
         scratch.shared.task[0]["bare"] = 0
@@ -255,7 +274,7 @@ def _settings(solver: BioIK) -> Settings:
 
 def _yields(c: Compiled) -> NDArray[np.bool_]:
     """Terms that pull although they are satisfied: guides, and tolerances with room."""
-    yields: NDArray[np.bool_] = (c.terms["soft"] != 0) | (c.terms["loss"] == CONTACT)
+    yields: NDArray[np.bool_] = (c.terms["soft"] != 0) | np.isin(c.terms["loss"], (CONTACT, HYPERBOLA))
     return yields if c.roomy is None else yields | c.roomy
 
 

@@ -44,7 +44,7 @@ class Evolving(Family):
     patience: int = above_zero(25)
     memetic: bool = False
 
-    search = evolve
+    search, by_generations = evolve, True
     breed: ClassVar[Any]  # the kernel that makes the method (BREED in kernels/evolution/evolve.py)
     fewest: ClassVar[int] = 2  # individuals that the method needs
     usual: ClassVar[tuple[int, int]]  # individuals unless given, and more for each joint

@@ -26,6 +26,7 @@ class Family(Seeded):
     name: ClassVar[str]
     own: ClassVar[Any]  # the record of the method, if it begins with that of the family
     by_values: ClassVar[bool] = False  # whether it changes the three angles of balls instead of turning them
+    by_generations: ClassVar[bool] = False  # whether a budget may count generations
     search: ClassVar[Any]  # the kernel that the family shares (SEARCH in kernels/problem/function_pointers.py)
 
     def make_record(self, c: Compiled) -> Any:
@@ -34,7 +35,7 @@ class Family(Seeded):
 
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
         """The first posture found from `start` (the body's home unless given) that satisfies all, else the nearest to it."""
-        require_task(problem, budget, self.name)
+        require_task(problem, budget, self.name, generations=self.by_generations)
         begin = time.perf_counter()
         c, kind = problem.compiled, type(self)
         pool: Pool[OwnScratch] = c.plans.get(kind) or c.plans.setdefault(
@@ -42,6 +43,8 @@ class Family(Seeded):
         )
         scratch = pool.lease(budget.token)
         table = scratch.table_for(self)
+        if kind.by_generations:
+            scratch.own.evolution.most[0] = budget.generations or 0
         solution = run_in(scratch, problem, start, budget, self.name, kind.search, table, seed=self.seed, begin=begin)
         pool.give_back(scratch)
         return solution

@@ -29,7 +29,7 @@ from memetik.kernels.terms.records import CONTACT
 from memetik.problem.bare import without_contacts
 from memetik.problem.compile import Compiled
 from memetik.problem.scratch import Pool, Scratch
-from memetik.solvers.budget import Budget
+from memetik.solvers.budget import Budget, refuse_generations
 from memetik.solvers.closed_forms import closed_form, no_form
 from memetik.solvers.serial_arm import arm_of
 from memetik.types import Array
@@ -174,6 +174,7 @@ class MemeticScratch(Scratch):
 
     def take_budget(self, budget: Budget) -> None:
         """Work out what the stages may spend; most solves have the budget of the one before."""
+        refuse_generations(budget, "memetic")
         self.budget, self.shares = budget, shares(self.compiled, budget.evaluations)
         self.search, self.seconds = self.shares.search, budget.seconds if budget.seconds < math.inf else 0.0
         self.search_seconds = self.shares.seconds * self.seconds
@@ -194,7 +195,7 @@ class MemeticScratch(Scratch):
         return allocate(
             MemeticArrays, plan.sizes, solve=self.arrays, population=plan.population, arm=plan.arm,
             closed_form=plan.closed_form,
-            ranks=c.ranks, scale=c.rank_scales, unit_scale=c.terms["scale"] / np.sqrt(c.terms["weight"]),
+            ranks=c.ranks, scale=c.rank_scales, unit_scale=c.terms["scale"] / np.sqrt(c.weights),
             only_guides=int(c.only_guides), only_calm=int(c.only_calm), has_levels=int(c.has_levels),
             attempt=0 if c.one_pose else plan.attempt,
             attempt_softly=lasting_address(attempt_softly, ATTEMPT) if plan.relaxes else 0,

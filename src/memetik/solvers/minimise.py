@@ -103,7 +103,7 @@ def minimise(
     body = _sliders(low.size)
     problem = Problem(body, Value(f, low, high, wanted))
     share = np.where(high > low, (first - low) / np.where(high > low, high - low, 1.0), 0.5)
-    allowed = Budget(EVALUATIONS * low.size) if budget is None else checked_budget(budget, "minimise")
+    allowed = Budget(EVALUATIONS * low.size) if budget is None else checked_budget(budget, "minimise", generations=True)
     found = METHODS[method](low.size, seed).solve(problem, np.clip(share, 0.0, 1.0), allowed)
     x = np.clip(low + found.q * (high - low), low, high)
     value = float(f(x))

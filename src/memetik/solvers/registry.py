@@ -166,7 +166,7 @@ def solve(
     if prefer is not False:
         from memetik.solvers.prefer import preferred  # which asks for solutions by this file
 
-        return preferred(problem, start, method, checked_budget(budget), seed, prefer)
+        return preferred(problem, start, method, checked_budget(budget, generations=True), seed, prefer)
     if seed is _ZERO and type(method) is str and method == "memetic":  # other seeds are checked where a solver is made
         return _FLAGSHIP.solve(problem, start, budget)
     require_problem(problem, "solve")

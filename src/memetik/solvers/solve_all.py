@@ -20,7 +20,7 @@ from memetik.kernels.problem.verify import REACHED
 from memetik.problem import Problem, require_problem
 from memetik.problem.seed import checked_seed
 from memetik.solution import Solution
-from memetik.solvers.budget import DEFAULT, Budget, checked_budget
+from memetik.solvers.budget import DEFAULT, Budget, checked_budget, refuse_generations
 from memetik.solvers.memetic import Memetic
 from memetik.solvers.memetic_plan import memetic_plan
 from memetik.solvers.registry import Solver, answer_of, chosen
@@ -61,11 +61,12 @@ def solve_all(
     distinct = real_number(distinct, ProblemError, "solve_all: distinct")
     if not distinct > 0.0:
         raise ProblemError(f"solve_all: distinct is {distinct}; it must be above zero [rad or m].")
-    seed, budget = checked_seed(seed), checked_budget(budget)
+    seed, budget = checked_seed(seed), checked_budget(budget, "solve_all", generations=True)
     solver = chosen(method, seed, "solve_all")
     begin = time.perf_counter()
     origin = problem.start(start)
     if isinstance(solver, Memetic):
+        refuse_generations(budget, "memetic")
         return _gathered(problem, origin, solver.seed, budget, count, distinct, patience, begin)
     if callable(every := getattr(solver, "solve_all", None)):
         found = _unlike(every(problem, origin, budget), distinct)
@@ -114,7 +115,8 @@ def _repeated(
         seconds = budget.seconds - split_time(begin)[0]
         if seconds <= 0.0:
             break
-        share = dataclasses.replace(budget, evaluations=min(left, DEFAULT.evaluations), seconds=seconds)
+        most = left if budget.generations is not None else min(left, DEFAULT.evaluations)
+        share = dataclasses.replace(budget, evaluations=most, seconds=seconds)
         solution = _seen_from(origin, answer_of(_with_next_seed(solver, attempt), problem, q, share))
         attempt, idle, left = attempt + 1, idle + 1, left - max(solution.evaluations, 1)
         if solution.success and _is_new(solution, found, distinct):

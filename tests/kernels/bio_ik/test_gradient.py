@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from memetik.geometry import random_rotation, transform
-from memetik.objectives import Custom, Ground, LookAt, Pose, Position, Projection
+from memetik.objectives import Custom, Distance, Ground, LookAt, Pose, Position, Projection
 from memetik.problem import Problem
 from memetik.solvers.bio_ik import GRADIENTS, LOSSES
 from tests.conftest import COMPILED
@@ -54,6 +54,18 @@ def test_the_chain_rule_for_every_objective(name, k):
             assert_allclose(gradient, expected, atol=2e-5 * max(1.0, np.abs(expected).max()))
             checked += 1
     assert checked or name in ("Distance", "SelfDistance")
+
+
+@pytest.mark.parametrize("gradient", GRADIENTS)
+def test_the_published_loss_of_distances(gradient, rng):
+    body = serial_arm(4, rng)
+    q = body.sample(rng)
+    keep = Distance("link4", rng.normal(size=(3, 3)) + 2.0, radius=0.1, loss="published", weight=0.5)
+    evolution = Evolution(Problem(body, [keep, Position("link3", (0.1, 0.2, 0.3))]), gradient=gradient)
+    fitness, found = evolution.gradient(q[evolution.active])
+    expected = central_differences(evolution, q[evolution.active])
+    assert math.isfinite(fitness) and np.abs(expected).max() > 1e-3
+    assert_allclose(found, expected, atol=1e-5)
 
 
 def problem_with_all(rng):

@@ -10,7 +10,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from memetik.geometry import random_rotation, transform
 from memetik.kernels.problem.evaluate import measure, place
-from memetik.kernels.problem.losses import average, distance_loss, position_loss, term_loss, write_losses
+from memetik.kernels.problem.losses import (
+    average,
+    distance_loss,
+    position_loss,
+    published_distance_loss,
+    term_loss,
+    write_losses,
+)
 from memetik.objectives import (
     Direction,
     Displacement,
@@ -104,6 +111,29 @@ def test_distance_follows_equation_4_7(arm):
         assert fitness == found[0]
     assert_allclose(distance_loss(1e-6, 0.05), 1e-6, rtol=1e-4)  # slopes like the shortfall where it begins
     assert distance_loss(0.0, 0.0) == 0.0
+
+
+def test_distance_can_follow_equation_4_7_as_published(arm):
+    """Every pair counts at any distance, however many there are; what is judged is the same as with the margin."""
+    body, q, tip = arm
+    centre = kinematics.pose(body, tip, q)[:3, 3]
+    for clearance in (0.0, 0.004):
+        for gaps in ([0.03], [0.01, 0.02, 3.0], [0.2, 0.05], [-0.01, 0.02], [0.0], [0.1 + 0.01 * k for k in range(40)]):
+            others = [[*(centre + np.array([0.0, 0.0, 0.15 + gap + clearance])), 0.05] for gap in gaps]
+            keep = Distance(
+                tip, np.array(others), radius=0.1, margin=0.05, clearance=clearance, loss="published", weight=0.3
+            )
+            found, fitness = losses_of(Problem(body, keep), q)
+            expected = sum(losses.published_distance(gap) for gap in gaps)
+            if min(gaps) == 0.0:  # rounding decides; the loss is beyond all others either way
+                assert found[1] > 1e10
+                continue
+            assert_allclose(found[1], expected, rtol=1e-9)
+            if min(gaps) > 0.0:
+                assert_allclose(fitness, math.sqrt(0.3 * expected**2 / 2.0), rtol=1e-9)
+            else:
+                assert found[0] == found[1] == math.inf
+    assert published_distance_loss(99.75, 100.0) == 4.0 and published_distance_loss(100.0, 100.0) == math.inf
 
 
 def test_displacement_and_joint_value_follow_equations_4_8_and_4_9(arm, rng):

@@ -38,11 +38,11 @@ def populate(variables, settings, own, x, offspring, shared, run, scratch):
 
 @jit_part
 def survey(variables, settings, own, genes, shared, run, scratch):
-    """Find the strides of genes from the gradients at some individuals of the population (exploit.py)."""
+    """Find the strides of genes from the gradients at some individuals of the population (exploit.py); one unless wanted."""
     squares, n = shared.stride, genes.shape[1]  # of the effects
     for k in range(n):
         squares[k] = 0.0
-    for i in range(min(SAMPLES, genes.shape[0])):
+    for i in range(min(SAMPLES, genes.shape[0]) if settings.strides else 0):
         if scratch.tally[0].spent + 1 + n > run.most or over(run, scratch):
             break
         call_look(settings.look, own, shared.given, genes[i], 1)
@@ -50,7 +50,7 @@ def survey(variables, settings, own, genes, shared, run, scratch):
             slope = scratch.gradient[k]
             if slope * slope < 1e300:  # neither infinite nor no number
                 squares[k] += slope * slope
-    write_strides(variables, shared.stride, shared.lower, shared.upper)
+    write_strides(variables, settings.whole_turns, shared.stride, shared.lower, shared.upper)
 
 
 @jit_part

@@ -21,7 +21,7 @@ from memetik.kernels.math.vector import dot
 from memetik.kernels.problem.losses import measured_loss, residual_length
 from memetik.kernels.terms.distance import DISTANCE_MARGIN
 from memetik.kernels.terms.function_pointers import call_jacobian
-from memetik.kernels.terms.records import CONTACT, POSITION_LOSS
+from memetik.kernels.terms.records import CONTACT, HYPERBOLA, POSITION_LOSS
 from memetik.kernels.terms.springs import (
     SPRING_BALL,
     SPRING_DATA,
@@ -60,10 +60,11 @@ def write_slopes(terms, squared, weights, fitness, losses, slopes):
 @jit_part
 def spread_slope(term, slope, data, world, residual, by_residual):
     """Turn the slope by the loss of a term into slopes by its residuals. A projection loses as a position does (4.11)."""
-    if term.loss == CONTACT:
+    if term.loss == CONTACT or term.loss == HYPERBOLA:
         margin = data[term.numbers + DISTANCE_MARGIN]
+        unit = margin if term.loss == CONTACT else 1.0
         for i in range(term.row, term.row + term.rows):
-            near = margin / (margin - residual[i]) if residual[i] < margin else 0.0
+            near = unit / (margin - residual[i]) if residual[i] < margin else 0.0
             by_residual[i] = slope * near * near if residual[i] > 0.0 else 0.0
         return
     length = residual_length(term, residual)

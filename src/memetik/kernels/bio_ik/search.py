@@ -37,16 +37,16 @@ from memetik.kernels.compiler.random import seed_stream
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, remember
 
 NONE = np.int64(0)  # whatever is given a plain 0, Numba compiles once more for it
-STANDING = 0.01  # a fitness that improves by less than this share stands still
-# Generations that the solution may stand before all is drawn anew. Eq. 4.23 waits until no elite gains any more; but where
-# each is exploited to its end at once, a new one always gains, if only to end where others have.
-PATIENCE = 4
+# A fitness that improves by less than this share stands still. Eq. 4.23 waits until no elite gains anything; but where each is
+# exploited to its end at once, a new one always gains, if only to end where others have. So it is the number of generations
+# that the solution has stood that counts then (settings.patience).
+STANDING = 0.01
 
 
 @jit
-def gains(after, before):
-    """Whether a fitness has improved by more than what counts as standing still."""
-    return after < (1.0 - STANDING) * before
+def gains(after, before, standing):
+    """Whether a fitness has improved by more than a share of what it was."""
+    return after < (1.0 - standing) * before
 
 
 @jit_part
@@ -61,11 +61,12 @@ def rank(terms, squared, shared, population):
 
 
 @jit_part
-def any_elite_gains(terms, squared, shared, population, offspring, count):
+def any_elite_gains(terms, settings, shared, population, offspring, count, standing):
     """Whether exploitation made some of the first `count` elites fitter, the second condition of eq. 4.23."""
+    squared = settings.squared
     for e in range(count):
         before = combine(terms, squared, shared.given, population.losses[shared.elites[e]])
-        if gains(combine(terms, squared, shared.given, offspring.losses[e]), before):
+        if gains(combine(terms, squared, shared.given, offspring.losses[e]), before, standing):
             return True
     return False
 
@@ -136,6 +137,7 @@ def search(problem, run, own, work):
     terms, variables, squared, x, outcome = problem.terms, problem.variables, settings.squared, work.x, run.outcome
     population, offspring, task, tally = shared.first, shared.second, shared.task[0], scratch.tally[0]
     psi, kappa = shared.order.size, shared.elites.size
+    standing = STANDING if settings.patience > 0 else 0.0
     blocks, yields = begin(terms, shared, worker.record, scratch)
     generation, best = NONE, math.inf  # best: the fitness of the solution x*
     anew, count, stood = True, 0, 0  # stood: generations in which the solution was not replaced
@@ -153,7 +155,8 @@ def search(problem, run, own, work):
             allowance = (run.most - tally.spent - (psi - kappa)) // kappa
             task.seed, task.stream = run.seed, stream + psi + 1
             elites = exploit_elites(own, settings, population, offspring, shared, generation, allowance, run, scratch)
-            gained, count = any_elite_gains(terms, squared, shared, population, offspring, elites), elites
+            gained = any_elite_gains(terms, settings, shared, population, offspring, elites, standing)
+            count = elites
             if tally.satisfied == 0:
                 count = breed(variables, settings, own, population, offspring, shared, stream + 1, run, scratch)
         task.living = 1 - task.living  # eq. 4.15: elites and offspring are the next generation
@@ -168,9 +171,9 @@ def search(problem, run, own, work):
         if generation == 0 and settings.exploitation:
             survey(variables, settings, own, population.genes, shared, run, scratch)
         generation += 1
-        if over(run, scratch):
+        if over(run, scratch) or 0 < task.generations <= outcome[ATTEMPTS]:
             return
-        stands = not anew and not gains(best, before)
+        stands = not anew and not gains(best, before, standing)
         if stands and not blocks:
             return
         if stands and yields and tally.spent + 1 < run.most:
@@ -182,4 +185,4 @@ def search(problem, run, own, work):
             stood = 0
         elif every_elite_ended(shared.ended):
             stood += 1
-        anew = ((stands and not gained) or stood == PATIENCE) and settings.wipe_out  # eq. 4.23
+        anew = ((stands and not gained) or 0 < settings.patience <= stood) and settings.wipe_out  # eq. 4.23

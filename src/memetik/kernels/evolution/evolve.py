@@ -12,7 +12,7 @@ from numba.core import types
 from memetik.kernels.compiler.function_pointers import caller
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.compiler.random import seed_stream
-from memetik.kernels.compiler.record import Array, floats, reader
+from memetik.kernels.compiler.record import Array, floats, integers, reader
 from memetik.kernels.evolution.fitness import appraise
 from memetik.kernels.lbfgsb.search import Descents
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS
@@ -42,6 +42,7 @@ class EvolutionRecord(NamedTuple):
     blocks: bool  # some term can be missed
     by_spread: bool  # how progress is measured
     learn: int  # address of the local search (SEARCH) of a memetic method, else 0
+    most: Array = integers(1)  # generations that the budget allows, 0 for any number
     genes: Array = floats("population", "variables")  # individuals as rows
     fitness: Array = floats("population")
 
@@ -116,7 +117,7 @@ def learn(problem, run, evolution, best, ease, own, work):
 def evolve(problem, run, own, work):
     """The search (SEARCH in problem/function_pointers.py) of all methods. Where nothing can be missed, nothing fades."""
     evolution = read_evolution(own)
-    genes, fitness = evolution.genes, evolution.fitness
+    genes, fitness, bred = evolution.genes, evolution.fitness, 0
     while not populate(problem, run, genes, fitness, work):
         record, waited, ease, generation = math.inf, 0, 1.0, 0
         learnt = math.inf  # the fitness of whoever learnt last
@@ -136,5 +137,8 @@ def evolve(problem, run, own, work):
                     if learn(problem, run, evolution, best, ease, own, work):
                         return
                     learnt = fitness[best]
+            bred += 1
+            if bred == evolution.most[0]:
+                return
         if not evolution.blocks:
             return

@@ -10,7 +10,7 @@ from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.problem.evaluate import place
 from memetik.kernels.terms.distance import DISTANCE_MARGIN
 from memetik.kernels.terms.function_pointers import call_residual
-from memetik.kernels.terms.records import CONTACT, POSITION_LOSS
+from memetik.kernels.terms.records import CONTACT, HYPERBOLA, POSITION_LOSS
 from memetik.kernels.terms.springs import springs_error
 
 
@@ -50,6 +50,12 @@ def distance_loss(shortfall, margin):
 
 
 @jit
+def published_distance_loss(shortfall, margin):
+    """Eq. 4.7 as it stands, 1 / (d - r) for the gap d - r = margin - shortfall [m], infinite where there is none."""
+    return 1.0 / (margin - shortfall) if shortfall < margin else math.inf
+
+
+@jit
 def term_loss(term, data, world, x, residual):
     """The loss of one term, from its residuals, which have been computed for this posture.
 
@@ -64,6 +70,11 @@ def term_loss(term, data, world, x, residual):
         total = 0.0
         for i in range(term.row, term.row + term.rows):
             total += distance_loss(residual[i], data[term.numbers + DISTANCE_MARGIN])
+        return total
+    if term.loss == HYPERBOLA:
+        total = 0.0
+        for i in range(term.row, term.row + term.rows):
+            total += published_distance_loss(residual[i], data[term.numbers + DISTANCE_MARGIN])
         return total
     length = residual_length(term, residual)
     if term.loss == POSITION_LOSS:

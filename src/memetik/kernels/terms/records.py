@@ -38,8 +38,9 @@ FROM_KIND = ("residual", "jacobian", "goal", "loss", "paired")  # fields that th
 # those of pose.py, the data of DIRECTION those of aim.py.
 NO_GOAL, POINT, ROTATION, DIRECTION = 0, 1, 2, 3
 # What a term loses (problem/losses.py): the length of its residual, that as a position does, or a hyperbola up to contact,
-# where the first of its numbers is a margin that the residual counts and the error does not.
-LENGTH, POSITION_LOSS, CONTACT = 0, 1, 2
+# where the first of its numbers is a margin that the residual counts and the error does not; that hyperbola shifted to be zero
+# from the margin on (CONTACT), or as the thesis has it.
+LENGTH, POSITION_LOSS, CONTACT, HYPERBOLA = 0, 1, 2, 3
 
 # `other` of springs that rest where the solve starts.
 FOLLOWS_START = -2
