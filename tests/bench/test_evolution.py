@@ -43,11 +43,13 @@ def test_losses_are_compared_with_the_parameters_of_the_table(tmp_path, monkeypa
     monkeypatch.setattr(losses, "BUDGET", Budget(seconds=0.5))  # no deadline that a busy machine could miss
     losses.run(tmp_path, count=4, setups=(SETUPS[1], SETUPS[4]))
     rows, remarks = saved(tmp_path, "losses")
-    assert [(row["individuals"], row["elites"], row["loss"]) for row in rows] == [
-        (75, 2, "root mean square"), (75, 2, "mean"), (130, 3, "root mean square"), (130, 3, "mean"),
+    assert [(row["individuals"], row["elites"], row["variant"], row["loss"]) for row in rows] == [
+        (*sizes, variant, loss)
+        for sizes in ((75, 2), (130, 3)) for variant in ("default", "as published") for loss in ("root mean square", "mean")
     ]  # fmt: skip
     assert rows[0]["solved [%]"] == 100.0
-    assert [row["published mean [ms]"] for row in rows] == [0.63, 1.48, 2.67, 6.53]
+    assert [row["published mean [ms]"] for row in rows] == 2 * [0.63, 1.48] + 2 * [2.67, 6.53]
+    assert any("As published, with the root mean square" in remark for remark in remarks)
     assert any("Root mean square: fewer solved" in remark for remark in remarks)
     assert (tmp_path / "losses.svg").exists()
 
@@ -101,12 +103,19 @@ def test_the_cost_of_a_generation(tmp_path):
     assert (tmp_path / "cost.png").exists()
 
 
+def full_evaluations(rows):
+    """What the default spends, which two tables have."""
+    return next(row["evaluations"] for row in rows if row["without"] == "nothing" and row["steps"] == 300)
+
+
 def test_exploitation_is_worth_most(tmp_path, monkeypatch):
     monkeypatch.setattr(ablation, "EVALUATIONS", 2_000)
     ablation.run(tmp_path, count=4, only=ablation.cases()[:1])
     rows, remarks = saved(tmp_path, "ablation")
-    assert [row["without"] for row in rows] == 2 * ["nothing", *ablation.PHASES]
-    assert [row["steps"] for row in rows] == 5 * [300] + 5 * [ablation.SHORT]
+    assert [row["without"] for row in rows[:10]] == 2 * ["nothing", *ablation.PHASES]
+    assert [row["steps"] for row in rows[:10]] == 5 * [300] + 5 * [ablation.SHORT]
+    assert [row["without"] for row in rows[10:]] == ["nothing", *ablation.DEVIATIONS, ablation.STEPS, ablation.ALL]
+    assert rows[10]["evaluations"] == full_evaluations(rows) and "as published" in remarks[-1]
     full, without = rows[:2]
     assert full["solved [%]"] > without["solved [%]"]
     assert without["times as many"] == without["evaluations"] / full["evaluations"] > 2.0

@@ -7,6 +7,7 @@ import pytest
 
 from memetik.bench.thesis import grasps, hand
 from memetik.errors import FormatError
+from memetik.geometry import to_quaternion
 from memetik.solvers import Budget
 
 
@@ -44,6 +45,37 @@ def test_recorded_grasps_are_read_in_any_order(body, tmp_path):
     path.write_text(json.dumps({"tip_links": links, "postures": [{"tips": tips}]}))
     read = grasps.recorded_grasps(body, path)
     np.testing.assert_allclose(read.poses[0, :, :3, 3], [at[tip][:3, 3] for tip in grasps.TIPS], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "numbers"),
+    [("json", 3), ("json", 7), ("json", 16), ("npz", 3), ("npz", 7), ("npz", 16), ("csv", 3), ("csv", 7)],
+)
+def test_recorded_grasps_may_be_poses(body, tmp_path, kind, numbers):
+    """Places, places with quaternions, and matrices, from each kind of file; links in another order, and one more."""
+    at = body.forward(grasps.draw_postures(body, 1)[0])
+    palm_from_world, world_from_palm = np.linalg.inv(at[grasps.PALM]), body.forward(body.home)[grasps.PALM]
+    links = [*sorted(grasps.TIPS), "another"]
+    poses = [palm_from_world @ at[link] if link in at else np.eye(4) for link in links]
+    tips = [
+        pose.tolist() if numbers == 16 else [*pose[:3, 3], *(to_quaternion(pose[:3, :3]) if numbers == 7 else ())]
+        for pose in poses
+    ]
+    path = tmp_path / f"mine.{kind}"
+    if kind == "json":
+        path.write_text(json.dumps({"tip_links": links, "postures": [{"tips": np.array(tips).tolist()}] * 2}))
+    elif kind == "npz":
+        np.savez(path, tip_links=links, poses=np.array([tips, tips]))
+    else:
+        columns = ["x", "y", "z", "qw", "qx", "qy", "qz"][:numbers]
+        rows = [[k, link, *tip] for k in range(2) for link, tip in zip(links, tips, strict=True)]
+        path.write_text("\n".join(",".join(map(str, row)) for row in [["posture", "link", *columns], *rows]))
+    read = grasps.recorded_grasps(body, path)
+    assert read.oriented == (numbers > 3) and read.poses.shape == (2, 5, 4, 4)
+    expected = world_from_palm @ palm_from_world @ np.array([at[tip] for tip in grasps.TIPS])
+    np.testing.assert_allclose(read.poses[1, :, :3, 3], expected[:, :3, 3], atol=1e-9)
+    if read.oriented:
+        np.testing.assert_allclose(read.poses[1], expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"tip_links": [], "postures": []}', "{}"])

@@ -58,3 +58,20 @@ def test_a_step_outside_the_limits_is_infinitely_wrong():
     path[1] += 10.0
     outcome = manipulation._judge(scene, Path("broken", path, 1.0))
     assert np.isfinite(outcome.position[0]).all() and np.isinf(outcome.position[1]).all()
+
+
+def test_recorded_paths_of_fingertips_are_followed(tmp_path):
+    """The scene's own path, written as poses in the frame of the palm, comes back as it was; places take the grasp's turns."""
+    scene = manipulation.capsule_on_iiwa(6)
+    palm_from_world = np.linalg.inv(scene.body.forward(scene.start)["rh_palm"])
+    poses = palm_from_world @ scene.poses
+    for numbers, oriented in ((poses, True), (poses[..., :3, 3], False)):
+        path = tmp_path / "mine.npz"
+        np.savez(path, tip_links=list(scene.tips), poses=numbers)
+        found = manipulation.recorded(scene, path)
+        np.testing.assert_allclose(found.poses[..., :3, 3], scene.poses[..., :3, 3], atol=1e-9)
+        assert found.label == "mine, iiwa" and found.turn.shape == (len(poses), 3)
+        assert np.allclose(found.poses, scene.poses, atol=1e-9) == oriented
+        at = scene.body.forward(found.start)
+        for k, tip in enumerate(scene.tips):
+            assert np.linalg.norm(at[tip][:3, 3] - found.poses[0, k, :3, 3]) < 1e-5

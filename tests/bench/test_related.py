@@ -13,6 +13,7 @@ def test_every_case_is_there_and_has_what_was_published():
     assert rows["Table 3.3", "chain of 180", "pso"] == "37.03 s"
     assert sum(of == "Table 5.3" for of, _, _ in rows) == 15 and sum(of == "Fig. 5.7" for of, _, _ in rows) == 24
     assert {name for of, _, name in rows if of == "Fig. 3.2"} == {"transpose", "dls", "svd_dls"}
+    assert {name for of, _, name in rows if of == "Fig. 3.4"} == {"de", "de, memetic"}
 
 
 def test_it_measures_and_saves(tmp_path):

@@ -31,6 +31,8 @@ _EXPERIMENTS = {
     "thesis.manipulation": "a cube and a capsule turned in the hand (Fig. 5.14 and 5.15 of the thesis)",
     "thesis.obstacles": "reaching around a ball and into a box (Fig. 5.16 and 5.17 of the thesis)",
     "thesis.trajectories": "smooth motion of whole bodies, also around a ball (Fig. 5.20 and 5.21 of the thesis)",
+    "thesis.terrain": "feet of a runner placed on hills (Fig. 5.24 and 5.25 of the thesis)",
+    "thesis.applications": "a welder over a surface, chords on a guitar (Fig. 5.34 and 5.35 of the thesis)",
     "claims.tracking": "paths of poses: cost and largest change of a step, against the least possible",
     "claims.servo": "a servo at 1 kHz beside pink and mink: the cost of a tick, and the edge of the workspace",
     "claims.retarget": "motions of people on a robot, beside the scheme of GMR",

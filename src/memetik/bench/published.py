@@ -106,10 +106,7 @@ _THESIS = (
     Published("thesis", "Table 3.1", "KDL on five arms", ("arms",)),
     Published("thesis", "Table 3.2", "TRAC-IK on five arms", ("arms",)),
     Published("thesis", "Fig. 3.3", "CCD and FABRIK on 10 joints", ("chains",)),
-    Published(
-        "thesis", "Fig. 3.4", "differential evolution, plain and memetic", ("serial",),
-        missing="serial has plain DE; the memetic one is `mk.DE(memetic=True)`, in no table yet",
-    ),
+    Published("thesis", "Fig. 3.4", "differential evolution, plain and memetic", ("related",)),
     Published("thesis", "Table 3.3", "particle swarms on 30 to 180 joints", ("related",)),
     Published("thesis", "Fig. 4.1 to 4.2", "the algorithm as a whole", nothing=_DIAGRAM, see="docs/bio_ik.md"),
     Published("thesis", "Table 4.1", "symbols", nothing="definitions"),
@@ -136,8 +133,7 @@ _THESIS = (
     Published("thesis", "Fig. 5.11", "the joints of the Shadow hand", nothing=_DIAGRAM, see="memetik show shadow_hand"),
     Published(
         "thesis", "Fig. 5.12 to 5.13", "444 recorded grasps", ("hand",),
-        missing="the recordings are not public: grasps drawn by rule stand in for them; --data takes positions of fingertips, "
-        "not poses",
+        missing="the recordings are not public: grasps drawn by rule stand in for them, and --data takes your own",
     ),
     Published("thesis", "Fig. 5.14 to 5.15", "a cube and a capsule turned in the hand", ("manipulation",)),
     Published("thesis", "Fig. 5.16 to 5.17", "around a ball, into a box", ("obstacles",)),
@@ -149,30 +145,25 @@ _THESIS = (
     Published("thesis", "Fig. 5.22", "keyframes of a kick and a run", nothing=_LOOKED_AT, see="examples/23_keyframes.py"),
     Published("thesis", "Fig. 5.23", "a wolf's walk edited", nothing=_LOOKED_AT, see="examples/24_edit_a_walk.py"),
     Published(
-        "thesis", "Fig. 5.24 to 5.25", "feet placed on terrain, 1 ms a frame",
-        missing="no experiment; the example prints its time a frame", see="examples/25_foot_placement.py",
+        "thesis", "Fig. 5.24 to 5.25", "feet placed on terrain, 1 ms a frame", ("terrain",),
+        see="examples/25_foot_placement.py",
     ),
-    Published(
-        "thesis", "Fig. 5.26 to 5.28", "landscape and postures of Valkyrie after an evolution", ("landscapes",),
-        missing="landscapes has wrists and feet, not the gaze",
-    ),
+    Published("thesis", "Fig. 5.26 to 5.28", "landscape and postures of Valkyrie after an evolution", ("landscapes",)),
     Published("thesis", "Fig. 5.29 to 5.32", "histories of evolutions, joint by joint", ("landscapes",)),
     Published(
         "thesis", "Fig. 5.33", "posing characters for photographs",
         nothing="an application in virtual reality, used by people", see="docs/studio.md",
     ),
     Published(
-        "thesis", "Fig. 5.34", "a welding robot simulated in virtual reality",
-        nothing="an application in virtual reality, used by people",
-        missing="no scene of the welder is here", see="examples/11_follow_a_path.py",
+        "thesis", "Fig. 5.34", "a welding robot simulated in virtual reality", ("applications",),
+        missing="the seam is ours; what people did with the program is not measurable",
     ),
     Published(
-        "thesis", "Fig. 5.35", "chords on a guitar", nothing="a teaching program whose postures are not public",
-        missing="no scene of a hand on a fretboard is here",
+        "thesis", "Fig. 5.35", "chords on a guitar", ("applications",),
+        missing="the postures of the program are not public: six chords by their frets stand in for them",
     ),
     Published(
         "thesis", "Fig. 5.36", "posture training in augmented reality", nothing="a study with people and a haptic device",
-        missing="no scene of it is here",
     ),
 )  # fmt: skip
 

@@ -2,7 +2,8 @@
 
 The figure has bars without numbers; its text says that exploitation contributes most. Here exploitation runs until an elite
 gains nothing, so that on the bodies of the figure little is left for the others to do. The same is measured with exploitation
-cut to a few iterations, and on two arms.
+cut to a few iterations, and on two arms. Last, each thing that the default does differently from the thesis is undone in turn,
+and all of them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,16 @@ from memetik.bench.thesis.valkyrie import SETUPS, TASK, body_of, objectives_of
 
 PHASES = ("exploitation", "adoption", "wipe_out", "weight_interpolation")
 SHORT = 10  # iterations
+# What the default does differently, and what undoes it.
+DEVIATIONS: dict[str, dict[str, Any]] = {
+    "strides": {"strides": False},
+    "whole turns": {"whole_turns": False},
+    "early stop": {"early_stop": False},
+    "patience": {"patience": 0},
+    "yielding": {"yielding": False},
+    "exact gradient": {"gradient": "ofkt", "ofkt": True},
+}
+STEPS, ALL, UNDONE = "exploitation to the end", "all: as published", "undone"
 EVALUATIONS = 10_000
 ARM_TIMES = 10
 
@@ -60,21 +71,39 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Se
         "in a generation; one phase left out at a time. Every variant gets the same queries. Solved: forward kinematics finds "
         "every objective within tolerance and every joint within its limits. Evaluations: the mean over all queries, those "
         "unsolved with all they were given. Contribution: by how many evaluations more it takes without the phase, as a "
-        "share of the sum over all phases; none where it takes fewer.",
+        "share of the sum over all phases; none where it takes fewer. Undone: the default with one of its deviations from the "
+        "thesis undone, and with all (mk.BioIK.as_published). An evaluation is a placement of the body, whole or in part, so "
+        "a gradient by differences takes one for each joint.",
     )
     for case in only or cases():
         for steps in (mk.BioIK.steps, SHORT):
             report.rows += _measure(case, steps, count * case.times)
+        report.rows += _undo(case, count * case.times)
     report.remarks += verdict(report.rows)
     return report.publish(folder, lambda: _plot(report))
 
 
 def _measure(case: Case, steps: int, count: int) -> list[Row]:
-    problem = mk.Problem(case.body, case.objectives)
     off: list[dict[str, Any]] = [{}, *({phase: False} for phase in PHASES)]
+    solvers = [mk.BioIK(steps=steps, **switches) for switches in off]
+    return _compare(case, steps, dict(zip(("nothing", *PHASES), solvers, strict=True)), count)
+
+
+def _undo(case: Case, count: int) -> list[Row]:
+    published = mk.BioIK.as_published(mk.Problem(case.body, case.objectives))
+    solvers = {
+        "nothing": mk.BioIK(), **{name: mk.BioIK(**switches) for name, switches in DEVIATIONS.items()},
+        STEPS: mk.BioIK(steps=published.steps), ALL: published,
+    }  # fmt: skip
+    return _compare(case, UNDONE, solvers, count)
+
+
+def _compare(case: Case, steps: int | str, solvers: dict[str, mk.BioIK], count: int) -> list[Row]:
+    """A row for each; the first has everything."""
+    problem = mk.Problem(case.body, case.objectives)
     budget = mk.Budget(evaluations=EVALUATIONS)
     tallies = race(
-        [ask(problem, mk.BioIK(steps=steps, **switches), budget) for switches in off],
+        [ask(problem, solver, budget) for solver in solvers.values()],
         draw_many(case.body, case.objectives, count), f"{case.label}, {steps} steps",
         turn=1, judge=right(case.body, case.objectives, TASK),
     )  # fmt: skip
@@ -87,18 +116,19 @@ def _measure(case: Case, steps: int, count: int) -> list[Row]:
             "steps": steps,
             "without": name,
             **tally.solved(),
+            "mean [us]": 1e6 * float(np.mean(tally.seconds)),
             "evaluations": float(spent[k]),
             "times as many": float(spent[k] / spent[0]),
             "contribution [%]": 100.0 * float(more[k]) / sum(more) if sum(more) > 0.0 else 0.0,
         }
-        for k, (name, tally) in enumerate(zip(("nothing", *PHASES), tallies, strict=True))
+        for k, (name, tally) in enumerate(zip(solvers, tallies, strict=True))
     ]
 
 
 def verdict(rows: Sequence[Row]) -> list[str]:
     """Which phase contributes most, and which contribute nothing."""
     remarks = []
-    for body, steps in dict.fromkeys((row["body"], row["steps"]) for row in rows):
+    for body, steps in _groups(rows):
         _, *mine = select(rows, body=body, steps=steps)
         most = max(mine, key=lambda row: row["times as many"])
         idle = [row["without"] for row in mine if row["times as many"] <= 1.0]
@@ -106,12 +136,21 @@ def verdict(rows: Sequence[Row]) -> list[str]:
             f"{body}, {steps} iterations: most by {most['without']}, {most['times as many']:.3g} times the evaluations "
             f"without it; published: exploitation. {'Nothing is gained here by ' + ', '.join(idle) + '.' if idle else ''}".strip()
         )
+    for body in distinct(rows, "body"):
+        told = [f"{row['without']} {row['times as many']:.3g}" for row in select(rows, body=body, steps=UNDONE)[1:]]
+        if told:
+            remarks.append(f"{body}, times the evaluations with a deviation from the thesis undone: {', '.join(told)}.")
     return remarks
+
+
+def _groups(rows: Sequence[Row]) -> list[tuple[str, int]]:
+    """Bodies and lengths of the exploitation that phases were left out with."""
+    return list(dict.fromkeys((row["body"], row["steps"]) for row in rows if row["steps"] != UNDONE))
 
 
 def _plot(report: Report) -> Any:
     """Exploitation apart from the others, whose shares would be lost beside it; pale where it is cut."""
-    groups = list(dict.fromkeys((row["body"], row["steps"]) for row in report.rows))
+    groups = _groups(report.rows)
     bodies = distinct(report.rows, "body")
     ratios = {(row["body"], row["steps"], row["without"]): row["times as many"] for row in report.rows}
     figure, panels = subplots(1, 2, figsize=(9, 4), width_ratios=(1, 2.4))

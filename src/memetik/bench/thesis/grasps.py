@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import memetik as mk
+from memetik.geometry import as_transform
 from memetik.types import Array
 
 PALM = "rh_palm"
@@ -72,26 +75,69 @@ def foreign_grasps(body: mk.Body, count: int) -> Grasps:
 
 
 def recorded_grasps(body: mk.Body, path: Path) -> Grasps:
-    """Fingertip positions from a JSON file.
+    """Fingertip poses or positions from a file, as `read_tips` has it."""
+    poses, oriented = read_tips(path, TIPS)
+    world = body.forward(body.home)[PALM] @ poses
+    if not oriented:
+        world[..., :3, :3] = np.eye(3)
+    return Grasps(f"{path.stem}, {'full poses' if oriented else 'positions'}", world, oriented, reachable=False)
 
-    {"tip_links": [five links], "postures": [{"tips": [[x, y, z] of each link, in metres in the frame of rh_palm]}, ...]}
+
+def read_tips(path: Path, tips: Sequence[str]) -> tuple[Array, bool]:
+    """Recorded fingertips (postures, tips, 4, 4) in the frame of rh_palm, and whether they have orientations.
+
+    A tip is three numbers x, y, z [m], seven with a quaternion w, x, y, z, or a matrix of 4 x 4.
+    .json: {"tip_links": [links in any order], "postures": [{"tips": [a tip for each link]}, ...]}
+    .npz: tip_links, and poses of postures x links x 3, 7, or 4 x 4
+    .csv: posture, link, x, y, z, and qw, qx, qy, qz if there are orientations; a row for each tip
     """
     try:
-        content = json.loads(path.read_text())
-        order = [content["tip_links"].index(tip) for tip in TIPS]
-        points = np.array([posture["tips"] for posture in content["postures"]], dtype=np.float64)[:, order]
-        if points.ndim != 3 or points.shape[2] != 3 or not np.isfinite(points).all():
-            raise ValueError("a tip needs three finite numbers")
-    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        links, numbers = _READERS.get(path.suffix, _read_json)(path)
+        numbers = np.asarray(numbers, dtype=np.float64)[:, [links.index(tip) for tip in tips]]
+        if not np.isfinite(numbers).all() or numbers.shape[2:] not in ((3,), (7,), (4, 4)) or not numbers.size:
+            raise ValueError("a tip needs three finite numbers, seven, or four times four")
+        poses = np.tile(np.eye(4), (*numbers.shape[:2], 1, 1))
+        if numbers.shape[2:] == (3,):
+            poses[..., :3, 3] = numbers
+        else:
+            flat = numbers.reshape(-1, *numbers.shape[2:])
+            poses[:] = np.array([_pose(tip) for tip in flat]).reshape(poses.shape)
+    except (OSError, ValueError, KeyError, TypeError, IndexError, mk.MemetikError) as error:
         raise mk.FormatError(
-            f"{path}: no recorded grasps can be read from it ({error}). Expected is JSON with tip_links, the five links "
-            f"{', '.join(TIPS)} in any order, and postures, a list of objects whose tips are as many places [x, y, z] in "
-            f"metres in the frame of {PALM}."
+            f"{path}: no recorded grasps can be read from it ({error}). Expected is JSON or npz with tip_links, among them the "
+            f"links {', '.join(tips)} in any order, and postures, each with a tip for each link, or CSV with the columns "
+            f"posture, link, x, y, z and perhaps qw, qx, qy, qz. A tip is a place [x, y, z] in metres in the frame "
+            f"of {PALM}, or with a quaternion w, x, y, z behind it, or a matrix of 4 x 4."
         ) from error
-    world_from_palm = body.forward(body.home)[PALM]
-    poses = np.tile(np.eye(4), (*points.shape[:2], 1, 1))
-    poses[..., :3, 3] = points @ world_from_palm[:3, :3].T + world_from_palm[:3, 3]
-    return Grasps(f"{path.stem}, positions", poses, oriented=False, reachable=False)
+    return poses, numbers.shape[2:] != (3,)
+
+
+def _pose(tip: Array) -> Array:
+    return as_transform(tip, name="a tip") if tip.ndim == 2 else mk.transform(tip[:3], mk.quaternion(*tip[3:]))
+
+
+def _read_json(path: Path) -> tuple[list[str], Any]:
+    content = json.loads(path.read_text())
+    return list(content["tip_links"]), [posture["tips"] for posture in content["postures"]]
+
+
+def _read_npz(path: Path) -> tuple[list[str], Any]:
+    with np.load(path, allow_pickle=False) as content:
+        return [str(link) for link in content["tip_links"]], content["poses"]
+
+
+def _read_csv(path: Path) -> tuple[list[str], Any]:
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    links = list(dict.fromkeys(row["link"] for row in rows))
+    columns = ["x", "y", "z", *(("qw", "qx", "qy", "qz") if "qw" in rows[0] else ())]
+    postures: dict[str, dict[str, list[float]]] = {}
+    for row in rows:
+        postures.setdefault(row["posture"], {})[row["link"]] = [float(row[column]) for column in columns]
+    return links, [[posture[link] for link in links] for posture in postures.values()]
+
+
+_READERS = {".json": _read_json, ".npz": _read_npz, ".csv": _read_csv}
 
 
 def _tips(body: mk.Body, postures: Array) -> Array:

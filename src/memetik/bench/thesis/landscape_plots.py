@@ -24,7 +24,7 @@ from memetik.write import (
 
 GRID = 181  # points along a joint of a map
 SHOWN = 3  # elites of the runs whose parents and postures are shown
-POSTURES, ACROSS = 40, 8  # of a generation that are shown, and how many of them in a row
+POSTURES, ACROSS = 50, 10  # of a generation that are shown, and how many of them in a row
 
 
 class Scene(NamedTuple):
@@ -35,6 +35,7 @@ class Scene(NamedTuple):
     tips: tuple[str, ...]
     joints: tuple[str, str]
     poses: bool = True
+    gaze: tuple[str, ...] = ()  # links that look at a point
 
 
 class Evolution(NamedTuple):

@@ -8,7 +8,6 @@ are followed at once, and how far the population is spread, with one elite and w
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,10 +15,9 @@ import numpy as np
 
 import memetik as mk
 from memetik.bench.harness import Report, Row, distinct, progress, save_figure, select, solved
-from memetik.bench.judge import plain_forward
+from memetik.bench.judge import right
 from memetik.bench.queries import Task, aim, draw_many, wish
 from memetik.bench.thesis.landscape_plots import Evolution, Scene, figures
-from memetik.geometry import pose_error
 from memetik.types import Array
 
 ELITES = (1, 3, 6)
@@ -49,6 +47,13 @@ def scenes() -> list[Scene]:
             ("rightShoulderPitch", "rightElbowPitch"),
         ),
         Scene("valkyrie, wrists and feet", valkyrie, wrists_feet, ("rightShoulderPitch", "rightElbowPitch")),
+        Scene(
+            "valkyrie, wrists, feet, gaze and pelvis",
+            valkyrie.with_base("xyz", lower=-1.0, upper=1.0),
+            wrists_feet,
+            ("rightShoulderPitch", "rightElbowPitch"),
+            gaze=("head",),
+        ),
     ]
 
 
@@ -59,8 +64,10 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Se
         "landscapes",
         f"Bio IK with {POPULATION} individuals and {STEPS} iterations of L-BFGS-B for an elite in a generation, "
         f"{BUDGET.evaluations} evaluations at most. {count} targets a body, drawn as poses, or positions of the planar arm and "
-        "the finger tips, of one posture within the limits; starts drawn the same way. Solved: a plain forward kinematics finds "
-        f"the answer within {TASK.position:g} m and {TASK.orientation:g} rad. Niches: regions that the elites stand in, a "
+        "the finger tips, of one posture within the limits; starts drawn the same way. Pelvis: it moves by up to a metre along "
+        "each axis; gaze: the head looks at a point a metre ahead of it. Solved: forward kinematics finds "
+        f"the answer within {TASK.position:g} m and {TASK.orientation:g} rad and the limits. "
+        "Niches: regions that the elites stand in, a "
         f"tenth of a range apart in some joint, the mean over the last {LATE:.0%} of the generations. Spread: standard "
         "deviation of a gene in the last generation, as a share of its range, mean over genes. Median fitness: of the last "
         "generation over that of the first.",
@@ -82,16 +89,17 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Se
 
 def _evolve(scene: Scene, elites: int, count: int) -> list[Evolution]:
     """As many evolutions as there are targets, the same targets for every number of elites."""
-    wishes = [wish("pose" if scene.poses else "position", tip, TASK) for tip in scene.tips]
-    problem = mk.Problem(scene.body, wishes)
+    kinds = [("pose" if scene.poses else "position", tip) for tip in scene.tips] + [
+        ("look", link) for link in scene.gaze
+    ]
+    wishes = [wish(kind, link, TASK) for kind, link in kinds]
+    problem, judge = mk.Problem(scene.body, wishes), right(scene.body, wishes, TASK)
     solver = mk.BioIK(population=POPULATION, elites=elites, steps=STEPS)
     found = []
     for query in progress(draw_many(scene.body, wishes, count, seed=3), count, f"{scene.label}, {elites} elites"):
         aim(problem, query)
         solution, history = solver.evolve(problem, query.start, BUDGET)
-        pairs = zip(scene.tips, query.targets, strict=True)
-        right = all(_near(plain_forward(scene.body, solution.q, tip), target) for tip, target in pairs)
-        found.append(Evolution(scene, elites, problem, query, solution.q, history, right))
+        found.append(Evolution(scene, elites, problem, query, solution.q, history, judge(solution, query)))
     return found
 
 
@@ -99,13 +107,6 @@ def _unfit(runs: tuple[Evolution, ...]) -> tuple[int, int]:
     """How little the runs for one target are fit for pictures: those that failed, then how long the longest of them is."""
     longest = max(one.history.generations for one in runs)
     return sum(not one.right for one in runs), abs(longest - GENERATIONS)
-
-
-def _near(pose: Array, target: Array) -> bool:
-    if target.ndim == 1:
-        return math.dist(pose[:3, 3], target) <= TASK.position
-    position, orientation = pose_error(pose, target)
-    return position <= TASK.position and orientation <= TASK.orientation
 
 
 def _row(scene: Scene, elites: int, runs: Sequence[Evolution]) -> Row:

@@ -21,7 +21,7 @@ import memetik as mk
 from memetik.bench.harness import Report, Row, percent, subplots
 from memetik.bench.judge import within
 from memetik.bench.paths import Path, Targets, followed, tracked
-from memetik.bench.thesis.grasps import shadow_hand
+from memetik.bench.thesis.grasps import read_tips, shadow_hand
 from memetik.geometry import TransformLike, as_transform, pose_error
 from memetik.types import Array
 
@@ -56,8 +56,10 @@ class Outcome(NamedTuple):
     orientation: Array  # (steps, tips) rad
 
 
-def run(folder: pathlib.Path, *, quick: bool = False, steps: int | None = None) -> Report:
-    """Measure, print, save and plot. `steps`: of each of the two cycles."""
+def run(
+    folder: pathlib.Path, *, quick: bool = False, steps: int | None = None, data: pathlib.Path | None = None
+) -> Report:
+    """Measure, print, save and plot. `steps`: of each of the two cycles. `data`: a file of recorded paths of fingertips."""
     steps = steps or (90 if quick else 600)
     report = Report(
         "manipulation",
@@ -74,6 +76,8 @@ def run(folder: pathlib.Path, *, quick: bool = False, steps: int | None = None) 
         ],
     )
     scenes = [cube_on_pr2(steps), capsule_on_iiwa(steps)]
+    if data is not None:
+        scenes += [recorded(scene, data) for scene in scenes]
     drawn: list[Outcome] = []
     for scene in scenes:
         outcomes = [_measure(scene, method, calm) for method in (TRACK, BIOIK) for calm in (False, True)]
@@ -100,6 +104,20 @@ def capsule_on_iiwa(steps: int) -> Scene:
     body = mount(mk.load("iiwa14").chain("base_link", "tool0"), "tool0", shadow_hand(), np.eye(4))
     swing = math.radians(30.0) * np.sin(2.0 * math.pi * np.linspace(0.0, CYCLES, CYCLES * steps))
     return _scene("capsule, iiwa", body, (THUMB, FIRST), "link_4", np.outer(swing, (0.0, 0.0, 1.0)), level=True)
+
+
+def recorded(scene: Scene, path: pathlib.Path) -> Scene:
+    """The tips of a scene along recorded poses, or places, in the frame that the palm has when they begin (grasps.read_tips)."""
+    poses, oriented = read_tips(path, scene.tips)
+    at = scene.body.forward(scene.start)
+    world = at["rh_palm"] @ poses
+    for k, tip in enumerate(scene.tips):
+        if not oriented:
+            world[:, k, :3, :3] = at[tip][:3, :3]
+    first = [mk.Position(tip, world[0, k, :3, 3], tolerance=1e-6) for k, tip in enumerate(scene.tips)]
+    start = mk.solve(mk.Problem(scene.body, [*first, mk.Displacement(weight=0.01)]), scene.start).q
+    label = f"{path.stem}, {scene.label.rpartition(' ')[2]}"
+    return scene._replace(label=label, start=start, turn=np.zeros((len(world), 3)), poses=world)
 
 
 def _scene(label: str, body: mk.Body, tips: tuple[str, ...], elbow: str, turn: Array, *, level: bool) -> Scene:
@@ -201,7 +219,8 @@ def _rotation(vector: Array) -> Array:
 
 
 def _plot(scenes: Sequence[Scene], outcomes: Sequence[Outcome]) -> Any:
-    figure, axes = subplots(3, 2, figsize=(10, 8), sharex=True, sharey="row", height_ratios=(1, 2.2, 1.4))
+    size = (5 * len(scenes), 8)
+    figure, axes = subplots(3, len(scenes), figsize=size, sharex=True, sharey="row", height_ratios=(1, 2.2, 1.4))
     for (top, middle, below), scene, outcome in zip(axes.T, scenes, outcomes, strict=True):
         q = outcome.path.q
         times = np.arange(len(q)) / RATE
