@@ -25,11 +25,11 @@ from .collision import Cover as Cover
 from .collision import cover as cover
 from .collision import hull as hull
 from .collision import with_hulls as with_hulls
+from .collision.obstacles import Obstacle as Obstacle
 from .collision.pairs import CollisionPairs as CollisionPairs
 from .collision.pairs import LinkPair as LinkPair
 from .collision.pairs import find_collision_pairs as find_collision_pairs
 from .collision.signed_distance import SignedDistanceGrid as SignedDistanceGrid
-from .collision.world import Obstacle as Obstacle
 from .collision.world import World as World
 from .errors import BodyError as BodyError
 from .errors import FormatError as FormatError

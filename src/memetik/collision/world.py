@@ -6,49 +6,22 @@ import dataclasses
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.body import Body, Shape
 from memetik.body.link import all_of
-from memetik.collision.solids import GROUP_OF_ONE, ball, group, hull_middle, put_points, renew_kernels, shape_of, solid
+from memetik.collision.obstacles import FAR, NOTHING, Field, HasShape, Obstacle, middle_of, pose_of, put
+from memetik.collision.solids import GROUP_OF_ONE, group, put_points, renew_kernels, shape_of, solid
 from memetik.errors import BodyError, ProblemError, known, shown
 from memetik.geometry import TransformLike
 from memetik.geometry.checks import flag, frozen, instance, real_array, several, text, whole_number
-from memetik.geometry.rotation import quaternion_of_matrix
-from memetik.geometry.transform import frozen_transform, invert
-from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_SOLIDS
+from memetik.geometry.transform import invert
 from memetik.types import Array
 
-FAR = 1e6  # m; where there is nothing, a point stands so far away that no body reaches it
 MOST = 100_000  # shapes of a world
-PLACE = slice(GROUP_SOLIDS, GROUP_SOLIDS + 7)  # quaternion and position of the solid of a slot
-
-NOTHING: Array = frozen(group(-1, [ball((FAR, FAR, FAR))]))
-
-
-class HasShape(Protocol):
-    """A height field or a grid of signed distances."""
-
-    @property
-    def shape(self) -> Shape:
-        """It as a shape that stands in the world."""
-
-
-class Field(NamedTuple):
-    """A height field or a grid that counts, as it stands in a world."""
-
-    slot: int
-    owner: str  # the obstacle that it belongs to
-    shape: Shape
-    pose: Array  # world_from_obstacle
-
-    @property
-    def numbers(self) -> Array:
-        """As a group of one solid."""
-        return group(-1, [solid(self.shape, f"obstacle {self.owner!r}", self.pose)])
 
 
 class Watcher(Protocol):
@@ -62,27 +35,6 @@ class Watcher(Protocol):
 
     def pair_anew(self) -> None:
         """What may touch what has changed, or which obstacles are hulls."""
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Obstacle:
-    """An obstacle as it is now: its shapes, placed in its own frame by their link_from_shape, and where that frame is.
-
-    pose: world_from_obstacle, 4x4, its place in metres.
-    """
-
-    name: str
-    shapes: tuple[Shape, ...]
-    pose: Array  # world_from_obstacle
-    enabled: bool = True
-    touching: frozenset[str] = frozenset()  # links that may touch it
-
-    @property
-    def placed(self) -> tuple[Shape, ...]:
-        """Its shapes, placed in the world."""
-        return tuple(
-            dataclasses.replace(each, link_from_shape=self.pose @ each.link_from_shape) for each in self.shapes
-        )
 
 
 class World(Mapping[str, Obstacle]):
@@ -172,7 +124,7 @@ class World(Mapping[str, Obstacle]):
         parts = all_of(tuple(map(shape_of, listed)), Shape, f"obstacle {name!r}", "mk.Shape(...)")
         if not parts:
             raise ProblemError(f"obstacle {name!r} has no shapes. Give at least one, mk.Shape('sphere', (0.1,)).")
-        place = np.eye(4) if pose is None else _pose(pose, name)
+        place = np.eye(4) if pose is None else pose_of(pose, name)
         if single and pose is None:
             place = parts[0].link_from_shape
             parts = (dataclasses.replace(parts[0], link_from_shape=np.eye(4)),)
@@ -214,7 +166,7 @@ class World(Mapping[str, Obstacle]):
         if not isinstance(moves, Mapping) or any(each is None for each in moves.values()):
             raise ProblemError(f"cannot move {shown(name)}. Give a name and a pose, or {{name: pose}}.")
         with self._lock:
-            placed = {self[each].name: _pose(where, each) for each, where in moves.items()}
+            placed = {self[each].name: pose_of(where, each) for each, where in moves.items()}
             for each, where in placed.items():
                 self._obstacles[each] = dataclasses.replace(self._obstacles[each], pose=where)
                 self._place(each)
@@ -323,7 +275,7 @@ class World(Mapping[str, Obstacle]):
                     )
                 for slot, shape in zip(self._slots[name] if obstacle.enabled else (), obstacle.shapes, strict=False):
                     for row, pose in zip(rows[:, slot], path, strict=True):
-                        _put(row, _pose(pose, name) @ shape.link_from_shape, _middle(shape))
+                        put(row, pose_of(pose, name) @ shape.link_from_shape, middle_of(shape))
             return np.hstack([rows.reshape(len(rows), -1), np.tile(self._behind(), (len(rows), 1))])
 
     def _has_fields(self, name: str) -> bool:
@@ -363,7 +315,7 @@ class World(Mapping[str, Obstacle]):
             if not obstacle.enabled:
                 pose = pose.copy()
                 pose[:3, 3] = FAR
-            _put(self._numbers[slot], pose, _middle(shape))
+            put(self._numbers[slot], pose, middle_of(shape))
 
     def _fill(self, slot: int, row: Array) -> None:
         """Put a solid into a slot, and aside the points that follow if it is a hull."""
@@ -410,20 +362,3 @@ class World(Mapping[str, Obstacle]):
     def __repr__(self) -> str:
         off = sum(not each.enabled for each in self._obstacles.values())
         return f"<World: {', '.join(self) or 'empty'}{f' ({off} disabled)' if off else ''}, room for {self.capacity} shapes>"
-
-
-def _pose(pose: TransformLike, name: str) -> Array:
-    return frozen_transform(pose, ProblemError, f"bad pose of obstacle {name!r}")
-
-
-def _middle(shape: Shape) -> Array | None:
-    """Where the numbers of a hull have their origin, in its own frame; those of other shapes have it in the frame's."""
-    return None if shape.points is None else hull_middle(shape)
-
-
-def _put(row: Array, pose: Array, middle: Array | None) -> None:
-    """Place the solid of a slot."""
-    at = pose[:3, 3] if middle is None else pose[:3, :3] @ middle + pose[:3, 3]
-    place = row[PLACE]
-    place[:4], place[4:] = quaternion_of_matrix(pose), at
-    row[GROUP_CENTER : GROUP_CENTER + 3] = at

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.body import Body, Shape
+from memetik.collision.obstacles import FAR
 from memetik.collision.pairs import always_touching
 from memetik.collision.parts import solid_links, welded
 from memetik.collision.solids import (
@@ -23,7 +24,7 @@ from memetik.collision.solids import (
     solid,
     world_groups,
 )
-from memetik.collision.world import FAR, World
+from memetik.collision.world import World
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_array, several, text
 from memetik.kernels.terms.distance import DISTANCE, FIELD_DISTANCE, GROUP_CENTER, GROUP_SOLIDS, HULL_DISTANCE

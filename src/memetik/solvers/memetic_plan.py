@@ -28,6 +28,7 @@ from memetik.kernels.problem.record import Problem as FlatProblem
 from memetik.kernels.terms.records import CONTACT
 from memetik.problem.bare import without_contacts
 from memetik.problem.compile import Compiled
+from memetik.problem.free_postures import set_free
 from memetik.problem.scratch import Pool, Scratch
 from memetik.solvers.budget import Budget, refuse_generations
 from memetik.solvers.closed_forms import closed_form, no_form
@@ -43,9 +44,12 @@ SEARCHING = 0.4
 
 
 class MemeticPlan(Pool["MemeticScratch"]):
-    """Made once for a compiled problem and shared by all threads."""
+    """Made once for a compiled problem and shared by all threads.
 
-    def __init__(self, compiled: Compiled, searches: bool = True) -> None:
+    keeps_off: the same problem with its contacts, if this is one without. Then the postures to start from are free.
+    """
+
+    def __init__(self, compiled: Compiled, searches: bool = True, keeps_off: Compiled | None = None) -> None:
         super().__init__(self.new_scratch)
         c = self.compiled = compiled
         self.arm = self._arm()
@@ -57,6 +61,8 @@ class MemeticPlan(Pool["MemeticScratch"]):
         self.population = allocate(Population, self.sizes, genes=genes)
         if searches:
             self._ask_for_search()
+        if keeps_off is not None:
+            set_free(keeps_off, genes, POPULATION_SEED)
         place_population(c.nodes, c.frames, self.population, np.empty((c.nodes.size, 7)))
 
     def _ask_for_search(self) -> None:
@@ -139,7 +145,7 @@ class MemeticPlan(Pool["MemeticScratch"]):
     def bare(self) -> MemeticPlan | None:
         """The plan of the problem without its contacts, where these are looked at last."""
         bare = without_contacts(self.compiled)
-        return None if bare is None else MemeticPlan(bare)
+        return None if bare is None else MemeticPlan(bare, keeps_off=self.compiled)
 
     @cached_property
     def stages(self) -> Stages:

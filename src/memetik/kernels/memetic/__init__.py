@@ -6,6 +6,7 @@ closed_form            closed forms of one pose, brought onto the body as it is
 contact_search         solids that keep apart: solved without them, looked at, pushed out
 descent                the local search: damped Gauss-Newton steps
 entry                  from Python into the search, in one crossing
+free_postures          postures to start from, in which a body keeps off itself
 guided                 targets that only guide, over many frames
 lane_search            many rows of one pose, in the lanes of vector registers
 lane_step              one step in every lane

@@ -3,8 +3,10 @@
 Distances are dear and rarely count: most of a search is about coming near the targets, and most of what satisfies these
 is free or almost free. So the problem without its contacts (`Bare`), which has methods of its own, is solved first, the
 whole problem is measured once at its answer, and only if something touches there the whole problem is descended, from
-where all else is satisfied already. If that fails, the next start is the posture of the population that suits the targets
-best, and after these a random one.
+where all else is satisfied already. If that fails, the search without contacts goes on where it ended: with the postures of
+its population that it has not started from, and after these random ones. (To search again from another posture leads to the
+same answers again, in which the same links touch: on a humanoid a hundred times in a row.) The postures of the population are
+free themselves (free_postures.py), so that what is near them often is.
 
 Of the many rows that contacts may take, most are empty. The descent leaves these out, because a step takes the square of
 the rows at least. Of the many pairs it measures those only that were near when it last looked, until something has moved so
@@ -44,6 +46,10 @@ from memetik.kernels.terms.distance import CONTACT_DATA, DISTANCE_FOUND, DISTANC
 from memetik.kernels.terms.records import CONTACT, TERM
 
 ALONG = 0.01  # of the margin: how far from a surface a track runs along it
+ONE_ATTEMPT = (
+    STEPS + 1
+)  # evaluations for one pose from another start: where these fail, the search takes the starts it took before
+LONGEST_PUSH = 0.5  # rad or m: what is to be kept is satisfied already, and a long step along it loses it
 SLACK = 0.1  # m; pairs that are so much farther apart than they should be are looked at again when something has moved half of it
 
 
@@ -89,11 +95,11 @@ def time_left(run):
 
 @jit_part
 def next_start(whole, bare, starts, run):
-    """The next best posture of the population for what the bare problem wants, then random ones, in work.x.
+    """For one pose: the next best posture of the population for what the bare problem wants, then random ones, in work.x.
 
     Joints that only move what must not touch, such as fingers, stay where the solve began, as long as there is a population.
     """
-    problem, work, scratch = whole.solve.problem, whole.solve.work, bare.scratch
+    work, scratch = whole.solve.work, bare.scratch
     own = bare.memetic.solve.problem
     if starts == 0:
         for t in range(scratch.failed.size):
@@ -101,14 +107,21 @@ def next_start(whole, bare, starts, run):
         for c in range(scratch.used.size):
             scratch.used[c] = 0
         rank(own, bare.memetic.population, scratch, bare.memetic.solve.work)
-    if starts < scratch.score.size // SHARE:
-        c = take_best(scratch.score)
-        for k in range(work.x.size):
-            moves = own.variables[k].row_end > 0
-            work.x[k] = bare.memetic.population.genes[c, k] if moves else work.start[k]
-    else:
-        for k in range(work.x.size):
-            work.x[k] = sample(problem.variables[k], run.state)
+    restart(whole, bare, starts, run)
+    known = starts < scratch.score.size // SHARE
+    c = take_best(scratch.score) if known else 0
+    for k in range(work.x.size):
+        if own.variables[k].row_end > 0:
+            work.x[k] = bare.memetic.population.genes[c, k] if known else sample(own.variables[k], run.state)
+
+
+@jit_part
+def restart(whole, bare, starts, run):
+    """Back to the start, in work.x; joints that only move what must not touch go elsewhere if many searches have failed."""
+    work, variables = whole.solve.work, bare.memetic.solve.problem.variables
+    for k in range(work.x.size):
+        idle = variables[k].row_end == 0 and starts >= bare.scratch.score.size // SHARE
+        work.x[k] = sample(variables[k], run.state) if idle else work.start[k]
 
 
 @jit_part
@@ -233,11 +246,9 @@ def bounded_push(problem, x, damping, rows, work):
             step_by_few_residuals(problem.variables, damping, rows, work)
         else:
             step_by_variables(problem.variables, damping, work)
-        for k in range(x.size):
-            work.step[k] += work.trial[k]
-        if not stop_at_limits(problem, x, LONGEST_STEP, work):
+        if not stop_at_limits(problem, x, LONGEST_PUSH, work):
             break
-    shorten(LONGEST_STEP, work)
+    shorten(LONGEST_PUSH, work)
 
 
 @jit_part
@@ -326,12 +337,16 @@ def contact_stage(table, q, outcome, seed, most, seconds):
     run = begin_solve(whole.solve, q, outcome, seed, most, seconds)
     seed_stream(run.state, seed, 0)
     x, starts = work.x, 0
+    one_pose, resumed = bare.memetic.attempt == 0, bare.memetic.scratch.resumed
     for k in range(q.size):
         bare.q[k] = q[k]
+    resumed[0] = 0
     while True:
         for k in range(x.size):
             bare.q[problem.variables[k].index] = x[k]
         left = most - int(outcome[EVALUATIONS]) - 1  # one is for the look at the contacts
+        if one_pose and starts > 0:
+            left = min(left, ONE_ATTEMPT)
         found = CLOSEST
         if left > 0:
             found = call_stage(bare.search, whole.bare, bare.q, bare.outcome, seed + starts, left, time_left(run))
@@ -358,5 +373,9 @@ def contact_stage(table, q, outcome, seed, most, seconds):
                 return end_solve(problem, q, x, outcome, work)
         if spent(run):
             return end_solve(problem, q, work.best, outcome, work)
-        next_start(whole, bare, starts, run)
+        if one_pose:
+            next_start(whole, bare, starts, run)
+        else:
+            resumed[0] = 1
+            restart(whole, bare, starts, run)
         starts += 1

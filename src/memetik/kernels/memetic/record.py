@@ -25,6 +25,7 @@ class SearchScratch(NamedTuple):
     failed: Array = flags("terms")  # 1 for a term to be satisfied by other variables
     chosen: Array = flags("variables")  # 1 for a variable to be replaced
     limb_score: Array = floats("population")  # how far the limbs of each posture look from their targets
+    resumed: Array = flags(1)  # 1 to go on where the last search ended: begin with a posture that was not exploited yet
 
 
 class RelaxScratch(NamedTuple):

@@ -183,21 +183,29 @@ def draw(problem, x, scratch, run, work):
 
 @jit
 def search(problem, population, scratch, attempt, run, work):
-    """Attempt after attempt from work.x, in place, until one satisfies all terms or the budget is spent."""
+    """Attempt after attempt from work.x, in place, until one satisfies all terms or the budget is spent.
+
+    A search that is resumed has satisfied them before, in a posture that was not good enough for another reason.
+    """
     x, used = work.x, scratch.used
+    resumed, exploited = scratch.resumed[0] != 0, 0
     for k in range(used.size):
-        used[k] = 0
+        used[k] = used[k] if resumed else 0
+        exploited += used[k]
     for t in range(scratch.failed.size):
-        scratch.failed[t] = 0
-    exploited = 0
+        scratch.failed[t] = 1 - problem.terms[t].soft if resumed else 0
+    for k in range(x.size):
+        scratch.chosen[k] = 1 if resumed and problem.variables[k].row_end > 0 else 0
     while True:
-        run.outcome[ATTEMPTS] += 1.0
-        if call_attempt(attempt, problem, x, run, work):
-            return
-        if spent(run):
-            break
-        if blame(problem, x, scratch.failed, scratch.chosen, work):
+        if not resumed:
+            run.outcome[ATTEMPTS] += 1.0
+            if call_attempt(attempt, problem, x, run, work):
+                return
+            if spent(run):
+                break
+        if resumed or blame(problem, x, scratch.failed, scratch.chosen, work):
             rank(problem, population, scratch, work)
+        resumed = False
         if exploited < used.size // SHARE:
             exploited += 1
             c = take_best(scratch.score)

@@ -157,9 +157,11 @@ def step_by_limbs(problem, damping, work):
 def stop_at_limits(problem, x, longest, work):
     """Stop the variables that work.step takes past a limit, and let the others make up for it.
 
-    How far each may go stands in work.trial, and the residuals are those after these moves: the next damped step is that of
-    the variables which are still free. Returns whether there are any that had to be stopped.
+    How far each may go stands in work.trial and is added to the next step, and the residuals are those after these moves: the
+    next damped step is that of the variables which are still free. Returns whether there are any that had to be stopped.
     """
+    for k in range(x.size):
+        work.step[k] += work.trial[k]
     variables, share, stopped = problem.variables, shortening(longest, work), False
     for k in range(x.size):
         to = x[k] + share * work.step[k]
@@ -184,8 +186,6 @@ def bounded_step(problem, x, damping, longest, work):
         work.trial[k] = 0.0
     for _ in range(2):
         step_by_limbs(problem, damping, work)
-        for k in range(x.size):
-            work.step[k] += work.trial[k]
         if not stop_at_limits(problem, x, longest, work):
             break
     shorten(longest, work)
