@@ -7,6 +7,8 @@ from memetik import warm
 from memetik.cli import main
 from memetik.kernels.terms.records import KINDS
 from memetik.kernels.terms.value import VALUE
+from memetik.motion import guided
+from memetik.motion.clips import feet
 from tests.conftest import COMPILED
 
 
@@ -61,6 +63,19 @@ def test_the_command(capsys, monkeypatch):
     assert capsys.readouterr().out.startswith("ready for 1 kinds of problems: nothing had to be compiled, 0.0 s")
     assert main(["warm", "--all"]) == 0
     assert capsys.readouterr().out.startswith("ready for 3 kinds of problems")
+
+
+def test_clips_are_warmed(monkeypatch):
+    """The kernels that follow guides and put feet on the ground are called, as place_feet, FootPlacer and retarget do."""
+    called = []
+    for module, name in ((guided, "follow_guides"), (feet, "stand_leg"), (feet, "place_soles"), (feet, "depths_of")):
+        kernel = getattr(module, name)
+        monkeypatch.setattr(
+            module, name, lambda *given, name=name, kernel=kernel: (called.append(name), kernel(*given))
+        )
+    steps = {step.name: step for step in warm.everything()}
+    warm.warm([steps["motion on another body"], steps["feet on the ground"]])
+    assert set(called) == {"follow_guides", "stand_leg", "place_soles", "depths_of"}
 
 
 @pytest.mark.only_if(COMPILED, "compiled kernels")

@@ -164,6 +164,8 @@ def everything() -> list[Step]:
         *(Step(f"servo of {pose.__name__}", partial(_servo, pose)) for pose in (guided, one_pose)),
         Step("collisions", _collisions),
         Step("follower", _follow),
+        Step("motion on another body", _retarget),
+        Step("feet on the ground", _feet),
         Step("reachability", _reachability),
         Step("OFKT", _ofkt),
         Step("functions", _minimise),
@@ -314,6 +316,22 @@ def _servo(pose: Callable[[], tuple[mk.Problem, mk.Objective]]) -> None:
 def _follow() -> None:
     body = mk.load("panda")
     mk.Follower(body).step(body.home)
+
+
+def _retarget() -> None:
+    """Feet that stand, and a frame after the first."""
+    kyle = mk.load("kyle", base="floating")
+    mk.retarget(mk.Motion(kyle, [0.0, 0.1], [kyle.home, kyle.vector({"base.x": 0.01})]), mk.load("g1"))
+
+
+def _feet() -> None:
+    """In a clip, and live."""
+    kyle = mk.load("kyle", base="floating")
+    ground = mk.Ground(point=(0.0, 0.0, kyle.forward(kyle.home, "left_midfoot")[2, 3] + 0.01))
+    mk.place_feet(
+        mk.Motion(kyle, [0.0, 0.1], [kyle.home, kyle.home]), ground, ["left_midfoot", "right_midfoot"], follow=0.1
+    )
+    mk.FootPlacer(kyle, ground, ["left_midfoot"])(kyle.home)
 
 
 def _track(pose: Callable[[], tuple[mk.Problem, mk.Objective]]) -> None:

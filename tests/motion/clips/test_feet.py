@@ -85,10 +85,10 @@ def test_swinging_feet_are_those_of_the_clip(run, placed, hills, feet):
 
 def test_no_step_is_much_larger_than_those_of_the_clip(run, placed, feet):
     steps = [np.abs(np.diff(motion.q, axis=0)).max() for motion in (placed, run)]
-    assert steps[0] < 1.5 * steps[1]
+    assert steps[0] < 1.1 * steps[1]
     for foot in feet:
         ways = [np.linalg.norm(np.diff(each.poses(foot)[:, :3, 3], axis=0), axis=1).max() for each in (placed, run)]
-        assert ways[0] < 1.5 * ways[1]
+        assert ways[0] < 1.1 * ways[1]
 
 
 def test_limits_hold(placed):
@@ -101,6 +101,15 @@ def test_live_is_the_same(run, placed, hills, kyle, feet):
     np.testing.assert_allclose([each.q for each in found], placed.q, atol=1e-9)
     assert all(each.success for each in found)
     assert any(each.standing == (True, False) for each in found)
+
+
+def test_live_frames_that_do_not_follow_each_other(run, hills, kyle, feet):
+    """A clip that is begun again from elsewhere: what stood before says nothing then."""
+    placer = mk.FootPlacer(kyle, hills, feet, sole=SOLE)
+    first = [placer(q).q for q in run.q[:40]]
+    placer(run.q[90])
+    again = [placer(q).q for q in run.q[:40]]
+    np.testing.assert_allclose(again, first, atol=1e-5)
 
 
 @pytest.mark.timed
@@ -145,14 +154,63 @@ def test_meshes_and_four_legs():
     np.testing.assert_allclose(lifts, [0.03, 0.03, 0.0, 0.0], atol=1e-4)
 
 
-def test_legs_with_more_joints_than_a_foot_needs_do_not_change_between_postures(hills):
-    """A wolf: eight joints in a foreleg. Its largest step grows by half on hills; other postures are seven times as far."""
-    wolf = mk.load("wolf", base="floating")
+def test_a_clip_that_leaves_a_height_field_is_told(run, hills, feet):
+    """Its feet are those of the clip there."""
+    off = run.moved((3.0, 0.0, 0.0))
+    with pytest.warns(mk.MemetikWarning, match="leaves the height field in .* first at"):
+        placed = mk.place_feet(off, hills, feet, sole=SOLE)
+    for foot in feet:
+        beyond = off.poses(foot)[:, 0, 3] > 5.2
+        assert beyond.any()
+        assert np.array_equal(placed.poses(foot)[beyond], off.poses(foot)[beyond])
+
+
+@pytest.fixture(scope="module")
+def wolf():
+    """A walk, and the paws; eight joints in a foreleg, two more than a paw needs."""
+    body = mk.load("wolf", base="floating")
     paws = {"front_left_paw": 0.25, "front_right_paw": 0.75, "hind_left_paw": 0.0, "hind_right_paw": 0.5}
-    walk = mk.gait(wolf, paws, stride=0.5, tilt=0.0, duty=0.65, crouch=0.03, cycles=1, rate=60.0)
-    placed = mk.place_feet(walk, hills, list(paws))
+    return mk.gait(body, paws, stride=0.5, tilt=0.0, duty=0.65, crouch=0.03, cycles=1, rate=60.0), list(paws)
+
+
+def test_legs_with_more_joints_than_a_foot_needs_do_not_change_between_postures(wolf, hills):
+    """Other postures are up to seven times as far as the largest step of the clip."""
+    walk, paws = wolf
+    placed = mk.place_feet(walk, hills, paws)
     steps = [np.abs(np.diff(motion.q[:, 6:], axis=0)).max() for motion in (placed, walk)]
-    assert steps[0] < 2.0 * steps[1]
+    assert steps[0] < 1.1 * steps[1]
+
+
+@pytest.mark.timed
+def test_a_frame_of_four_legs_takes_less_than_a_fifth_of_a_millisecond(wolf, hills):
+    """Of a whole clip, and live."""
+    walk, paws = wolf
+    placer = mk.FootPlacer(walk.body, hills, paws)
+
+    def live():
+        for q in walk.q:
+            placer(q)
+
+    for work in (live, lambda: mk.place_feet(walk, hills, paws)):
+        work()
+        assert min(processor_seconds(work) for _ in range(5)) / len(walk) < 2e-4
+
+
+def test_feet_that_cannot_turn_with_the_ground_are_raised(hills):
+    """H1 has an ankle of one axis: where the ground falls off sideways, a sole stands on its edge."""
+    h1 = mk.load("h1", base="floating")
+    feet = [h1.frame(f"{side}_ankle_link", offset=(0.0425, 0.0, -0.062)) for side in ("left", "right")]
+    walk = mk.gait(h1, dict(zip(feet, (0.0, 0.5), strict=True)), stride=0.4, tilt=0.2, crouch=0.06, cycles=2)
+    walk = walk.moved((0.0, 0.0, -walk.poses(feet[0])[0, 2, 3]))
+    placed = mk.place_feet(walk, hills, feet, sole=(0.255, 0.08))
+    assert np.abs(np.diff(placed.q[:, 6:], axis=0)).max() < 1.5 * np.abs(np.diff(walk.q[:, 6:], axis=0)).max()
+    for foot in feet:
+        poses = placed.poses(foot)
+        corners = np.array([(0, 0, 0), *((x, y, 0) for x in (-0.1275, 0.1275) for y in (-0.04, 0.04))])
+        places = np.einsum("nij,kj->nki", poses[:, :3, :3], corners) + poses[:, None, :3, 3]
+        deep = np.array([[_height(hills, point) - point[2] for point in row] for row in places])
+        assert deep.max() < 1e-3
+        assert deep[deep.max(axis=1) > -1e-3].min() < -5e-3  # another corner is in the air
 
 
 @pytest.mark.parametrize(

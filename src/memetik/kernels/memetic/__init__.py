@@ -20,6 +20,7 @@ record                 the population, and the scratch of a solve
 refine                 the best posture to a true minimum
 search                 attempts from the population until one satisfies all
 stages                 search, refinement, relaxation, priorities: the stages of a solve
+stand                  feet on a surface, over many frames
 tracking               targets that move
 verify_pose            the judgement of one pose
 """

@@ -18,6 +18,7 @@ from memetik.motion.clips.contacts import standing
 from memetik.motion.clips.turns import quaternions_of_matrices, quaternions_of_vectors, rotation_vectors
 from memetik.motion.retargeting.figure import axes_between, shape_points
 from memetik.motion.retargeting.plan import BoneMatch
+from memetik.motion.retargeting.targets import Targets
 from memetik.types import Array
 
 Mask = NDArray[np.bool_]
@@ -129,6 +130,11 @@ def planted(
         held[start:end] = spot - toes[start:end]
     moved = points + bridged(times, held, contact.any)
     return moved + _lift(foot, times, moved, turn, contact, floor), turn
+
+
+def toes_of(targets: Targets, part: str, foot: Foot) -> Array:
+    """Where the targets of a foot have its toes (n, 3) [m]."""
+    return np.asarray(targets.points[part] + targets.rotations[part] @ (foot.toe - foot.ankle))
 
 
 def runs(mask: Mask) -> list[tuple[int, int]]:

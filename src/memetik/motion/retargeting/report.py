@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.body import Body
-from memetik.motion.retargeting.feet import Contact, Foot
+from memetik.motion.retargeting.feet import Contact, Foot, toes_of
 from memetik.motion.retargeting.plan import RetargetPlan
 from memetik.motion.retargeting.targets import Targets
 from memetik.tables import text_table
 from memetik.types import Array
 
-REACHED = 0.002  # m; feet that are held no farther than this from where they have to be
+REACHED = 0.002  # m; toes that are held no farther than this from where they have to be
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class RetargetReport:
     position: dict[str, Array]  # distance of each part from its target [m]
     rotation: dict[str, Array]  # angle of each part from its target [rad]
     cost: Array  # the sum of all squares of weight times error, by the weights of the plan
-    reached: NDArray[np.bool_]  # frames whose standing feet are within 2 mm of where they are held
+    reached: NDArray[np.bool_]  # frames whose standing toes are within 2 mm of where they are held
     sliding: float  # mean speed of the stillest point of a sole that stands [m/s]
     sliding_most: float  # the largest such speed [m/s]
     penetration: float  # of the lowest point of a sole under the floor [m]
@@ -90,7 +90,8 @@ def measured(
         sole = pose[:, None, :3, 3] + np.vstack((foot.sole, foot.toe)) @ np.swapaxes(pose[:, :3, :3], 1, 2)
         lowest = min(lowest, float(sole[..., 2].min()))
         standing = contacts[part].any
-        reached &= ~standing | (position[part] <= REACHED)
+        toes = pose[:, :3, 3] + pose[:, :3, :3] @ foot.toe
+        reached &= ~standing | (np.linalg.norm(toes - toes_of(targets, part, foot), axis=1) <= REACHED)
         if len(times) > 1:
             moving = np.linalg.norm(np.diff(sole[..., :2], axis=0), axis=2).min(axis=1) / np.diff(times)
             speeds.append(moving[standing[1:] & standing[:-1]])

@@ -18,7 +18,16 @@ from memetik.kernels.compiler.compile_time import split_time
 from memetik.motion.clips.motion import Motion
 from memetik.motion.clips.turns import balls_of, quaternions, quaternions_of_matrices, steady_turns
 from memetik.motion.guided import follow
-from memetik.motion.retargeting.feet import Contact, Foot, find_contact, foot_of, planted, sunken, turned_with_knee
+from memetik.motion.retargeting.feet import (
+    Contact,
+    Foot,
+    find_contact,
+    foot_of,
+    planted,
+    sunken,
+    toes_of,
+    turned_with_knee,
+)
 from memetik.motion.retargeting.figure import SIDES
 from memetik.motion.retargeting.many import each, each_on_card
 from memetik.motion.retargeting.plan import BoneMatch, RetargetPlan, make_plan
@@ -269,7 +278,8 @@ class Job:
         self.body, self.aim = body, Aim(motion, plan, feet, standing, floor, {})
         self.targets = self.aim.targets(poses)
         self.rate = motion.rate or 30.0
-        self.task = _task(body, plan.matches, frozenset(feet), CALM * self.rate, self_collision)
+        toes = tuple((part, tuple(foot.toe.tolist())) for part, foot in feet.items())
+        self.task = _task(body, plan.matches, toes, CALM * self.rate, self_collision)
         self.before: Array | None = None  # what the last pass found
         self._passes = 0
 
@@ -282,7 +292,7 @@ class Job:
 
     def _solve(self) -> Array:
         """A pass: where all objectives guide, the first frame is solved for, and all others are followed from there."""
-        problem, rows = self.task.problem, self.task.rows(self.targets)
+        problem, rows = self.task.problem, self.rows()
         if not problem.compiled.only_guides:
             path = track(problem, rows, start=_first(self.body, self.aim.plan, self.targets), rate=self.rate)
             self._compiling += path.compile_seconds
@@ -293,9 +303,13 @@ class Job:
         self._compiling += split_time(began)[1]
         return q
 
+    def rows(self) -> dict[Objective, Array]:
+        """The targets of each guide in all frames."""
+        return self.task.rows(self.targets, self.aim.feet)
+
     def first(self) -> Array:
         """The first frame, searched for."""
-        rows = {objective: targets[:1] for objective, targets in self.task.rows(self.targets).items()}
+        rows = {objective: targets[:1] for objective, targets in self.rows().items()}
         start = _first(self.body, self.aim.plan, self.targets)
         found = track(self.task.problem, rows, start=start, rate=self.rate)
         self._compiling += found.compile_seconds
@@ -383,25 +397,32 @@ class _Task(NamedTuple):
     orientations: dict[str, Orientation]
     lines: dict[str, BoneMatch]
 
-    def rows(self, targets: Targets) -> dict[Objective, Array]:
-        """The targets of each guide in all frames."""
+    def rows(self, targets: Targets, feet: Mapping[str, Foot]) -> dict[Objective, Array]:
+        """The targets of each guide in all frames; feet that are held are led by their toes."""
+        points = {**targets.points, **{part: toes_of(targets, part, foot) for part, foot in feet.items()}}
         return {
-            **{objective: targets.points[part] for part, objective in self.positions.items()},
+            **{objective: points[part] for part, objective in self.positions.items()},
             **{objective: targets.rotation_of(self.lines[part]) for part, objective in self.orientations.items()},
         }
 
 
 @lru_cache(maxsize=KEPT)
-def _task(body: Body, matches: tuple[BoneMatch, ...], held: frozenset[str], calm: float, self_collision: bool) -> _Task:
-    """The problem of a plan with feet that are `held`. A weight w [1/m or 1/rad] makes a residual count as w times its size.
+def _task(
+    body: Body, matches: tuple[BoneMatch, ...], toes: tuple[tuple[str, tuple[float, ...]], ...], calm: float,
+    self_collision: bool,
+) -> _Task:  # fmt: skip
+    """The problem of a plan with feet that are held. A weight w [1/m or 1/rad] makes a residual count as w times its size.
+
+    They are held by their `toes`, as points of their links [m]: an ankle that cannot turn a foot as it should be turned then
+    moves the heel. Held by the ankle, all of the sole would slide.
 
     It is kept for the next clip: to compile one takes as long as a hundred frames.
     """
-    positions, orientations = {}, {}
+    positions, orientations, held = {}, {}, dict(toes)
     for match in matches:
         position, rotation = PLANTED if match.part in held else (match.position, match.rotation)
         if position > 0.0:
-            frame = body.frame(match.link, offset=match.point)
+            frame = body.frame(match.link, offset=held.get(match.part, match.point))
             weight = (position * reach_of(body, frame) / POSITION_GAIN) ** 2  # as residuals in metres are scaled
             name = f"position of {match.part}"
             positions[match.part] = Position(frame, (0.0, 0.0, 0.0), tolerance=None, weight=weight, name=name)

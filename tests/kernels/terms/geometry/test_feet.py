@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 import memetik as mk
-from memetik.kernels.terms.geometry.feet import deepest_point, place_sole
+from memetik.kernels.terms.geometry.feet import deepest_point, depths_of, place_sole, place_soles
 
 pytestmark = pytest.mark.quick
 
 SOLE = np.array([(x, y, 0.0) for x in (-0.1, 0.1) for y in (-0.05, 0.05)])
-DOWN = np.array([0.0, 0.0, -1.0])
 ABOVE = 0.5
 
 
@@ -23,9 +22,9 @@ def slope(angle):
     return mk.HeightField(np.tan(angle) * np.tile(across[:, None], (1, 5)), spacing=0.5, origin=(-1.0, -1.0))
 
 
-def placed(surface, pose, settle=1e-9):
+def placed(surface, pose, share=1.0):
     spots, out = np.empty((len(SOLE), 16)), np.empty((4, 4))
-    moved = place_sole(numbers_of(surface), pose, SOLE, DOWN, ABOVE, settle, spots, out)
+    moved = place_sole(numbers_of(surface), pose, SOLE, ABOVE, share, spots, out)
     return moved, out
 
 
@@ -50,3 +49,19 @@ def test_a_sole_that_has_sunk_into_a_slope_lies_on_it():
     assert moved
     assert np.abs(corners[:, 2] - np.tan(0.2) * corners[:, 0]).max() < 1e-3
     assert out[2, 0] == pytest.approx(np.sin(0.2), abs=1e-3)
+
+
+def test_a_share_of_the_turn():
+    _, out = placed(slope(0.2), mk.translation(0.0, 0.0, -0.03), share=0.5)
+    assert out[2, 0] == pytest.approx(np.sin(0.1), abs=1e-3)
+
+
+def test_many_soles_are_placed_as_one():
+    surface, spots = slope(0.2), np.empty((len(SOLE), 16))
+    poses = np.array([mk.translation(0.1 * k, 0.0, 0.03 - 0.03 * k) for k in range(3)])
+    shares, goals, depths = np.array([0.0, 0.5, 1.0]), np.empty((3, 4, 4)), np.empty(3)
+    place_soles(numbers_of(surface), poses, SOLE, ABOVE, shares, spots, goals)
+    depths_of(numbers_of(surface), poses, SOLE, ABOVE, spots, depths)
+    for pose, share, goal, depth in zip(poses, shares, goals, depths, strict=True):
+        assert np.array_equal(goal, placed(surface, pose, share)[1])
+        assert depth == deepest_point(numbers_of(surface), pose, SOLE, ABOVE, spots)

@@ -82,19 +82,18 @@ def turn_towards(pose, direction, goal, share, m):
 
 
 @jit
-def place_sole(numbers, pose, points, direction, above, settle, spots, out):
-    """Write where a sole with this pose (4x4) belongs; whether it had sunk into the surface."""
+def place_sole(numbers, pose, points, above, share, spots, out):
+    """Write where a sole with this pose (4x4) belongs, turned by a share of the way; whether it had sunk into the surface."""
     for i in range(4):
         for j in range(4):
             out[i, j] = pose[i, j]
     deepest = sink(numbers, pose, points, above, spots)
     if deepest < 0:
         return False
-    share = min(1.0, spots[deepest, SPOT_DEPTH] / settle)
-    share = share * share * (3.0 - 2.0 * share)
+    down = -pose[2, 0], -pose[2, 1], -pose[2, 2]  # in the frame of the sole
     for _ in range(ROUNDS):
         nx, ny, nz = normal_below(spots, max(deepest, 0))
-        turn_towards(pose, direction, (-nx, -ny, -nz), share, out)
+        turn_towards(pose, down, (-nx, -ny, -nz), share, out)
         deepest = sink(numbers, out, points, above, spots)
     if deepest >= 0:
         out[2, 3] += spots[deepest, SPOT_DEPTH]
@@ -102,7 +101,21 @@ def place_sole(numbers, pose, points, direction, above, settle, spots, out):
 
 
 @jit
+def place_soles(numbers, poses, points, above, shares, spots, goals):
+    """place_sole for many poses (n, 4, 4) and shares (n,), into goals (n, 4, 4)."""
+    for k in range(poses.shape[0]):
+        place_sole(numbers, poses[k], points, above, shares[k], spots, goals[k])
+
+
+@jit
 def deepest_point(numbers, pose, points, above, spots):
     """How deep the deepest contact point of a sole with this pose (4x4) is below the surface [m]; 0 if none is."""
     k = sink(numbers, pose, points, above, spots)
     return spots[k, SPOT_DEPTH] if k >= 0 else 0.0
+
+
+@jit
+def depths_of(numbers, poses, points, above, spots, depths):
+    """deepest_point of many poses (n, 4, 4), into depths (n,)."""
+    for k in range(poses.shape[0]):
+        depths[k] = deepest_point(numbers, poses[k], points, above, spots)
