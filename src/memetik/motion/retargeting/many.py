@@ -98,7 +98,7 @@ def _pass(jobs: Sequence[Job], threads: int | None) -> list[Job]:
 
     def prepared(job: Job) -> tuple[Columns, Any, Any]:
         first = job.first()
-        return target_columns(problem, job.task.rows(job.targets), "retarget"), first, job.near(first)
+        return target_columns(problem, job.rows(), "retarget"), first, job.near(first)
 
     ready = list(in_order(prepared, jobs, threads))
     windows = windows_of(lengths, WINDOW, jobs[0].body.dof)
