@@ -96,17 +96,25 @@ def _known(action: argparse.Action) -> tuple[tuple[str, ...], bool]:
 # ---- Shells --------------------------------------------------------------------------------------------------
 
 
+def _paths(everything: list[Level]) -> str:
+    """All commands as one pattern of `case`, in bash and zsh."""
+    return "|".join(f'"{" ".join(level.path)}"' for level in everything if level.path)
+
+
+def _cases(everything: list[Level], offer: Callable[[tuple[str, ...], bool], str]) -> list[str]:
+    """What `case "$here:$before"` does after each option that takes a value, in bash and zsh; `offer` is how a shell offers."""
+    return [
+        f'        "{" ".join(level.path)}:{flag}") {offer(option.words, option.files)}; return ;;'
+        for level in everything
+        for option in level.options
+        if option.takes
+        for flag in option.flags
+    ]
+
+
 def bash(everything: list[Level]) -> str:
     """A script for bash; needs nothing of the package bash-completion."""
-    paths = "|".join(f'"{" ".join(level.path)}"' for level in everything if level.path)
-    cases = []
-    for level in everything:
-        here = " ".join(level.path)
-        for option in level.options:
-            if option.takes:
-                for flag in option.flags:
-                    cases.append(f'        "{here}:{flag}") {_reply(option.words, option.files)}; return ;;')
-    ends = []
+    paths, cases, ends = _paths(everything), _cases(everything, _reply), []
     for level in everything:
         flags = [flag for option in level.options for flag in option.flags]
         plain = _reply((*level.commands, *level.words), level.files)
@@ -138,15 +146,7 @@ def _reply(words: tuple[str, ...], files: bool) -> str:
 
 def zsh(everything: list[Level]) -> str:
     """A script for zsh, with a word on each option."""
-    paths = "|".join(f'"{" ".join(level.path)}"' for level in everything if level.path)
-    cases = []
-    for level in everything:
-        here = " ".join(level.path)
-        for option in level.options:
-            if option.takes:
-                shown = _shown(option.words, option.files)
-                cases += [f'        "{here}:{flag}") {shown}; return ;;' for flag in option.flags]
-    ends = []
+    paths, cases, ends = _paths(everything), _cases(everything, _shown), []
     for level in everything:
         flags = " ".join(_item(flag, option.about) for option in level.options for flag in option.flags)
         commands = " ".join(_item(name, about) for name, about in level.commands.items())

@@ -81,6 +81,14 @@ def add_draw(command: argparse.ArgumentParser, what: str, suffixes: Sequence[str
     command.add_argument("--draw", type=Path, metavar="FILE", help=f"draw {what} ({one_of(suffixes)})")
 
 
+def add_address(command: argparse.ArgumentParser, port: int) -> None:
+    """Where to listen."""
+    command.add_argument(
+        "--host", default="127.0.0.1", metavar="ADDRESS", help="the address to listen on (default: this machine only)"
+    )
+    add_number(command, "--port", port, "0 takes any that is free", "N")
+
+
 def add_body(command: argparse.ArgumentParser, nargs: str | None = None) -> None:
     """The arguments that say which body is meant; `load_body` reads them. `nargs` "?" lets it be left out."""
     kinds = (

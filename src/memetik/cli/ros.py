@@ -46,26 +46,30 @@ def _add_common(command: argparse.ArgumentParser) -> None:
     add_number(command, "--rate", 30.0, "of joint_states_ik; 0 publishes nothing", "HZ")
 
 
+def _common(options: argparse.Namespace) -> dict[str, Any]:
+    """What both nodes take."""
+    return {"name": options.name, "namespace": options.namespace, "follow": options.follow, "rate": options.rate}
+
+
 def _ros1(options: argparse.Namespace) -> int:
     if options.ros_path:
         sys.path.append(options.ros_path)  # last: what both have is this Python's own
     from memetik.serve.ros.ros1 import run  # rospy is no package of pip
 
-    run(load_body(options), name=options.name, namespace=options.namespace, follow=options.follow, rate=options.rate)
+    run(load_body(options), **_common(options))
     return 0
 
 
 def _ros2(options: argparse.Namespace) -> int:
-    common = {"name": options.name, "namespace": options.namespace, "follow": options.follow, "rate": options.rate}
     if options.rclpy:
         from memetik.serve.ros.rclpy_node import run as run_with_ros
 
-        run_with_ros(load_body(options), **common)
+        run_with_ros(load_body(options), **_common(options))
         return 0
     from memetik.serve.ros.ros2 import run  # Zenoh is an extra
 
     run(
-        load_body(options), **common, connect=options.connect, domain=options.domain, distribution=options.distribution,
+        load_body(options), **_common(options), connect=options.connect, domain=options.domain, distribution=options.distribution,
         dds=options.dds,
     )  # fmt: skip
     return 0

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from memetik.cli.options import add_body, add_command, add_number, load_body
+from memetik.cli.options import add_address, add_body, add_command, add_number, load_body
 from memetik.scenes import read_scene
 
 
@@ -19,10 +19,7 @@ def add_commands(commands: Any) -> None:
         "describes it. Only this machine can connect unless --host says otherwise, and then a token is needed.",
     )  # fmt: skip
     add_body(command)
-    command.add_argument(
-        "--host", default="127.0.0.1", metavar="ADDRESS", help="the address to listen on (default: this machine only)"
-    )
-    add_number(command, "--port", 8642, "0 takes any that is free", "N")
+    add_address(command, 8642)
     command.add_argument(
         "--token",
         metavar="TEXT",

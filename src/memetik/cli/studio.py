@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from memetik.cli.options import add_command, add_common, add_number
+from memetik.cli.options import add_address, add_command, add_common
 
 
 def add_commands(commands: Any) -> None:
@@ -14,10 +14,7 @@ def add_commands(commands: Any) -> None:
     command = add_command(commands, "studio", _studio, about)
     kinds = "a bundled name, planar:N or snake:N joints, a model file, a scene (default: a humanoid)"
     command.add_argument("body", nargs="?", metavar="BODY", help=kinds)
-    command.add_argument(
-        "--host", default="127.0.0.1", metavar="ADDRESS", help="the address to listen on (default: this machine only)"
-    )
-    add_number(command, "--port", 8080, "0 takes any that is free", "N")
+    add_address(command, 8080)
     command.add_argument("--no-open", action="store_true", help="do not open a browser")
     add_common(command, "--root")
 

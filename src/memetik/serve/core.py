@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import math
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 import memetik as mk
 from memetik.errors import UnknownNameError, said, shown
-from memetik.scenes import KINDS, Field, Kind, Wish, fields
+from memetik.scenes import KINDS, Wish, fields
 from memetik.serve.codes import Code, RequestError, code_of
 from memetik.serve.request import Missed, Reply, Request
+from memetik.serve.structure import CHANGED, Prepared, Structure, fixed, movers
 from memetik.solution import MISSED, measures, title
 from memetik.types import Array
 
@@ -27,7 +27,6 @@ USUAL = 0.1  # s, where it does not say
 MOST_ATTEMPTS = 100
 MOST_OBJECTIVES = 500
 MOST_STRUCTURES = 64  # compiled problems that are kept, those not asked for longest go first
-LONGEST_KEY = 1000  # characters of it; longer ones are hashed
 MOST_IDLE = 16  # problems of one structure that are kept, one for each thread that asks at once
 # A first look that a transport takes before it hands a request to another thread. Of 2,000 reachable poses of a Panda, 1,998 are
 # found by it, with 8 evaluations in the median and 56 in 99 of 100 (tests/stress/serve.py quick).
@@ -35,39 +34,6 @@ QUICK = mk.Budget(evaluations=400, seconds=0.002)
 
 _SPRINGS = ("Displacement", "CenterJoints", "AvoidLimits")  # about all joints, unless some are named
 _LOG = logging.getLogger("memetik.serve")
-
-
-class _Changed(NamedTuple):
-    """What a request may change of an objective without compiling anew."""
-
-    kind: Kind
-    fields: dict[str, Field]
-
-
-def _changed(kind: Kind) -> _Changed:
-    names = kind.moved + (("target",) if kind.name == "JointValue" else ())
-    return _Changed(kind, {name: kind.field(name) for name in names})
-
-
-_CHANGED = {name: _changed(kind) for name, kind in KINDS.items()}
-
-
-@dataclass
-class _Prepared:
-    """A problem that one call at a time retargets and solves."""
-
-    problem: mk.Problem
-    objectives: tuple[mk.Objective, ...]  # of the request, without those that avoid collisions
-    solved: bool = False  # its kernels are compiled
-
-
-class _Structure:
-    """All requests that differ in targets, starts and locked values only."""
-
-    def __init__(self, wishes: tuple[Wish, ...], held: tuple[str, ...]) -> None:
-        self.wishes = wishes  # checked, with every value filled in
-        self.held = held  # joints that stay where the state has them
-        self.idle: dict[tuple[float, ...], list[_Prepared]] = {}  # by the values of these
 
 
 class Core:
@@ -94,10 +60,10 @@ class Core:
     ) -> None:
         self.body, self.root, self.world, self.method, self.timeout = body, root, world, method, timeout
         self._index = {name: k for k, name in enumerate(body.joint_names)}
-        self._movers = _movers(body)
+        self._movers = movers(body)
         self._groups = {name: self._members(name) for name in body.chains}
         self._lock = threading.Lock()
-        self._structures: OrderedDict[Any, _Structure] = OrderedDict()
+        self._structures: OrderedDict[Any, Structure] = OrderedDict()
 
     # ---- Answers -----------------------------------------------------------------------------------------------
 
@@ -136,7 +102,7 @@ class Core:
                 return None
             return self._reply(solution, request)
 
-    def _search(self, prepared: _Prepared, start: Array, request: Request, budget: mk.Budget) -> mk.Solution:
+    def _search(self, prepared: Prepared, start: Array, request: Request, budget: mk.Budget) -> mk.Solution:
         best: mk.Solution | None = None
         for attempt in range(1 if budget is QUICK else request.attempts):
             solution = mk.solve(
@@ -195,7 +161,7 @@ class Core:
 
     def start(self, state: Mapping[str, float]) -> Array:
         """The joint vector of a state by names; joints that are not free, such as mimics, have no say in it."""
-        q: Array = self.body.home.copy()
+        q = self.body.home.tolist()
         for name, value in state.items():
             k = self._index.get(name)
             if k is not None:
@@ -203,9 +169,9 @@ class Core:
             elif name not in self.body.joints:
                 unknown = UnknownNameError("joint", name, self.body.joints, f"body {self.body.name!r}")
                 raise RequestError(Code.INVALID_ROBOT_STATE, str(unknown))
-        if not np.isfinite(q).all():
+        if not all(map(math.isfinite, q)):
             raise RequestError(Code.INVALID_ROBOT_STATE, "the robot state has a value that is NaN or infinite.")
-        return q
+        return np.array(q)
 
     def world_from(self, frame: str, state: Mapping[str, float]) -> Array | None:
         """Where a frame stands that poses are given in: a link of the body in this state; None for the world itself, by
@@ -235,7 +201,7 @@ class Core:
     # ---- Problems ------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def leased(self, request: Request, only_ready: bool = False) -> Iterator[tuple[_Prepared | None, Array]]:
+    def leased(self, request: Request, only_ready: bool = False) -> Iterator[tuple[Prepared | None, Array]]:
         """A problem with the targets of a request, for one call, and where to start; None where none is ready."""
         structure = self._structure(request)
         start = self.start(request.state)
@@ -267,7 +233,7 @@ class Core:
         names = [wish.name for wish in structure.wishes]
         return prepared.problem, dict(zip(names, prepared.objectives, strict=True)), start
 
-    def _give_back(self, structure: _Structure, values: tuple[float, ...], prepared: _Prepared) -> None:
+    def _give_back(self, structure: Structure, values: tuple[float, ...], prepared: Prepared) -> None:
         with self._lock:
             waiting = structure.idle.pop(values, [])
             structure.idle[values] = waiting  # the latest last
@@ -276,11 +242,11 @@ class Core:
             while len(structure.idle) > MOST_IDLE:
                 del structure.idle[next(iter(structure.idle))]
 
-    def _structure(self, request: Request) -> _Structure:
+    def _structure(self, request: Request) -> Structure:
         """The structure of a request, known or new."""
         key = (
             request.group, tuple(request.fixed_joints), bool(request.avoid_collisions), request.method,
-            tuple([(w.kind, w.name, _fixed(w)) for w in request.objectives if w.enabled]),
+            tuple([(w.kind, w.name, fixed(w)) for w in request.objectives if w.enabled]),
         )  # fmt: skip
         with self._lock:
             found = self._structures.get(key)
@@ -294,7 +260,7 @@ class Core:
                 self._structures.popitem(last=False)
         return made
 
-    def _new_structure(self, request: Request) -> _Structure:
+    def _new_structure(self, request: Request) -> Structure:
         """Check all of a request that is not a target."""
         members = self._groups[self._known_group(request.group)] if request.group else frozenset(self._index)
         for name in request.fixed_joints:
@@ -312,7 +278,7 @@ class Core:
         made = [KINDS[wish.kind].objective(wish, self.body, self.world) for wish in wishes]
         made += self._apart() if request.avoid_collisions else []
         read = self._read(made)
-        return _Structure(wishes, tuple(
+        return Structure(wishes, tuple(
             name for name in self.body.joint_names
             if name in request.fixed_joints or (name in read and name not in members)
         ))  # fmt: skip
@@ -347,7 +313,7 @@ class Core:
             raise RequestError(Code.COLLISION_CHECKING_UNAVAILABLE, str(error)) from error
         return apart
 
-    def _prepare(self, request: Request, structure: _Structure, values: tuple[float, ...]) -> _Prepared:
+    def _prepare(self, request: Request, structure: Structure, values: tuple[float, ...]) -> Prepared:
         """Compile a problem; milliseconds, and seconds where kernels are not on disk."""
         lock = dict(zip(structure.held, values, strict=True))
         for name, value in lock.items():
@@ -360,13 +326,13 @@ class Core:
                 )
         objectives = tuple(KINDS[wish.kind].objective(wish, self.body, self.world) for wish in structure.wishes)
         apart = self._apart() if request.avoid_collisions else []
-        return _Prepared(mk.Problem(self.body, [*objectives, *apart], lock=lock, root=self.root), objectives)
+        return Prepared(mk.Problem(self.body, [*objectives, *apart], lock=lock, root=self.root), objectives)
 
-    def _retarget(self, prepared: _Prepared, structure: _Structure, request: Request) -> None:
+    def _retarget(self, prepared: Prepared, structure: Structure, request: Request) -> None:
         """Write the targets of a request into the objectives of a problem."""
         given = (wish for wish in request.objectives if wish.enabled)
         for objective, known, wish in zip(prepared.objectives, structure.wishes, given, strict=True):
-            kind, changed = _CHANGED[wish.kind]
+            kind, changed = CHANGED[wish.kind]
             if not changed:
                 continue
             where = f"objective {wish.name!r}"
@@ -392,24 +358,6 @@ def pose_matrix(position: Sequence[float], wxyz: Sequence[float]) -> Array:
         [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y), pz],
         [0.0, 0.0, 0.0, 1.0],
     ])  # fmt: skip
-
-
-def _movers(body: mk.Body) -> dict[str, frozenset[str]]:
-    """The free joints that move each link."""
-    drives, names = body.variables.drives, body.joint_names
-    found: dict[str, frozenset[str]] = {body.root: frozenset()}
-    for joint in body.joints.values():  # depth-first: parents are met before their children
-        own = {names[drive.variable] for drive in drives.get(joint.name, ())}
-        found[joint.child] = found[joint.parent] | own
-    return found
-
-
-def _fixed(wish: Wish) -> str:
-    """The values of a wish that cannot change without compiling anew, as a text that is the same for the same values."""
-    changed = _CHANGED.get(wish.kind)
-    names = {} if changed is None else changed.fields
-    text = repr([item for item in wish.values.items() if item[0] not in names])
-    return text if len(text) < LONGEST_KEY else hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def _fitness(solution: mk.Solution) -> float:

@@ -240,17 +240,23 @@ class Joints:
         self._source = np.array([*range(body.dof), *(drive.variable for _, drive in mimics)], dtype=np.int64)
         self._ratio = np.array([*[1.0] * body.dof, *(drive.ratio for _, drive in mimics)])
         self._offset = np.array([*[0.0] * body.dof, *(drive.offset for _, drive in mimics)])
+        self._mimics = [drive for _, drive in mimics]
 
     def positions(self, q: Array) -> Array:
         """The values of all of them, in the order of `names`."""
         return np.asarray(self._ratio * q[self._source] + self._offset)
 
+    def numbers(self, q: Array) -> list[float]:
+        """The same as plain numbers, which genpy packs sooner than an array of NumPy."""
+        values: list[float] = q.tolist()
+        return values + [ratio * values[k] + offset for k, ratio, offset in self._mimics]
 
-def fill(state: Any, joints: Joints, reply: Reply) -> None:
-    """Write the posture of a reply into a moveit_msgs/RobotState; it stays empty where there is none."""
+
+def fill(state: Any, joints: Joints, reply: Reply, *, plain: bool = False) -> None:
+    """Write the posture of a reply into a moveit_msgs/RobotState, `plain` as a list; it stays empty where there is none."""
     if reply.q is not None and (reply.code is Code.SUCCESS):
         state.joint_state.name = joints.names
-        state.joint_state.position = joints.positions(reply.q)
+        state.joint_state.position = joints.numbers(reply.q) if plain else joints.positions(reply.q)
 
 
 def compile_ahead(core: Core) -> None:

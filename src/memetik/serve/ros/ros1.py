@@ -106,7 +106,7 @@ class Node:
         request = message.ik_request
         reply = self._answer(lambda: convert.position_ik(self.core, request, self._current, approximate))
         found = service_class("moveit_msgs/GetPositionIK")._response_class()
-        convert.fill(found.solution, self._joints, reply)
+        convert.fill(found.solution, self._joints, reply, plain=True)
         found.error_code.val = int(reply.code)
         return found
 
@@ -116,7 +116,7 @@ class Node:
     def _bio_ik(self, message: Any) -> Any:
         reply = self._answer(lambda: convert.bio_ik(self.core, message.ik_request, self._current))
         found = service_class("bio_ik_msgs/GetIK")._response_class()
-        convert.fill(found.ik_response.solution, self._joints, reply)
+        convert.fill(found.ik_response.solution, self._joints, reply, plain=True)
         found.ik_response.error_code.val = int(reply.code)
         found.ik_response.solution_fitness = reply.fitness
         return found
