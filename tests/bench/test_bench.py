@@ -12,7 +12,7 @@ import pytest
 
 from memetik import bench
 from memetik.bench import harness, peers
-from memetik.bench.claims import batch, servo, smoothest, solutions, tracking
+from memetik.bench.claims import batch, clips, servo, smoothest, solutions, tracking
 from memetik.bench.contest import contest
 from memetik.bench.harness import BLOCK
 from memetik.bench.judge import Judge
@@ -127,6 +127,16 @@ def test_batch_counts_threads(tmp_path, monkeypatch):
     assert all(row["solved [%]"] == 100.0 and row["wrong [%]"] == 0.0 and row["targets"] == 80 for row in rows)
     assert rows[0]["speed-up"] == pytest.approx(1.0) and all(row["CPU [us]"] > 0.0 for row in rows)
     assert (tmp_path / "batch.svg").exists()
+
+
+def test_clips_at_once_are_those_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(clips, "cores", lambda: 2)
+    monkeypatch.setattr(clips, "COMPARED", 2)
+    clips.run(tmp_path, quick=True)
+    rows = saved(tmp_path, "clips")
+    assert [row["by"] for row in rows][:2] == ["1 thread", "2 threads"]
+    assert all(row["frames"] == 6 * 300 and row["the same [rad]"] < 2e-5 and row["other verdicts"] == 0 for row in rows)
+    assert all(row["the same [rad]"] == 0.0 for row in rows[:2])
 
 
 def test_batch_gives_peers_a_share_and_judges_them(rng):
