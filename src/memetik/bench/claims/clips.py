@@ -17,6 +17,7 @@ ROBOT = "g1"
 CLIPS, FRAMES = 100, 10_000
 RATE = 120.0
 LATER = 37  # frames by which each clip begins later in the walk than the one before
+HEADING = 2.4  # rad by which each clip is turned from the one before
 COMPARED = 8  # clips of which every frame is compared with the same clip alone
 
 
@@ -52,7 +53,7 @@ def _variants(source: mk.Motion, frames: int, count: int) -> Iterator[mk.Motion]
     for k in range(count):
         part = source[LATER * k : LATER * k + frames]
         part = part.mirrored() if k % 2 else part
-        turned = part.turned(2.0 * np.pi * k / count)
+        turned = part.turned(HEADING * k)
         yield mk.Motion(turned.body, turned.times, turned.q, name=f"walk {k}")
 
 
