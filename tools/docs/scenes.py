@@ -468,3 +468,18 @@ def too_far() -> Show:
     far = mk.solve(mk.Problem(body, [*feet, palm, mk.Displacement(weight=1e-4)], weights="balanced")).q
     middle = mk.solve(mk.Problem(body, [*feet, mk.Displacement(reference=0.5 * (far + body.home))]), far).q
     return Show(body, through(body, [body.home, middle, far, middle]), [palm.target])
+
+
+@scene("A welder follows a seam on a curved sheet", "examples/35_welder.py")
+def welder() -> Show:
+    tool = mk.Link("torch", shapes=(mk.Shape("capsule", (0.012, 0.2), mk.translation(0, 0, 0.1)),))
+    body = mk.load("m10ia").attach(mk.Body("torch", [tool], []), "tool0")
+    y = np.linspace(-0.35, 0.35, 100)
+    seam = np.stack([0.8 + 0.06 * np.sin(12.0 * y), y, 0.35 + 0.06 * np.cos(6.0 * y)], axis=1)
+    normals = np.stack([np.zeros(100), 0.36 * np.sin(6.0 * y), np.ones(100)], axis=1)
+    into = [mk.look_rotation(-normal, (1, 0, 0))[:, [1, 2, 0]] for normal in normals]
+    poses = np.array([mk.transform(point, turn) for point, turn in zip(seam, into, strict=True)])
+    weld = mk.Pose(body.frame("torch", offset=(0, 0, 0.25)), poses[0], mask=(1, 1, 1, 1, 1, 0))
+    wishes = [weld, mk.Displacement(weight=0.01)]
+    start = mk.solve(mk.Problem(body, wishes), body.vector({"joint_2": 0.3, "joint_5": -1.0})).q
+    return Show(body, followed(body, wishes, {weld: poses}, start), [seam])
