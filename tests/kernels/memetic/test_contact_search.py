@@ -3,9 +3,24 @@
 import coal
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
-from memetik import Body, Budget, Distance, Joint, Link, Pose, Position, Problem, Shape, Status, load, solve, transform
+from memetik import (
+    Body,
+    Budget,
+    Distance,
+    Joint,
+    Link,
+    Pose,
+    Position,
+    Problem,
+    Shape,
+    Status,
+    load,
+    planar_chain,
+    solve,
+    transform,
+)
 from memetik.geometry import random_rotation
 from memetik.kernels.memetic.contact_search import contact_stage
 from memetik.solvers.memetic_plan import memetic_plan
@@ -86,6 +101,39 @@ def test_the_same_again_and_within_budget():
     problem = Problem(body, [pose, Distance("panda_hand", [inside])])
     for most in (1, 2, 5, 40, 300):
         one, two = (solve(problem, body.home, budget=Budget(evaluations=most)) for _ in range(2))
+        assert_array_equal(one.q, two.q)
+        assert one.status == Status.CLOSEST
+        assert one.evaluations <= most + 1
+
+
+ARM = planar_chain([0.5, 0.5])
+BENT = np.array([0.4, 0.9])
+
+
+def in_the_way(radius):
+    """The tip where it is with the elbow to one side, and a ball where the elbow would be."""
+    (elbow,) = (joint.child for joint in list(ARM.joints.values())[1:2])
+    poses = ARM.forward(BENT)
+    reach = Position("tip", poses["tip"][:3, 3], tolerance=1e-5)
+    ball = (*poses[elbow][:3, 3], radius)
+    return Problem(ARM, [reach, Distance(elbow, [ball], radius=0.05)])
+
+
+@pytest.mark.quick
+def test_where_nothing_can_be_pushed_out_the_search_goes_on_elsewhere():
+    """The elbow is between two circles and cannot leave the ball: the other posture of the arm is mirrored, by hand."""
+    solution = solve(in_the_way(0.1), BENT)
+    assert solution.success
+    assert solution.attempts > 2
+    assert_allclose(solution.q, [BENT[0] + BENT[1], -BENT[1]], atol=1e-3)
+
+
+@pytest.mark.quick
+def test_a_search_that_goes_on_ends_with_its_budget():
+    """The ball is where the elbow is in both postures."""
+    problem = in_the_way(2.0)
+    for most in (1, 7, 120):
+        one, two = (solve(problem, BENT, budget=Budget(evaluations=most)) for _ in range(2))
         assert_array_equal(one.q, two.q)
         assert one.status == Status.CLOSEST
         assert one.evaluations <= most + 1
