@@ -75,13 +75,15 @@ def general_kernel(kinds: Kinds, attempt: Any, by_residuals: bool, small: bool) 
         )  # fmt: skip
         arrays = SolveArrays(own, work, data, rows.clock[warp], rows.state[warp])
         scratch = SearchScratch(
-            rows.score[warp], rows.used[warp], rows.failed[warp], rows.chosen[warp], rows.limb_score[warp]
-        )
+            rows.score[warp], rows.used[warp], rows.failed[warp], rows.chosen[warp], rows.limb_score[warp],
+            rows.resumed[warp],
+        )  # fmt: skip
         if thread >= LANES:
             lane = thread - LANES
             serve(lane, launch, own, scratch, work, q, outcome, given.tree, rows.lanes[warp, lane])
         if thread > 0:
             return
+        scratch.resumed[0] = 0  # every search begins anew
         task = cuda.atomic.add(launch.counter, 0, 1)
         while task < tasks.number:
             row = task // tasks.spread

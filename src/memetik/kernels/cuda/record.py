@@ -124,6 +124,7 @@ class WarpScratch(NamedTuple):
     failed: Array = flags("warps", "terms")
     chosen: Array = flags("warps", "variables")
     limb_score: Array = floats("warps", "population")
+    resumed: Array = flags("warps", 1)
 
 
 class Tree(NamedTuple):
