@@ -286,8 +286,10 @@ def _followed(problem: Problem, columns: Columns, q: Array, solver: Memetic, bud
     seconds = budget.seconds if budget.seconds < math.inf else 0.0
     plan = memetic_plan(c)
     scratch = plan.lease(budget.token)
+    scratch.forget_surfaces()
     track_targets(
-        scratch.table, path, plan.attempt_along, q, scratch.outcome, solver.seed, budget.evaluations, seconds, jump
+        scratch.table, path, plan.attempt_along, plan.slide, q, scratch.outcome, solver.seed, budget.evaluations,
+        seconds, jump,
     )  # fmt: skip
     problem.raise_faults(scratch.clock)
     evaluations = int(scratch.outcome[EVALUATIONS])

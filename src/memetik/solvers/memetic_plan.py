@@ -22,6 +22,8 @@ from memetik.kernels.memetic.pose_search import POSE_PARTS, solve_pose
 from memetik.kernels.memetic.priorities import priority_stage
 from memetik.kernels.memetic.record import LaneScratch, MemeticArrays, Population, Shares, Stages
 from memetik.kernels.memetic.refine import STEPS
+from memetik.kernels.memetic.slide import slide_stage
+from memetik.kernels.memetic.sliding_step import Slide
 from memetik.kernels.memetic.stages import refine_stage, relax_stage, search_stage
 from memetik.kernels.problem.function_pointers import ATTEMPT, STAGE
 from memetik.kernels.problem.record import Problem as FlatProblem
@@ -130,6 +132,14 @@ class MemeticPlan(Pool["MemeticScratch"]):
         return self.attempt
 
     @cached_property
+    def slide(self) -> int:
+        """The address of the search of a track that takes contacts for constraints, 0 where there are none to keep."""
+        terms = self.compiled.terms
+        if self.bare is None or terms["soft"].any() or (terms["rows"] == 0).any():
+            return 0
+        return lasting_address(slide_stage, STAGE)
+
+    @cached_property
     def search(self) -> int:
         """The address of the search, the first stage; compiled when first asked for."""
         return lasting_address(self.first_stage, STAGE)
@@ -220,7 +230,15 @@ class MemeticScratch(Scratch):
         room = push_room(self.compiled.data.size, self.compiled.terms.size, self.compiled.residuals)
         push = allocate(Push, {**self.plan.sizes, "push_numbers": room})
         guided = int(self.compiled.terms["soft"].any())
-        return allocate(Bare, plan.sizes, memetic=own.memetic, push=push, guided=guided, search=plan.search)
+        slide = allocate(Slide, self.plan.sizes)
+        return allocate(
+            Bare, plan.sizes, memetic=own.memetic, push=push, slide=slide, guided=guided, search=plan.search
+        )  # fmt: skip
+
+    def forget_surfaces(self) -> None:
+        """Let a track begin without what another one has met."""
+        if self.bare is not None:
+            self.bare.slide.count[:], self.bare.slide.left[:], self.bare.slide.stiff[:] = 0, 0.0, 1.0
 
     @cached_property
     def lane_table(self) -> Any:

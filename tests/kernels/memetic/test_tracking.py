@@ -25,7 +25,9 @@ def followed(points, start, most=2000, jump=0.5, seconds=0.0):
     path = Path(places, rows, np.full((len(rows), 2), np.nan), np.full((len(rows), 1), np.nan), np.full(len(rows), -1))
     plan = memetic_plan(c)
     scratch = plan.lease()
-    track_targets(scratch.table, path, plan.attempt, np.array(start), scratch.outcome, 0, most, seconds, jump)
+    track_targets(
+        scratch.table, path, plan.attempt, plan.slide, np.array(start), scratch.outcome, 0, most, seconds, jump
+    )
     return path.q, path.errors[:, 0], path.statuses, scratch.outcome
 
 

@@ -19,6 +19,8 @@ priorities             what could not be had gives way, level by level
 record                 the population, and the scratch of a solve
 refine                 the best posture to a true minimum
 search                 attempts from the population until one satisfies all
+slide                  the local search of a track, along surfaces
+sliding_step           one step of it, with contacts as constraints
 stages                 search, refinement, relaxation, priorities: the stages of a solve
 stand                  feet on a surface, over many frames
 tracking               targets that move

@@ -25,6 +25,7 @@ from memetik.kernels.memetic.descent import DAMPING, LONGEST_STEP, STALL, STALLS
 from memetik.kernels.memetic.population_poses import take_best
 from memetik.kernels.memetic.record import MemeticArrays, SearchScratch, memetic_arrays
 from memetik.kernels.memetic.search import SHARE, rank
+from memetik.kernels.memetic.sliding_step import POINT_ROOM, Slide
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, TIMED_OUT, remember, spent
 from memetik.kernels.problem.evaluate import measure, place
 from memetik.kernels.problem.function_pointers import call_attempt, call_stage
@@ -69,7 +70,7 @@ class Push(NamedTuple):
 
 def push_room(numbers: int, terms: int, residuals: int) -> int:
     """How many numbers a Push has for a problem of so many."""
-    return 2 * (numbers + DISTANCE_LISTS * terms) + CONTACT_DATA * residuals
+    return 2 * (numbers + DISTANCE_LISTS * terms) + CONTACT_DATA * residuals + POINT_ROOM
 
 
 class Bare(NamedTuple):
@@ -78,6 +79,7 @@ class Bare(NamedTuple):
     memetic: MemeticArrays  # first, so that the table of this record is that of its stages, too
     scratch: SearchScratch  # of the choice among starts; the stages use their own
     push: Push
+    slide: Slide
     guided: int  # 1 if the problem has guides, which only the descent of the whole problem knows to weigh
     search: int  # address of its first stage
     q: Array = floats("dof")

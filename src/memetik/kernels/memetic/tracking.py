@@ -4,6 +4,8 @@ Where nothing is within tolerance, being calm is worth more than coming closer e
 valley that it is in, level by level where objectives have priorities, and stays there until something is. Guides alone can
 not be missed, so nothing else is looked for: the step goes to their balance.
 
+Where solids must not touch, the step slides along surfaces (slide.py). Only what it leaves is for the ways above.
+
 Guides that only ask for small changes can lead a descent astray, to a farther solution than it finds without them. So both are
 looked at, and they count only where they save a good part of the way.
 """
@@ -21,7 +23,7 @@ from memetik.kernels.memetic.priorities import settle_levels
 from memetik.kernels.memetic.record import memetic_arrays
 from memetik.kernels.memetic.refine import refine
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, OUTCOME, deadline_after, spent
-from memetik.kernels.problem.function_pointers import call_attempt
+from memetik.kernels.problem.function_pointers import call_attempt, call_stage
 from memetik.kernels.problem.guides import FAINT
 from memetik.kernels.problem.limits import clamp
 from memetik.kernels.problem.record import Run
@@ -45,9 +47,10 @@ class Path(NamedTuple):
 
 
 @jit
-def track_targets(table, path, attempt, q, outcome, seed, most, seconds, jump):
+def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, jump):
     """Write a joint vector for every row of targets; q is where it starts.
 
+    attempt, slide: addresses of the local search, and of the one that slides along surfaces (a stage, 0 for none).
     A step that cannot be reached ends at the bottom of its valley, and its status says so. The budget is for one step.
     """
     whole = memetic_arrays(table)
@@ -79,12 +82,20 @@ def track_targets(table, path, attempt, q, outcome, seed, most, seconds, jump):
                     x[k] = clamp(last[k] + reach * (uniform(run.state) - 0.5), variables[k])
             outcome[ERROR] = math.inf
             outcome[ATTEMPTS] += 1.0
+            slides = slide != 0 and trial == 0
+            if slides:
+                slid = call_stage(slide, table, q, outcome, seed, most, seconds)
+                # What a track starts from may be far from its targets: there a valley is not enough.
+                slides = slid == REACHED or (slid == CLOSEST and step > 0)
+                if not slides:
+                    for k in range(n):
+                        x[k] = last[k]
             if bare:
                 attempt_bare(problem, x, run, work)
-            else:
+            elif not slides:
                 call_attempt(attempt, problem, x, run, work)
             judged = verify(problem, x, outcome, work)
-            if trial == 0 and (judged == CLOSEST or only_guides):
+            if trial == 0 and not slides and (judged == CLOSEST or only_guides):
                 if not spent(run):
                     for k in range(n):
                         work.best[k] = x[k] if only_guides else last[k]
