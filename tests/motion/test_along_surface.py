@@ -73,5 +73,5 @@ def test_a_hand_that_cannot_get_there_slides_smoothly():
     found, tip = slide(0.22, 300)
     assert not found.reached.any()
     assert found.errors[tip].max() < 0.0445  # 0.0487 where contacts were errors among others
-    assert turns_back(found.q) <= 1
-    assert np.abs(np.diff(found.q, n=2, axis=0)).max() < 0.002
+    assert turns_back(found.q) <= 2  # the path begins and turns round at rest
+    assert np.abs(np.diff(found.q, n=2, axis=0)).max() < 0.003
