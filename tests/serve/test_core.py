@@ -194,7 +194,7 @@ def test_targets_are_in_the_world_and_the_root_stands_in_it(panda, rng):
 
 
 @pytest.mark.parametrize(
-    "kind", [name for name in KINDS if name not in ("Projection", "FunctionalRelation", "Balance")]
+    "kind", [name for name in KINDS if name not in ("Projection", "FunctionalRelation", "Balance", "GravityTorque")]
 )
 def test_every_kind_of_objective_is_taken_twice(core, kind, panda):
     """The second request changes targets only; each says what a fresh core says."""

@@ -187,6 +187,7 @@ def _kinds() -> tuple[Kind, ...]:
         _kind(
             "Manipulability", "a frame stays away from singular postures", _FRAME, Field("least", "number", 0.05),
         ),
+        _kind("GravityTorque", "motors bear the weight of the body", Field("share", "number", 1.0)),
         _kind("JointValue", "a joint takes a value", Field("joint", "joint"), Field("target", "number", 0.0)),
         _kind(
             "FunctionalRelation", "a joint follows another one, ratio * value + offset", Field("joint", "joint"),
