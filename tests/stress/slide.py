@@ -37,6 +37,15 @@ def there_and_back(steps, begin, end, bend=(0.0, 0.0, 0.0)):
     return np.asarray(begin) + share * (np.subtract(end, begin)) + 4.0 * share * (1.0 - share) * np.asarray(bend)
 
 
+def over(steps, radius):
+    """From side to side and back over something round whose axis is x, 0.2 m high, at this distance from the axis."""
+    s = np.linspace(0.0, 1.0, steps)
+    angle = -0.7 * np.cos(2.0 * np.pi * s)
+    return np.stack(
+        [0.5 + 0.02 * np.cos(4.0 * np.pi * s), radius * np.sin(angle), 0.2 + radius * np.cos(angle)], axis=1
+    )
+
+
 def ground():
     x, y = np.meshgrid(np.arange(0.1, 1.0, 0.05), np.arange(-0.6, 0.61, 0.05), indexing="ij")
     return mk.HeightField(0.25 + 0.03 * np.sin(12.0 * x) * np.cos(9.0 * y), spacing=0.05, origin=(0.1, -0.6))
@@ -54,6 +63,11 @@ CASES = {  # obstacles, and the path for so many steps
     "edge of a box": (
         lambda: [mk.Shape("box", (0.3, 1.0, 0.3), mk.translation(0.45, 0.0, 0.25))],
         lambda n: there_and_back(n, (0.45, -0.05, 0.37), (0.62, 0.05, 0.25), (0.05, 0.0, 0.05)),
+    ),
+    "over a sphere": (lambda: [mk.Shape("sphere", (0.25,), mk.translation(0.5, 0.0, 0.2))], lambda n: over(n, 0.22)),
+    "over a cylinder": (
+        lambda: [mk.Shape("cylinder", (0.25, 0.6), mk.transform((0.5, 0.0, 0.2), mk.euler(0, 90, 0, degrees=True)))],
+        lambda n: over(n, 0.22),
     ),
     "sphere": (lambda: [mk.Shape("sphere", (0.25,), mk.translation(0.5, 0.0, 0.3))], lambda n: wave(n, 0.45)),
     "capsule": (

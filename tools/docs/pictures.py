@@ -454,27 +454,30 @@ def obstacles() -> str:
 
 @picture
 def along_surface() -> Any:
-    """How fast the joints of a Panda are whose hand is led through a box or a sphere that it must not touch."""
+    """How fast the joints of a Panda are whose hand is led along a box and a sphere that it must not touch."""
     body = mk.load("panda").chain("panda_link0", "panda_hand")
     links = [link.name for link in body.links.values() if link.shapes][1:]
     box = mk.Shape("box", (0.5, 1.0, 0.3), mk.translation(0.55, 0.0, 0.15))
-    ball = mk.Shape("sphere", (0.25,), mk.translation(0.5, 0.0, 0.3))
+    ball = mk.Shape("sphere", (0.25,), mk.translation(0.5, 0.0, 0.2))
     s = np.linspace(0.0, 1.0, 1000)
+    angle = -0.7 * np.cos(2.0 * np.pi * s)
+    flat, deep = (
+        np.stack([0.5 + 0.05 * np.cos(4 * np.pi * s), -0.35 * np.cos(2 * np.pi * s), np.full(s.size, height)], axis=1)
+        for height in (0.27, 0.22)
+    )
+    over = np.stack([0.5 + 0.02 * np.cos(4 * np.pi * s), 0.22 * np.sin(angle), 0.2 + 0.22 * np.cos(angle)], axis=1)
     cases = (
-        ("nothing in the way", None, 0.27), ("on a box", box, 0.27), ("on a box, out of reach", box, 0.22),
-        ("on a sphere", ball, 0.45),
+        ("nothing in the way", None, flat), ("along a box", box, flat), ("along a box, targets out of reach", box, deep),
+        ("over a sphere", ball, over),
     )  # fmt: skip
     figure, grid = plt.subplots(len(cases), 1, figsize=(7.6, 7.2), sharex=True)
-    for axes, (title, shape, height) in zip(grid, cases, strict=True):
-        path = np.stack(
-            [0.5 + 0.05 * np.cos(4 * np.pi * s), -0.35 * np.cos(2 * np.pi * s), np.full(s.size, height)], axis=1
-        )
+    for axes, (title, shape, path) in zip(grid, cases, strict=True):
         tip = mk.Position(body.frame("panda_hand", offset=(0, 0, 0.1)), path[0])
         problem = mk.Problem(body, tip if shape is None else [tip, mk.Distance(links, [shape])])
         at_rest = mk.track(problem, {tip: np.repeat(path[:1], 20, axis=0)}, mk.solve(problem, body.home).q).q[-1]
         track = mk.track(problem, {tip: path}, at_rest)
         axes.plot(1e3 * np.diff(track.q, axis=0), linewidth=1.0)
-        axes.set(title=title, ylabel="mrad a step", ylim=(-22, 22))
+        axes.set(title=title, ylabel="mrad a step", ylim=(-16, 16))
         for first, last in _runs(~track.reached):
             axes.axvspan(first, last, color=GREY, alpha=0.15, linewidth=0)
     grid[-1].set_xlabel("step")
