@@ -33,9 +33,8 @@ def test_every_objective_of_the_library_has_a_kind():
 def test_every_kind_survives_the_file_and_can_be_solved_together(everything):
     again = scenes.loads(scenes.dumps(everything))
     assert again == everything
-    bearable = type(again.wishes)(
-        wish for wish in again.wishes if wish.kind != "GravityTorque"
-    )  # its hand has no motors
+    # A scene's hand has no motors.
+    bearable = type(again.wishes)(wish for wish in again.wishes if wish.kind != "GravityTorque")
     session = Session(dataclasses.replace(again, wishes=bearable))
     assert session.solution.status != mk.Status.INVALID
     assert all(mark.text != "not measured" for mark in session.marks().values())

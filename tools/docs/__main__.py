@@ -92,7 +92,7 @@ def serve(port: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("task", choices=["build", "serve", "pictures", "costs", "browser"])
-    parser.add_argument("names", nargs="*", help="of pictures: only these (default: all)")
+    parser.add_argument("names", nargs="*", help="of pictures, or of objectives to measure: only these (default: all)")
     parser.add_argument("--no-scenes", action="store_true", help="leave the 3D scenes of the gallery out")
     parser.add_argument("--port", type=int, default=8000, help="port to serve on (default: 8000; 0: any that is free)")
     options = parser.parse_args()
@@ -112,7 +112,7 @@ def main() -> None:
     elif options.task == "costs":
         from tools.docs import costs
 
-        costs.write()
+        costs.write(options.names)
     else:
         from tools.docs import browser
 

@@ -11,7 +11,7 @@ import dataclasses
 import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ ROUNDS = 5  # the fastest counts
 
 
 def panda() -> mk.Body:
-    """The bundled arm with a kilogram on each link, so that it has a centre of mass."""
+    """The bundled arm with a kilogram on each link, so that it has a centre of mass and its motors bear something."""
     body = mk.load("panda")
     links = [dataclasses.replace(link, mass=1.0) for link in body.links.values()]
     home = dict(zip(body.joint_names, body.home, strict=True))
@@ -66,6 +66,7 @@ def objectives(body: mk.Body) -> dict[str, tuple[mk.Objective, bool]]:
         "Distance": (mk.Distance(body, world), True),
         "SelfDistance": (mk.SelfDistance(body), True),
         "Balance": (mk.Balance(square), True),
+        "GravityTorque": (mk.GravityTorque(dict.fromkeys(body.joint_names[:7], 20.0)), True),
         "Manipulability": (mk.Manipulability(HAND), True),
         "Displacement": (mk.Displacement(), True),
         "JointValue": (mk.JointValue(joint, -1.8), True),
@@ -86,11 +87,13 @@ def best(work: Callable[[], Any], rounds: int = ROUNDS) -> float:
     return min(times)
 
 
-def of_objectives(body: mk.Body, rows: int = 200) -> dict[str, dict[str, float | bool]]:
-    """Microseconds a solve, evaluations a solve, and the share that was reached."""
+def of_objectives(body: mk.Body, names: Sequence[str] = (), rows: int = 200) -> dict[str, dict[str, float | bool]]:
+    """Microseconds a solve, evaluations a solve, and the share that was reached; of all, or of those that are named."""
     starts = np.random.default_rng(0).uniform(body.lower, body.upper, (rows, body.dof))
     found: dict[str, dict[str, float | bool]] = {}
     for name, (objective, beside) in objectives(body).items():
+        if names and name not in names:
+            continue
         problem = mk.Problem(body, [mk.Position(HAND, PLACE), objective] if beside else objective)
 
         def work(problem: mk.Problem = problem) -> mk.BatchSolution:
@@ -136,8 +139,14 @@ def of_methods(body: mk.Body, count: int = 50) -> dict[str, dict[str, float | st
     return found
 
 
-def write() -> None:
-    """Measure all, and keep it for the pages."""
+def write(names: Sequence[str] = ()) -> None:
+    """Measure all, and keep it for the pages; or only the objectives that are named, beside what was measured before."""
     body = panda()
+    if names:
+        made = json.loads(FILE.read_text())
+        found = made["objectives"] | of_objectives(body, names)
+        made["objectives"] = {name: found[name] for name in objectives(body)}
+        FILE.write_text(json.dumps(made, indent=1) + "\n")
+        return
     made = {"objectives": of_objectives(body), "methods": of_methods(body)}
     FILE.write_text(json.dumps(made, indent=1) + "\n")

@@ -392,6 +392,39 @@ def balance() -> Any:
     return figure
 
 
+@diagram(
+    "GravityTorque",
+    "The same weight held by an arm that is stretched, whose shoulder is overloaded, and by one that is bent, which bears it",
+)
+def gravity_torque() -> Any:
+    lengths, pull, motors = (0.4, 0.35), (0.0, -9.81, 0.0), {"shoulder": 12.0, "elbow": 8.0}
+    builder = mk.BodyBuilder("arm", root="base")
+    turns = {"axis": (0, 0, 1), "lower": -3.0, "upper": 3.0}
+    builder.add("base", "shoulder", "revolute", "upper", **turns)
+    builder.add("upper", "elbow", "revolute", "lower", origin=(lengths[0], 0, 0), **turns)
+    builder.add("lower", "grip", "fixed", "load", origin=(lengths[1], 0, 0), mass=2.0)
+    body, bear = builder.build(), mk.GravityTorque(motors, gravity=pull)
+    figure, *panels = panel(2)
+    for axes, degrees in zip(panels, ((15.0, 5.0), (80.0, -110.0)), strict=True):
+        q = np.radians(degrees)
+        points, torques = joints_of(body, q), np.abs(body.gravity_torque(q, gravity=pull))
+        arm(axes, points, GREY)
+        for (name, effort), point, torque in zip(motors.items(), points, torques, strict=False):
+            color = RED if torque > effort else GREEN
+            axes.plot(*point, "o", color=color, ms=9)
+            said(
+                axes,
+                f"{name}: {torque:.1f} of {effort:g} N m",
+                point,
+                (-34, -20) if name == "shoulder" else (-90, 14),
+                color,
+            )
+        arrow(axes, points[-1], np.array([0.0, -0.16]), ORANGE)
+        said(axes, "m g", points[-1] - (0.0, 0.16), (-9, -12), ORANGE)
+        axes.set(xlim=(-0.2, 0.95), ylim=(-0.25, 0.67), title=f"error {error(bear, body, q):.2f}")
+    return figure
+
+
 # ---- Joints ------------------------------------------------------------------------------------------------------
 
 

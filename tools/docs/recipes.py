@@ -35,8 +35,8 @@ def made(name: str) -> SimpleNamespace:
             for language, code in BLOCK.findall((HOWTO / f"{name}.md").read_text()):
                 if language == "xml":
                     file = re.match(r"<!-- ([\w.]+) -->", code)
-                    assert file, name
-                    Path(file[1]).write_text(code)
+                    if file:  # others are shown only
+                        Path(file[1]).write_text(code)
                 else:
                     exec(compile(code, name, "exec"), names)
         finally:
@@ -177,4 +177,21 @@ def tool_offset(it: SimpleNamespace) -> str:
 
 @recipe
 def unreachable(it: SimpleNamespace) -> str:
-    return mk.draw(it.body, it.solution.q, targets=[it.reach.target], view=(-70, 12), **SOLID)
+    arm = mk.load("panda")  # the recipe goes on with another body
+    found = mk.solve(mk.Problem(arm, it.reach))
+    return mk.draw(arm, found.q, targets=[it.reach.target], view=(-70, 12), **SOLID)
+
+
+@recipe
+def closed_loop(it: SimpleNamespace) -> str:
+    return mk.draw(it.stewart, it.solution.q, targets=[it.pose.target], view=(-60, 15), **SIZE)
+
+
+@recipe
+def several_bodies(it: SimpleNamespace) -> str:
+    return mk.draw(it.arms.body, it.solution.q, targets=[it.beam.target], view=(20, 20), **SOLID)
+
+
+@recipe
+def bear_the_weight(it: SimpleNamespace) -> str:
+    return mk.draw(it.body, it.solution.q, targets=[it.reach.target], view=(-50, 15), **SOLID)

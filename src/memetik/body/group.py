@@ -33,7 +33,7 @@ class Group:
 
     bodies: by name. All names of a body get its name and "/" in front; links, joints, home, limits, named chains, loops and
     touching links come along.
-    at: world_from_root, where the root of each body stands: a position, a pair (position, rotation) or a 4x4; in the origin
+    at: world_from_root, where the root of each body stands: a position [m], a pair (position, rotation) or a 4x4; in the origin
     unless given. It is fixed there; a body that moves about is one with a base: mk.load(..., base="floating"), or Body.with_base.
     """
 

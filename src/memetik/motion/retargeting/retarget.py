@@ -194,7 +194,7 @@ def retarget_each(
 
     Clips are taken when a thread is free, two for each at most before the first result is asked for, so neither all clips nor
     all results are in memory at once; a graphics card takes half a million frames at a time. Parameters are those of
-    `mk.retarget`. An error says which clip it is about, counted from 0.
+    `mk.retarget`, floor [m] among them. An error says which clip it is about, counted from 0.
 
     ```python
     import memetik as mk
