@@ -59,6 +59,8 @@ def test_every_recipe_stands_in_the_index():
     index = (ROOT / "docs" / "howto" / "index.md").read_text()
     recipes = {path.stem for path in (ROOT / "docs" / "howto").glob("*.md")} - {"index"}
     assert set(re.findall(r"\((\w+)\.md\)", index)) == recipes and len(recipes) >= 30
+    for page in (index, (ROOT / "README.md").read_text()):
+        assert f"{len(recipes)} recipes" in page
 
 
 @pytest.mark.parametrize(
