@@ -36,9 +36,13 @@ def tracked(
     """The whole path in one call."""
     few = targets if smooth else {wish: path[:2] for wish, path in targets.items()}  # smoothing needs a place to do so
     mk.track(problem, few, start=start, smooth=smooth)  # compiles
-    begin = time.thread_time()
-    found = mk.track(problem, targets, start=start, rate=rate, smooth=smooth)
-    return Path(name, found.q, found.seconds / len(found.q), (time.thread_time() - begin) / len(found.q))
+    for _ in range(2):
+        begin = time.thread_time()
+        found = mk.track(problem, targets, start=start, rate=rate, smooth=smooth)
+        processor = time.thread_time() - begin
+        if not found.compile_seconds:  # else a later step was the first to need some kernel: once more
+            break
+    return Path(name, found.q, found.seconds / len(found.q), processor / len(found.q))
 
 
 def followed(
