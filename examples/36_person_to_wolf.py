@@ -10,10 +10,11 @@ import memetik as mk
 # The walk of a character; mk.read_motion("walk.bvh", scale=0.01) would do as well.
 kyle = mk.load("kyle", base="floating")
 clip = mk.gait(kyle, {"left_foot": 0.0, "right_foot": 0.5}, stride=0.7, period=1.1, cycles=2, rate=30.0)
-swing = 0.35 * np.sin(2.0 * np.pi * clip.times / 1.1)
+swing = 0.35 * np.cos(2.0 * np.pi * clip.times / 1.1)  # an arm is behind when the foot of its side is ahead
 q = clip.q.copy()
 for side, sign in (("left", 1.0), ("right", -1.0)):
     q[:, kyle.index(f"{side}_shoulder_y")] += sign * swing
+    q[:, kyle.index(f"{side}_shoulder_x")] -= sign * 0.15  # arms closer to the trunk, for paws below it
 clip = clip.with_q(q)
 
 # A wolf is no figure with arms, so say which of its links are led by what.
@@ -44,8 +45,12 @@ print(plan)
 found = mk.retarget(clip, wolf, plan=plan)
 print(found.report)
 out = Path(tempfile.mkdtemp()) / "wolf.svg"
-mk.draw_motion(found, out, layout="strip")
+mk.draw_motion(found, out, layout="strip", view=(90, 10))  # from the side, where steps are seen
 print("drawn:", out)
+poses = found.forward()
+ahead = poses["front_left_paw"][:, 0, 3] - poses["front_right_paw"][:, 0, 3]
+print(f"the left forepaw is up to {ahead.max():.2f} m ahead of the right one, and up to {-ahead.min():.2f} m behind it")
+assert abs(ahead.max() + ahead.min()) < 0.05
 assert found.report.outside == 0
 assert found.report.sliding < 0.01
 assert found.report.penetration < 0.002

@@ -81,9 +81,13 @@ def best(body, wishes, q, k, slides, low, high):
     return min((low, high), key=at)
 
 
-def sweep(body, wishes, q, order, slides):
-    """Give every variable of `order` its best value, one after the other; `slides` are those that do not turn."""
+def sweep(body, wishes, q, order, slides, weights=None):
+    """Bring every variable of `order` to its best value, one after the other, or by its weight in (dof,) of the way there.
+
+    `slides` are those that do not turn.
+    """
     q = np.array(q)
     for k in order:
-        q[k] = best(body, wishes, q, k, k in slides, body.lower[k], body.upper[k])
+        share = 1.0 if weights is None else weights[k]
+        q[k] += share * (best(body, wishes, q, k, k in slides, body.lower[k], body.upper[k]) - q[k])
     return q

@@ -286,6 +286,62 @@ def test_longest_step_spreads_the_motion():
     assert np.abs(careful.q).max() < 0.5 * np.abs(bold.q).max()
 
 
+@pytest.mark.quick
+def test_a_weight_is_the_share_of_the_turn():
+    """Two links of one metre, folded out to (1, 1): the elbow would turn by a quarter, and turns by half of that."""
+    problem = Problem(planar_chain([1.0, 1.0], limits=None), Position("tip", (1.0, 1.0, 0.0)))
+    shoulder, elbow = problem.body.joint_names
+    one = CCD(restarts=False, weights={elbow: 0.5, shoulder: 0.0}).solve(problem, [0.0, 0.0], Budget(evaluations=2))
+    assert_allclose(one.q, [0.0, 0.25 * math.pi], atol=1e-12)
+    rest = CCD(restarts=False, weights={elbow: 0.0}).solve(problem, [0.0, 0.0], Budget(evaluations=2))
+    assert_allclose(rest.q, [0.25 * math.pi, 0.0], atol=1e-12)  # the shoulder points the straight arm at the target
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_joints_without_weight_rest_and_the_others_reach(direction, rng):
+    """Also through restarts and nudges; and the weights are those of the joints that are named."""
+    body = mk.load("panda")
+    problem = reach(body, ("panda_hand",), Position)
+    rests = [body.index(name) for name in ("panda_joint3", "panda_joint5")]
+    solver = CCD(direction=direction, weights={"panda_joint3": 0.0, "panda_joint5": 0.0, "panda_joint2": 0.5})
+    for _ in range(8):
+        q, start = body.sample(rng), body.sample(rng)
+        q[rests] = start[rests]
+        aim(problem, q)
+        solution = solver.solve(problem, start)
+        assert solution.success
+        assert honest(solution)
+        assert_array_equal(solution.q[rests], start[rests])
+    missed = solver.solve(Problem(body, Position("panda_hand", (0.0, 0.0, -0.3))), start, Budget(evaluations=300))
+    assert missed.attempts > 1
+    assert_array_equal(missed.q[rests], start[rests])
+
+
+@pytest.mark.quick
+def test_weights_of_one_change_no_bit():
+    problem = Problem(planar_chain(3), Position("tip", (0.2, 0.4, 0.0)))
+    ones = CCD(weights=dict.fromkeys(problem.body.joint_names, 1.0))
+    assert_array_equal(ones.solve(problem).q, CCD().solve(problem).q)
+    halves = CCD(weights=dict.fromkeys(problem.body.joint_names, 0.5))
+    assert not np.array_equal(halves.solve(problem).q, CCD().solve(problem).q)
+    assert_array_equal(ones.solve(problem).q, CCD().solve(problem).q)  # not those of the solver before
+    assert hash(ones) == hash(CCD())
+    assert ones != CCD()
+
+
+def test_bad_weights_are_said():
+    problem = Problem(planar_chain(3), Position("tip", (0.2, 0.4, 0.0)))
+    with pytest.raises(mk.UnknownNameError, match="no free joint named 'elbow'"):
+        CCD(weights={"elbow": 0.5}).solve(problem)
+    for wrong in (-0.1, 1.5, math.nan):
+        with pytest.raises(ProblemError, match=r"weights\['elbow'\] is .*from 0"):
+            CCD(weights={"elbow": wrong})
+    with pytest.raises(ProblemError, match=r"weights is 0\.5\. Give a dict"):
+        CCD(weights=0.5)
+    with pytest.raises(ProblemError, match=r"weights\['elbow'\]"):
+        CCD(weights={"elbow": "half"})
+
+
 def test_what_it_cannot_take_is_said():
     body = mk.load("ur5")
     hold = Position("tool0", (0.4, 0.2, 0.3))

@@ -69,4 +69,6 @@ class FABRIK(Sweeping):
 
     def make_record(self, c: Compiled) -> Reaching:
         """What the search needs."""
-        return allocate(Reaching, c.sizes, restarts=self.restarts, longest=math.inf, ahead=self.ahead)
+        record = allocate(Reaching, c.sizes, restarts=self.restarts, longest=math.inf, ahead=self.ahead)
+        record.sweeps.weights[:] = 1.0
+        return record

@@ -23,6 +23,7 @@ class Sweeping(Flat):
         super().__init__(problem)
         self.own = allocate(Reaching, self.compiled.sizes, restarts=False, longest=math.inf, ahead=1.0)
         self.sweeps = self.own.sweeps
+        self.sweeps.weights[:] = 1.0
         link_variables(self.nodes, self.sweeps.deepest, self.sweeps.above)
 
     def loss(self, x, softness=0.0):
@@ -34,8 +35,9 @@ class Sweeping(Flat):
         """Whether all variables are."""
         return ((x >= self.variables["lower"]) & (x <= self.variables["upper"])).all()
 
-    def ccd(self, x, direction="tip_to_root", longest=math.inf):
+    def ccd(self, x, direction="tip_to_root", longest=math.inf, weights=1.0):
         """One sweep of CCD."""
+        self.sweeps.weights[:] = weights
         x = np.array(x)
         self.place(x)
         sweep = sweep_to_root if direction == "tip_to_root" else sweep_to_tips

@@ -63,6 +63,32 @@ def test_a_sweep_is_that_of_the_twin(seed, joints, direction):
     assert_allclose(flat.ccd(q[flat.compiled.active], direction), expected[flat.compiled.active], atol=2e-6)
 
 
+@given(seed=seeds, joints=st.integers(1, 6), direction=directions)
+def test_a_sweep_with_weights_is_that_of_the_twin(seed, joints, direction):
+    rng = np.random.default_rng(seed)
+    body, flat, wishes = problem(rng, joints, ["revolute", "continuous", "prismatic"])
+    q, weights = body.sample(rng), rng.choice([0.0, 0.25, 0.5, 1.0], body.dof)
+    active = flat.compiled.active
+    rows = active[flat.nodes["variable"]]  # parents first
+    slides = {k for k, name in enumerate(body.joint_names) if body.joints[name].kind == "prismatic"}
+    expected = ccd.sweep(body, wishes, q, rows if direction == "root_to_tip" else rows[::-1], slides, weights)
+    found = flat.ccd(q[active], direction, weights=weights[active])
+    assert_allclose(found, expected[active], atol=2e-6)
+    assert_array_equal(found[weights[active] == 0.0], q[active][weights[active] == 0.0])
+
+
+@given(seed=seeds, direction=directions)
+def test_weights_hold_for_mimic_joints(seed, direction):
+    """Those with 0 rest, and the others still gain."""
+    rng = np.random.default_rng(seed)
+    _, flat, _ = problem(rng, 6, ["revolute", "prismatic"], mimics=0.6)
+    x = flat.sample(rng)
+    weights = rng.choice([0.0, 1.0], x.size)
+    moved = flat.ccd(x, direction, weights=weights)
+    assert_array_equal(moved[weights == 0.0], x[weights == 0.0])
+    assert flat.loss(moved) <= flat.loss(x) * (1.0 + 1e-12) + 1e-12
+
+
 @given(seed=seeds, joints=st.integers(1, 8), direction=directions)
 def test_a_sweep_never_loses_and_keeps_the_limits(seed, joints, direction):
     """With mimic joints and screws too."""

@@ -29,6 +29,7 @@ class Search(Flat):
     def __init__(self, problem, restarts=False, most=10_000):
         super().__init__(problem)
         self.sweeps = allocate(Sweeps, self.compiled.sizes, restarts=restarts, longest=math.inf)
+        self.sweeps.weights[:] = 1.0
         self.progress, self.limited = self.sweeps.progress[0], self.run(most)
         self.outcome[ERROR] = math.inf
         begin(self.problem, self.limited, self.sweeps)
@@ -76,8 +77,9 @@ def test_a_nudge_is_small_within_limits_and_always_the_same(seed, joints):
     flat = Flat(Problem(body, [Position(joint.child, (1.0, 2.0, 3.0)) for joint in body.joints.values()]))
     start = flat.sample(rng)
     x, again = start.copy(), start.copy()
-    nudge(x, flat.variables)
-    nudge(again, flat.variables)
+    weights = np.ones(x.size)
+    nudge(x, flat.variables, weights)
+    nudge(again, flat.variables, weights)
     assert_array_equal(x, again)
     lower, upper = flat.variables["lower"], flat.variables["upper"]
     assert ((x >= lower) & (x <= upper)).all()
@@ -97,7 +99,7 @@ def test_only_what_moves_a_missed_objective_is_drawn(rng):
     x = q[flat.compiled.active]
     flat.measure(x)
     moved = x.copy()
-    redraw(flat.problem, moved, np.array([5], dtype=np.uint64), flat.work)
+    redraw(flat.problem, moved, np.array([5], dtype=np.uint64), np.ones(x.size), flat.work)
     assert_array_equal(
         moved != x, [name[:8] != "finger0_" for name in np.array(body.joint_names)[flat.compiled.active]]
     )

@@ -60,9 +60,11 @@ def move_alone(problem, x, i, sweeps, work):
     if node.ratio == 0.0:
         return
     k = node.variable
+    if sweeps.weights[k] == 0.0:
+        return
     variable, longest = problem.variables[k], sweeps.longest
     low, high = play(node, x[k], max(variable.lower, x[k] - longest), min(variable.upper, x[k] + longest))
-    change = best_alone(problem, sweeps.progress[0].softness, i, low, high, work)
+    change = sweeps.weights[k] * best_alone(problem, sweeps.progress[0].softness, i, low, high, work)
     if change == 0.0:
         return
     x[k] = clamp(x[k] + change / node.ratio, variable)

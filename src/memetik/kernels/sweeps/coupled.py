@@ -87,6 +87,8 @@ def move_coupled(problem, x, i, sweeps, work):
     """Improve the variable whose deepest node is i; frames and the rows down to i stand where it leads."""
     nodes, terms, data = problem.nodes, problem.terms, problem.data
     softness, k = sweeps.progress[0].softness, nodes[i].variable
+    if sweeps.weights[k] == 0.0:
+        return
     first = j = i
     while j >= 0:
         ux, uy, uz = axis(load(work.poses, j, 0))
@@ -96,7 +98,7 @@ def move_coupled(problem, x, i, sweeps, work):
     gradient, curvature = slope(problem, softness, i, sweeps.above, work)
     if not curvature > 0.0:
         return
-    step = min(max(-gradient / curvature, -sweeps.longest), sweeps.longest)
+    step = sweeps.weights[k] * min(max(-gradient / curvature, -sweeps.longest), sweeps.longest)
     before = total_loss(terms, data, work.world, softness)
     for _ in range(HALVINGS):
         value = clamp(x[k] + step, problem.variables[k])

@@ -26,6 +26,7 @@ class Sweeps(NamedTuple):
     deepest: Array = integers("variables")  # the last node that each variable drives
     above: Array = integers("nodes")  # the node before it that the same variable drives, -1: none
     moved: Array = floats("frames", 7)  # frames after a step on trial
+    weights: Array = floats("variables")  # the share of its best change that each variable takes; 0: it rests
 
 
 class Descent(NamedTuple):

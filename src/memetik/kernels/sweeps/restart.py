@@ -74,9 +74,11 @@ def beyond_reach(problem):
 
 
 @jit
-def nudge(x, variables):
-    """Move every variable a little, each by another amount, the same every time."""
+def nudge(x, variables, weights):
+    """Move every variable that has a weight a little, each by another amount, the same every time."""
     for k in range(x.size):
+        if weights[k] == 0.0:
+            continue
         part = (k + 1) * GOLDEN
         part -= math.floor(part)
         off = NUDGE * (variables[k].sample_upper - variables[k].sample_lower)
@@ -85,8 +87,8 @@ def nudge(x, variables):
 
 
 @jit
-def redraw(problem, x, state, work):
-    """Draw the variables that move an objective that is missed; the others stay."""
+def redraw(problem, x, state, weights, work):
+    """Draw the variables that have a weight and move an objective that is missed; the others stay."""
     nodes, terms = problem.nodes, problem.terms
     chosen = work.free
     for k in range(x.size):
@@ -98,7 +100,7 @@ def redraw(problem, x, state, work):
                 chosen[nodes[i].variable] = 1.0
                 i = nodes[i].parent
     for k in range(x.size):
-        if chosen[k] != 0.0:
+        if chosen[k] != 0.0 and weights[k] != 0.0:
             x[k] = sample(problem.variables[k], state)
 
 
@@ -133,7 +135,7 @@ def over(problem, x, run, sweeps, work):
             return False
         if not progress.nudged:
             progress.nudged = 1
-            nudge(x, problem.variables)
+            nudge(x, problem.variables, sweeps.weights)
         elif not progress.restarts or progress.settling:
             return True
         elif outcome[EVALUATIONS] >= run.most - run.most // LAST_PART:
@@ -141,6 +143,6 @@ def over(problem, x, run, sweeps, work):
             for k in range(x.size):
                 x[k] = work.best[k]
         else:
-            redraw(problem, x, run.state, work)
+            redraw(problem, x, run.state, sweeps.weights, work)
             outcome[ATTEMPTS] += 1.0
             progress.softness = progress.guides
