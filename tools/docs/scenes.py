@@ -483,3 +483,29 @@ def welder() -> Show:
     wishes = [weld, mk.Displacement(weight=0.01)]
     start = mk.solve(mk.Problem(body, wishes), body.vector({"joint_2": 0.3, "joint_5": -1.0})).q
     return Show(body, followed(body, wishes, {weld: poses}, start), [seam])
+
+
+@scene("Posing a character for a photo, bone by bone", "examples/38_holographer.py")
+def holographer() -> Show:
+    body = mk.load("mannequin", base="floating", base_lower=-1.0, base_upper=1.0)
+    stands = body.forward(body.home)
+    feet = [mk.Pose(foot, stands[foot]) for foot in ("left_midfoot", "right_midfoot")]
+    drags = {"left_hand": (0.35, 0.10, 0.45), "right_forearm": (0.02, -0.12, 0.06), "pelvis": (0.0, 0.02, -0.06)}
+    shots, placed = [body.home], []
+    for bone, by in drags.items():
+        placed.append(mk.Position(bone, body.forward(shots[-1])[bone][:3, 3] + by, tolerance=0.01))
+        wishes = [*placed, *feet, mk.Displacement(weight=1.0)]
+        solution = mk.solve(mk.Problem(body, wishes, weights="balanced"), shots[-1])
+        assert solution.success, solution
+        shots.append(solution.q)
+    return Show(body, through(body, shots), [each.target for each in placed])
+
+
+@scene("A practitioner is led to the trainer's posture", "examples/39_posture_training.py")
+def posture_training() -> Show:
+    body = mk.load("mannequin")
+    recorded = body.vector({"left_shoulder_y": -1.3, "left_elbow": -0.6, "right_shoulder_x": -0.5, "right_elbow": -1.0})
+    live = body.vector({"left_shoulder_y": -0.6, "left_elbow": -1.1, "right_shoulder_x": -0.1, "right_elbow": -0.5})
+    lessons = [recorded + 0.5**k * (live - recorded) for k in range(5)]
+    hands = [body.forward(recorded)[f"{side}_hand"][:3, 3] for side in ("left", "right")]
+    return Show(body, through(body, lessons, 0.8), hands)
