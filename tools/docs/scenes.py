@@ -506,6 +506,16 @@ def posture_training() -> Show:
     body = mk.load("mannequin")
     recorded = body.vector({"left_shoulder_y": -1.3, "left_elbow": -0.6, "right_shoulder_x": -0.5, "right_elbow": -1.0})
     live = body.vector({"left_shoulder_y": -0.6, "left_elbow": -1.1, "right_shoulder_x": -0.1, "right_elbow": -0.5})
-    lessons = [recorded + 0.5**k * (live - recorded) for k in range(5)]
+    links = [f"{side}_{part}" for side in ("left", "right") for part in ("upper_arm", "forearm", "hand", "midfoot")]
+    points = [mk.Position(link, (0, 0, 0), tolerance=0.02) for link in ("pelvis", "chest", "head", *links)]
+    problem, lessons = mk.Problem(body, [*points, mk.Displacement(weight=1e-4)]), [recorded]
+    for k in range(5):  # as a camera sees the practitioner, who gives way by half each time
+        seen = body.forward(recorded + 0.5**k * (live - recorded))
+        for point in points:
+            point.target = seen[point.frame][:3, 3]
+        solution = mk.solve(problem, lessons[-1])
+        assert solution.success, solution
+        lessons.append(solution.q)
+    lessons = lessons[1:]
     hands = [body.forward(recorded)[f"{side}_hand"][:3, 3] for side in ("left", "right")]
     return Show(body, through(body, lessons, 0.8), hands)
