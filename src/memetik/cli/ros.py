@@ -20,16 +20,15 @@ def add_commands(commands: Any) -> None:
     _add_common(command)
     command.add_argument("--ros-path", metavar="FOLDER", help="where rospy is, if not in this Python's own folders")
     command = add_command(
-        commands, "ros2", _ros2, "a node of ROS 2 over Zenoh, without an installation of ROS",
-        "The same node for ROS 2, which speaks Zenoh as rmw_zenoh does and needs no installation of ROS. It looks for the router "
-        "that `ros2 run rmw_zenoh_cpp rmw_zenohd` starts.",
+        commands, "ros2", _ros2, "a node of ROS 2 over Zenoh or DDS, without an installation of ROS",
+        "The same node for ROS 2, which needs no installation of ROS. It speaks Zenoh as rmw_zenoh does, by the router that "
+        "`ros2 run rmw_zenoh_cpp rmw_zenohd` starts; or, with --dds, DDS as rmw_cyclonedds_cpp does; or both.",
     )  # fmt: skip
     _add_common(command)
-    command.add_argument(
-        "--connect", default="tcp/127.0.0.1:7447", metavar="ADDRESS", help="the router (default: %(default)s)"
-    )
+    router = "the router of Zenoh (default: tcp/127.0.0.1:7447; with --dds, none)"
+    command.add_argument("--connect", default="", metavar="ADDRESS", help=router)
     add_number(command, "--domain", 0, "as ROS_DOMAIN_ID says", "N")
-    command.add_argument("--dds", action="store_true", help="publish and follow joint states over DDS, too")
+    command.add_argument("--dds", action="store_true", help="over DDS, by Cyclone DDS; with --connect, over Zenoh, too")
     command.add_argument(
         "--rclpy", action="store_true", help="a node of the ROS 2 that is installed, with its middleware"
     )

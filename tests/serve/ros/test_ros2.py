@@ -11,7 +11,7 @@ import zenoh
 
 import memetik as mk
 from memetik.serve import Core
-from memetik.serve.ros import ros2
+from memetik.serve.ros import ros2, zenoh_wire
 from memetik.serve.ros.convert import compile_ahead
 from memetik.serve.ros.types2 import NO_HASH, Types, types
 from tests.serve.ros.test_ros1 import free_port
@@ -61,16 +61,16 @@ def test_an_unknown_distribution_is_said():
 
 
 def test_keys_and_attachments():
-    where = ros2.key(2, "/add_two_ints", "example_interfaces/srv/AddTwoInts", "RIHS01_e118")
+    where = zenoh_wire.key(2, "/add_two_ints", "example_interfaces/srv/AddTwoInts", "RIHS01_e118")
     assert where == "2/add_two_ints/example_interfaces::srv::dds_::AddTwoInts_/RIHS01_e118"
-    data = ros2.attachment(5, bytes(range(16)), 7)
+    data = zenoh_wire.attachment(5, bytes(range(16)), 7)
     assert data == struct.pack("<qq", 5, 7) + b"\x10" + bytes(range(16))
-    assert ros2.read_attachment(data) == (5, 7, bytes(range(16)))
+    assert zenoh_wire.read_attachment(data) == (5, 7, bytes(range(16)))
     # The same by Zenoh's own serializer.
     theirs = zenoh.ext.z_serialize((zenoh.ext.Int64(5), zenoh.ext.Int64(7), bytes(range(16))))
     assert bytes(theirs) == data
     with pytest.raises(mk.FormatError, match="33"):
-        ros2.read_attachment(data[:-1])
+        zenoh_wire.read_attachment(data[:-1])
 
 
 # ---- The node ------------------------------------------------------------------------------------------------------
@@ -87,13 +87,14 @@ def wire(panda):
     port = free_port()
     endpoint = f"tcp/127.0.0.1:{port}"
     with (
-        ros2.session("", listen=endpoint, mode="router"),
-        ros2.session(endpoint) as own,
-        ros2.session(endpoint) as other,
+        zenoh_wire.session("", listen=endpoint, mode="router"),
+        zenoh_wire.session(endpoint) as own,
+        zenoh_wire.session(endpoint) as other,
     ):
         core = Core(panda)
         compile_ahead(core)
-        node = ros2.Node(core, own, follow="joint_states", rate=50.0)
+        known = types("jazzy")
+        node = ros2.Node(core, [zenoh_wire.Zenoh(own, known)], known, follow="joint_states", rate=50.0)
         yield other
         node.close()
 
@@ -216,7 +217,7 @@ def test_joint_states_both_ways(wire, ask, panda):
     here = panda.forward(panda.home, "panda_hand")
     deadline, value = time.monotonic() + 20, None
     while value != 0.011 and time.monotonic() < deadline:
-        wire.put(f"0/joint_states/{tail}", known.write(state, kind), attachment=ros2.attachment(1, bytes(16)))
+        wire.put(f"0/joint_states/{tail}", known.write(state, kind), attachment=zenoh_wire.attachment(1, bytes(16)))
         found = ask(pose_request(here)).solution.joint_state
         value = dict(zip(found.name, found.position, strict=True))["panda_finger_joint1"]
     assert value == 0.011
@@ -240,4 +241,4 @@ def test_a_round_trip_takes_a_millisecond(ask, panda):
 
 def test_without_a_router_it_says_so():
     with pytest.raises(mk.ProblemError, match="rmw_zenohd"):
-        ros2.session(f"tcp/127.0.0.1:{free_port()}")
+        zenoh_wire.session(f"tcp/127.0.0.1:{free_port()}")

@@ -20,6 +20,7 @@ except ModuleNotFoundError as error:
 # The oldest distribution has no type hashes, and error codes without words.
 DISTRIBUTIONS = {"humble": Stores.ROS2_HUMBLE, "jazzy": Stores.ROS2_JAZZY, "kilted": Stores.ROS2_KILTED}
 NO_HASH = "TypeHashNotSupported"
+JOINT_STATE = "sensor_msgs/msg/JointState"
 _INFO = "service_msgs/msg/ServiceEventInfo"
 _EVENT_INFO = "uint8 event_type\nbuiltin_interfaces/Time stamp\nuint8[16] client_gid\nint64 sequence_number\n"
 _OURS = ("moveit_msgs", "bio_ik_msgs", "object_recognition_msgs")
@@ -131,7 +132,7 @@ def _kind(kind: str, package: str) -> str:
 
 def joint_state(types_: Types, names: Iterable[str], positions: Any, stamp: int = 0) -> Any:
     """A sensor_msgs/msg/JointState; `stamp` in ns."""
-    message = types_.blank("sensor_msgs/msg/JointState")
+    message = types_.blank(JOINT_STATE)
     message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 1_000_000_000)
     message.name, message.position = list(names), np.asarray(positions, dtype=np.float64)
     return message
