@@ -108,6 +108,7 @@ def test_robots_of_others_are_posed_with_their_meshes(visited, name, tmp_path):
         session.move(target, at + 0.05 * (root - at) / np.linalg.norm(root - at), wxyz)  # a limb may be stretched out
         page._frame()
     assert session.reached
+    until(lambda: tab.get_by_text("Opening").count() == 0, what="the end of the notice")
     tab.screenshot(path=tmp_path / f"{name}.png", timeout=120_000)
 
 
