@@ -133,6 +133,7 @@ from .read.parallel import delta_robot as delta_robot
 from .read.parallel import five_bar as five_bar
 from .read.parallel import stewart_platform as stewart_platform
 from .read.pinocchio import from_pinocchio as from_pinocchio
+from .read.usd import from_usd as from_usd
 from .read.yourdfpy import from_yourdfpy as from_yourdfpy
 from .solution import Solution as Solution
 from .solution import Status as Status

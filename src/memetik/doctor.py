@@ -37,6 +37,7 @@ EXTRAS = {  # what each optional extra brings, by the names of the modules
     "ros": ("zenoh", "cyclonedds", "rosbags"),
     "serve": ("starlette", "uvicorn", "websockets", "httptools"),
     "studio": ("viser", "trimesh", "PIL"),
+    "usd": ("pxr",),
     "xacro": ("xacro",),
 }
 PURPOSES = {  # what each is for
@@ -51,6 +52,7 @@ PURPOSES = {  # what each is for
     "ros": "ROS 2 and bags",
     "serve": "answers over HTTP and WebSocket",
     "studio": "the page in 3D; pictures as .png and .gif",
+    "usd": "USD stages",
     "xacro": "models as .xacro",
 }
 PACKAGES = ("numpy", "numba", "llvmlite")

@@ -145,6 +145,15 @@ def yourdf() -> Any:
     return yourdfpy.URDF.load("yourdf.urdf")
 
 
+@functools.cache
+def usd_stage() -> Any:
+    from pxr import Usd, UsdPhysics
+
+    stage = Usd.Stage.CreateInMemory()
+    UsdPhysics.RigidBodyAPI.Apply(stage.DefinePrim("/arm", "Xform"))
+    return stage
+
+
 def motion_file() -> str:
     return str(mk.write_motion(clip(), "clip.bvh"))
 
@@ -260,6 +269,8 @@ ARGUMENTS: dict[str, Any] = {
     "model": model,
     "from_pinocchio.model": pinocchio_model,
     "urdf": yourdf,
+    "stage": usd_stage,
+    "prim": lambda: "/arm",
     "at": lambda: "tip",
     "shape": lambda: mk.Shape("sphere", (0.1,)),
     "shapes": lambda: mk.Shape("sphere", (0.1,)),

@@ -26,7 +26,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
         "Bodies",
         "What moves: a tree of links and joints, from a file, a table or a few lines of Python.",
         "load Body Joint Link Frame Chain Mimic Loop Shape Poses OFKT Group BodyBuilder planar_chain serial_chain snake "
-        "hand five_bar stewart_platform delta_robot from_dh from_mujoco from_pinocchio from_yourdfpy write_urdf",
+        "hand five_bar stewart_platform delta_robot from_dh from_mujoco from_pinocchio from_usd from_yourdfpy write_urdf",
     ),
     "geometry": (
         "Rotations and transforms",

@@ -19,6 +19,7 @@ from memetik.read.resources import folders_of
 from memetik.read.shapes import apply_shapes, read_shapes
 from memetik.read.srdf import apply, read_srdf
 from memetik.read.urdf import body_from_urdf
+from memetik.read.usd import read_usd
 from memetik.read.xacro import read_xacro
 
 NOT_YET = {".sdf": "Gazebo SDF models"}
@@ -38,7 +39,7 @@ def load(
     scale: float = 1.0,
     package_roots: Iterable[str | PathLike[str]] = (),
 ) -> Body:
-    """A body by its bundled name, such as "panda", or from the path of a file: .urdf, .xacro or MuJoCo's .xml,
+    """A body by its bundled name, such as "panda", or from the path of a file: .urdf, .xacro, MuJoCo's .xml or USD's .usd,
     or the skeleton of a .bvh, .glb, .gltf or .vrm; or by its name in the package robot_descriptions,
     "robot_descriptions:g1_mj_description" (pip install "memetik[descriptions]"; it clones from the network, once).
 
@@ -88,6 +89,7 @@ def _read_xml(path: Path, *, roots: Iterable[str | PathLike[str]], soft_limits: 
 # What reads a file, by its suffix.
 READERS: dict[str, Callable[..., Body]] = {
     ".urdf": _read_xml, ".xacro": read_xacro, ".xml": _read_xml, ".mjcf": read_mjcf, ".mjb": read_mjcf,
+    ".usd": read_usd, ".usda": read_usd, ".usdc": read_usd, ".usdz": read_usd,
     ".bvh": read_bvh_body, ".glb": read_gltf_body, ".gltf": read_gltf_body, ".vrm": read_gltf_body,
 }  # fmt: skip
 SKELETONS = {".bvh", ".glb", ".gltf", ".vrm"}  # files of animations, which take other options than models
