@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from memetik.errors import FormatError
@@ -49,9 +49,10 @@ def grow(joints: Sequence[UsdJoint], bodies: Sequence[str], marked: Iterable[str
     return Tree([(joint, toward[joint.path]) for joint in held], roots, loops)
 
 
-def _roots(joints: Sequence[UsdJoint], bodies: Sequence[str], marked: list[str], find: object) -> list[str]:
+def _roots(
+    joints: Sequence[UsdJoint], bodies: Sequence[str], marked: list[str], find: Callable[[str], str]
+) -> list[str]:
     """Of each part apart from the world: the marked body, else the first that is no joint's second body, else the first."""
-    assert callable(find)
     seconds = {joint.ends[1].body for joint in joints}
     preferred = [*marked, *(body for body in bodies if body not in seconds), *bodies]
     found: dict[str, str] = {}
