@@ -47,7 +47,9 @@ from memetik.kernels.terms.distance import CONTACT_DATA, DISTANCE_FOUND, DISTANC
 from memetik.kernels.terms.records import CONTACT, TERM
 
 ALONG = 0.01  # of the margin: how far from a surface a track runs along it
-ONE_ATTEMPT = STEPS + 1  # evaluations for one pose from another start; a longer search would take the starts of the one before
+ONE_ATTEMPT = (
+    STEPS + 1
+)  # evaluations for one pose from another start; a longer search would take the starts of the one before
 LONGEST_PUSH = 0.5  # rad or m: what is to be kept is satisfied already, and a long step along it loses it
 SLACK = 0.1  # m; pairs that are so much farther apart than they should be are looked at again when something has moved half of it
 
