@@ -42,7 +42,11 @@ def test_tables_are_saved_with_the_published_figures(tmp_path, monkeypatch):
     second = [row for row in tables["nao_networks"]["rows"] if row["network"] == "feed-forward"]
     assert [(row["units"], row["published validation [%]"]) for row in second] == [(5, 2.73), (40, 2.38)]
     kinds = [row["network"] for row in tables["nao_networks"]["rows"]]
-    assert kinds[2:] == ["feed-forward, taught", "support vectors", "elman, paths", "feed-forward, the same paths"]
+    assert kinds[2:] == [
+        "feed-forward, taught", "extreme learning", "support vectors", "elman, paths",
+        "elman by a genetic algorithm, the same paths", "feed-forward that hears the posture, the same paths",
+        "feed-forward, the same paths",
+    ]  # fmt: skip
     assert {row["tolerance [m]"] for row in tables["nao_tolerance"]["rows"]} == {1e-3, 1e-5}
     assert (tmp_path / "nao.svg").exists()
 

@@ -268,8 +268,8 @@ def test_threads_do_not_disturb_each_other(core, panda, rng):
 
 
 def test_attempts_take_other_seeds(core):
-    once = core.answer(Request((hand(FAR),)))
-    twice = core.answer(Request((hand(FAR),), attempts=3))
+    once = core.answer(Request((hand(FAR),), timeout=5.0))
+    twice = core.answer(Request((hand(FAR),), attempts=3, timeout=5.0))
     assert twice.fitness <= once.fitness
 
 

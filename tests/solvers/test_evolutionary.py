@@ -209,7 +209,7 @@ def test_an_objective_that_jumps(method, arm):
 @methods
 def test_every_objective_every_joint_and_the_truth(method):
     """Random problems of all objectives, checked by twins: limits, locked joints, budgets, statuses and errors."""
-    count, wrong, seen = honesty.run(200, seed=11, method=method.name)
+    count, wrong, seen = honesty.run(200, seed=13, method=method.name)
     assert count == 200 and wrong == []
     assert seen["REACHED"] > 5 and seen["CLOSEST"] > 50
 

@@ -27,7 +27,7 @@ SKIPPED = frozenset({
     "make_record", "own", "pack", "raise_fault", "raise_faults", "rest", "search", "second_look", "sizes", "solids",
     "step", "steps_to_stall", "target_rows", "usual", "take_slot", "take_world", "pair_anew", "target_kind",
     "World.get", "strength", "World.may_touch", "World.owner", "World.rows", "World.watch", "PointCloud.groups", "World.fields",
-    "Distance.standing",
+    "Distance.standing", "Loop.count", "Loop.index",
 })  # fmt: skip
 
 # Parameters that have a default and yet have to be given; most of them so that a call takes milliseconds.
@@ -165,7 +165,7 @@ def plan_file() -> str:
 
 @functools.cache
 def network() -> mk.FeedForward:
-    return mk.FeedForward.train(problem(), hidden=3, samples=8, epochs=2)
+    return mk.FeedForward.train(problem(), hidden=3, samples=8, epochs=2, posture=0.1)
 
 
 @functools.cache
@@ -491,6 +491,11 @@ ARGUMENTS: dict[str, Any] = {
     "Elman.weights": lambda: recurrent().weights,
     "FeedForward.weights": lambda: network().weights,
     "SupportVectors.weights": lambda: machines().weights,
+    "SupportVectors.owners": lambda: machines().owners,
+    "SupportVectors.gammas": lambda: machines().gammas,
+    "SupportVectors.served": lambda: machines().served,
+    "SupportVectors.axis": lambda: 0,
+    "ExtremeLearning.outer": lambda: extreme().outer,
     "ExtremeLearning.hidden": lambda: extreme().hidden,
     "ExtremeLearning.load.path": lambda: str(extreme().save("extreme.npz")),
     "FeedForward.train.posture": lambda: 0.1,

@@ -62,7 +62,7 @@ class Group:
 
     def name(self, body: str, name: str) -> str:
         """What a link, joint or variable of one of the bodies is called here: "ann/hand"."""
-        return known(body, self.bodies, "body", "the group") + BETWEEN + name
+        return known(body, self.bodies, "body", "the group") + BETWEEN + text(name, BodyError, "a name in the group")
 
     def frame(self, body: str, link: str | Frame, offset: TransformLike | None = None) -> Frame:
         """The frame of a link of one of the bodies, as `Body.frame` gives it there."""
@@ -78,7 +78,8 @@ class Group:
         """The joint vector of the group from one for each body; those that are not named are at home."""
         q = self.body.home.copy()
         for name, part in mapping(vectors, BodyError, "vectors", "{'ann': ann.home}").items():
-            q[self._rows[known(name, self.bodies, "body", "the group")]] = self.bodies[name]._vector(part)
+            own = self.bodies[known(name, self.bodies, "body", "the group")]
+            q[self._rows[name]] = own._vector(part)
         return q
 
     def __repr__(self) -> str:

@@ -224,6 +224,7 @@ def run_search(case, most):
     flat, plan = case.flat, memetic_plan(case.flat.compiled)
     for flags in flat.scratch[1:]:
         flags[:] = 1
+    flat.scratch.resumed[:] = 0
     flat.outcome[ERROR] = math.inf
     flat.work.x[:] = case.x
     search(flat.problem, plan.population, flat.scratch, plan.attempt, flat.run(most), flat.work)

@@ -57,6 +57,8 @@ def measure_networks(
     )
     try:
         for name, cells, many in (("support vectors", 1, 2_000), (f"support vectors, {CELLS**3} cells", CELLS, 10_000)):
+            if min(count, many) < 10 * cells**3:
+                continue  # too few for most cells
             vectors = mk.SupportVectors.train(problem, samples=min(count, many), cells=cells)
             report.rows.append(
                 _row(name, len(vectors.vectors), vectors.lesson, _hand(vectors, problem, reach, count))
