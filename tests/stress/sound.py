@@ -165,6 +165,12 @@ def plan_file() -> str:
 
 @functools.cache
 def network() -> mk.FeedForward:
+    return mk.FeedForward.train(problem(), hidden=3, samples=8, epochs=2)
+
+
+@functools.cache
+def hearing() -> mk.FeedForward:
+    """One that follows paths."""
     return mk.FeedForward.train(problem(), hidden=3, samples=8, epochs=2, posture=0.1)
 
 
@@ -558,7 +564,7 @@ EXAMPLES: dict[str, Any] = {
     "Distance": lambda: mk.Distance("link_2", [(1.0, 1.0, 1.0)]),
     "Elman": recurrent,
     "ExtremeLearning": extreme,
-    "FeedForward": network,
+    "FeedForward": hearing,
     "FilesReport": lambda: mk.solve_files(problem(), target_file(), "answers", budget=FEW, anew=True, threads=1),
     "Follower": lambda: mk.Follower(arm()),
     "Frame": lambda: mk.Frame("tip"),
