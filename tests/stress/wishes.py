@@ -420,6 +420,10 @@ def springs(objective: Objective, setting: Setting, names, low, high, stiffness,
 
 def displacement(setting: Setting, rng) -> Wish:
     weights, tolerance = some_stiffness(setting, rng), None if rng.random() < 0.7 else 0.5
+    for joint in setting.body.joints.values():
+        if joint.kind in ("spherical", "floating"):
+            # With one weight for all three turns they count as one rotation, by its angle; the twin knows single values.
+            weights[joint.variables[-1]] = float(rng.uniform(0.1, 3.0))
     names = [name for name in setting.free if weights.get(name, 1.0) > 0.0]
     stiffness = np.array([weights.get(name, 1.0) for name in names])
     if rng.random() < 0.5:
