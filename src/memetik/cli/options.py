@@ -92,8 +92,8 @@ def add_address(command: argparse.ArgumentParser, port: int) -> None:
 def add_body(command: argparse.ArgumentParser, nargs: str | None = None) -> None:
     """The arguments that say which body is meant; `load_body` reads them. `nargs` "?" lets it be left out."""
     kinds = (
-        "a bundled name, see `memetik bodies`; a model (.urdf, .xacro, MuJoCo's .xml) or the skeleton of a .bvh, .glb or .vrm; "
-        "robot_descriptions:NAME; planar:N or snake:N joints"
+        "a bundled name, see `memetik bodies`; a model (.urdf, .xacro, MuJoCo's .xml, .usd) or the skeleton of a .bvh, .glb or "
+        ".vrm; robot_descriptions:NAME; planar:N or snake:N joints"
     )
     command.add_argument("body", nargs=nargs, metavar="BODY", help=kinds)
     add_base(command)
