@@ -4,6 +4,7 @@ calibrate              how a skeleton and a body correspond
 feet                   feet that stand
 fingers                fingers that both have
 figure                 which links are hips, hands, feet ...
+job                    a clip on its way to another body
 many                   clips by the hundred, on all cores or on a graphics card
 plan                   which bone leads which link
 report                 how well it went
@@ -11,8 +12,9 @@ retarget               the motion of a skeleton on another body
 targets                where a plan wants the links to be
 """
 
+from memetik.motion.retargeting.job import Retargeted
 from memetik.motion.retargeting.plan import BoneMatch, RetargetPlan
 from memetik.motion.retargeting.report import RetargetReport
-from memetik.motion.retargeting.retarget import Retargeted, retarget, retarget_each, retarget_plan
+from memetik.motion.retargeting.retarget import retarget, retarget_each, retarget_plan
 
 __all__ = ["BoneMatch", "RetargetPlan", "RetargetReport", "Retargeted", "retarget", "retarget_each", "retarget_plan"]

@@ -19,7 +19,7 @@ from memetik.problem.columns import Columns, target_columns
 from memetik.progress import Report, Tally, teller
 
 if TYPE_CHECKING:
-    from memetik.motion.retargeting.retarget import Job, Retargeted
+    from memetik.motion.retargeting.job import Job, Retargeted
 
 T = TypeVar("T")
 
