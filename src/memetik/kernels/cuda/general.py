@@ -9,13 +9,10 @@ from typing import Any
 
 import numba.cuda
 
-from memetik.kernels.compiler.cancel import cancelled
-from memetik.kernels.compiler.clock import now
 from memetik.kernels.cuda.orders import BEGIN, DONE, END, FLOAT, INTEGER, ROW, TERMS, WORK, order
 from memetik.kernels.cuda.record import LANES, SIMULATED, WarpLaunch
 from memetik.kernels.cuda.table import card_reader
-from memetik.kernels.cuda.terms import Kinds, no_time, terms_by_kind
-from memetik.kernels.cuda.translate import Translator
+from memetik.kernels.cuda.terms import Kinds, search_translator
 from memetik.kernels.cuda.warp import cooperate
 from memetik.kernels.memetic.record import SearchScratch
 from memetik.kernels.memetic.search import solve
@@ -34,14 +31,7 @@ OPTIONS = {} if SIMULATED else {"max_registers": 168}  # so that six problems fi
 def general_kernel(kinds: Kinds, attempt: Any, by_residuals: bool, small: bool) -> Any:
     """The kernel for problems whose terms are of these kinds, with a local search; the last two are for steps_by_lanes."""
 
-    @cuda.jit(device=True)
-    def never(clock):
-        return False  # the host ends a batch between launches
-
-    residual_of, jacobian_of = terms_by_kind(kinds)
-    translate = Translator({
-        now: no_time, cancelled: never, call_residual: residual_of, call_jacobian: jacobian_of,
-    })  # fmt: skip
+    translate = search_translator(kinds)
     by_kind = translate(call_residual), translate(call_jacobian)
     instead, serve = cooperate(translate, *by_kind, by_residuals, small)
     for kernel, function in instead.items():

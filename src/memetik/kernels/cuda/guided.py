@@ -10,17 +10,15 @@ from typing import Any, NamedTuple
 import numba.cuda
 import numpy as np
 
-from memetik.kernels.compiler.cancel import CLOCK, cancelled
-from memetik.kernels.compiler.clock import now
+from memetik.kernels.compiler.cancel import CLOCK
 from memetik.kernels.compiler.record import Array, records
 from memetik.kernels.cuda.table import card_reader
-from memetik.kernels.cuda.terms import Kinds, no_time, terms_by_kind
+from memetik.kernels.cuda.terms import Kinds, search_translator
 from memetik.kernels.cuda.translate import Translator
 from memetik.kernels.memetic.guided import GuidedPath, follow_window, take_edge
 from memetik.kernels.problem.budget import OUTCOME
 from memetik.kernels.problem.record import Problem, Run
 from memetik.kernels.problem.workspace import carve_workspace
-from memetik.kernels.terms.function_pointers import call_jacobian, call_residual
 
 cuda: Any = numba.cuda  # it has no types
 
@@ -52,14 +50,7 @@ read = card_reader(WindowLaunch)
 def window_kernel(kinds: Kinds, sizes: WindowSizes) -> Any:
     """The kernel that follows all windows whose edges have changed, for problems with terms of these kinds."""
 
-    @cuda.jit(device=True)
-    def never(clock):
-        return False  # the host ends a batch between rounds
-
-    residual_of, jacobian_of = terms_by_kind(kinds)
-    translate = Translator({
-        now: no_time, cancelled: never, call_residual: residual_of, call_jacobian: jacobian_of,
-    })  # fmt: skip
+    translate = search_translator(kinds)
     follow, cut = translate(follow_window), translate(carve_workspace)
     nodes, frames, n, m, numbers, workspace = sizes
     square = n * n

@@ -5,11 +5,12 @@ from typing import Any
 
 import numba.cuda
 
+from memetik.kernels.compiler.cancel import cancelled
 from memetik.kernels.compiler.clock import now
 from memetik.kernels.cuda.orders import FLOAT
 from memetik.kernels.cuda.translate import Translator
 from memetik.kernels.terms.distance import HULL_DISTANCE
-from memetik.kernels.terms.function_pointers import call_apart
+from memetik.kernels.terms.function_pointers import call_apart, call_jacobian, call_residual
 from memetik.kernels.terms.geometry.hulls import FEW_CORNERS, exactly_apart, scratch_size
 from memetik.kernels.terms.geometry.solids import NOWHERE
 
@@ -77,6 +78,20 @@ def terms_by_kind(kinds: Kinds) -> tuple[Any, Any]:
     translate = term_translator(HULL_DISTANCE.number in (kind for kind, _, _ in kinds))
     residual_of = _by_kind((kind, translate(residual)) for kind, residual, _ in kinds)
     return residual_of, _by_kind((kind, translate(jacobian)) for kind, _, jacobian in kinds)
+
+
+@cuda.jit(device=True)
+def never(clock):
+    """The host ends a batch between launches."""
+    return False
+
+
+def search_translator(kinds: Kinds) -> Translator:
+    """Translates searches for problems whose terms are of these kinds."""
+    residual_of, jacobian_of = terms_by_kind(kinds)
+    return Translator({
+        now: no_time, cancelled: never, call_residual: residual_of, call_jacobian: jacobian_of,
+    })  # fmt: skip
 
 
 def kinds_of(terms: Any, kernels: Sequence[tuple[Any, Any]]) -> Kinds:
