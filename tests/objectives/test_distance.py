@@ -1,4 +1,4 @@
-"""Distance and SelfDistance: residuals and errors against hulls, derivatives, targets that move, problems solved."""
+"""Distance: residuals and errors against hulls, derivatives, targets that move, problems solved."""
 
 import dataclasses
 import math
@@ -9,19 +9,20 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial import cKDTree
 
-from memetik import Body, Joint, Link, Shape, load, transform, translation
+from memetik import Body, Joint, Link, Shape, load, transform
 from memetik.errors import ProblemError, UnknownNameError
 from memetik.geometry import random_rotation
 from memetik.kernels.terms.distance import GROUP_SOLIDS
 from memetik.kernels.terms.geometry.solids import SOLID_KERNEL
 from memetik.objectives import Distance, Pose, SelfDistance
-from memetik.objectives.distance import ROWS
+from memetik.objectives.apart import ROWS
 from memetik.problem import Problem
 from memetik.solvers import Budget, Memetic
 from tests.naive.bodies import dressed, random_body, random_hull, random_shape
 from tests.naive.distance import moved, shape_distance, surface
 from tests.naive.kinematics import forward
-from tests.objectives.finite_differences import Evaluated, check_jacobian, posture
+from tests.objectives.distances import error_at, link_distance, residuals
+from tests.objectives.finite_differences import check_jacobian
 
 KINDS = ("revolute", "continuous", "prismatic", "screw", "cylindrical", "planar", "spherical", "xyz", "floating")
 
@@ -34,23 +35,6 @@ def tree(seed, shapes=2):
 
 def ball(center, radius):
     return Shape("sphere", (radius,), transform(center))
-
-
-def link_distance(body, poses, one, other):
-    """Between the nearest solids of two links, or of a link and a shape of the world."""
-    shapes = (other,) if isinstance(other, Shape) else body.links[other].shapes
-    place = np.eye(4) if isinstance(other, Shape) else poses[other]
-    return min(shape_distance(a, poses[one], b, place) for a in body.links[one].shapes for b in shapes)
-
-
-def residuals(problem, q):
-    return Evaluated(problem, posture(problem, q)).residual
-
-
-def error_at(objective, body, q):
-    """The error that a solver reports, for a posture that it cannot leave."""
-    problem = Problem(body, [objective])
-    return Memetic().solve(problem, q, Budget(evaluations=1)).errors[objective]
 
 
 # ---- What is measured -----------------------------------------------------------------------------------------
@@ -285,56 +269,6 @@ def test_clearance_is_judged_and_margin_is_not():
     assert np.linalg.norm(solution.q) >= 0.55
 
 
-# ---- Which links can collide ----------------------------------------------------------------------------------
-
-
-def chain_of_solids(kinds=("revolute", "revolute", "fixed", "revolute")):
-    """Links a to e in a row, each with a small sphere."""
-    links = [Link(name, shapes=(Shape("sphere", (0.05,)),)) for name in "abcde"]
-    joints = [
-        Joint(f"{one}{two}", kind, one, two, transform((0.0, 0.0, 0.2)), np.array([0.0, 1.0, 0.0]))
-        for one, two, kind in zip("abcd", "bcde", kinds, strict=True)
-    ]
-    return Body("chain", links, joints, touching=[("a", "e")])
-
-
-def test_pairs_of_links():
-    """Not neighbours, not what is welded to a neighbour, not what may touch."""
-    body = chain_of_solids()  # c and d are one part
-    assert SelfDistance(body).pairs == (("a", "c"), ("a", "d"), ("b", "e"))
-    assert SelfDistance(body, ["a", "b", "d", "e"]).pairs == (("a", "d"), ("b", "e"))
-    assert SelfDistance(body, ignore=[("c", "a")]).pairs == (("a", "d"), ("b", "e"))
-
-
-def test_locked_joints_weld():
-    """Two links that a lock ties together do not move each other; the rest is still looked at."""
-    body = chain_of_solids()
-    objective = SelfDistance(body, margin=5.0)
-    free = residuals(Problem(body, [objective]), body.home)
-    locked = residuals(Problem(body, [SelfDistance(body, margin=5.0)], lock={"ab": 0.0, "bc": 0.0}), body.home)
-    assert_allclose(free, [5.0 - 0.3, 5.0 - 0.5, 5.0 - 0.5])
-    assert_allclose(locked, [5.0 - 0.5])
-
-
-def test_self_distance_folds_no_link_into_another():
-    body, rng = load("panda"), np.random.default_rng(0)
-    objective = SelfDistance(body)
-    postures = (body.sample(rng) for _ in range(100))
-    folded = next(q for q in postures if error_at(SelfDistance(body), body, q) > 0.02)
-    problem = Problem(body, [objective, Pose("panda_hand", body.forward(body.home)["panda_hand"])])
-    solution = Memetic().solve(problem, folded)
-    assert solution.success
-    assert solution.errors[objective] == 0.0
-    poses = forward(body, solution.q)
-    assert min(link_distance(body, poses, a, b) for a, b in objective.pairs) >= -1e-9
-
-
-@pytest.mark.parametrize("name", ["panda", "ur5", "iiwa14", "h1", "shadow_hand", "go2", "baxter", "pr2"])
-def test_bundled_bodies_do_not_collide_at_home(name):
-    body = load(name)
-    assert error_at(SelfDistance(body), body, body.home) == 0.0
-
-
 # ---- What cannot be meant -------------------------------------------------------------------------------------
 
 
@@ -352,8 +286,6 @@ def test_bundled_bodies_do_not_collide_at_home(name):
         (lambda: Distance("link1", (0.0, 0.0, 0.0), clearance=-0.1), "clearance is -0.1"),
         (lambda: Distance("link1", (0.0, 0.0, 0.0), margin=np.inf), "margin is inf"),
         (lambda: Distance("link1", Shape("mesh", (1.0, 1.0, 1.0), mesh="a.stl")), "mesh.*capsule"),
-        (lambda: SelfDistance(chain_of_solids(), ["a", "b"]), "a, b can collide"),
-        (lambda: SelfDistance(chain_of_solids(), []), "none has shapes"),
     ],
 )
 def test_mistakes_when_it_is_made(make, message):
@@ -373,8 +305,6 @@ def test_mistakes_about_the_body():
         Problem(meshed, [Distance("tip", (0.0, 0.0, 0.0))])
     with pytest.raises(UnknownNameError, match="hnad"):
         Problem(meshed, [Distance("hnad", (0.0, 0.0, 0.0))])
-    with pytest.raises(UnknownNameError, match="hnad"):
-        SelfDistance(meshed, ["hnad", "tip"])
     Problem(meshed, [Distance("hand", (0.0, 0.0, 1.0), radius=0.1)])
 
 
@@ -460,32 +390,6 @@ def test_hulls_move_in_place_and_travel():
     )
     away.obstacles = [Shape("hull", points=cube[:4])]
     assert problem.compiled is not compiled
-
-
-def overlapping():
-    """Six balls in a row, each of which always reaches into the one after the next."""
-    names = ["root", "a", "b", "c", "d", "e"]
-    links = [Link(name, shapes=(Shape("sphere", (0.12,)),)) for name in names]
-    joints = [
-        Joint(
-            f"j{k}", "revolute", names[k], names[k + 1], translation(0.0, 0.0, 0.1), axis=(0, 1, 0), lower=-1, upper=1
-        )
-        for k in range(5)
-    ]
-    return Body("row", links, joints)
-
-
-def test_pairs_that_always_touch_can_be_left_out():
-    body = overlapping()
-    apart = SelfDistance(body, ignore="always")
-    assert set(apart.ignored) == {("root", "b"), ("a", "c"), ("b", "d"), ("c", "e")}
-    assert not set(apart.ignored) & set(apart.pairs)
-    assert set(apart.ignored) | set(apart.pairs) == set(SelfDistance(body).pairs)
-    touching = body.with_touching()
-    assert {frozenset(pair) for pair in apart.ignored} <= touching.touching
-    assert SelfDistance(touching).pairs == apart.pairs
-    with pytest.raises(ProblemError, match="'always'"):
-        SelfDistance(body, ignore="sometimes")
 
 
 def test_the_published_loss_changes_no_report_and_no_method_by_residuals():

@@ -3,7 +3,7 @@
 from memetik.objectives.aim import Cone, Direction, LookAt, Side
 from memetik.objectives.balance import Balance
 from memetik.objectives.custom import Custom, FunctionalRelation
-from memetik.objectives.distance import Distance, SelfDistance
+from memetik.objectives.distance import Distance
 from memetik.objectives.framed import PoseError
 from memetik.objectives.loops import close_loops
 from memetik.objectives.manipulability import Manipulability
@@ -12,6 +12,7 @@ from memetik.objectives.point_cloud import PointCloud
 from memetik.objectives.pose import Orientation, Pose, Position
 from memetik.objectives.projection import Projection
 from memetik.objectives.regions import Line, MaxDistance, MinDistance, Plane, Touch
+from memetik.objectives.self_distance import SelfDistance
 from memetik.objectives.springs import AvoidLimits, CenterJoints, Displacement, JointValue
 from memetik.objectives.terrain import Ground, HeightField, Hit, Surface, TriangleMesh
 from memetik.objectives.torque import GravityTorque

@@ -1,23 +1,21 @@
-"""Distance and SelfDistance: solids keep apart."""
+"""Distance: links and frames keep away from obstacles, in the world or on the body itself."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import combinations, product
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.body import Body, Shape
 from memetik.collision.obstacles import FAR
-from memetik.collision.pairs import always_touching
-from memetik.collision.parts import solid_links, welded
+from memetik.collision.parts import solid_links
 from memetik.collision.solids import (
     GROUP_OF_ONE,
     ball,
     group,
-    has_fields,
     link_solids,
     renew_kernels,
     shape_of,
@@ -25,29 +23,15 @@ from memetik.collision.solids import (
     world_groups,
 )
 from memetik.collision.world import World
-from memetik.errors import ProblemError, shown
-from memetik.geometry.checks import real_array, several, text
-from memetik.kernels.terms.distance import DISTANCE, FIELD_DISTANCE, GROUP_CENTER, GROUP_SOLIDS, HULL_DISTANCE
+from memetik.errors import ProblemError
+from memetik.geometry.checks import real_array, several
+from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_SOLIDS
 from memetik.kernels.terms.geometry.solids import SOLID_POINTS
-from memetik.kernels.terms.records import HYPERBOLA
-from memetik.objectives.broad_phase import Group, pair_lists, place_group
-from memetik.objectives.objective import (
-    FrameLike,
-    Packer,
-    Single,
-    Target,
-    checked_frame,
-    checked_length,
-    checked_name,
-)
+from memetik.objectives.apart import Apart
+from memetik.objectives.broad_phase import Group, place_group
+from memetik.objectives.objective import FrameLike, Packer, Target, checked_frame, checked_length, checked_name
 from memetik.objectives.point_cloud import PointCloud
 from memetik.types import Array
-
-LOSSES = ("margin", "published")
-NEVER = 1e300  # m: a tolerance that is not missed
-EVERYWHERE = 100.0  # m: as far as the published loss counts; farther pairs lose as much as there, 0.01
-# Pairs that can be too close at the same time and pull each on its own; random humanoids have up to that many.
-ROWS = 32
 
 
 class Standing(NamedTuple):
@@ -57,76 +41,6 @@ class Standing(NamedTuple):
     name: str
     slot: int = -1  # in a world, of which it is known what may touch it
     kept: object = None  # whose memory the numbers point to
-
-
-class Apart(Single):
-    """Common to Distance and SelfDistance: pairs of groups of solids."""
-
-    loss = "margin"  # also of those that were written to a file before there was another
-
-    def __init__(
-        self,
-        *,
-        clearance: float,
-        margin: float,
-        tolerance: float | None,
-        weight: float,
-        name: str | None,
-        priority: int,
-        loss: str,
-    ) -> None:
-        super().__init__(weight=weight, tolerance=tolerance, name=name, priority=priority)
-        if not isinstance(loss, str) or loss not in LOSSES:
-            raise ProblemError(f"{self.name}: loss is {shown(loss)}; choose one of {', '.join(LOSSES)}.")
-        self.loss = loss
-        self.clearance = clearance
-        self.margin = margin
-
-    @property
-    def clearance(self) -> float:
-        """How far apart is required [m]: what decides whether the objective is satisfied. 0 is contact."""
-        return self._clearance
-
-    @clearance.setter
-    def clearance(self, value: float) -> None:
-        self._clearance = checked_length(value, self.name, "clearance")
-        self._changed()
-
-    @property
-    def margin(self) -> float:
-        """How far beyond the clearance the search aims [m], so that rounding does not end short of it."""
-        return self._margin
-
-    @margin.setter
-    def margin(self, value: float) -> None:
-        self._margin = checked_length(value, self.name, "margin")
-        self._changed()
-
-    def _pack_pairs(
-        self, packer: Packer, pairs: Sequence[tuple[Group, Group]], frames: Sequence[FrameLike], hulls: bool, fields: bool
-    ) -> None:  # fmt: skip
-        """Add the term; `frames` are what carries the groups; `hulls` and `fields`: some of the solids are."""
-        if has_fields(packer.body, frames):
-            packer.keep(packer.body)
-            fields = True
-        if pairs:
-            moving = dict.fromkeys(each.frame for pair in pairs for each in pair if each.frame >= 0)
-            lists = pair_lists(packer, pairs)
-            kind = FIELD_DISTANCE if fields else HULL_DISTANCE if hulls else DISTANCE
-            numbers = [self.clearance, 0.0, -1.0, *(number for each in lists for number in each)]
-            common: dict[str, Any] = {
-                "count": len(lists), "reach": max(packer.reach(frame) for frame in frames), "more_frames": list(moving),
-            }  # fmt: skip
-            published = self.loss == "published"
-            packer.add(
-                kind, tolerance=self.tolerance, rows=min(len(pairs), ROWS), data=packer.numbers([self.margin, *numbers]),
-                residual_only=published, **common,
-            )  # fmt: skip
-            if published:  # every pair counts, however far apart
-                packer.add_loss(
-                    kind, HYPERBOLA, tolerance=None if self.tolerance is None else NEVER, rows=len(pairs),
-                    data=packer.numbers([EVERYWHERE, *numbers]), **common,
-                )  # fmt: skip
 
 
 class Distance(Apart):
@@ -252,7 +166,7 @@ class Distance(Apart):
         slots = [*range(len(self.others)), *range(len(groups)), *(each.slot for each in standing)]
         others += [Group(packer.numbers(each.numbers)) for each in standing]
         fields = any(each.kept is not None for each in standing)
-        hulls = bool((groups[:, GROUP_SOLIDS + SOLID_POINTS] > 0.0).any()) or _with_hulls(packer.body, self.frames())
+        hulls = bool((groups[:, GROUP_SOLIDS + SOLID_POINTS] > 0.0).any())
         pairs = [
             (one, other)
             for (frame, one), (slot, other) in product(
@@ -260,7 +174,7 @@ class Distance(Apart):
             )
             if self.world is None or not self.world.may_touch(slot, _link(frame))
         ]
-        self._pack_pairs(packer, pairs, self.frames(), hulls, fields)
+        self._pack_pairs(packer, pairs, self.frames(), hulls=hulls, fields=fields)
 
     def standing(self) -> list[Standing]:
         """What stands in the world besides the obstacles that move in place: clouds, height fields, grids."""
@@ -291,84 +205,6 @@ class Distance(Apart):
         return place_group(packer, _link(frame), solids)
 
 
-class SelfDistance(Apart):
-    """The links of a body keep apart from each other: the penetration of the deepest pair <= tolerance [m].
-
-    links: which to look at, by name; all that have collision shapes unless given. Left out are pairs that
-    `body.touching` allows, pairs joined by one joint or welded together, and those in `ignore`; `pairs` lists the rest.
-    ignore: pairs of links; or "always", the pairs that are in contact at home or in at least 95 % of 1,000 random postures, which
-    no posture would satisfy: covers of neighbours often are (body.with_shapes). `ignored` lists what was left out so.
-    Distances, clearance, margin, tolerance and loss are as in Distance.
-    """
-
-    def __init__(
-        self, body: Body, links: Iterable[str] | None = None, *,
-        ignore: Iterable[tuple[str, str]] | Literal["always"] = (), clearance: float = 0.0, margin: float = 0.005,
-        tolerance: float | None = 0.0, weight: float = 1.0, name: str | None = None, priority: int = 1, loss: str = "margin",
-    ) -> None:  # fmt: skip
-        if not isinstance(body, Body):
-            raise ProblemError(f"SelfDistance: {shown(body)} is not a body. Give the one whose links keep apart.")
-        usual = f"SelfDistance of {body.name}"
-        super().__init__(
-            clearance=clearance, margin=margin, tolerance=tolerance, weight=weight, name=checked_name(name) or usual,
-            priority=priority, loss=loss,
-        )  # fmt: skip
-        names = [link.name for link in body.links.values() if link.shapes]
-        if links is not None:
-            given = several(links, ProblemError, f"{self.name}: links", "['hand', 'elbow']")
-            names = [text(link, ProblemError, f"{self.name}: a link") for link in given]
-        for link in names:
-            body.frame(link)
-        if isinstance(ignore, str):
-            if ignore != "always":
-                raise ProblemError(f"{self.name}: ignore is {ignore!r}. Give pairs, [('hand', 'elbow')], or 'always'.")
-            given_out = always_touching(body, names)
-        else:
-            pairs = several(ignore, ProblemError, f"{self.name}: ignore", "[('hand', 'elbow')]")
-            given_out = frozenset(_pair(pair, self.name) for pair in pairs)
-        for link in {link for pair in given_out for link in pair}:
-            body.frame(link)
-        part = welded(body)
-        joined = {frozenset((part[joint.parent], part[joint.child])) for joint in body.joints.values()}
-        apart = [
-            (a, b)
-            for a, b in combinations(dict.fromkeys(names), 2)
-            if part[a] != part[b]
-            and frozenset((part[a], part[b])) not in joined
-            and frozenset((a, b)) not in body.touching
-        ]
-        self.pairs = tuple(pair for pair in apart if frozenset(pair) not in given_out)
-        self.ignored = tuple(pair for pair in apart if frozenset(pair) in given_out)
-        if not self.pairs:
-            raise ProblemError(
-                f"{self.name}: no two of the links {', '.join(names) or '(none has shapes)'} can collide. Name links "
-                "with at least two joints between them."
-            )
-
-    def frames(self) -> tuple[FrameLike, ...]:
-        return tuple(dict.fromkeys(link for pair in self.pairs for link in pair))
-
-    def pack(self, packer: Packer) -> None:
-        part = welded(packer.body)  # locked joints weld more links together
-        pairs = [(a, b) for a, b in self.pairs if part[a] != part[b]]
-        groups = {
-            link: place_group(packer, link, link_solids(packer.body, link, self.name))
-            for link in dict.fromkeys(link for pair in pairs for link in pair)
-        }
-        links = list(groups)
-        self._pack_pairs(
-            packer, [(groups[a], groups[b]) for a, b in pairs], links, _with_hulls(packer.body, links), False
-        )
-
-    def __repr__(self) -> str:
-        return f"<{self.name} {len(self.pairs)} pairs of links>"
-
-
-def _with_hulls(body: Body, frames: Iterable[FrameLike]) -> bool:
-    """Whether links by name have hulls among their shapes."""
-    return any(shape.kind == "hull" for link in frames if isinstance(link, str) for shape in body.links[link].shapes)
-
-
 def _kept(frame: Body | FrameLike | Iterable[FrameLike]) -> tuple[FrameLike, ...]:
     if isinstance(frame, Body):
         return tuple(solid_links(frame))
@@ -397,11 +233,6 @@ def _sort(others: object, name: str) -> tuple[tuple[FrameLike, ...], tuple[Point
     rest = [shape_of(item) for item in items if not isinstance(item, FrameLike | PointCloud)]
     fields = tuple(item for item in rest if isinstance(item, Shape) and item.is_field)
     return on_body, clouds, fields, [item for item in rest if not (isinstance(item, Shape) and item.is_field)]
-
-
-def _pair(pair: object, name: str) -> frozenset[str]:
-    links = several(pair, ProblemError, f"{name}: a pair in ignore", "('hand', 'elbow')")
-    return frozenset(text(link, ProblemError, f"{name}: a link in ignore") for link in links)
 
 
 def _link(frame: FrameLike) -> str:
