@@ -72,6 +72,36 @@ def test_an_arm_of_six_joints_has_up_to_eight():
     assert set(counts) <= {2, 4, 6, 8} and max(counts) == 8
 
 
+@pytest.mark.parametrize(("name", "base", "tip"), [
+    ("ur5", "base_link", "tool0"), ("kr120", "base_link", "tool0"), ("m10ia", "base_link", "tool0"),
+    ("valkyrie", "pelvis", "rightFoot"),
+])  # fmt: skip
+def test_of_an_arm_with_a_closed_form_all_there_are(name, base, tip):
+    """What a search from all over its joints finds, and the posture that was drawn, are among them."""
+    body = mk.load(name).chain(base, tip)
+    pose = Pose(tip, np.eye(4), position_tolerance=1e-6, orientation_tolerance=1e-6)
+    guided = Problem(body, [pose, Displacement(weight=1e-9)])  # a second objective: no closed form is tried
+    rng = np.random.default_rng(4)
+    for _ in range(5):
+        drawn = body.sample(rng)
+        pose.target = kinematics.pose(body, tip, drawn)
+        found = solve_all(Problem(body, pose), body.home, count=64)
+        assert all(solution.success and solution.method == "memetic" for solution in found)
+        searched = [solution.q for solution in solve_all(guided, body.home, count=64)]
+        for q in (drawn, *searched):
+            assert min(farthest(q, solution.q) for solution in found) < 0.05
+
+
+def test_a_limit_may_be_between_a_solution_and_the_target_within_its_tolerance():
+    body = mk.load("kr120").chain("base_link", "tool0")
+    pose = Pose("tool0", kinematics.pose(body, "tool0", np.array([0.7, -1.5, 1.0, 0.3, 0.6, 0.2])))
+    first = [solution.q[0] for solution in solve_all(Problem(body, pose))]
+    assert first and np.ptp(first) < 1e-9  # the other way round it does not reach the target
+    narrow = body.with_limits({body.joint_names[0]: (-1.0, first[0] - 1e-3)})
+    wide = Problem(narrow, Pose("tool0", pose.target, position_tolerance=1e-2, orientation_tolerance=1e-1))
+    assert len(solve_all(wide)) == len(first)
+
+
 def test_count_and_distinct():
     body = mk.planar_chain([1.0, 0.6, 0.4])
     problem = Problem(body, Position("tip", (0.9, 0.4, 0.0)))
@@ -93,11 +123,14 @@ def test_the_same_call_gives_the_same_bits():
 
 
 @pytest.mark.parametrize("evaluations", [1, 10, 500])
-def test_the_budget_is_kept(evaluations):
-    body = mk.load("panda")
-    problem = Problem(body, Position("panda_hand", (0.4, 0.2, 0.5)))
+@pytest.mark.parametrize(("name", "tip"), [("panda", "panda_hand"), ("ur5", "tool0")])
+def test_the_budget_is_kept(evaluations, name, tip):
+    """Of a search, and of a closed form, which 500 evaluations suffice for."""
+    body = mk.load(name)
+    problem = Problem(body, Pose(tip, body.forward(body.home)[tip]))
     solutions = solve_all(problem, count=64, budget=Budget(evaluations=evaluations))
     assert all(solution.evaluations <= evaluations for solution in solutions)
+    assert solutions or evaluations < 500
 
 
 def test_joints_that_nothing_reads_stay_and_locked_ones_are_locked():

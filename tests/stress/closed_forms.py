@@ -1,7 +1,7 @@
 """Closed forms of random arms against EAIK and the naive forward kinematics, by hand:
 
-    python tests/stress/closed_forms.py 10000 [FAMILY ...]
-    python tests/stress/closed_forms.py 10000 rounded [FAMILY ...]
+    python -m tests.stress.closed_forms 10000 [FAMILY ...]
+    python -m tests.stress.closed_forms 10000 rounded [FAMILY ...]
 
 Of each family of arms (tests/naive/arms.py) and of the arms with seven joints, so many poses. For each: the posture that was
 drawn is found; all that is found is on the target; whatever EAIK finds is found; how often EAIK does not find it all, and
@@ -91,20 +91,22 @@ def singular(body, tip, rng):
     return one
 
 
-def newton(body, tip, q, target):
-    """The solution that Newton steps lead to, or None; next to a double root a small error of the pose is a large one of q."""
+def newton(body, tip, q, target, moves):
+    """The solution that Newton steps of the joints `moves` lead to, or None; next to a double root a small error of the pose is a
+    large one of q."""
     for _ in range(40):
         pose = kinematics.pose(body, tip, q)
         turned = Rotation.from_matrix(target[:3, :3] @ pose[:3, :3].T).as_rotvec()
         off = np.concatenate((target[:3, 3] - pose[:3, 3], turned))
         if np.abs(off).max() < 1e-12:
             return q
-        q = q + np.linalg.lstsq(kinematics.exact_jacobian(body, tip, q), off, rcond=1e-12)[0]
+        q = q.copy()
+        q[moves] += np.linalg.lstsq(kinematics.exact_jacobian(body, tip, q)[:, moves], off, rcond=1e-12)[0]
     return None
 
 
-def check(tally, body, tip, q, robot, pose, problem, moved=None):
-    """One pose, which the posture q takes; moved: how far it is moved away from there [m]."""
+def check(tally, body, tip, q, robot, pose, problem, moved=None, held=None):
+    """One pose, which the posture q takes; moved: how far it is moved away from there [m]; held: the joint that EAIK holds."""
     target = kinematics.pose(body, tip, q)
     if moved is not None:
         target[:3, 3] += moved
@@ -128,7 +130,7 @@ def check(tally, body, tip, q, robot, pose, problem, moved=None):
     tally.wrong += int((off[exact] > WRONG).sum())
     for row in theirs:
         if apart(found, row) > NEAR:
-            exact = newton(body, tip, row, target)
+            exact = newton(body, tip, row, target, [k for k in range(body.dof) if k != held])
             if exact is not None and apart(found, exact) <= NEAR:
                 tally.blurred += 1
                 continue
@@ -239,7 +241,7 @@ def seven(name, count):
     for _ in range(count):
         q = body.sample(rng)
         robot = eaik.robot(body, tip, [(held, q[held])])
-        check(tally, body, tip, q, robot, pose, problem)
+        check(tally, body, tip, q, robot, pose, problem, held=held)
     return tally
 
 

@@ -37,7 +37,6 @@ from memetik.kernels.compiler.compile_time import split_time
 from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.memetic.closed_form import AnalyticArrays, closed_form_stage
-from memetik.kernels.memetic.entry import search_from
 from memetik.kernels.problem.budget import OUTCOME
 from memetik.kernels.problem.function_pointers import STAGE
 from memetik.kernels.problem.record import Problem as FlatProblem
@@ -76,10 +75,8 @@ class Analytic(Seeded):
         q = problem.start(start)
         scratch = plan.lease(budget.token)
         scratch.take_budget(budget)
-        outcome = np.empty(scratch.outcome.size)
-        status = search_from(
-            plan.search, scratch.table, q, outcome, self.seed, scratch.search, scratch.seconds, math.inf
-        )  # fmt: skip
+        outcome = np.empty(scratch.numbers)
+        status = scratch.search_from(scratch.call, q, outcome, self.seed, math.inf)
         status = later_stages(scratch, q, outcome, status, self.seed, begin)
         problem.raise_faults(scratch.clock)
         plan.give_back(scratch)
@@ -98,10 +95,10 @@ class Analytic(Seeded):
         plan = analytic_plan(problem)
         q = problem.start(start)
         scratch = plan.lease(budget.token)
-        seconds = budget.seconds if budget.seconds < math.inf else 0.0
-        table, found = scratch.table, scratch.analytic.candidates  # type: ignore[attr-defined]  # an AnalyticScratch
+        scratch.spend(budget.evaluations, budget.seconds if budget.seconds < math.inf else 0.0)
+        found = scratch.analytic.candidates  # type: ignore[attr-defined]  # an AnalyticScratch
         found.every[0] = 1
-        search_from(plan.search, table, q, scratch.outcome, self.seed, budget.evaluations, seconds, math.inf)
+        scratch.search_from(scratch.call, q, scratch.outcome, self.seed, math.inf)
         found.every[0] = 0
         problem.raise_faults(scratch.clock)
         active = problem.compiled.active

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,17 @@ from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError
 from memetik.geometry.checks import real_number, whole_number
+from memetik.kernels.closed_form.record import ROWS
 from memetik.kernels.compiler.compile_time import split_time
 from memetik.kernels.compiler.record import allocate
 from memetik.kernels.memetic.all_solutions import Found, apart, find_all
+from memetik.kernels.memetic.closed_form import POLISHES
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME
 from memetik.kernels.problem.verify import REACHED
 from memetik.problem import Problem, require_problem
 from memetik.problem.seed import checked_seed
 from memetik.solution import Solution
+from memetik.solvers.analytic import Analytic
 from memetik.solvers.budget import DEFAULT, Budget, checked_budget, refuse_generations
 from memetik.solvers.memetic import Memetic
 from memetik.solvers.memetic_plan import memetic_plan
@@ -28,6 +32,8 @@ from memetik.types import Array
 
 ENOUGH = Budget(evaluations=200_000)
 MOST = 1_000_000  # solutions that can be asked for
+# Evaluations that the closed form of six joints may take; some 16 are the rule.
+IN_CLOSED_FORM = ROWS * (POLISHES + 1)
 GATHERED = 64  # how many solutions are gathered before the nearest are picked
 
 
@@ -44,12 +50,12 @@ def solve_all(
 ) -> list[Solution]:
     """Up to `count` distinct solutions, nearest to the start first; an empty list if none was found.
 
-    By "analytic", where the arm has a closed form, these are all there are of up to six joints, by construction; an empty list
-    means that there is none.
+    Of a single Pose of an arm of six joints with a closed form (see Analytic) these are all there are, whole turns apart, by
+    construction. Where the target leaves an angle open there are endlessly many; that angle then stays as in the start.
 
-    method: as for `solve`. "memetic" looks all over its population, one that has a `solve_all` of its own (such as
-    "analytic") is asked for it, any other one solves again and again, from the start and then from random postures, each
-    time with the next seed.
+    method: as for `solve`. "memetic" uses the closed form where there is one, and otherwise looks all over its population; one
+    that has a `solve_all` of its own (such as "analytic", also for arms with fewer joints) is asked for it; any other one
+    solves again and again, from the start and then from random postures, each time with the next seed.
     budget: for all together; the evaluations, attempts and seconds that a solution tells are those of all, too.
     distinct: two solutions differ if some joint differs by more than this [rad or m], whole turns apart.
     patience: give up after so many attempts in a row that bring nothing new. A redundant body has endlessly many
@@ -67,12 +73,53 @@ def solve_all(
     origin = problem.start(start)
     if isinstance(solver, Memetic):
         refuse_generations(budget, "memetic")
-        return _gathered(problem, origin, solver.seed, budget, count, distinct, patience, begin)
-    if callable(every := getattr(solver, "solve_all", None)):
-        found = _unlike(every(problem, origin, budget), distinct)
+        found = _Distinct(problem, distinct, _in_closed_form(problem, origin, budget))
+        if not found.solutions:
+            return _gathered(problem, origin, solver.seed, budget, count, distinct, patience, begin)
+    elif callable(every := getattr(solver, "solve_all", None)):
+        found = _Distinct(problem, distinct, every(problem, origin, budget))
     else:
         found = _repeated(solver, problem, origin, budget, max(count, GATHERED), distinct, patience)
-    return sorted(found, key=lambda solution: _distance(solution, origin))[:count]
+    return found.nearest(origin, count)
+
+
+class _Distinct:
+    """Solutions that differ from each other by more than `distance` in some joint [rad or m], whole turns apart."""
+
+    def __init__(self, problem: Problem, distance: float, solutions: Iterable[Solution] = ()) -> None:
+        self.solutions: list[Solution] = []
+        self._compiled, self._distance = problem.compiled, distance
+        self._rows: list[Array] = []
+        for solution in solutions:
+            self.add(solution)
+
+    def add(self, solution: Solution) -> bool:
+        """Take it in if it differs from all before it; whether it does."""
+        c = self._compiled
+        x = solution.q[c.active]
+        if any(apart(x, row, c.variables, c.balls) <= self._distance for row in self._rows):
+            return False
+        self.solutions.append(solution)
+        self._rows.append(x)
+        return True
+
+    def nearest(self, origin: Array, count: int) -> list[Solution]:
+        """Those whose joint that moves most moves least, so many."""
+        if not self.solutions:
+            return []
+        moves = np.abs(np.array(self._rows) - origin[self._compiled.active]).max(axis=1, initial=0.0)
+        return [self.solutions[k] for k in np.argsort(moves, kind="stable")[:count].tolist()]
+
+
+def _in_closed_form(problem: Problem, origin: Array, budget: Budget) -> list[Solution]:
+    """All solutions by the closed form that `memetic` tries first; empty where there is no such form, the budget may not suffice
+    for it, or nothing is on target."""
+    if budget.evaluations < IN_CLOSED_FORM or not memetic_plan(problem.compiled, searches=False).has_closed_form:
+        return []
+    solutions = Analytic().solve_all(problem, origin, budget)
+    for solution in solutions:
+        solution.method = "memetic"
+    return solutions
 
 
 def _gathered(
@@ -106,12 +153,12 @@ def _gathered(
 
 def _repeated(
     solver: Solver, problem: Problem, origin: Array, budget: Budget, most: int, distinct: float, patience: int
-) -> list[Solution]:
+) -> _Distinct:
     """Solutions of another method: from the start first, then from postures drawn within the limits."""
     begin = time.perf_counter()
-    found: list[Solution] = []
+    found = _Distinct(problem, distinct)
     left, attempt, idle, q = budget.evaluations, 0, 0, origin
-    while len(found) < most and idle < patience and left > 0:
+    while len(found.solutions) < most and idle < patience and left > 0:
         seconds = budget.seconds - split_time(begin)[0]
         if seconds <= 0.0:
             break
@@ -119,11 +166,10 @@ def _repeated(
         share = dataclasses.replace(budget, evaluations=most, seconds=seconds)
         solution = _seen_from(origin, answer_of(_with_next_seed(solver, attempt), problem, q, share))
         attempt, idle, left = attempt + 1, idle + 1, left - max(solution.evaluations, 1)
-        if solution.success and _is_new(solution, found, distinct):
-            found.append(solution)
+        if solution.success and found.add(solution):
             idle = 0
         q = _drawn(problem, origin, attempt)
-    for solution in found:  # what all of them took together, as memetic tells it
+    for solution in found.solutions:  # what all of them took together, as memetic tells it
         solution.numbers[EVALUATIONS], solution.numbers[ATTEMPTS] = budget.evaluations - left, attempt
         solution.seconds = time.perf_counter() - begin
     return found
@@ -152,22 +198,3 @@ def _drawn(problem: Problem, origin: Array, attempt: int) -> Array:
     c, q = problem.compiled, origin.copy()
     q[c.active] = np.random.default_rng(attempt).uniform(c.variables["sample_lower"], c.variables["sample_upper"])
     return q
-
-
-def _unlike(solutions: list[Solution], distinct: float) -> list[Solution]:
-    """Those that differ from all before them."""
-    kept: list[Solution] = []
-    for solution in solutions:
-        if _is_new(solution, kept, distinct):
-            kept.append(solution)
-    return kept
-
-
-def _is_new(solution: Solution, known: list[Solution], distinct: float) -> bool:
-    c = solution.problem.compiled
-    return all(apart(solution.q[c.active], other.q[c.active], c.variables, c.balls) > distinct for other in known)
-
-
-def _distance(solution: Solution, origin: Array) -> float:
-    """The way of the joint that moves most [rad or m]."""
-    return float(np.abs(solution.q - origin)[solution.problem.compiled.active].max(initial=0.0))

@@ -18,6 +18,7 @@ from memetik.kernels.terms.pose import rotation_vector
 ROUNDING = 1e-9  # rad beyond a limit that rounding explains
 SPREAD = 30.0  # how much farther off an angle may be than the arm is, all joints taken together
 THERE = 1e-6  # rad, or of the arm's size, that a candidate may be off the target before it is polished
+TURNS = 0.5 / math.pi  # in a radian
 
 
 @jit_part
@@ -60,7 +61,7 @@ def near_copy(angle, start, variable, slack):
     near = angle
     lower, upper = variable.lower - slack, variable.upper + slack
     if variable.whole_turn:
-        near -= 2.0 * math.pi * round((angle - start) / (2.0 * math.pi))
+        near -= 2.0 * math.pi * round((angle - start) * TURNS)
         if near < lower:
             near += 2.0 * math.pi
         elif near > upper:
@@ -69,11 +70,17 @@ def near_copy(angle, start, variable, slack):
 
 
 @jit
+def _way(angle, start):
+    """How far an angle is from the start [rad]; infinitely if it is NaN, of which no comparison holds."""
+    off = abs(angle - start)
+    return off if off < math.inf else math.inf
+
+
+@jit
 def _far(loop, place, angle, variables, slack):
     """How far the joint at a place of the loop must move to an angle [rad]; infinitely if it cannot."""
     joint = loop.joints[place]
-    off = abs(near_copy(angle, loop.posture[joint], variables[joint], slack) - loop.posture[joint])
-    return off if off < math.inf else math.inf  # no comparison holds for NaN
+    return _way(near_copy(angle, loop.posture[joint], variables[joint], slack), loop.posture[joint])
 
 
 @jit_part
@@ -93,15 +100,13 @@ def _take_nearer(arm, loop, target, problem, poses, least, careful):
     variables, slack = problem.variables, ROUNDING + SPREAD * arm.off
     for r in range(2):
         most, x = 0.0, loop.rows[r]
-        for k in range(6):
-            most = max(most, _far(loop, k, x[loop.joints[k]], variables, slack))
-        if most < least:
+        for k in range(x.size):
+            x[k] = near_copy(x[k], loop.posture[k], variables[k], slack)
+            most = max(most, _way(x[k], loop.posture[k]))
+        if most < least and (not careful or _is_there(arm, problem, target, x, poses)):
+            least = most
             for k in range(x.size):
-                x[k] = near_copy(x[k], loop.posture[k], variables[k], slack)
-            if not careful or _is_there(arm, problem, target, x, poses):
-                least = most
-                for k in range(x.size):
-                    loop.found[k] = x[k]
+                loop.found[k] = x[k]
     return least
 
 

@@ -11,7 +11,6 @@ from memetik.kernels.closed_form.loop import moved_point, vector
 from memetik.kernels.closed_form.subproblems import (
     of_length_one,
     one_turn,
-    turned,
     turned_by,
     two_turns,
     two_turns_directions,
@@ -165,7 +164,10 @@ def _two_and_one(loop, size, v0, v1, v2, target):
 
 @jit
 def _settled(loop, size, motion, angles):
-    """The same angles, by Newton steps while they help: the root of a quadratic has lost digits where another is near."""
+    """The same angles, by Newton steps while they help: the root of a quadratic has lost digits where another is near.
+
+    Returns the angles, their sines and their cosines.
+    """
     q1, q2, q3 = angles
     center = vector(loop.points, 3)
     goal = moved_point(motion, center)
@@ -173,30 +175,33 @@ def _settled(loop, size, motion, angles):
     h2, p2 = vector(loop.axes, 1), vector(loop.points, 1)
     h3, p3 = vector(loop.axes, 2), vector(loop.points, 2)
     known = math.inf
-    best = angles
+    best, sines, cosines = angles, angles, angles  # until they are known
     for _ in range(SETTLES):
-        third = turned(h3, q3, minus(center, p3))
-        second = turned(h2, q2, minus(plus(p3, third), p2))
-        first = turned(h1, q1, minus(plus(p2, second), p1))
+        s1, c1 = sincos(q1)
+        s2, c2 = sincos(q2)
+        s3, c3 = sincos(q3)
+        third = turned_by(h3, s3, c3, minus(center, p3))
+        second = turned_by(h2, s2, c2, minus(plus(p3, third), p2))
+        first = turned_by(h1, s1, c1, minus(plus(p2, second), p1))
         off = minus(goal, plus(p1, first))
         miss = dot(off, off)
         if not miss < known:
             break
-        known, best = miss, (q1, q2, q3)
+        known, best, sines, cosines = miss, (q1, q2, q3), (s1, s2, s3), (c1, c2, c3)
         if miss <= SETTLED * size * size:
             break
         # How the center moves with each angle, seen before the turn of the first.
         a = cross(h1, minus(plus(p2, second), p1))
         b = cross(h2, second)
-        c = turned(h2, q2, cross(h3, third))
-        e = turned(h1, -q1, off)
+        c = turned_by(h2, s2, c2, cross(h3, third))
+        e = turned_by(h1, -s1, c1, off)
         volume = dot(a, cross(b, c))
         if volume == 0.0:
             break
         q1 += dot(e, cross(b, c)) / volume
         q2 += dot(a, cross(e, c)) / volume
         q3 += dot(a, cross(b, e)) / volume
-    return best
+    return best, sines, cosines
 
 
 @jit
@@ -214,13 +219,10 @@ def turn_wrist(loop, size, motion, way, rows, r):
     h1, h2, h3 = vector(loop.axes, 0), vector(loop.axes, 1), vector(loop.axes, 2)
     h4, h5, h6 = vector(loop.axes, 3), vector(loop.axes, 4), vector(loop.axes, 5)
     start = loop.start
-    q1, q2, q3 = _settled(loop, size, motion, vector(loop.turns, way))
-    s1, c1 = sincos(-q1)
-    s2, c2 = sincos(-q2)
-    s3, c3 = sincos(-q3)
+    (q1, q2, q3), (s1, s2, s3), (c1, c2, c3) = _settled(loop, size, motion, vector(loop.turns, way))
     # Where the target has axes 5 and 6, seen from before joint 4.
-    fifth = turned_by(h3, s3, c3, turned_by(h2, s2, c2, turned_by(h1, s1, c1, turn(motion, h5[0], h5[1], h5[2]))))
-    sixth = turned_by(h3, s3, c3, turned_by(h2, s2, c2, turned_by(h1, s1, c1, turn(motion, h6[0], h6[1], h6[2]))))
+    fifth = turned_by(h3, -s3, c3, turned_by(h2, -s2, c2, turned_by(h1, -s1, c1, turn(motion, h5[0], h5[1], h5[2]))))
+    sixth = turned_by(h3, -s3, c3, turned_by(h2, -s2, c2, turned_by(h1, -s1, c1, turn(motion, h6[0], h6[1], h6[2]))))
     wrist = two_turns_directions(h4, h5, h6, sixth, start[3], start[4])
     for k in range(2):
         s4, c4, s5, c5 = (

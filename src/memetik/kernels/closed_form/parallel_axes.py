@@ -77,7 +77,8 @@ def turn_in_plane(loop, motion, way, rows, r):
     side = upper if dot(upper, upper) > 0.0 else lower
     q1, q5 = loop.pairs[way, 0], loop.pairs[way, 1]
     # h · R1^-1 R = h · R5 R6: turned back by joint 6, h before joint 5 is where the target has it.
-    seen = turned(h1, q1, h)
+    s1, c1 = sincos(q1)
+    seen = turned_by(h1, s1, c1, h)
     x, y, z = turn(inverse(motion), seen[0], seen[1], seen[2])
     s6, c6 = one_turn_direction(h6, turned(h5, -q5, h), (x, y, z), math.nan)
     if math.isnan(s6):  # axis 6 is parallel to the three
@@ -89,7 +90,7 @@ def turn_in_plane(loop, motion, way, rows, r):
     s5, c5 = one_turn_direction(h5, turned_by(h6, -s6, c6, (x, y, z)), h, q5)
     q5 = arctan2(s5, c5)
     s5, c5 = of_length_one(-s5, c5)  # of -q5
-    s1, c1 = sincos(-q1)
+    s1 = -s1  # of -q1
     # Where the target has the point of axis 4, and a direction in the plane, seen from between joints 1 and 5.
     end = plus(p5, turned_by(h5, s5, c5, minus(p4, p5)))
     end = plus(p6, turned_by(h6, s6, c6, minus(end, p6)))
