@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,14 @@ from numba.cuda.simulator import kernel
 import memetik as mk
 from memetik.batch import device_arrays
 from memetik.batch.cuda import solve_on_cuda
-from memetik.batch.searches import ClosedForms, Contacts, General, Poses
+from memetik.batch.searches import Bodies, ClosedForms, Contacts, General, Poses
+from memetik.kernels.cuda import bodies as bodies_module
 from memetik.kernels.cuda import general as general_module
 from memetik.kernels.cuda import guided, inputs, orders, rounds, terms, warp, warp_step
-from memetik.kernels.problem.budget import EVALUATIONS, OUTCOME
+from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME
 from memetik.kernels.problem.verify import CLOSEST, REACHED
 from memetik.motion.retargeting import many
+from tests.kernels.cuda.host import COMPILER, on_processor
 
 
 class Cuda:
@@ -27,9 +30,9 @@ class Cuda:
         return getattr(cuda if context is None or name == "jit" else context, name)
 
 
-general_module.cuda = guided.cuda = inputs.cuda = orders.cuda = rounds.cuda = terms.cuda = warp.cuda = (
-    warp_step.cuda
-) = Cuda()
+bodies_module.cuda = general_module.cuda = guided.cuda = inputs.cuda = orders.cuda = rounds.cuda = terms.cuda = (
+    warp.cuda
+) = warp_step.cuda = Cuda()
 
 
 def targets_of(objective, compiled, path):
@@ -100,6 +103,43 @@ def general():
             np.allclose(result.numbers[k, OUTCOME:][: problem.compiled.terms.size], expected.term_errors),
         )
         check("general: evaluations", result.numbers[:, EVALUATIONS][k] == expected.evaluations)
+
+
+def bodies():
+    """A thread each in straight-line code: the answers of the processor, those of a second attempt and a missed one as well."""
+    if COMPILER is None:
+        print("ok bodies: not tried, there is no C++ compiler")
+        return
+    body, rng = mk.load("shadow_hand"), np.random.default_rng(5)
+    tips = [f"rh_{finger}tip" for finger in ("ff", "mf", "th")]
+    asked = [*(mk.Position(tip, (0, 0, 0)) for tip in tips), mk.LookAt(tips[2], (1.0, 0.0, 0.0))]
+    problem = mk.Problem(body, asked)
+    postures = [body.forward(body.sample(rng)) for _ in range(6)]
+    points = [[pose[tip][:3, 3] for tip in tips] + [pose[tips[2]][:3, 3] + pose[tips[2]][:3, 0]] for pose in postures]
+    points[3][0] = points[3][0] + 1.0  # out of reach
+    starts = np.array([body.sample(rng) for _ in points])
+    starts[1, -1] = 99.0
+    paths = np.array(points).swapaxes(0, 1)
+    pairs = [targets_of(one, problem.compiled, path) for one, path in zip(asked, paths, strict=True)]
+    rows, places = np.hstack([rows for rows, _ in pairs]), np.hstack([places for _, places in pairs])
+    with tempfile.TemporaryDirectory() as folder:
+        bodies_module.linked = lambda code: on_processor(code, folder)
+        Bodies.many, Bodies.patience, Bodies.again, Bodies.by_threads = 1, 400, False, (2, 2, 1)
+        result = solve_on_cuda(problem, rows, places, starts, 0, 400, search=Bodies)
+    for k, wanted in enumerate(points):
+        for one, point in zip(asked, wanted, strict=True):
+            one.target = point
+        expected = mk.solve(problem, starts[k], budget=mk.Budget(evaluations=400))
+        check(f"bodies: status of row {k}", result.status[k] == expected.status == (CLOSEST if k == 3 else REACHED))
+        if expected.success:  # else the processor goes on from the best
+            check(f"bodies: posture of row {k}", np.abs(result.q[k] - expected.q).max() < 1e-6)
+            check(f"bodies: evaluations of row {k}", result.numbers[k, EVALUATIONS] == expected.evaluations)
+            errors = result.numbers[k, OUTCOME:][: problem.compiled.terms.size]
+            check(f"bodies: errors of row {k}", np.allclose(errors, expected.term_errors, atol=1e-6))
+    check("bodies: several attempts", np.delete(result.numbers[:, ATTEMPTS], 3).max() > 1)
+    check(
+        "bodies: a start outside the limits", (result.numbers[:, MOVED] != 0.0).tolist() == [k == 1 for k in range(6)]
+    )
 
 
 def batch():
@@ -439,6 +479,7 @@ if __name__ == "__main__":
     poses()
     out_of_reach()
     general()
+    bodies()
     batch()
     hulls()
     one_target_for_all()

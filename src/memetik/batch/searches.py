@@ -17,10 +17,12 @@ from memetik.kernels.cuda.record import (
     LANES,
     SIMULATED,
     WORDS,
+    BodiesLaunch,
     FormLaunch,
     Launch,
     Look,
     Results,
+    Tasks,
     WarpLaunch,
     WarpScratch,
 )
@@ -32,6 +34,7 @@ from memetik.solvers.analytic import AnalyticPlan
 from memetik.solvers.memetic_plan import MemeticPlan, memetic_plan
 
 if TYPE_CHECKING:
+    from memetik.kernels.cuda.straight_line_functions import StraightLineCode
     from memetik.problem.compile import Compiled
 
 SHARED = 48 << 10  # bytes of shared memory that every card gives a block
@@ -179,11 +182,90 @@ class General(Launcher):
         return WarpLaunch(launch, WarpScratch(**self.work.scratch.card), self.kept.tree, int(self._fits))
 
 
+class Bodies(General):
+    """Whole bodies of which straight-line code can be made: in large batches one a thread at first, and those that are hard one a
+    warp."""
+
+    many = 1 << 15  # rows for which it is worth to compile code for one problem
+    by_threads = 64, 64, 4  # threads in a block, its tasks, and blocks on a multiprocessor: what the registers hold
+    by_warps = General.threads, General.per_block, General.blocks
+    patience = 400  # evaluations of a thread; the whole card soon waits for one that takes more
+
+    _first = False  # whether it is the first round, of many rows
+
+    @property
+    def few(self) -> int:  # type: ignore[override]
+        """More than for a warp, of which a batch has fewer."""
+        return self.patience if self.count >= self.many else super().few
+
+    @property
+    def later(self) -> int:  # type: ignore[override]
+        """As for problems a warp each."""
+        return super().few
+
+    def _fill(
+        self, card: dict[str, Any], tried: dict[str, Any], which: Any, missed: Any, tasks: Tasks, fresh: int
+    ) -> None:
+        self._first = bool(fresh) and self.count >= self.many
+        self.threads, self.per_block, self.blocks = self.by_threads if self._first else self.by_warps
+        super()._fill(card, tried, which, missed, tasks, fresh)
+
+    def _kernel(self) -> Any:
+        if not self._first:
+            return super()._kernel()
+        from memetik.kernels.cuda.bodies import Sizes, bodies_kernel
+
+        c = self.c
+        sizes = Sizes(
+            int(c.nodes.size), int(c.frames.size), c.residuals, int(c.variables.size), int(c.flat.limits.size),
+            int(c.data.size), c.outcome_size, int(c.terms.size), self.plan.sizes["population"], int(c.flat.blocks.size),
+            not np.array_equal(c.nodes["parent"], np.arange(c.nodes.size) - 1),
+        )  # fmt: skip
+        return bodies_kernel(sizes, self._code)
+
+    def _shared(self) -> int:
+        if not self._first:
+            return super()._shared()
+        return 8 * (self.threads // LANES) * self._code.panel
+
+    @property
+    def _code(self) -> StraightLineCode:
+        code = straight_plan(self.c).code
+        assert code is not None
+        return code
+
+    def _given(self, launch: Launch, blocks: int) -> Any:
+        if not self._first:
+            return super()._given(launch, blocks)
+        return BodiesLaunch(launch, self.kept.once("parameters", self._parameters))
+
+    def _parameters(self) -> Any:
+        terms, variables = self.c.terms, self.c.variables
+        return np.concatenate((terms["scale"], terms["tolerance"], variables["lower"], variables["upper"]))
+
+
+class StraightPlan:
+    """The straight-line code of a problem, if it has one."""
+
+    def __init__(self, c: Compiled) -> None:
+        from memetik.kernels.cuda.straight_line import straight_line_code
+
+        self.code = straight_line_code(c.flat, c.kernels, memetic_plan(c).sizes["population"])
+
+
+def straight_plan(c: Compiled) -> StraightPlan:
+    """The plan of a problem, made at the first need."""
+    kept: StraightPlan | None = c.plans.get(StraightPlan)
+    return kept or c.plans.setdefault(StraightPlan, StraightPlan(c))
+
+
 def launcher_for(c: Compiled, places: NDArray[np.int64]) -> type[Launcher]:
     """What solves a problem on a card, of which the numbers at `places` differ from row to row."""
     if c.one_pose:
         return Poses
-    return Contacts if looks_last(c, places) else General
+    if looks_last(c, places):
+        return Contacts
+    return Bodies if not SIMULATED and straight_plan(c).code else General
 
 
 def looks_last(c: Compiled, places: NDArray[np.int64]) -> bool:

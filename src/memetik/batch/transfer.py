@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import os
 import threading
 import weakref
 from collections.abc import Callable, Mapping
@@ -19,11 +20,20 @@ from numpy.typing import NDArray
 from memetik.kernels.cuda.record import SIMULATED
 from memetik.parallel import in_parts
 
-KEPT = 1 << 30  # bytes of each kind of memory that are kept for the next batch
+MOST_KEPT = 4 << 30  # bytes of each kind of memory that are kept for the next batch: what a million whole bodies take
 LINE = 256  # bytes at which arrays begin
 SMALL = 1 << 20  # bytes of a block that is worth keeping, and whose answers are copied
 
 Fields = Mapping[str, tuple[tuple[int, ...], Any]]  # shape and dtype of each
+
+
+def _kept() -> int:
+    """At most an eighth of the memory of the machine: what is pinned is taken from all others."""
+    pages = os.sysconf("SC_PHYS_PAGES") if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}) else 1 << 21
+    return min(MOST_KEPT, 4096 * pages // 8)
+
+
+KEPT = _kept()
 
 
 class Pool:

@@ -1,5 +1,6 @@
 """The same kernels as device functions of a graphics card.
 
+bodies                 whole bodies in large batches, one a thread
 closed_form            one full pose of six joints in closed form, one a thread
 contacts               what touches at an answer to all else, one a thread
 general                any problem, one a warp
@@ -9,8 +10,11 @@ orders                 how a leader has lanes work for it
 pose                   one full pose, one a thread
 record                 what a launch reads and writes
 rounds                 what is kept of a launch, and which rows are left for the next
+straight_line          one problem as straight-line code
+straight_line_functions  the functions in C that it consists of
 table                  records as one table, and arrays by their address
 terms                  the kernels of terms, by kind
+trace                  kernels with symbols in place of numbers
 translate              kernels as device functions
 warp                   what the lanes of a warp do together
 warp_step              a damped step by the lanes of a warp

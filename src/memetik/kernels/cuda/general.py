@@ -14,8 +14,8 @@ from memetik.kernels.cuda.record import LANES, SIMULATED, WarpLaunch
 from memetik.kernels.cuda.table import card_reader
 from memetik.kernels.cuda.terms import Kinds, search_translator
 from memetik.kernels.cuda.warp import cooperate
-from memetik.kernels.memetic.record import SearchScratch
-from memetik.kernels.memetic.search import solve
+from memetik.kernels.memetic.record import Callees, SearchScratch, call_next_start
+from memetik.kernels.memetic.search import next_start, solve
 from memetik.kernels.problem.evaluate import count_residuals
 from memetik.kernels.problem.function_pointers import call_attempt
 from memetik.kernels.problem.record import Problem, SolveArrays
@@ -42,7 +42,14 @@ def general_kernel(kinds: Kinds, attempt: Any, by_residuals: bool, small: bool) 
     def direct_attempt(address, problem, x, run, work):
         return local_search(problem, x, run, work)
 
+    following = translate(next_start)
+
+    @cuda.jit(device=True)
+    def direct_next_start(address, problem, population, scratch, exploited, resumed, run, work):
+        return following(problem, population, scratch, exploited, resumed, run, work)
+
     translate.replace(call_attempt, direct_attempt)
+    translate.replace(call_next_start, direct_next_start)
     whole_search, cut = translate(solve), translate(carve_workspace)
 
     @cuda.jit(**OPTIONS)
@@ -83,7 +90,7 @@ def general_kernel(kinds: Kinds, attempt: Any, by_residuals: bool, small: bool) 
             order(BEGIN, task, 0.0)
             stream = tasks.stream + task % tasks.spread
             launch.results.statuses[task] = whole_search(
-                arrays, launch.population, scratch, 0, q, outcome, tasks.seed, stream, tasks.most, 0.0
+                arrays, launch.population, scratch, Callees(0, 1), q, outcome, tasks.seed, stream, tasks.most, 0.0
             )
             order(END, task, 0.0)
             task = cuda.atomic.add(launch.counter, 0, 1)

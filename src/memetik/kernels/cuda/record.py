@@ -151,3 +151,12 @@ class WarpLaunch(NamedTuple):
     scratch: WarpScratch
     tree: Tree
     shared: int  # 1 if shared memory holds what a warp works on
+
+
+class BodiesLaunch(NamedTuple):
+    """A launch with a thread for each task (bodies.py)."""
+
+    launch: Launch
+    parameters: Array = floats(
+        "parameters"
+    )  # scales and tolerances of the terms, lower and upper limits of the variables

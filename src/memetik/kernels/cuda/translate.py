@@ -10,9 +10,9 @@ from typing import Any
 
 import numba.cuda
 
-cuda: Any = numba.cuda  # it has no types
+from memetik.kernels.cuda.trace import is_kernel, plain
 
-_ROOM = "memetik.kernels."
+cuda: Any = numba.cuda  # it has no types
 
 
 class Translator:
@@ -24,7 +24,7 @@ class Translator:
     def __call__(self, kernel: Any) -> Any:
         """The device function of a kernel."""
         if kernel not in self._done:
-            self._done[kernel] = cuda.jit(device=True)(self._bound(_plain(kernel)))
+            self._done[kernel] = cuda.jit(device=True)(self._bound(plain(kernel)))
         return self._done[kernel]
 
     def replace(self, kernel: Any, function: Any) -> None:
@@ -36,15 +36,6 @@ class Translator:
         known = dict(function.__globals__)
         for name in function.__code__.co_names:
             value = known.get(name)
-            if callable(value) and (value in self._done or _is_kernel(value)):
+            if callable(value) and (value in self._done or is_kernel(value)):
                 known[name] = self(value)
         return types.FunctionType(function.__code__, known, function.__name__, function.__defaults__)
-
-
-def _plain(kernel: Any) -> Any:
-    return getattr(kernel, "py_func", kernel)
-
-
-def _is_kernel(value: Any) -> bool:
-    function = _plain(value)
-    return isinstance(function, types.FunctionType) and function.__module__.startswith(_ROOM)
