@@ -64,7 +64,7 @@ def test_codes_are_those_of_moveit():
 @pytest.mark.parametrize(
     ("changes", "code", "words"),
     [
-        ({"objectives": (hand(FAR),)}, Code.NO_IK_SOLUTION, "missed hand"),
+        ({"objectives": (hand(FAR),), "timeout": 5.0}, Code.NO_IK_SOLUTION, "missed hand"),
         ({"objectives": (hand(FAR),), "timeout": 1e-4}, Code.TIMED_OUT, "time ended"),
         ({"group": "legs"}, Code.INVALID_GROUP_NAME, "There are: arm"),
         ({"objectives": (Wish("Position", "x", {"frame": "hnd"}),)}, Code.INVALID_LINK_NAME, "no link named 'hnd'"),

@@ -3,6 +3,7 @@
 codes     how a request ended, in the numbers of MoveIt
 request   Request and Reply, plain data
 core      Core: request -> problem -> solution -> reply
+repeated  RepeatedPose: the same for one pose, asked for again and again
 plain     requests and replies as JSON takes them
 """
 

@@ -100,7 +100,7 @@ class Core:
             prepared.solved = True
             if budget is not None and not solution.success:
                 return None
-            return self._reply(solution, request)
+            return self.reply(solution, request)
 
     def _search(self, prepared: Prepared, start: Array, request: Request, budget: mk.Budget) -> mk.Solution:
         best: mk.Solution | None = None
@@ -119,7 +119,8 @@ class Core:
         assert best is not None
         return best
 
-    def _reply(self, solution: mk.Solution, request: Request) -> Reply:
+    def reply(self, solution: mk.Solution, request: Request) -> Reply:
+        """What a solution means for who asked."""
         if solution.success:
             return Reply(
                 Code.SUCCESS, "", True, solution.q, 0.0, (), solution.seconds, solution.evaluations
@@ -147,7 +148,11 @@ class Core:
                 Code.INVALID_GOAL_CONSTRAINTS,
                 f"attempts is {shown(request.attempts)}; write a whole number from 1 to {MOST_ATTEMPTS}.",
             )
-        return mk.Budget(seconds=min(seconds or self.timeout, LONGEST))
+        return self.allowed(seconds)
+
+    def allowed(self, timeout: float) -> mk.Budget:
+        """What a search may take that asks for so much [s]; 0 means what is usual here."""
+        return mk.Budget(seconds=min(timeout or self.timeout, LONGEST))
 
     # ---- Groups, states and frames -------------------------------------------------------------------------------
 

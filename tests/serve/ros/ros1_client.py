@@ -1,14 +1,19 @@
 """A client of the node in a process of its own, with rospy: `python ros1_client.py ROS_PATH JOB [ARGUMENT]` prints JSON.
 
 codes          the codes of requests of all kinds
-time COUNT     round trips over one persistent connection [s]
+time COUNT [SERVICE]  round trips over one persistent connection [s]
+bare COUNT [SERVICE]  the same by sockets, without rospy
+echo, bare_echo  serve the same reply to whoever asks, with rospy and by sockets
 many COUNT     so many requests from each of four clients at once
 states         what comes on joint_states_ik
 sums           of the messages here and in the packages that are installed
 all            all of it, little of each
 """
 
+import io
 import json
+import socket
+import struct
 import sys
 import threading
 import time
@@ -17,6 +22,7 @@ from importlib import import_module
 sys.path.append(sys.argv[1])
 
 import numpy as np
+import rosgraph
 import rospy
 
 import memetik as mk
@@ -176,17 +182,113 @@ def bio_goals(bio, pose, far):
     }
 
 
-def round_trips(count):
-    ask = proxy("compute_ik", POSITION)
-    requests = [pose_request(pose) for pose in poses(100, 2)]
-    for request in requests:
+def round_trips(count, service="compute_ik"):
+    ask = rospy.ServiceProxy(service, POSITION, persistent=True)
+    return timed(ask, [pose_request(pose) for pose in poses(100, 2)], count)
+
+
+def timed(ask, requests, count):
+    for request in 2 * requests:
         ask(request)
     took, spent = [], time.process_time()
     for k in range(count):
         begin = time.perf_counter()
-        ask(requests[k % 100])
+        ask(requests[k % len(requests)])
         took.append(time.perf_counter() - begin)
     return {"median": float(np.median(took)), "least": min(took), "own": (time.process_time() - spent) / count}
+
+
+# ---- Without rospy -------------------------------------------------------------------------------------------------
+
+
+def with_length(content):
+    return struct.pack("<I", len(content)) + content
+
+
+def in_bytes(message):
+    written = io.BytesIO()
+    message.serialize(written)
+    return with_length(written.getvalue())
+
+
+def header(**values):
+    return with_length(b"".join(with_length(f"{key}={value}".encode()) for key, value in values.items()))
+
+
+def read(connection, size):
+    found = b""
+    while len(found) < size:
+        found += connection.recv(size - len(found))
+    return found
+
+
+def read_message(connection):
+    return read(connection, struct.unpack("<I", read(connection, 4))[0])
+
+
+def connected(service):
+    """A persistent connection to a service, found by the master."""
+    host, port = rosgraph.Master("/bare").lookupService(f"/{service}").removeprefix("rosrpc://").split(":")
+    connection = socket.create_connection((host, int(port)))
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.sendall(header(service=f"/{service}", md5sum=POSITION._md5sum, callerid="/bare", persistent="1"))
+    read_message(connection)
+    return connection
+
+
+def bare_round_trips(count, service="compute_ik"):
+    requests = [in_bytes(pose_request(pose)) for pose in poses(100, 2)]
+    with connected(service) as connection:
+
+        def ask(request):
+            connection.sendall(request)
+            found = connection.recv(1 << 16)
+            assert found[0] == 1 and len(found) == 5 + struct.unpack_from("<I", found, 1)[0]
+
+        return timed(ask, requests, count)
+
+
+def bare_codes():
+    """The codes of a posture, of the same again from its bytes, of what is out of reach, and what follows nonsense."""
+    near, far = (in_bytes(pose_request(pose)) for pose in (poses(1, 1)[0], mk.translation(3.0, 0.0, 0.0)))
+    found = []
+    with connected("compute_ik") as connection:
+        for request in (near, near, far, with_length(b"nonsense"), near):
+            connection.sendall(request)
+            good, content = read(connection, 1), read_message(connection)
+            found.append(POSITION._response_class().deserialize(content).error_code.val if good == b"\x01" else "error")
+    return found
+
+
+def same_reply():
+    reply = POSITION._response_class()
+    joints = reply.solution.joint_state
+    joints.name, joints.position, reply.error_code.val = list(BODY.joint_names), BODY.home.tolist(), 1
+    return reply
+
+
+def echo():
+    reply = same_reply()
+    rospy.Service("echo", POSITION, lambda request: reply)
+    print("echo", flush=True)
+    rospy.spin()
+
+
+def bare_echo():
+    reply, server = b"\x01" + in_bytes(same_reply()), socket.create_server(("127.0.0.1", 0))
+    address = f"rosrpc://127.0.0.1:{server.getsockname()[1]}"
+    rosgraph.Master("/bare").registerService("/bare_echo", address, "http://127.0.0.1:1/")
+    print("bare echo", flush=True)
+    while True:
+        connection, _ = server.accept()
+        with connection:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            read_message(connection)
+            connection.sendall(
+                header(service="/bare_echo", type=POSITION._type, md5sum=POSITION._md5sum, callerid="/bare")
+            )
+            while connection.recv(1 << 16):
+                connection.sendall(reply)
 
 
 def many(count):
@@ -247,10 +349,19 @@ def sums():
 
 
 def all_jobs():
-    return {"codes": codes(), "many": many(100), "time": round_trips(500), "states": states(), "sums": sums()}
+    return {
+        "codes": codes(), "many": many(100), "time": round_trips(500), "bare": bare_round_trips(500), "bare_codes": bare_codes(),
+        "states": states(), "sums": sums(),
+    }  # fmt: skip
 
+
+JOBS = {
+    "codes": codes, "time": round_trips, "bare": bare_round_trips, "many": many, "states": states, "sums": sums, "all": all_jobs,
+    "echo": echo, "bare_echo": bare_echo,
+}  # fmt: skip
 
 if __name__ == "__main__":
-    rospy.init_node("client", anonymous=True, disable_signals=True)
-    jobs = {"codes": codes, "time": round_trips, "many": many, "states": states, "sums": sums, "all": all_jobs}
-    print(json.dumps(jobs[sys.argv[2]](*map(int, sys.argv[3:]))))
+    if sys.argv[2] != "bare_echo":  # what belongs to no node ends by SIGTERM at once
+        rospy.init_node("client", anonymous=True, disable_signals=sys.argv[2] != "echo")
+    given = [int(word) if word.isdigit() else word for word in sys.argv[3:]]
+    print(json.dumps(JOBS[sys.argv[2]](*given)))

@@ -24,13 +24,15 @@ BALANCED = 1e-3  # m around the point over which a balance goal puts the centre 
 
 
 def answer(core: Core, make: Callable[[], Request]) -> Reply:
-    """The reply to a request that is made of a message, also where it cannot be made.
-
-    As move_group does, it does not tell a search that time ended from one that found nothing."""
+    """The reply to a request that is made of a message, also where it cannot be made."""
     try:
-        reply = core.answer(make())
+        return as_move_group(core.answer(make()))
     except mk.MemetikError as error:
         return Reply(code_of(error), str(error))
+
+
+def as_move_group(reply: Reply) -> Reply:
+    """A reply with the codes of move_group, which does not tell a search that time ended from one that found nothing."""
     return replace(reply, code=Code.NO_IK_SOLUTION) if reply.code is Code.TIMED_OUT else reply
 
 
