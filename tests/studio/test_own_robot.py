@@ -107,7 +107,9 @@ def test_robots_of_others_are_posed_with_their_meshes(visited, name, tmp_path):
         root = session.poses(session.q)[session.body.root][:3, 3]
         session.move(target, at + 0.05 * (root - at) / np.linalg.norm(root - at), wxyz)  # a limb may be stretched out
         page._frame()
-    assert session.reached
+    until(
+        lambda: session.reached, what="the dragged target"
+    )  # by the worker's search where a busy machine cut the frame's
     until(lambda: tab.get_by_text("Opening").count() == 0, what="the end of the notice")
     tab.screenshot(path=tmp_path / f"{name}.png", timeout=120_000)
 

@@ -73,7 +73,7 @@ def ends(pid, seconds=5.0):
     return False
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=str)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=str)
 def test_a_signal_ends_the_studio_and_its_worker(studio, number):
     process, worker = studio
     assert is_running(worker)
@@ -82,6 +82,41 @@ def test_a_signal_ends_the_studio_and_its_worker(studio, number):
     assert ends(worker)
     out, err = process.communicate()
     assert "ended" in out and "Traceback" not in err
+
+
+def below(pid):
+    """The processes that a process has started, and those that they have."""
+    found = []
+    for tasks in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in tasks.read_text().split():
+            found += [int(child), *below(child)]
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=str)
+def test_who_compiles_ends_with_the_studio(tmp_path, number):
+    """With an empty cache the worker compiles, and so does a process of its own; one function can take them seconds."""
+    environment = {
+        **os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "MEMETIK_PREBUILT": "0", "PYTHONPATH": os.pathsep.join(sys.path),
+    }  # fmt: skip
+    process = subprocess.Popen(
+        [sys.executable, "-m", "memetik", "studio", "scara", "--no-open", "--port", "0"], env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        assert process.stdout.readline().startswith("memetik studio: http://")
+        deadline = time.monotonic() + 60
+        while not any(tmp_path.rglob("*.nbi")):  # the first kernel is compiled; others are under way
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        others = below(process.pid)
+        assert len(others) >= 2
+        process.send_signal(number)
+        assert process.wait(timeout=30) == 0
+        assert all(ends(pid, 1.0) for pid in others)
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_a_worker_does_not_outlive_a_studio_that_is_killed(studio):

@@ -50,3 +50,15 @@ def test_what_it_finds_is_taken(worker):
     answer = ask(worker, session)
     assert answer.success
     assert session.answer(session.scene, *answer) and session.reached and session.explanation == ""
+
+
+def test_nothing_is_begun_after_the_end():
+    """A thread that prepares a scene asks when it is ready, which may be late."""
+    worker, answers = Worker(), []
+    worker.ask(answers.append, os.getpid).result(timeout=60)
+    (process,) = worker._pool._processes.values()
+    worker.close()
+    assert not process.is_alive()
+    assert worker.ask(answers.append, os.getpid).cancelled()
+    assert worker._pool is None and len(answers) == 1
+    worker.close()

@@ -11,6 +11,7 @@ import numpy as np
 import memetik as mk
 from memetik.errors import UnknownNameError
 from memetik.scenes.build import load_body
+from memetik.scenes.first_posture import first_posture
 from memetik.scenes.kinds import KINDS
 from memetik.scenes.limbs import limbs
 from memetik.scenes.scene import BodySource, Scene, Wish
@@ -26,16 +27,18 @@ def ready(name: str) -> Scene:
 
 def blank(source: BodySource, body: mk.Body) -> Scene:
     """Any body with a wish for each of its limbs, where it is: a pose if enough joints move the limb alone, else a position."""
-    posed = body.forward(body.home)
+    found = limbs(body)
+    start = first_posture(body, found)
+    posed = body.forward(body.vector(start))
     wishes = []
-    for limb in limbs(body):
+    for limb in found:
         frame = {"link": limb.tip, "position": list(limb.offset)} if any(limb.offset) else limb.tip
         pose = posed[limb.tip] @ mk.translation(*limb.offset)
         values: dict[str, Any] = {"target": _list(pose[:3, 3])}
         if limb.dof >= 6:
             values = {"position": _list(pose[:3, 3]), "wxyz": _list(mk.to_quaternion(pose[:3, :3]))}
         wishes.append(KINDS["Pose" if limb.dof >= 6 else "Position"].new(limb.tip, frame=frame, **values))
-    return Scene(body.name[:200], source, (*wishes, _calm()) if wishes else ())
+    return Scene(body.name[:200], source, (*wishes, _calm()) if wishes else (), start=start)
 
 
 def _arm_reach() -> Scene:

@@ -214,7 +214,7 @@ def serve(
     source: str | None = None, *, host: str = "127.0.0.1", port: int = 8080, browser: bool = True,
     roots: Sequence[str | PathLike[str]] = (),
 ) -> None:  # fmt: skip
-    """Run the studio until Ctrl-C, or until the process is told to end (SIGTERM)."""
+    """Run the studio until Ctrl-C, or until the process is told to end (SIGTERM), or its terminal is closed (SIGHUP)."""
     try:
         with _ended_by_signals():
             folders = _folders(source, roots)
@@ -229,10 +229,11 @@ def serve(
 
 @contextlib.contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """Both signals that ask a process to end interrupt the block, so that it can end its worker; a second one kills."""
+    """The signals that ask a process to end interrupt the block, so that it can end its worker; a second one kills."""
     here = threading.current_thread() is threading.main_thread()  # no other thread may handle signals
     # What was started to ignore a signal, as a shell does in the background, goes on ignoring it.
-    asks = [ask for ask in (signal.SIGINT, signal.SIGTERM) if here and signal.getsignal(ask) is not signal.SIG_IGN]
+    known = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    asks = [ask for ask in known if here and signal.getsignal(ask) is not signal.SIG_IGN]
 
     def interrupt(number: int, frame: object) -> None:
         for ask in asks:

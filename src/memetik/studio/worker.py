@@ -21,6 +21,7 @@ from numba.core import event
 from memetik.compiling import SECOND_COMPILER, standing
 
 T = TypeVar("T")
+ENDING = 1.0  # s; a process that is told to end does so within milliseconds
 
 
 class Worker:
@@ -28,6 +29,7 @@ class Worker:
 
     def __init__(self) -> None:
         self._pool: ProcessPoolExecutor | None = None
+        self._lock, self._closed = threading.Lock(), False
         self._context = multiprocessing.get_context("spawn")
         self._compiled = self._context.RawArray("q", 2)  # shared with the process
 
@@ -37,12 +39,18 @@ class Worker:
         return done, total
 
     def ask(self, then: Callable[[T | None], None], job: Callable[..., T], *arguments: Any) -> Future[T]:
-        """Do a job; `then` gets what comes of it in another thread, None if the process ended."""
-        try:
-            asked = self._start().submit(job, *arguments)
-        except BrokenExecutor:  # somebody has ended the process; the next one does the work
-            self._pool = None
-            asked = self._start().submit(job, *arguments)
+        """Do a job; `then` gets what comes of it in another thread, None if the process ended. After the end nothing is done:
+        a process that a late thread starts would keep the server waiting for it."""
+        with self._lock:
+            if self._closed:
+                never: Future[T] = Future()
+                never.cancel()
+                return never
+            try:
+                asked = self._start().submit(job, *arguments)
+            except BrokenExecutor:  # somebody has ended the process; the next one does the work
+                self._pool = None
+                asked = self._start().submit(job, *arguments)
 
         def done(finished: Future[T]) -> None:
             if not finished.cancelled():
@@ -60,12 +68,16 @@ class Worker:
 
     def close(self) -> None:
         """End the process, whatever it does."""
-        if self._pool is not None:
+        with self._lock:
+            pool, self._pool, self._closed = self._pool, None, True
+        if pool is not None:
             # What it finds is worth nothing without its page.
-            for process in list((self._pool._processes or {}).values()):
+            processes = list((pool._processes or {}).values())
+            for process in processes:
                 process.terminate()
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            self._pool = None
+            for process in processes:
+                process.join(ENDING)
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _belong_to_the_server(compiled: Any) -> None:

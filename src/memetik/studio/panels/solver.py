@@ -96,7 +96,7 @@ class SolverPanel(Panel):
         self.session.set_solving(seconds=min(max(1e-3 * milliseconds, 1e-4), LONGEST))
 
     def _prepare(self, method: str) -> None:
-        text = f"preparing {escape(method)}; the first time on a machine takes up to a minute ..."
+        text = f"preparing {escape(method)}; the first time on a machine can take minutes ..."
         self._status.content = note(text)
         self.session.set_solving(method=method)
 
