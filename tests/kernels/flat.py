@@ -8,7 +8,7 @@ from memetik.kernels.compiler.cancel import new_clock
 from memetik.kernels.compiler.record import allocate
 from memetik.kernels.memetic.record import SearchScratch
 from memetik.kernels.problem.evaluate import linearise, measure, place
-from memetik.kernels.problem.losses import average, write_losses
+from memetik.kernels.problem.losses import PUBLISHED, average, write_losses
 from memetik.kernels.problem.record import VARIABLE, Run
 from memetik.kernels.problem.workspace import Workspace
 from memetik.problem import Problem
@@ -61,7 +61,7 @@ class Flat:
         self.place(x)
         losses = np.empty(self.terms.size)
         write_losses(self.terms, self.data, self.work.world, x, self.work.residual, losses)
-        return average(self.terms, losses, self.terms["weight"].copy(), True)
+        return average(self.terms, losses, self.terms["weight"].copy(), PUBLISHED)
 
     def sample(self, rng):
         """Variables drawn within the limits."""

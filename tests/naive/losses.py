@@ -70,6 +70,11 @@ def projection(position_loss, orientation_loss):
     return (position_loss + orientation_loss) / 2.0
 
 
+def smooth_projection(position_loss, orientation_loss):
+    """The same as a root mean square."""
+    return math.hypot(position_loss, orientation_loss) / math.sqrt(2.0)
+
+
 def fitness(losses, weights):
     """Eq. 4.3."""
     return math.sqrt(sum(w * loss**2 for w, loss in zip(weights, losses, strict=True)) / len(losses))

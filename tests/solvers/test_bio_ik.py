@@ -182,7 +182,7 @@ def test_threads_give_the_same_bits(threads):
 
 def last_scratch(problem, solver):
     """The scratch of the last solve, which waits for the next one."""
-    (scratch,) = problem.compiled.plans[solver]._free
+    (scratch,) = problem.compiled.plans[solver].free
     return scratch
 
 
@@ -452,7 +452,9 @@ def test_as_published_exploits_for_as_long_as_it_breeds(rng):
     solver = BioIK.as_published(problem, seed=3)
     psi, kappa = solver.sizes(problem.compiled)
     assert solver.steps == round((psi - kappa) * 13 / 43) and solver.gradient == "ofkt" and solver.patience == 0
-    assert not (solver.yielding or solver.strides or solver.whole_turns or solver.early_stop)
+    assert not (
+        solver.yielding or solver.strides or solver.whole_turns or solver.early_stop or solver.smooth_projection
+    )
     assert solver.solve(problem).success
     other = BioIK.as_published(problem, population=44, elites=2, gradient="analytic")
     assert (other.steps, other.gradient) == (13, "analytic")
@@ -498,6 +500,25 @@ def test_without_an_early_stop_elites_get_all_their_steps():
         for early in (True, False)
     ]
     assert spent[0] < spent[1]
+
+
+def test_a_projection_is_not_caught_where_one_of_its_losses_is_zero():
+    """Two feet are raised onto a slope: with the mean of eq. 4.11 they turn with it first, and stay below."""
+    body = mk.load("kyle", base="floating")
+    soles = [body.frame(f"{side}_midfoot", offset=(0.03, 0.0, -0.095)) for side in ("left", "right")]
+    slope = mk.Ground((9.0, 0.0, 0.04), (0.1, 0.1, 1.0))
+    start = body.home.copy()
+    start[0] = 9.0  # far from the origin, where the loss of a position weighs little (lambda of eq. 4.4)
+    low = min(body.forward(start, sole)[2, 3] for sole in soles)
+    start[2] -= low
+    feet = [mk.Projection(sole, slope, lift=0.5, length=0.5, on_miss=body.forward(start, sole)) for sole in soles]
+    problem = mk.Problem(body, feet)
+    found = [
+        BioIK(smooth_projection=smooth).solve(problem, start, Budget(evaluations=1000)) for smooth in (True, False)
+    ]
+    assert found[0].success and found[0].evaluations < 400
+    off = max(found[1].errors[foot].position for foot in feet)
+    assert not found[1].success and off > 1e-3 and max(found[1].errors[foot].orientation for foot in feet) < 1e-6
 
 
 def test_joints_that_turn_freely_meet_no_limits():

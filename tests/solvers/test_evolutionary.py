@@ -240,6 +240,7 @@ def test_a_swarm_may_know_its_neighbours_only(arm):
         (lambda: GA(mutation=0.0), "mutation is 0.0; it must be above zero"),
         (lambda: PSO(memory=3.0), "fly apart; with inertia 0.6 they must sum to less than 3.84"),
         (lambda: PSO(neighbours=0), "at least 1, or None for all"),
+        (lambda: HGSA(reach=0.0), "reach is 0.0; it must be above zero"),
         (lambda: HGSA(elites=13), "from 1 to the population of 12"),
         (lambda: HGSA(population=2, elites=3), "from 1 to the population of 2"),
     ],
@@ -247,3 +248,16 @@ def test_a_swarm_may_know_its_neighbours_only(arm):
 def test_parameters_are_checked(make, what):
     with pytest.raises(ProblemError, match=what):
         make()
+
+
+@pytest.mark.quick
+def test_the_local_search_of_hgsa_goes_as_far_as_it_may():
+    body = mk.planar_chain(3)
+    start = np.array([0.3, 0.4, 0.5])
+    problem = Problem(body, Position("tip", kinematics.pose(body, "tip", start + 0.2)[:3, 3], tolerance=1e-9))
+    changes = []
+    for furthest in (1e-4, 1e-2):
+        solution = HGSA(population=2, elites=2, reach=furthest).solve(problem, start, Budget(generations=1))
+        changes.append(np.abs(solution.q - start).max())
+        assert 0.0 < changes[-1] <= furthest * math.pi
+    assert changes[1] > 10.0 * changes[0]

@@ -30,6 +30,7 @@ from memetik.kernels.lbfgsb.minimum import FIND_MINIMUM, find_minimum
 from memetik.kernels.memetic.all_solutions import largest_change
 from memetik.kernels.memetic.tracking import SAVED
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS
+from memetik.kernels.problem.losses import MEAN, PUBLISHED, SMOOTH
 from memetik.kernels.terms.records import CONTACT, HYPERBOLA
 from memetik.problem import Problem
 from memetik.problem.compile import Compiled
@@ -109,6 +110,8 @@ class BioIK(Seeded):
     strides: genes of weak effect go further at once in the exploitation, as the first individuals show.
     whole_turns: a joint whose limits hold a whole turn meets none in the exploitation, since each angle has a copy within them.
     early_stop: an elite is left alone after eight iterations that gain less than 1 %.
+    smooth_projection: a Projection loses the root mean square of its position and orientation losses. Without, it loses
+    their mean (eq. 4.11), whose square has a crease where one of them is zero, in which L-BFGS-B stands still.
     The other switches leave out a phase of the algorithm, to see what it is worth. `as_published` chooses what the thesis has.
 
     Takes every objective, any number of tips, any joint. The same seed gives the same answer, bit for bit. An evaluation is
@@ -136,6 +139,7 @@ class BioIK(Seeded):
     strides: bool = True
     whole_turns: bool = True
     early_stop: bool = True
+    smooth_projection: bool = True
 
     @classmethod
     def as_published(cls, problem: Problem, **parameters: Any) -> BioIK:
@@ -148,8 +152,9 @@ class BioIK(Seeded):
         parameters: others of `BioIK`, or other values of these.
 
         Gradients are by differences through the OFKT, all genes go at the same stride and within their limits, elites are
-        exploited for that long whether they gain or not, no guide yields, and all is drawn anew by eq. 4.23 alone. What is
-        counted in steps here is time in the thesis, so that an answer does not depend on the machine.
+        exploited for that long whether they gain or not, no guide yields, a projection loses the mean of eq. 4.11, and all is
+        drawn anew by eq. 4.23 alone. What is counted in steps here is time in the thesis, so that an answer does not depend on
+        the machine.
 
             import memetik as mk
 
@@ -166,7 +171,7 @@ class BioIK(Seeded):
         steps = max(1, round((psi - kappa) * (2 * n + 1) / (7 * n + 1)))
         published = {
             "gradient": "ofkt", "ofkt": True, "steps": steps, "yielding": False, "patience": 0, "strides": False,
-            "whole_turns": False, "early_stop": False,
+            "whole_turns": False, "early_stop": False, "smooth_projection": False,
         }  # fmt: skip
         return cls(**{**published, **parameters})
 
@@ -179,8 +184,10 @@ class BioIK(Seeded):
         """The first posture that satisfies every objective, evolved from `start` (the body's home unless given)."""
         require_task(problem, budget, "bioik", generations=True)
         begin = time.perf_counter()
-        plans = problem.compiled.plans
-        pool: Pool[BioIKScratch] = plans.get(self) or plans.setdefault(self, Pool(lambda: BioIKScratch(self, problem)))
+        c = problem.compiled
+        pool: Pool[BioIKScratch] = c.plans.get(self) or c.plans.setdefault(
+            self, Pool(lambda: BioIKScratch(self, problem), calls_python=c.calls_python)
+        )
         scratch = pool.lease(budget.token)
         solution = self._run(problem, start, budget, scratch, begin)
         pool.give_back(scratch)
@@ -263,7 +270,7 @@ def _settings(solver: BioIK) -> Settings:
     """What the kernels are told of a solver."""
     return record_of(
         solver, Settings, {},
-        squared=solver.loss == "rmse",
+        norm=MEAN if solver.loss == "mean" else SMOOTH if solver.smooth_projection else PUBLISHED,
         gradient=GRADIENTS.index(solver.gradient),
         look=lasting_address(look, signatures.LOOK),
         exploit=lasting_address(exploit, signatures.EXPLOIT),

@@ -219,14 +219,15 @@ class HGSA(Evolving):
         recombination    x = a posture between both parents, plus a share of their momentum g
         mutation         genes change the more often and the further, the less fit the parents are (extinction)
         adoption         x moves towards the mean of its parents and towards a third, as particles follow the best
-        exploitation     each of the fittest, gene by gene:  x_k + U phi  and  x_k - U phi  are tried, the better one is
-                         kept if it is better than x_k
+        exploitation     each of the fittest, gene by gene:  x_k + U r phi  and  x_k - U r phi  are tried, the better one
+                         is kept if it is better than x_k
 
-    where U is drawn from [0, 1) and phi is the fitness, an angle that says how far the posture is off (eq. 4.3 of the
-    thesis): a joint need hardly turn further than that. Joints that slide move by phi L / pi, with the reach L. The
-    change is added to the momentum. Bio IK kept all of this and put L-BFGS-B in the place of the last line, which is
-    nearly all of its advantage; the other phases are those of its equations 4.14 to 4.20 here as well. How exactly the
-    forerunner weighed its steps is not in the thesis, so phi as their scale is this library's reading.
+    where U is drawn from [0, 1), r is `reach`, 1 unless given, and phi is the fitness, an angle that says how far the
+    posture is off (eq. 4.3 of the thesis): a joint need hardly turn further than that. Joints that slide move by
+    phi L / pi, with the length L of the chain. The change is added to the momentum. Bio IK kept all of this and put
+    L-BFGS-B in the place of the last line, which is nearly all of its advantage; the other phases are those of its
+    equations 4.14 to 4.20 here as well. How exactly the forerunner weighed its steps is not in the thesis, so phi as
+    their scale is this library's reading.
 
     Where it shines: next to bare evolution a small population will do, and it gets close quickly. The local search
     changes one gene at a time, which the OFKT makes cheap on large bodies. Where it fails: joints are improved one
@@ -235,10 +236,12 @@ class HGSA(Evolving):
     Published for the original, for 10 um and 10 urad in 5 ms: 51 % (Table 5.3 of the thesis).
 
     elites: how many of the fittest are exploited and survive.
+    reach: how far the local search turns a joint at most, over the fitness.
     """
 
     patience: int = above_zero(10)
     elites: int = 4
+    reach: float = above_zero(1.0)
 
     name, own, breed = "hgsa", HgsaRecord, breed_hgsa
     usual = (12, 0)

@@ -39,7 +39,7 @@ class Family(Seeded):
         begin = time.perf_counter()
         c, kind = problem.compiled, type(self)
         pool: Pool[OwnScratch] = c.plans.get(kind) or c.plans.setdefault(
-            kind, Pool(lambda: OwnScratch(c, by_values=kind.by_values))
+            kind, Pool(lambda: OwnScratch(c, by_values=kind.by_values), calls_python=c.calls_python)
         )
         scratch = pool.lease(budget.token)
         table = scratch.table_for(self)

@@ -68,6 +68,24 @@ def test_the_published_loss_of_distances(gradient, rng):
     assert_allclose(found, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_projection_as_published_and_smooth(loss, rng):
+    """By the chain rule, beside differences; only the smooth one has no jump in its slope where one of its losses is zero."""
+    body = serial_arm(5, rng)
+    q = body.sample(rng)
+    V, p = body.forward(q)["link5"][:3, 0], body.forward(q)["link5"][:3, 3]
+    onto = Projection("link5", Ground(p + 0.05 * V, -V), direction=(1, 0, 0))  # it faces the ground, 5 cm above it
+    for smooth in (True, False):
+        evolution = Evolution(Problem(body, onto), loss=loss, smooth_projection=smooth)
+        x = q[evolution.active] + 0.1
+        assert_allclose(evolution.gradient(x)[1], central_differences(evolution, x), atol=1e-5)
+        x = q[evolution.active]
+        k = int(np.abs(body.jacobian("link5", q)[3:]).sum(axis=0).argmax())
+        aside = np.eye(x.size)[k] * 1e-4
+        jump = abs(evolution.fitness(x + aside) + evolution.fitness(x - aside) - 2.0 * evolution.fitness(x)) / 1e-4
+        assert (jump < 0.01) == (smooth and loss == "rmse"), jump
+
+
 def problem_with_all(rng):
     """Targets in the world, on other frames, masked, without any; a projection; a mimic joint drives several motions."""
     body, left, right = every_kind(rng)

@@ -11,6 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from memetik.geometry import random_rotation, transform
 from memetik.kernels.problem.evaluate import measure, place
 from memetik.kernels.problem.losses import (
+    MEAN,
+    PUBLISHED,
+    SMOOTH,
     average,
     distance_loss,
     position_loss,
@@ -51,7 +54,7 @@ def losses_of(problem, q):
     residual[:], written = math.nan, np.zeros(c.terms.size)  # it computes its own residuals
     write_losses(c.terms, c.data, world, x, residual, written)
     assert_array_equal(written, found)
-    return found, average(c.terms, written, c.terms["weight"].copy(), True)
+    return found, average(c.terms, written, c.terms["weight"].copy(), PUBLISHED)
 
 
 @pytest.fixture
@@ -195,5 +198,7 @@ def test_the_mean_of_losses(arm, rng):
                              Projection(tip, Ground((0, 0, -5.0), (0, 0, 1)), direction=(1, 0, 0), weight=3.0)])  # fmt: skip
     (a, b, c, d), _ = losses_of(problem, q)
     terms = problem.compiled.terms
-    found = average(terms, np.array([a, b, c, d]), terms["weight"].copy(), False)
+    found = average(terms, np.array([a, b, c, d]), terms["weight"].copy(), MEAN)
     assert_allclose(found, losses.mean_error([a, b, losses.projection(c, d)], [2.0, 2.0, 3.0]))
+    found = average(terms, np.array([a, b, c, d]), terms["weight"].copy(), SMOOTH)
+    assert_allclose(found, losses.fitness([a, b, losses.smooth_projection(c, d)], [2.0, 2.0, 3.0]))

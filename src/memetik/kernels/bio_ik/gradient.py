@@ -4,6 +4,8 @@ All ways begin with the slopes, the derivative of the fitness by each loss:
 
     RMSE   d phi / d L_j = w_j L_j / (k phi)        mean   d phi / d L_j = w_j / k
 
+A projection is L_j = (L_p + L_o) / 2, or with SMOOTH the root mean square of both (problem/losses.py).
+
 By differences, one gene after the other changes by a very small value, and the losses that it moves are computed
 again: in a body placed anew, or in one that the OFKT predicts, R_parent L' R^-1 for all that the joint carries.
 By the chain rule, a loss is a function of the residuals of its term, whose Jacobian the objectives know.
@@ -18,7 +20,7 @@ from memetik.kernels.body.motion import write_axes
 from memetik.kernels.body.ofkt import clear, move_frames
 from memetik.kernels.compiler.jit import jit_part
 from memetik.kernels.math.vector import dot
-from memetik.kernels.problem.losses import measured_loss, residual_length
+from memetik.kernels.problem.losses import MEAN, SMOOTH, measured_loss, residual_length
 from memetik.kernels.terms.distance import DISTANCE_MARGIN
 from memetik.kernels.terms.function_pointers import call_jacobian
 from memetik.kernels.terms.records import CONTACT, HYPERBOLA, POSITION_LOSS
@@ -36,22 +38,23 @@ CHANGE = 1e-8  # rad or m
 
 
 @jit_part
-def write_slopes(terms, squared, weights, fitness, losses, slopes):
+def write_slopes(terms, norm, weights, fitness, losses, slopes):
     """d phi / d L for every term. The two terms of a projection have one loss between them, and half its slope each."""
     count = terms.size
     for t in range(terms.size):
         slopes[t] = losses[t]
         if t > 0 and terms[t - 1].paired:
             count -= 1
-            slopes[t] = slopes[t - 1] = 0.5 * (losses[t - 1] + losses[t])
+            if norm != SMOOTH:
+                slopes[t] = slopes[t - 1] = 0.5 * (losses[t - 1] + losses[t])
     for t in range(terms.size):
         share = weights[t] / count
         if terms[t].paired or (t > 0 and terms[t - 1].paired):
             share *= 0.5
-        if squared:
-            slopes[t] = share * slopes[t] / fitness if fitness > 0.0 else 0.0
-        else:
+        if norm == MEAN:
             slopes[t] = share
+        else:
+            slopes[t] = share * slopes[t] / fitness if fitness > 0.0 else 0.0
 
 
 # ---- By the chain rule ---------------------------------------------------------------------------------------
@@ -114,7 +117,7 @@ def by_chain_rule(table, weights, x, fitness):
     problem, scratch = worker.problem, worker.scratch
     frames, terms, data, world = problem.frames, problem.terms, problem.data, scratch.world
     residual, wrenches, gradient = scratch.residual, scratch.wrenches, scratch.gradient
-    write_slopes(terms, worker.settings.squared, weights, fitness, scratch.losses, scratch.slopes)
+    write_slopes(terms, worker.settings.norm, weights, fitness, scratch.losses, scratch.slopes)
     write_axes(problem.nodes, scratch.poses, scratch.axes)
     for k in range(x.size):
         gradient[k] = 0.0
@@ -162,7 +165,7 @@ def by_differences(table, weights, x, fitness):
     worker = read_worker(table)
     problem, scratch, plain = worker.problem, worker.scratch, worker.settings.gradient == PLAIN
     nodes, frames, terms = problem.nodes, problem.frames, problem.terms
-    write_slopes(terms, worker.settings.squared, weights, fitness, scratch.losses, scratch.slopes)
+    write_slopes(terms, worker.settings.norm, weights, fitness, scratch.losses, scratch.slopes)
     copy_frames(scratch.world, scratch.moved)
     for k in range(x.size):
         here = x[k]

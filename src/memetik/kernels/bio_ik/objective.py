@@ -24,9 +24,9 @@ def place_changes(problem, x, scratch, world):
 
 
 @jit_part
-def combine(terms, squared, weights, losses):
+def combine(terms, norm, weights, losses):
     """The fitness phi of losses, eq. 4.3 or the mean error; what is not a number is as bad as can be."""
-    phi = average(terms, losses, weights, squared)
+    phi = average(terms, losses, weights, norm)
     return phi if phi < math.inf else math.inf
 
 
@@ -38,7 +38,7 @@ def evaluate(problem, settings, weights, x, scratch):
     place_changes(problem, x, scratch, scratch.world)
     scratch.tally[0].spent += 1
     write_losses(problem.terms, problem.data, scratch.world, x, scratch.residual, scratch.losses)
-    return combine(problem.terms, settings.squared, weights, scratch.losses)
+    return combine(problem.terms, settings.norm, weights, scratch.losses)
 
 
 @jit_part

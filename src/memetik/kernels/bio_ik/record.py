@@ -27,7 +27,7 @@ class Settings(NamedTuple):
     """What the user chose, and the addresses of the kernels that follow from it (function_pointers.py, lbfgsb/minimiser.py)."""
 
     steps: int  # the most iterations of L-BFGS-B that an elite gets in a generation
-    squared: bool  # the root of the mean square of the losses is the fitness, not their mean
+    norm: int  # how losses become one fitness (problem/losses.py)
     gradient: int
     ofkt: bool
     exploitation: bool  # false, here and below, leaves a phase out

@@ -50,11 +50,11 @@ def gains(after, before, standing):
 
 
 @jit_part
-def rank(terms, squared, shared, population):
+def rank(terms, norm, shared, population):
     """Lines 45 and 46: fitness under the weights of the generation, the order of the individuals and their extinction."""
     order = shared.order
     for i in range(order.size):
-        population.fitness[i] = combine(terms, squared, shared.weights, population.losses[i])
+        population.fitness[i] = combine(terms, norm, shared.weights, population.losses[i])
         order[i] = i
     sort_by_fitness(population.fitness, order)
     extinguish(order, population.fitness, population.extinction)
@@ -63,10 +63,10 @@ def rank(terms, squared, shared, population):
 @jit_part
 def any_elite_gains(terms, settings, shared, population, offspring, count, standing):
     """Whether exploitation made some of the first `count` elites fitter, the second condition of eq. 4.23."""
-    squared = settings.squared
+    norm = settings.norm
     for e in range(count):
-        before = combine(terms, squared, shared.given, population.losses[shared.elites[e]])
-        if gains(combine(terms, squared, shared.given, offspring.losses[e]), before, standing):
+        before = combine(terms, norm, shared.given, population.losses[shared.elites[e]])
+        if gains(combine(terms, norm, shared.given, offspring.losses[e]), before, standing):
             return True
     return False
 
@@ -81,11 +81,11 @@ def every_elite_ended(ended):
 
 
 @jit_part
-def update_solution(terms, squared, given, population, count, best, run, work):
+def update_solution(terms, norm, given, population, count, best, run, work):
     """Lines 29 and 47: the fittest of `count` individuals, if it is fitter than the solution. Returns the fitness of that."""
     x = work.x
     for i in range(count):
-        phi = combine(terms, squared, given, population.losses[i])
+        phi = combine(terms, norm, given, population.losses[i])
         if phi < best:
             best = phi
             remember(population.genes[i], phi, run, work)
@@ -114,7 +114,7 @@ def begin(terms, shared, record, scratch):
 
 
 @jit_part
-def add_generation(terms, squared, shared, population, generation, count, elites, record):
+def add_generation(terms, norm, shared, population, generation, count, elites, record):
     """Add the first `count` individuals of the population, of which the first are elites, as far as there is room."""
     for i in range(count):
         row = record.count[0]
@@ -123,7 +123,7 @@ def add_generation(terms, squared, shared, population, generation, count, elites
         record.generation[row], record.place[row] = generation, i
         record.parents[row, 0], record.parents[row, 1] = shared.parents[i, 0], shared.parents[i, 1]
         record.elite[row] = 1 if i < elites else 0
-        record.fitness[row] = combine(terms, squared, shared.given, population.losses[i])
+        record.fitness[row] = combine(terms, norm, shared.given, population.losses[i])
         for k in range(population.genes.shape[1]):
             record.genes[row, k] = population.genes[i, k]
         record.count[0] = row + 1
@@ -134,7 +134,7 @@ def search(problem, run, own, work):
     """Algorithm 3, from the seed work.x, in place. An evaluation is one placement of the body, whole or in part (OFKT)."""
     worker = read_worker(own)
     settings, shared, scratch = worker.settings, worker.shared, worker.scratch
-    terms, variables, squared, x, outcome = problem.terms, problem.variables, settings.squared, work.x, run.outcome
+    terms, variables, norm, x, outcome = problem.terms, problem.variables, settings.norm, work.x, run.outcome
     population, offspring, task, tally = shared.first, shared.second, shared.task[0], scratch.tally[0]
     psi, kappa = shared.order.size, shared.elites.size
     standing = STANDING if settings.patience > 0 else 0.0
@@ -150,7 +150,7 @@ def search(problem, run, own, work):
         else:
             outcome[ATTEMPTS] += 1.0
             interpolate_weights(terms, shared.given, settings.weight_interpolation, run.state, shared.weights)
-            rank(terms, squared, shared, population)
+            rank(terms, norm, shared, population)
             select_elites(shared.order, shared.pool, run.state, shared.elites)
             allowance = (run.most - tally.spent - (psi - kappa)) // kappa
             task.seed, task.stream = run.seed, stream + psi + 1
@@ -163,11 +163,11 @@ def search(problem, run, own, work):
         population, offspring = offspring, population
         outcome[EVALUATIONS] = tally.spent
         if task.bare == 0:
-            add_generation(terms, squared, shared, population, generation, count, elites, worker.record)
+            add_generation(terms, norm, shared, population, generation, count, elites, worker.record)
         if tally.satisfied != 0:
             remember(population.genes[count - 1], -1.0, run, work)
             return
-        best = update_solution(terms, squared, shared.given, population, count, best, run, work)
+        best = update_solution(terms, norm, shared.given, population, count, best, run, work)
         if generation == 0 and settings.exploitation:
             survey(variables, settings, own, population.genes, shared, run, scratch)
         generation += 1
@@ -180,7 +180,7 @@ def search(problem, run, own, work):
             call_look(settings.look, own, shared.given, x, 0)
             let_yield(terms, problem.data, x, scratch.residual, shared.yields, shared.ease)
             given_weights(terms, shared.ease, shared.given)
-            best = combine(terms, squared, shared.given, scratch.losses)
+            best = combine(terms, norm, shared.given, scratch.losses)
         if anew or not stands:
             stood = 0
         elif every_elite_ended(shared.ended):

@@ -48,6 +48,7 @@ class HgsaRecord(NamedTuple):
     young: Young
     bench: Bench
     elites: int  # so many of the fittest are exploited and survive
+    reach: float  # how far the local search goes at most, over the fitness
     momentum: Array = floats("population", "variables")
     extinction: Array = floats("population")
     order: Array = integers("population")  # individuals, the fittest first
@@ -125,7 +126,7 @@ def exploit(problem, run, hgsa, e, ease, work):
         x[k], g[k] = hgsa.evolution.genes[row, k], uniform(state) * hgsa.momentum[row, k]
     settle(problem, x, bench)
     for k in range(x.size):
-        here, reach = x[k], min(fitness, math.pi) * bench.unit[k]
+        here, reach = x[k], hgsa.reach * min(fitness, math.pi) * bench.unit[k]
         up = min(here + reach * uniform(state), variables[k].upper)
         down = max(here - reach * uniform(state), variables[k].lower)
         x[k] = up

@@ -13,6 +13,8 @@ from memetik.kernels.terms.function_pointers import call_residual
 from memetik.kernels.terms.records import CONTACT, HYPERBOLA, POSITION_LOSS
 from memetik.kernels.terms.springs import springs_error
 
+MEAN, PUBLISHED, SMOOTH = 0, 1, 2  # how losses become one fitness (`average`)
+
 
 @jit_part
 def residual_length(term, residual):
@@ -99,21 +101,23 @@ def write_losses(terms, data, world, x, residual, losses):
 
 
 @jit
-def average(terms, losses, weights, squared):
+def average(terms, losses, weights, norm):
     """The fitness of losses L_j: eq. 4.3, sqrt(1/k sum_j w_j L_j^2), or the linear 1/k sum_j w_j L_j of Table 5.4.
 
-    A pose counts as two losses, position and orientation; a projection as one, the mean of its two terms (4.11).
+    A pose counts as two losses, position and orientation; a projection as one, the mean of its two terms (4.11). The square of
+    that has a crease where one of them is zero and the other is not; SMOOTH takes the mean of their squares instead.
     """
     total, count, t = 0.0, 0, 0
     while t < terms.size:
         loss = losses[t]
         if terms[t].paired:
             t += 1
-            loss = 0.5 * (loss + losses[t])
-        total += weights[t] * (loss * loss if squared else loss)
+            mean, square = 0.5 * (loss + losses[t]), 0.5 * (loss * loss + losses[t] * losses[t])
+            loss = math.sqrt(square) if norm == SMOOTH else mean
+        total += weights[t] * (loss if norm == MEAN else loss * loss)
         count += 1
         t += 1
-    return math.sqrt(total / count) if squared else total / count
+    return total / count if norm == MEAN else math.sqrt(total / count)
 
 
 @jit
@@ -122,4 +126,4 @@ def write_fitness(problem, genes, weights, losses, work, out):
     for i in range(out.size):
         place(problem.nodes, problem.frames, genes[i], work.poses, work.world)
         write_losses(problem.terms, problem.data, work.world, genes[i], work.residual, losses)
-        out[i] = average(problem.terms, losses, weights, True)
+        out[i] = average(problem.terms, losses, weights, PUBLISHED)
