@@ -83,13 +83,16 @@ class _Compilations(event.Listener):
 
 
 def first_solves() -> list[Step]:
-    """A whole pose, several objectives with a guide, and many of both at once."""
+    """A whole pose, several objectives with a guide, many of both at once, paths of both, and priorities."""
     return [
         Step("forward kinematics", _forward),
         Step("objectives with a guide", partial(_solve, guided)),
         Step("a pose", partial(_solve, one_pose)),
         Step("batches of objectives", partial(_batch, guided)),
         Step("batches of poses", partial(_batch, one_pose)),
+        *(Step(f"paths of {pose.__name__}", partial(_track, pose, "memetic")) for pose in (guided, one_pose)),
+        Step("priorities", _priorities),
+        Step("paths with priorities", _track_priorities),
     ]
 
 
@@ -151,7 +154,6 @@ def everything() -> list[Step]:
     return [
         *first_solves(),
         Step("objectives that only guide", _only_guides),
-        Step("priorities", _priorities),
         *(Step(f"objective {name}", partial(_objective, make)) for name, make in objectives().items()),
         *(Step(f"method {row.name}", partial(_method, row.name)) for row in mk.methods() if row.name != "learned"),
         Step("variants of bioik", _bio_ik),
@@ -159,7 +161,7 @@ def everything() -> list[Step]:
         Step("learning", _learning),
         Step("support vectors", _support_vectors),
         *(Step(f"all solutions of {pose.__name__}", partial(_all, pose)) for pose in (guided, one_pose)),
-        *(Step(f"paths of {pose.__name__}", partial(_track, pose)) for pose in (guided, one_pose)),
+        *(Step(f"paths of {pose.__name__} by dls", partial(_track, pose, "dls")) for pose in (guided, one_pose)),
         Step("smooth paths", _smooth),
         *(Step(f"servo of {pose.__name__}", partial(_servo, pose)) for pose in (guided, one_pose)),
         Step("collisions", _collisions),
@@ -240,9 +242,13 @@ def _only_guides() -> None:
     mk.solve_batch(problem, {problem.objectives[0]: np.array([FAR])}, budget=FEW, progress=False)
 
 
-def _priorities() -> None:
+def _with_priorities() -> mk.Problem:
     body, tip = mk.load("panda"), "panda_hand"
-    problem = mk.Problem(body, [mk.Position(tip, FAR), mk.Distance(tip, [(0.5, 0.0, 0.4, 0.1)]), mk.Displacement()])
+    return mk.Problem(body, [mk.Position(tip, FAR), mk.Distance(tip, [(0.5, 0.0, 0.4, 0.1)]), mk.Displacement()])
+
+
+def _priorities() -> None:
+    problem = _with_priorities()
     mk.solve(problem, budget=FEW)
     mk.solve_batch(problem, {problem.objectives[0]: np.array([FAR])}, budget=FEW, progress=False)
 
@@ -334,10 +340,14 @@ def _feet() -> None:
     mk.FootPlacer(kyle, ground, ["left_midfoot"])(kyle.home)
 
 
-def _track(pose: Callable[[], tuple[mk.Problem, mk.Objective]]) -> None:
+def _track(pose: Callable[[], tuple[mk.Problem, mk.Objective]], method: str) -> None:
     problem, target = pose()
-    mk.track(problem, _targets(target), budget=FEW)
-    mk.track(problem, _targets(target, 3), budget=FEW, method="dls")
+    mk.track(problem, _targets(target, 3), budget=FEW, method=method)
+
+
+def _track_priorities() -> None:
+    problem = _with_priorities()
+    mk.track(problem, {problem.objectives[0]: np.array([FAR, FAR])}, budget=FEW)
 
 
 def _smooth() -> None:

@@ -87,3 +87,15 @@ def test_a_zero_tolerance_and_guides_do_no_harm():
     solution = mk.solve(mk.Problem(body, [reach, exact, guide], weights="balanced"))
     assert solution.errors[reach] < 1e-6 and abs(solution["joint_1"] - 0.4) < 1e-9
     mk.solve(mk.Problem(body, guide, weights="balanced"))
+
+
+def test_bound_problems_and_batches_row_by_row_stay_balanced():
+    """Both solve a copy of the problem."""
+    body, tolerances = mk.planar_chain((0.5, 0.5, 0.5)), (1e-3, 1e-2)
+    points = np.array([(0.6, 0.3, 0.0), (0.7, 0.5, 0.0)])
+    pulls = [mk.Position("tip", p, tolerance=t) for p, t in zip(points, tolerances, strict=True)]
+    problem = mk.Problem(body, pulls, weights="balanced")
+    step = mk.bind(problem, pulls[0])
+    batch = mk.solve_batch(problem, {pulls[0]: points[:1]}, body.home + 0.3, method="lbfgsb", progress=False)
+    for q in (step(points[0], body.home + 0.3), batch.q[0]):
+        np.testing.assert_allclose(body.forward(q, "tip")[:3, 3], between(points, tolerances), atol=1e-5)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.only_if(COMPILED, "compiled kernels")
 def test_a_method_needs_what_it_asks_for(name, fewest, monkeypatch):
     asked = []
     for module in ("memetik.problem.compile", "memetik.solvers.memetic_plan", "memetik.solvers.method"):
-        monkeypatch.setattr(f"{module}.compile_ahead", lambda roots: asked.extend(roots))
+        monkeypatch.setattr(f"{module}.compile_ahead", lambda roots, parts=(), later=(): asked.extend(roots))
     method.ask_for.cache_clear()
     try:
         mk.solve(guided()[0], method=name, budget=mk.Budget(evaluations=50))

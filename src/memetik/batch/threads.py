@@ -34,6 +34,9 @@ from memetik.types import Array
 
 HELPING = 0.02  # s that a thread works before it looks at what is left
 FIRST = 8  # rows to begin with, before anything is known of their cost
+# Of the last rows of a part some lanes are idle, so a part in lanes has at least so many: two threads solve 5,000 poses of
+# a Panda in 18 parts; by the eight they would be 38.
+LEAST_IN_LANES = 8 * LANES
 FEW = 64  # rows, up to which poses are solved one after another
 
 
@@ -75,20 +78,22 @@ class _Work:
         self.plan = plan
         # Lanes look at no time. Few rows are not worth a kernel of their own, which takes seconds to compile.
         self.in_lanes = plan.has_lanes and self.seconds == 0.0 and len(answers.q) > FEW
-        self._least = LANES if self.in_lanes else 1  # rows that a thread takes, if there are so many
+        self._least = LEAST_IN_LANES if self.in_lanes else 1  # rows that a thread takes, if there are so many
         self.plan.stages  # noqa: B018 - compile them once, before the threads need them
         self._change = threading.Condition()
         self._left = [slice(0, len(answers.q))] if len(answers.q) else []  # the last one is taken from first
         self._done = self._busy = 0
         self._stopped = False
-        self._clocks: list[NDArray[np.int64]] = []  # of the threads' runs
+        self._clocks: dict[int, NDArray[np.int64]] = {}  # of the threads' runs
 
     def run(self) -> None:
         """Take rows and solve them until none are left. An error, here or there, ends it for all threads."""
         plan = self.plan
-        own = plan.new_scratch(plan.compiled.data.copy())  # rows write their targets into a source of their own
+        own = plan.row_scratch.lease()
+        np.copyto(own.arrays.source, plan.compiled.data)  # into which rows write their targets
         clock, only_guides = own.clock, plan.compiled.only_guides
-        self._clocks.append(clock)
+        with self._change:
+            self._clocks[id(clock)] = clock
         wanted = FIRST
         try:
             while part := self._take(wanted):
@@ -110,6 +115,10 @@ class _Work:
         except BaseException:
             self.stop()
             raise
+        with self._change:
+            if not self._stopped:  # else it is cancelled, and of no use to others
+                del self._clocks[id(clock)]
+                plan.row_scratch.give_back(own)
 
     def _take(self, wanted: int) -> slice | None:
         """The next rows: at most half of an even share of what is left, so that all threads end together."""
@@ -141,7 +150,7 @@ class _Work:
         """Let all threads end."""
         with self._change:
             self._stopped = True
-            for clock in self._clocks:
+            for clock in self._clocks.values():
                 cancel(clock)
             self._change.notify_all()
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import atexit
+import gc
 import re
 import sys
 import warnings
@@ -42,6 +44,9 @@ _SMALL_NEGATIVE = re.compile(r"-(\d+\.?\d*|\.\d+)[eE][-+]?\d{1,3}")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. A user's mistake ends with one sentence on stderr and exit code 2."""
+    if arguments is None:
+        # A last search for garbage through all that Numba has made takes 0.3 to 0.4 s of each command, and finds nothing of use.
+        atexit.register(gc.freeze)
     given = sys.argv[1:] if arguments is None else arguments
     if given[:1] == ["help"]:
         given = [*given[1:], "--help"]

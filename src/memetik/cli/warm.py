@@ -16,7 +16,7 @@ def add_commands(commands: Any) -> None:
         "Compile what the first solves on this machine need, and keep it on disk: for images of containers and for "
         "classrooms. Kernels that are prebuilt or compiled already are only loaded.",
     )  # fmt: skip
-    every = "for every method and objective (minutes), not only for poses, guides and batches (half a minute)"
+    every = "for every method and objective (minutes), not only for solves, batches and paths by memetic (a minute)"
     command.add_argument("--all", action="store_true", help=every)
 
 

@@ -285,6 +285,7 @@ def _followed(problem: Problem, columns: Columns, q: Array, solver: Memetic, bud
     )
     seconds = budget.seconds if budget.seconds < math.inf else 0.0
     plan = memetic_plan(c)
+    plan.complete_track()
     scratch = plan.lease(budget.token)
     scratch.forget_surfaces()
     track_targets(

@@ -199,12 +199,12 @@ class Target:
     them once and copies nothing.
     """
 
-    __slots__ = ("_copies", "_home", "numbers")
+    __slots__ = ("_home", "copies", "numbers")
 
     def __init__(self, count: int) -> None:
         self.numbers = np.zeros(count)
         self._home: tuple[Array, int] | None = None  # the data they live in, and where
-        self._copies: list[tuple[weakref.ref[Array], int]] = []
+        self.copies: list[tuple[weakref.ref[Array], int]] = []
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _target_of, (self.numbers.copy(),)
@@ -212,8 +212,8 @@ class Target:
     def bind(self, data: Array, at: int) -> None:
         """Live in data[at:] from now on; the data before it keeps a copy as long as somebody uses it."""
         if self._home is not None:
-            self._copies = [(copy, k) for copy, k in self._copies if copy() is not None]
-            self._copies.append((weakref.ref(self._home[0]), self._home[1]))
+            self.copies = [(copy, k) for copy, k in self.copies if copy() is not None]
+            self.copies.append((weakref.ref(self._home[0]), self._home[1]))
         here = data[at : at + self.numbers.size]
         here[:] = self.numbers
         self.numbers, self._home = here, (data, at)
@@ -221,7 +221,7 @@ class Target:
     def write(self, kernel: Callable[[Array, Array, int], int], value: Array) -> int:
         """Convert `value` by a kernel into the numbers; its complaint, 0 for none. Nothing changes if it complains."""
         complaint = kernel(value, self.numbers, 0)
-        if complaint == 0 and self._copies:
+        if complaint == 0 and self.copies:
             self._spread()
         return complaint
 
@@ -229,7 +229,7 @@ class Target:
         """Where the numbers stand in the data of a compiled problem."""
         if self._home is not None and self._home[0] is data:
             return self._home[1]
-        for copy, at in self._copies:
+        for copy, at in self.copies:
             if copy() is data:
                 return at
         raise ProblemError("the objective is not part of the compiled problem.")
@@ -240,7 +240,7 @@ class Target:
         self._spread()
 
     def _spread(self) -> None:
-        for copy, at in self._copies:
+        for copy, at in self.copies:
             data = copy()
             if data is not None:
                 data[at : at + self.numbers.size] = self.numbers

@@ -13,12 +13,13 @@ from memetik.geometry import RotationLike, TransformLike, rotation_matrix, trans
 from memetik.geometry.checks import CLEAN_TOLERANCE, real_array
 from memetik.kernels.terms.pose import ORIENTATION, POSITION
 from memetik.kernels.terms.records import TermKind
-from memetik.kernels.terms.targets import POSE_TARGET, ROTATION_TARGET
+from memetik.kernels.terms.targets import OK, POSE_TARGET, ROTATION_TARGET, write_pose_target
 from memetik.objectives.framed import Framed, Pointed, Posed
 from memetik.objectives.objective import FrameLike, Packer, Single, Target, checked_tolerance
 from memetik.objectives.pose_target import checked_point, pose_rows, set_pose, set_rotation, stack, three
 from memetik.types import Array
 
+_ARRAY, _SHAPE, _FLOAT = np.ndarray, (4, 4), np.dtype(np.float64)
 POSE_AXES = ("x", "y", "z", "turns about x", "about y", "about z")
 
 
@@ -178,7 +179,10 @@ class Pose(Posed):
 
     @target.setter
     def target(self, value: TransformLike) -> None:
-        set_pose(self._pose, value, self.name)
+        pose = self._pose
+        is_usual = type(value) is _ARRAY and value.dtype is _FLOAT and value.shape == _SHAPE and not pose.copies
+        if not is_usual or write_pose_target(value, pose.numbers, 0) != OK:  # retargeting is hot
+            set_pose(pose, value, self.name)
 
     def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
         return pose_rows(path, self.name), self._pose

@@ -22,7 +22,7 @@ from memetik.objectives.objective import Target
 from memetik.parallel import empty_rows, in_parts
 from memetik.types import Array
 
-_ARRAY, _SHAPE, _FLOAT = np.ndarray, (4, 4), np.dtype(np.float64)  # retargeting is hot
+_ARRAY, _SHAPE, _FLOAT = np.ndarray, (4, 4), np.dtype(np.float64)
 COMPLAINTS = {
     NOT_FINITE: "the target has an entry that is NaN or infinite",
     NOT_A_ROTATION: "the target's 3x3 part is not a rotation (its columns must be orthonormal and right-handed)",
@@ -32,7 +32,7 @@ COMPLAINTS = {
 
 def set_pose(target: Target, value: TransformLike, name: str) -> None:
     """Write a pose; a float64 4x4 array goes straight to the kernel, anything else through as_transform."""
-    if not (type(value) is _ARRAY and value.shape == _SHAPE and (value.dtype is _FLOAT or value.dtype == _FLOAT)):
+    if not (type(value) is _ARRAY and value.shape == _SHAPE and value.dtype == _FLOAT):
         try:
             matrix = as_transform(value, name="target")
         except GeometryError as error:

@@ -55,7 +55,7 @@ def split_residuals(terms: NDArray[np.void], affects: NDArray[np.uint8]) -> Spli
     for label in dict.fromkeys(labels.tolist()):
         inside = labels == label
         own = np.flatnonzero(moves[inside].any(axis=0) & alone)
-        blocks.append((row, row + int(rows[inside].sum()), len(order), len(order) + own.size))
+        blocks.append((row, row + int(rows[inside].sum()), len(order), len(order) + own.size, 0, 0))
         order.extend(own)
         for term in with_rows[inside]:
             terms["row"][term] = row

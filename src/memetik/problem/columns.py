@@ -45,7 +45,9 @@ def copy_problem(problem: Problem, targets: Sequence[Target]) -> tuple[Problem, 
     """The same problem with objectives of its own, and those of its targets that stand for the given ones."""
     copies: dict[int, Any] = {id(problem.body): problem.body}  # filled by deepcopy
     objectives = copy.deepcopy(problem.objectives, copies)
-    own = Problem(problem.body, objectives, lock=problem.lock, limits=problem.limits, root=problem.root)
+    own = Problem(
+        problem.body, objectives, lock=problem.lock, limits=problem.limits, root=problem.root, weights=problem.weights
+    )
     return own, [copies[id(target)] for target in targets]
 
 

@@ -14,9 +14,11 @@ from memetik.body import Body
 from memetik.errors import ProblemError
 from memetik.kernels.body.records import BALL, FRAME, MOUNT, SCREW, SLIDE
 from memetik.kernels.compiler.cancel import CLOCK
-from memetik.kernels.compiler.function_pointers import address
+from memetik.kernels.compiler.function_pointers import address, lasting_address
 from memetik.kernels.compiler.second_compiler import compile_ahead
+from memetik.kernels.problem.blocks import gather_blocks, step_by_blocks
 from memetik.kernels.problem.budget import OUTCOME
+from memetik.kernels.problem.function_pointers import GATHER_BLOCKS, STEP_BY_BLOCKS
 from memetik.kernels.problem.mounts import place_root
 from memetik.kernels.problem.record import LIMIT, VARIABLE
 from memetik.kernels.problem.record import Problem as FlatProblem
@@ -84,6 +86,11 @@ class Compiled:
     def only_guides(self) -> bool:
         """Whether nothing can be missed, so that the balance of all terms is what counts."""
         return bool(self.terms["soft"].all())
+
+    @cached_property
+    def ends_reached(self) -> bool:
+        """Whether a search that has reached everything is the end of a solve, with nothing to balance or to raise after it."""
+        return not self.calls_python and not self.only_guides
 
     @cached_property
     def only_calm(self) -> bool:
@@ -154,6 +161,10 @@ class Compiled:
         for term, pair in zip(self.terms, self.kernels, strict=True):
             if pair in known:
                 term["residual"], term["jacobian"] = known[pair]
+        if self.split.blocks.size > 1:
+            compile_ahead([(gather_blocks, GATHER_BLOCKS), (step_by_blocks, STEP_BY_BLOCKS)])
+            self.split.blocks["gather"] = lasting_address(gather_blocks, GATHER_BLOCKS)
+            self.split.blocks["step"] = lasting_address(step_by_blocks, STEP_BY_BLOCKS)
         return self.flat
 
     def placed(self, record: FlatProblem | None = None) -> FlatProblem:

@@ -82,5 +82,5 @@ def _solves(function: Any) -> bool:
 
 def _how_often(kernel: Any) -> str:
     if getattr(kernel._cache, "cache_path", None) is None:
-        return "in every process because no folder for them can be written (up to a minute)"
-    return "once on this machine (up to a minute)"
+        return "in every process because no folder for them can be written; this can take minutes"
+    return "once on this machine; this can take minutes"

@@ -28,17 +28,17 @@ S = TypeVar("S", bound="Scratch")
 class Pool(Generic[S]):
     """Scratch that no call uses at the moment. A call that ends with an exception does not give its scratch back."""
 
-    def __init__(self, make: Callable[[], S]) -> None:
-        self._make = make
-        self._free: list[S] = []  # to take from a list and to add to it are single steps to all threads
+    def __init__(self, make: Callable[[], S], *, calls_python: bool) -> None:
+        self._make, self._calls_python = make, calls_python
+        self.free: list[S] = []  # to take from a list and to add to it are single steps to all threads
 
     def lease(self, token: CancelToken | None = None) -> S:
         """Scratch for one call, which the token can cancel."""
         try:
-            scratch = self._free.pop()
+            scratch = self.free.pop()
         except IndexError:
             scratch = self._make()
-        if token is not None or scratch.calls_python:
+        if token is not None or self._calls_python:
             scratch.begin(token)
         return scratch
 
@@ -47,7 +47,7 @@ class Pool(Generic[S]):
         if scratch.token is not None:
             scratch.token.release(scratch.clock)
             scratch.token = None
-        self._free.append(scratch)
+        self.free.append(scratch)
 
 
 class Scratch:
@@ -99,4 +99,4 @@ class Scratch:
 def scratch_pool(c: Compiled) -> Pool[Scratch]:
     """The scratch of methods that need no more than every kernel does."""
     pool: Pool[Scratch] | None = c.plans.get(Scratch)
-    return pool or c.plans.setdefault(Scratch, Pool(lambda: Scratch(c)))
+    return pool or c.plans.setdefault(Scratch, Pool(lambda: Scratch(c), calls_python=c.calls_python))

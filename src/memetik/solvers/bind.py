@@ -13,7 +13,7 @@ from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import several
 from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.compiler.record import allocate, table_of
-from memetik.kernels.memetic.entry import LOCKED, UNUSUAL, BoundPose, search_from, step_pose
+from memetik.kernels.memetic.entry import LOCKED, UNUSUAL, BoundPose, step_pose
 from memetik.kernels.problem.verify import INVALID, REACHED
 from memetik.kernels.terms.function_pointers import WRITE_POSE
 from memetik.kernels.terms.targets import write_pose_target
@@ -217,7 +217,7 @@ class _PoseWay(_Way):
         locked = np.array([(problem.body.index(name), value) for name, value in problem.lock.items()], dtype=LOCKED)
         self._bound = allocate(
             BoundPose, c.sizes, arrays=scratch.memetic, search=plan.search, place=int(c.terms[0]["target"]),
-            write=lasting_address(write_pose_target, WRITE_POSE), seed=solver.seed, most=scratch.search,
+            write=lasting_address(write_pose_target, WRITE_POSE), seed=solver.seed, most=scratch.shares.search,
             seconds=scratch.seconds, locked=locked, last=problem.start(None),
         )  # fmt: skip
         self._bound.usual[0] = problem.usual_size
@@ -249,8 +249,8 @@ class _PoseWay(_Way):
         start, problem = self.retarget(given), self.own.problem
         self._q[:] = problem.start(self.last if start is None else start)
         self._bound.usual[0] = problem.usual_size
-        b = self._bound
-        return int(search_from(b.search, self._table, b.q, b.outcome, b.seed, b.most, b.seconds, math.inf))
+        b, own = self._bound, self._scratch
+        return int(own.search_from(own.call, b.q, b.outcome, b.seed, math.inf))
 
     def _settled(self, status: int, begin: float) -> Array:
         """The answer after the stages that follow the search."""

@@ -11,11 +11,13 @@ from numpy import empty
 from numpy.typing import ArrayLike
 
 from memetik.kernels.compiler.compile_time import compile_times, split_time
-from memetik.kernels.memetic.entry import UNUSUAL, search_from
+from memetik.kernels.memetic.entry import UNUSUAL
+from memetik.kernels.memetic.search import UNFINISHED
 from memetik.kernels.memetic.stages import run_stages
 from memetik.kernels.problem.verify import CLOSEST, ENDED, INVALID, REACHED
 from memetik.problem import Problem
 from memetik.solution import Solution
+from memetik.solution.solution import reached_solution
 from memetik.solvers.budget import DEFAULT, Budget, require_task
 from memetik.solvers.memetic_plan import MemeticPlan, MemeticScratch, memetic_plan
 from memetik.solvers.seeded import Seeded
@@ -47,17 +49,22 @@ class Memetic(Seeded):
         else:
             q, usual = problem.start(start), math.inf
         plan = c.plans.get(MemeticPlan) or memetic_plan(c)
-        scratch = plan.lease(budget.token)
+        is_quick = budget.token is None and c.ends_reached  # most are: nothing to cancel, to raise or to balance
+        try:
+            scratch = plan.free.pop() if is_quick else plan.lease(budget.token)
+        except IndexError:  # all are in use
+            scratch = plan.lease()
         if scratch.budget is not budget:
             scratch.take_budget(budget)
-        outcome = empty(scratch.outcome.size)
-        status = search_from(
-            plan.search, scratch.table, q, outcome, self.seed, scratch.search, scratch.search_seconds, usual
-        )  # fmt: skip
-        settled = status == REACHED and not c.calls_python and not c.only_guides
-        if settled and compile_times.latest < begin:  # most solves end here
-            plan.give_back(scratch)
-            return Solution(problem, q, status, outcome, perf_counter() - begin, "memetic")
+        outcome = empty(scratch.numbers)
+        status = scratch.search_from(scratch.call, q, outcome, self.seed, usual)
+        if is_quick and status == REACHED and compile_times.latest < begin:
+            plan.free.append(scratch)
+            return reached_solution(problem, q, outcome, perf_counter() - begin, "memetic")
+        if status == UNFINISHED:  # after a first attempt, in the first search of a process that needs a second one
+            plan.complete()
+            q = problem.start(start)
+            status = scratch.search_from(scratch.call, q, outcome, self.seed, math.inf)
         status = later_stages(scratch, q, outcome, status, self.seed, begin)
         problem.raise_faults(scratch.clock)
         plan.give_back(scratch)

@@ -9,22 +9,36 @@ from typing import Any
 import numpy as np
 
 from memetik.kernels.closed_form.record import MEETING, PARALLEL, Geometry
-from memetik.kernels.compiler.function_pointers import lasting_address
+from memetik.kernels.compiler.function_pointers import lasting_address, way_in
 from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.compiler.second_compiler import compile_ahead
 from memetik.kernels.memetic.closed_form import CLOSED_FORM_PARTS, attempt_closed_form
 from memetik.kernels.memetic.contact_search import Bare, Push, attempt_along, contact_stage, push_room
 from memetik.kernels.memetic.descent import attempt, attempt_softly
-from memetik.kernels.memetic.entry import SEARCH_FROM, search_from
+from memetik.kernels.memetic.entry import SEARCH_FROM, SearchCall, search_from
+from memetik.kernels.memetic.levels import minimise_rank
 from memetik.kernels.memetic.population_poses import place_population
 from memetik.kernels.memetic.pose_descent import attempt_pose
-from memetik.kernels.memetic.pose_search import POSE_PARTS, solve_pose
-from memetik.kernels.memetic.priorities import priority_stage
-from memetik.kernels.memetic.record import LaneScratch, MemeticArrays, Population, Shares, Stages
-from memetik.kernels.memetic.refine import STEPS
+from memetik.kernels.memetic.pose_search import POSE_PARTS, next_pose_start, solve_pose
+from memetik.kernels.memetic.priorities import priority_stage, settle_levels
+from memetik.kernels.memetic.record import (
+    ADDRESSES,
+    MINIMISE_RANK,
+    NEXT_POSE_START,
+    NEXT_START,
+    REFINE,
+    SETTLE_LEVELS,
+    LaneScratch,
+    MemeticArrays,
+    Population,
+    Shares,
+    Stages,
+)
+from memetik.kernels.memetic.refine import STEPS, refine
+from memetik.kernels.memetic.search import next_start
 from memetik.kernels.memetic.slide import slide_stage
 from memetik.kernels.memetic.sliding_step import Slide
-from memetik.kernels.memetic.stages import refine_stage, relax_stage, search_stage
+from memetik.kernels.memetic.stages import SEARCH_PARTS, refine_stage, relax_stage, search_stage
 from memetik.kernels.problem.function_pointers import ATTEMPT, STAGE
 from memetik.kernels.problem.record import Problem as FlatProblem
 from memetik.kernels.terms.records import CONTACT
@@ -52,8 +66,10 @@ class MemeticPlan(Pool["MemeticScratch"]):
     """
 
     def __init__(self, compiled: Compiled, searches: bool = True, keeps_off: Compiled | None = None) -> None:
-        super().__init__(self.new_scratch)
+        super().__init__(self.new_scratch, calls_python=compiled.calls_python)
         c = self.compiled = compiled
+        # For threads that solve many rows, with targets of their own.
+        self.row_scratch = Pool(lambda: self.new_scratch(c.data.copy()), calls_python=False)
         self.arm = self._arm()
         self.sizes = {
             **c.sizes, "population": POPULATION, "values": self.arm.values.size, "ranks": int(c.ranks.max()) + 1,
@@ -61,6 +77,7 @@ class MemeticPlan(Pool["MemeticScratch"]):
         rng = np.random.default_rng(POPULATION_SEED)
         genes = rng.uniform(c.variables["sample_lower"], c.variables["sample_upper"], (POPULATION, c.variables.size))
         self.population = allocate(Population, self.sizes, genes=genes)
+        self.addresses = np.zeros(1, dtype=ADDRESSES)  # of what is compiled when it is needed
         if searches:
             self._ask_for_search()
         if keeps_off is not None:
@@ -71,9 +88,10 @@ class MemeticPlan(Pool["MemeticScratch"]):
         """The machine code of a first solve will be needed."""
         compile_ahead([(search_from, SEARCH_FROM)])
         if not self.compiled.one_pose:
-            compile_ahead([(self.first_stage, STAGE), (self.local_search, ATTEMPT)])
+            roots = (self.first_stage, STAGE), (self.local_search, ATTEMPT)
+            compile_ahead(roots, SEARCH_PARTS, later=[(next_start, NEXT_START)])
             return
-        compile_ahead([(solve_pose, STAGE)], POSE_PARTS)
+        compile_ahead([(solve_pose, STAGE)], POSE_PARTS, later=[(next_pose_start, NEXT_POSE_START)])
         if self.has_closed_form:
             compile_ahead([(attempt_closed_form, STAGE)], CLOSED_FORM_PARTS)
 
@@ -141,8 +159,20 @@ class MemeticPlan(Pool["MemeticScratch"]):
 
     @cached_property
     def search(self) -> int:
-        """The address of the search, the first stage; compiled when first asked for."""
+        """The address of the search, the first stage; compiled when first asked for. It may be UNFINISHED before `complete`."""
         return lasting_address(self.first_stage, STAGE)
+
+    @cached_property
+    def search_from(self) -> Any:
+        """The way from Python into the search; compiled when first asked for."""
+        return way_in(search_from, SEARCH_FROM)
+
+    def complete(self) -> None:
+        """Compile what the search needs after its first attempt."""
+        if self.compiled.one_pose:
+            self.addresses["next_pose_start"] = lasting_address(next_pose_start, NEXT_POSE_START)
+        else:
+            self.addresses["next_start"] = lasting_address(next_start, NEXT_START)
 
     @property
     def first_stage(self) -> Any:
@@ -157,12 +187,34 @@ class MemeticPlan(Pool["MemeticScratch"]):
         bare = without_contacts(self.compiled)
         return None if bare is None else MemeticPlan(bare, keeps_off=self.compiled)
 
+    def complete_levels(self) -> None:
+        """Compile what priorities need, where there are several."""
+        if self.compiled.has_levels:
+            self.addresses["minimise_rank"] = lasting_address(minimise_rank, MINIMISE_RANK)
+
+    def complete_track(self) -> None:
+        """Compile what a track needs besides the local search."""
+        self.compiled.record  # noqa: B018 - what follows calls the terms
+        wanted: list[tuple[str, Any, Any]] = [("refine", refine, REFINE)]
+        if self.compiled.only_calm:
+            wanted.append(("attempt_bare", attempt, ATTEMPT))
+        if self.compiled.has_levels:
+            wanted += ("settle_levels", settle_levels, SETTLE_LEVELS), ("minimise_rank", minimise_rank, MINIMISE_RANK)
+        compile_ahead([(kernel, signature) for _, kernel, signature in wanted])
+        for name, kernel, signature in wanted:
+            self.addresses[name] = lasting_address(kernel, signature)
+
     @cached_property
     def stages(self) -> Stages:
         """The addresses of the search and of the stages that may follow it; compiled when first asked for."""
         c = self.compiled
         c.record  # noqa: B018 - the stages that follow call the terms
-        relax = lasting_address(relax_stage, STAGE) if self.relaxes else 0
+        self.complete()
+        self.complete_levels()
+        relax = 0
+        if self.relaxes:  # by the search for any problem, for a single pose as well
+            self.addresses["next_start"] = lasting_address(next_start, NEXT_START)
+            relax = lasting_address(relax_stage, STAGE)
         priorities = lasting_address(priority_stage, STAGE) if c.has_levels else 0
         return Stages(self.search, lasting_address(refine_stage, STAGE), relax, priorities)
 
@@ -178,22 +230,40 @@ def shares(c: Compiled, most: int) -> Shares:
 class MemeticScratch(Scratch):
     """Scratch for the stages of a solve, and what the budget it was last used with means for them."""
 
-    budget: Budget | None = None
+    __slots__ = ("budget", "call", "numbers", "search_from")  # what every solve looks up, and soonest there
+
+    budget: Budget | None
+    search_from: Any  # (call, q, outcome, seed, usual): the first stage, kernels/memetic/entry.py
+    call: Any  # the table that it takes
+    numbers: int  # that a solve reports
     shares: Shares
-    search: int  # shares.search
     seconds: float  # of the budget, 0 for no limit
-    search_seconds: float  # of these, the share of the search
 
     def __init__(self, plan: MemeticPlan, source: Array | None = None) -> None:
-        self.plan = plan
+        self.plan, self.budget = plan, None
         super().__init__(plan.compiled, source)
 
     def take_budget(self, budget: Budget) -> None:
         """Work out what the stages may spend; most solves have the budget of the one before."""
         refuse_generations(budget, "memetic")
-        self.budget, self.shares = budget, shares(self.compiled, budget.evaluations)
-        self.search, self.seconds = self.shares.search, budget.seconds if budget.seconds < math.inf else 0.0
-        self.search_seconds = self.shares.seconds * self.seconds
+        self.shares = shares(self.compiled, budget.evaluations)
+        self.seconds = budget.seconds if budget.seconds < math.inf else 0.0
+        self.spend(self.shares.search, self.shares.seconds * self.seconds)
+        self.budget = budget
+
+    def spend(self, most: int, seconds: float) -> None:
+        """Let the search take so many evaluations and seconds (0 for no limit) from now on."""
+        self._call.spending["most"], self._call.spending["seconds"] = most, seconds
+        self.budget, self.search_from, self.call = None, self.plan.search_from, self._call_table
+        self.numbers = self.outcome.size
+
+    @cached_property
+    def _call(self) -> SearchCall:
+        return allocate(SearchCall, {}, search=self.plan.search, table=self.table)
+
+    @cached_property
+    def _call_table(self) -> Any:
+        return table_of(self._call)
 
     @property
     def problem(self) -> FlatProblem:
@@ -210,7 +280,7 @@ class MemeticScratch(Scratch):
         c, plan = self.compiled, self.plan
         return allocate(
             MemeticArrays, plan.sizes, solve=self.arrays, population=plan.population, arm=plan.arm,
-            closed_form=plan.closed_form,
+            closed_form=plan.closed_form, addresses=plan.addresses,
             ranks=c.ranks, scale=c.rank_scales, unit_scale=c.terms["scale"] / np.sqrt(c.weights),
             only_guides=int(c.only_guides), only_calm=int(c.only_calm), has_levels=int(c.has_levels),
             attempt=0 if c.one_pose else plan.attempt,
@@ -225,6 +295,7 @@ class MemeticScratch(Scratch):
         plan = self.plan.bare
         if plan is None:
             return None
+        plan.complete()
         own = plan.new_scratch(self.arrays.source)
         own.arrays = own.arrays._replace(clock=self.clock)  # who cancels the whole cancels this
         room = push_room(self.compiled.data.size, self.compiled.terms.size, self.compiled.residuals)

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,6 +15,7 @@ from memetik.kernels.compiler import second_compiler
 from memetik.kernels.compiler.second_compiler import DONE, HERE, THERE, WAITING, _Job, _Jobs
 from memetik.kernels.memetic.closed_form import CLOSED_FORM_PARTS
 from memetik.kernels.memetic.pose_search import POSE_PARTS
+from memetik.kernels.memetic.stages import SEARCH_PARTS
 from memetik.kernels.servo.tick import TICK_PARTS
 from tests.conftest import COMPILED
 
@@ -88,10 +90,14 @@ def test_the_parts_that_are_named_are_those_that_are_copied(tmp_path):
         """
 from memetik.kernels.memetic.closed_form import CLOSED_FORM_PARTS, attempt_closed_form
 from memetik.kernels.memetic.pose_search import POSE_PARTS, solve_pose
-from memetik.kernels.problem.function_pointers import STAGE
-for kernel in (solve_pose, attempt_closed_form):
+from memetik.kernels.memetic.descent import attempt_softly
+from memetik.kernels.memetic.stages import SEARCH_PARTS, search_stage
+from memetik.kernels.problem.function_pointers import ATTEMPT, STAGE
+for kernel in (solve_pose, attempt_closed_form, search_stage):
     kernel.compile(STAGE.args)
-print(all(list(kernel.part.overloads) == [arguments] for kernel, arguments in (*POSE_PARTS, *CLOSED_FORM_PARTS)))
+attempt_softly.compile(ATTEMPT.args)
+named = dict.fromkeys((*POSE_PARTS, *CLOSED_FORM_PARTS, *SEARCH_PARTS))
+print(all(list(kernel.part.overloads) == [arguments] for kernel, arguments in named))
 """,
         tmp_path, MEMETIK_SECOND_COMPILER="0",
     )  # fmt: skip
@@ -99,10 +105,26 @@ print(all(list(kernel.part.overloads) == [arguments] for kernel, arguments in (*
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("parts", [POSE_PARTS, CLOSED_FORM_PARTS, TICK_PARTS])
+@pytest.mark.parametrize("parts", [POSE_PARTS, CLOSED_FORM_PARTS, SEARCH_PARTS, TICK_PARTS])
 def test_parts_are_named_with_a_type_for_each_argument(parts):
     for kernel, arguments in parts:
         assert len(inspect.signature(kernel.py_func).parameters) == len(arguments)
+
+
+@pytest.mark.quick
+def test_what_may_be_needed_later_waits_for_all_that_is_needed():
+    jobs = _Jobs()
+    kernel = SimpleNamespace(overloads={})
+    first, second, later = (_Job(kernel, (name,)) for name in ("first", "second", "later"))
+    later.is_later = True
+    jobs.all = {job.arguments: job for job in (first, second, later)}
+    part = _Job(kernel, ("part",))
+    second.parts, part.state = [part], HERE
+    assert jobs.for_the_other() is first
+    threading.Timer(0.05, jobs.done, [part]).start()  # until then there is nothing for it to do
+    assert jobs.for_the_other() is second
+    assert jobs.for_the_other() is later
+    assert jobs.standing()[1] == 2
 
 
 @needs_two_cores

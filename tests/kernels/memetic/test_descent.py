@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from memetik import planar_chain
+from memetik.kernels.compiler.jit import jit
+from memetik.kernels.memetic import descent
 from memetik.kernels.memetic.descent import (
     LONGEST_STEP,
     STEPS,
-    attempt,
-    attempt_softly,
     descend,
     newton_step,
     take_step,
@@ -88,6 +88,17 @@ def test_a_step_stops_at_the_limits(rng):
     x = np.array([0.0, 0.1, 0.2])
     take_step(x, flat.problem, flat.work)
     assert_allclose(x, [0.1, 0.0, 0.5])
+
+
+@jit
+def attempt(problem, x, run, work):
+    """As kernels call it, which have no way in from Python."""
+    return descent.attempt(problem, x, run, work)
+
+
+@jit
+def attempt_softly(problem, x, run, work):
+    return descent.attempt_softly(problem, x, run, work)
 
 
 # ---- One attempt --------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 import memetik as mk
 from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.compiler.record import allocate, table_of
-from memetik.kernels.memetic.entry import LOCKED, UNUSUAL, BoundPose, search_from, step_pose
+from memetik.kernels.memetic.entry import LOCKED, UNUSUAL, BoundPose, SearchCall, search_from, step_pose
 from memetik.kernels.memetic.pose_search import solve_pose
 from memetik.kernels.problem.budget import OUTCOME
 from memetik.kernels.problem.verify import REACHED
@@ -31,6 +31,7 @@ class Case:
         self.problem = mk.Problem(BODY, self.pose)
         c = self.problem.compiled
         self.plan = memetic_plan(c)
+        self.plan.complete()
         self.scratch = self.plan.lease()
         self.table = self.scratch.table
         self.finger = BODY.index("panda_finger_joint1")
@@ -39,6 +40,10 @@ class Case:
             write=lasting_address(write_pose_target, WRITE_POSE), most=MOST, seconds=0.0,
             locked=np.array([(self.finger, 0.03)], dtype=LOCKED),
         )  # fmt: skip
+        call = allocate(SearchCall, {}, search=self.plan.search, table=self.table)
+        call.spending["most"] = MOST
+        self.call = table_of(call)
+        self.calls = call  # whose arrays the table is about
         self.bound.usual[0] = USUAL
         self.bound_table = table_of(self.bound)
 
@@ -76,7 +81,7 @@ def test_searches(case, rng):
     case.pose.target = BODY.forward(BODY.sample(rng))[TIP]
     start = BODY.sample(rng)
     q, outcome, other, others = start.copy(), np.zeros(OUTCOME + 4), start.copy(), np.zeros(OUTCOME + 4)
-    status = search_from(case.plan.search, case.table, q, outcome, 2, MOST, 0.0, USUAL)
+    status = search_from(case.call, q, outcome, 2, USUAL)
     assert status == solve_pose(case.table, other, others, 2, MOST, 0.0)
     assert_array_equal(q, other)
     assert_array_equal(outcome, others)
@@ -92,7 +97,7 @@ def unusual_starts():
 @pytest.mark.parametrize("start", unusual_starts(), ids=["nan", "infinite", "far", "huge", "short", "long", "empty"])
 def test_a_start_to_look_at_is_left_alone(case, start):
     q, outcome = start.copy(), np.full(OUTCOME + 4, 7.5)
-    assert search_from(case.plan.search, case.table, q, outcome, 0, MOST, 0.0, USUAL) == UNUSUAL
+    assert search_from(case.call, q, outcome, 0, USUAL) == UNUSUAL
     assert_array_equal(q, start)
     assert (outcome == 7.5).all()
     before = [array.copy() for array in (case.bound.q, case.bound.last, case.bound.outcome, case.problem.compiled.data)]

@@ -7,8 +7,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 import memetik as mk
+from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.memetic import search as memetic
 from memetik.kernels.memetic.pose_search import solve_pose
+from memetik.kernels.memetic.record import NEXT_START, Callees
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED
 from memetik.solvers.memetic_plan import memetic_plan
@@ -25,6 +27,7 @@ class Case:
         self.pose = mk.Pose(tip, np.eye(4), **tolerances)
         self.problem = mk.Problem(self.body, self.pose)
         self.plan = memetic_plan(self.problem.compiled)
+        self.plan.complete()
         self.scratch = self.plan.lease()
         assert self.problem.compiled.one_pose
 
@@ -39,8 +42,9 @@ class Case:
 
     def solve_generally(self, start, *, most=20_000):
         plan, scratch, q = self.plan, self.scratch, np.array(start)
+        callees = Callees(plan.attempt, lasting_address(memetic.next_start, NEXT_START))
         status = memetic.solve(
-            scratch.arrays, plan.population, scratch.memetic.scratch, plan.attempt, q, scratch.outcome, 0, 0, most, 0.0
+            scratch.arrays, plan.population, scratch.memetic.scratch, callees, q, scratch.outcome, 0, 0, most, 0.0
         )
         return status, q, scratch.outcome.copy()
 
@@ -115,3 +119,12 @@ def test_numbers_that_are_none_are_never_an_answer():
     start = case.aim()
     case.plan.compiled.data[case.pose._pose.place(case.plan.compiled.data)] = np.nan
     assert case.solve(start, most=100)[0] == INVALID
+
+
+def test_without_where_to_go_on_from_it_ends_after_the_first_attempt():
+    case = Case()
+    case.pose.target = mk.translation(3.0, 0.0, 0.5)
+    case.plan.addresses["next_pose_start"] = 0
+    status, _, outcome = case.solve(case.body.home)
+    assert status == memetic.UNFINISHED
+    assert outcome[ATTEMPTS] == 1.0

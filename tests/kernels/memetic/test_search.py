@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from memetik import Body, Joint, Link
 from memetik.geometry import random_rotation
 from memetik.kernels.compiler.random import seed_stream
+from memetik.kernels.memetic.record import Callees
 from memetik.kernels.memetic.search import FRESH, SHARE, blame, choose_limbs, draw, rank, search
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
 from memetik.kernels.problem.evaluate import count_residuals
@@ -16,6 +17,7 @@ from memetik.kernels.problem.limits import sample
 from memetik.kernels.problem.quick_error import quick_error
 from memetik.objectives import Direction, Displacement, LookAt, Orientation, Position
 from memetik.problem import Problem
+from memetik.solvers import Budget, solve
 from memetik.solvers.memetic_plan import memetic_plan
 from tests.kernels.flat import Flat
 
@@ -220,14 +222,17 @@ def test_count_residuals(body, tips):
     assert count_residuals(only_springs.compiled.terms) == 0
 
 
-def run_search(case, most):
+def run_search(case, most, goes_on=True):
     flat, plan = case.flat, memetic_plan(case.flat.compiled)
     for flags in flat.scratch[1:]:
         flags[:] = 1
     flat.scratch.resumed[:] = 0
     flat.outcome[ERROR] = math.inf
     flat.work.x[:] = case.x
-    search(flat.problem, plan.population, flat.scratch, plan.attempt, flat.run(most), flat.work)
+    plan.complete()
+    callees = Callees(plan.attempt, int(plan.addresses[0]["next_start"]) if goes_on else 0)
+    ended = search(flat.problem, plan.population, flat.scratch, callees, flat.run(most), flat.work)
+    assert ended == goes_on
     case.x[:] = flat.work.x
     return flat.scratch.used
 
@@ -250,3 +255,24 @@ def test_search_ends_with_success(body, tips):
     run_search(case, 2000)
     assert case.flat.measure(case.x)[2]
     assert_allclose(at(body, tips[0], case.x), at(body, tips[0], Q), atol=1e-4)
+
+
+def test_search_does_not_end_where_it_cannot_go_on(body, tips):
+    case = Search(body, tips, Q, off=(5.0, 0.0))
+    run_search(case, 1200, goes_on=False)
+    assert case.flat.outcome[ATTEMPTS] == 1.0
+    assert case.flat.outcome[EVALUATIONS] < 1200
+
+
+@pytest.mark.parametrize("guides", [[], [Displacement(weight=0.01)]], ids=["bare", "guided"])
+def test_a_first_solve_that_has_to_begin_again_gives_the_same_answer(body, tips, guides):
+    """In a plan that knows where to go on from, and in one that does not yet."""
+    targets = [
+        Position(tip, at(body, tip, Q) + np.array([0, 0, far])) for tip, far in zip(tips, (5.0, 0.0), strict=True)
+    ]
+    problems = [Problem(body, [*targets, *guides]) for _ in range(2)]
+    memetic_plan(problems[1].compiled).complete()
+    first, second = (solve(problem, start=Q, budget=Budget(evaluations=400)) for problem in problems)
+    assert first.attempts > 1
+    assert_array_equal(first.q, second.q)
+    assert (first.status, first.evaluations, first.attempts) == (second.status, second.evaluations, second.attempts)

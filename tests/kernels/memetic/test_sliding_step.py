@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 
 from memetik import Distance, Position, Problem, Shape, load, track, translation
 from memetik.kernels.compiler.record import allocate
-from memetik.kernels.memetic.sliding_step import ROW_GAP, Slide, constrained_step
+from memetik.kernels.memetic.sliding_step import OF_ROWS, ROW_GAP, Slide, constrained_step
 from memetik.kernels.problem.record import VARIABLE
 from memetik.solvers.memetic_plan import memetic_plan
 
@@ -39,7 +39,7 @@ def test_steps_are_those_of_a_quadratic_program(rng):
         lower = np.linalg.cholesky(matrix)
         slide.system[:] = np.tril(lower, -1) + np.diag(1.0 / np.diag(lower))
         slide.free_step[:] = goal
-        slide.count[0] = 5
+        slide.count[OF_ROWS] = 5
         slide.rows[:, :4] = rng.normal(size=(n, 4))
         slide.rows[:, 4] = slide.rows[:, 0]
         slide.contacts[:5, ROW_GAP] = rng.uniform(0.0, 0.5, 5)

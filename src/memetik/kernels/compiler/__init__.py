@@ -14,6 +14,7 @@ local_array            arrays on the stack of a kernel
 only_load              kernels from disk or not at all
 operators              the types of arithmetic, worked out once
 part                   kernels as other kernels see them, without machine code
+passes                 what Numba does with a function, without what no kernel needs
 prebuilt               kernels that were compiled when the package was built
 processor              the level of processors that they are for
 random                 counter-based random streams

@@ -41,6 +41,18 @@ def lasting_address(kernel: Any, signature: Any) -> int:
     return _lasting[key]
 
 
+def way_in(kernel: Any, signature: Any) -> Any:
+    """The kernel for Python to call with arguments of just these types, which nobody looks at again.
+
+    Numba's own way in finds out for which types of arguments it is called: half of the time that a call of five takes.
+    """
+    if not COMPILED:
+        return kernel
+    if signature.args not in kernel.overloads:
+        kernel.compile(signature.args)
+    return kernel.overloads[signature.args].entry_point
+
+
 def caller(signature: Any) -> Any:
     """A function for kernels, (address, *arguments) -> what the kernel at the address returns."""
     if not COMPILED:

@@ -9,13 +9,14 @@ kinematics takes a third less time. Which ones do is up to the compiler, so a ke
 call it: a copy that several of them share would be whichever a process happened to load first, and the last bits of an
 answer with it.
 
-So every kernel has two forms, and each is compiled when it is first asked for. Kernels copy its part (part.py), LLVM's code.
-Python, and whoever calls it by address, get machine code. The README's first example takes 92 compilations, of which 9 are
-of machine code. They take 11.7 s of processor time; they took 17.9 s when Numba made machine code and a way in from Python
-of all of them, for the same bits. (Bio IK: 23 s, 38 s before; one pose: 5.5 s, 6.9 s before.) What remains is typing and
-lowering, half of it, and optimising parts. Only to inline in parts, and to optimise what they are copied into, takes a fifth
-less, but other products are fused: more than half of all answers have other last bits, from which one search in 25 goes
-another way.
+So every kernel has two forms, and each is compiled when it is first asked for. Kernels copy its part (part.py), LLVM's
+code. Python, and whoever calls it by address, get machine code. The README's first example takes some 115 compilations, of
+which 10 are of machine code, and 13 to 14 s of processor time, imports in two processes included (an empty NUMBA_CACHE_DIR,
+a busy machine). It took 25 s, for the same bits, before kernels that mostly call others were left to be optimised with what
+they are copied into (`jit_glue`), before what a first solve rarely needs was called by address, and before Numba's needless
+passes were left out (passes.py). What remains is typing and lowering, half of it, and optimising parts. To leave all parts
+to be optimised with what they are copied into takes less still, but other products are fused: more than half of all answers
+have other last bits, from which one search in 25 goes another way.
 """
 
 import contextlib
@@ -25,12 +26,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numba
-from numba.core import types
+from numba.core import event, types
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 
 from memetik.kernels.compiler.cache import KernelCache
 from memetik.kernels.compiler.only_load import require_on_disk
-from memetik.kernels.compiler.part import KernelCompiler, PartCache, PartCompiler
+from memetik.kernels.compiler.part import GlueCompiler, KernelCompiler, PartCache, PartCompiler
 from memetik.kernels.compiler.prebuilt import PrebuiltFirst, prebuilt
 from memetik.kernels.compiler.second_compiler import before_compiling, compiling
 
@@ -51,6 +53,11 @@ def jit_part(function: Kernel) -> Any:
     if COMPILED:
         kernel.__class__ = _InnerKernel
     return kernel
+
+
+def jit_glue(function: Kernel) -> Any:
+    """As `jit`, for kernels that mostly call others: where it is copied into a kernel, it is optimised there, and not before."""
+    return _compile(function, glue=True)
 
 
 def jit_fast(function: Kernel) -> Any:
@@ -78,11 +85,13 @@ class _Kernel(CPUDispatcher):
 
     options: dict[str, Any]  # of numba.njit
     shared: bool  # whether it is called instead of copied
+    glue: bool  # whether its part is left to be optimised with what it is copied into
 
     @functools.cached_property
     def part(self) -> Any:
         """For Numba, the function that kernels call."""
-        part = numba.njit(**self.options, forceinline=not self.shared, pipeline_class=PartCompiler)(self.py_func)
+        compiler = GlueCompiler if self.glue else PartCompiler
+        part = numba.njit(**self.options, forceinline=not self.shared, pipeline_class=compiler)(self.py_func)
         part.__class__ = _Part
         part.whole = self
         _keep_on_disk(part, PartCache)
@@ -114,11 +123,34 @@ class _Part(CPUDispatcher):
     """The part of a kernel (part.py)."""
 
     whole: _Kernel
+    overloads: Any
+    _cache: Any
+    _cache_hits: Any
+    _cache_misses: Any
+    _compiler: Any
 
     def compile(self, sig: Any) -> Any:
-        """The part for arguments of these types, made or loaded."""
-        with compiling(), _no_garbage_collection():
-            return super().compile(sig)
+        """The part for arguments of these types, made or loaded.
+
+        As Numba's, which also measures the time that LLVM takes, call by call.
+        """
+        with compiling(), _no_garbage_collection(), global_compiler_lock:
+            known = self.overloads.get(tuple(sig))
+            if known is not None:
+                return known.entry_point
+            result = self._cache.load_overload(sig, self.targetctx)
+            if result is not None:
+                self._cache_hits[sig] += 1
+                self.targetctx.insert_user_function(result.entry_point, result.fndesc, [result.library])
+                self.add_overload(result)
+                return result.entry_point
+            self._cache_misses[sig] += 1
+            happening = {"dispatcher": self, "args": sig, "return_type": None}
+            with self._compiling_counter, event.trigger_event("numba:compile", data=happening):
+                result = self._compiler.compile(sig, None)
+                self.add_overload(result)
+            self._cache.save_overload(sig, result)
+            return result.entry_point
 
 
 class _InnerKernel(_Kernel):
@@ -128,12 +160,12 @@ class _InnerKernel(_Kernel):
         raise TypeError(f"{self.py_func.__name__} is for kernels to call. Let `jit` compile it to call it from Python.")
 
 
-def _compile(function: Kernel, shared: bool = False, **options: Any) -> Any:
+def _compile(function: Kernel, shared: bool = False, glue: bool = False, **options: Any) -> Any:
     options = {"error_model": "numpy", "_nrt": False, "fastmath": {"contract"}, "no_cfunc_wrapper": True, **options}
     kernel = numba.njit(**options, pipeline_class=KernelCompiler)(function)
     if COMPILED:
         kernel.__class__ = _Kernel
-        kernel.options, kernel.shared = options, shared
+        kernel.options, kernel.shared, kernel.glue = options, shared, glue
         _keep_on_disk(kernel, KernelCache)
         if not prebuilt().why_not:
             kernel._cache = PrebuiltFirst(function, kernel._cache, prebuilt())

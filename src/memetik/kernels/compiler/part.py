@@ -16,6 +16,7 @@ from numba.core.runtime.nrt import rtsys
 from memetik.kernels.compiler.cache import CacheFiles, KernelCache
 from memetik.kernels.compiler.flags import KernelFlags
 from memetik.kernels.compiler.operators import known_operators
+from memetik.kernels.compiler.passes import brief_passes, passes
 
 
 class KernelCompiler(Compiler):
@@ -28,19 +29,12 @@ class KernelCompiler(Compiler):
 
     def compile_extra(self, function: Any) -> Any:
         """For Numba, the way in."""
-        with known_operators():
+        with known_operators(), brief_passes():
             return super().compile_extra(function)
 
-
-class PartCompiler(KernelCompiler):
-    """The same, into a library for parts."""
-
-    def __init__(
-        self, typing: Any, target: Any, _: Any, arguments: Any, returns: Any, flags: Any, variables: Any
-    ) -> None:
-        library = PartLibrary(target.codegen(), "part")
-        flags.no_cpython_wrapper = True
-        super().__init__(typing, target, library, arguments, returns, flags, variables)
+    def define_pipelines(self) -> list[Any]:
+        """For Numba, its passes over the function."""
+        return [passes(self.state)]
 
 
 class PartLibrary(JITCodeLibrary):
@@ -61,9 +55,12 @@ class PartLibrary(JITCodeLibrary):
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
-        self._optimize_final_module()
+        self._optimize()
         self._final_module.verify()
         self._end()
+
+    def _optimize(self) -> None:
+        self._optimize_final_module()
 
     def _end(self) -> None:
         self._finalize_dynamic_globals()
@@ -92,6 +89,32 @@ class PartLibrary(JITCodeLibrary):
         library._final_module = llvm.parse_bitcode(bitcode)
         library._end()
         return library
+
+
+class GlueLibrary(PartLibrary):
+    """The same, left as it is: what it is copied into is optimised as a whole."""
+
+    def _optimize(self) -> None:
+        pass
+
+
+class PartCompiler(KernelCompiler):
+    """The same, into a library for parts."""
+
+    library: type[PartLibrary] = PartLibrary
+
+    def __init__(
+        self, typing: Any, target: Any, _: Any, arguments: Any, returns: Any, flags: Any, variables: Any
+    ) -> None:
+        library = self.library(target.codegen(), "part")
+        flags.no_cpython_wrapper = True
+        super().__init__(typing, target, library, arguments, returns, flags, variables)
+
+
+class GlueCompiler(PartCompiler):
+    """As for parts, of kernels that mostly call others."""
+
+    library = GlueLibrary
 
 
 class _Nowhere:

@@ -5,6 +5,8 @@ compile them one after the other. Where some are missing on disk, a second proce
 the list and leaves them on disk (second_process.py). What it has done, this process loads; for what it is at, this process
 waits, and meanwhile compiles others. Nothing depends on it: whatever it does not do, or does too slowly, is compiled here.
 
+What may be needed afterwards can be named as well (`later`): the other process compiles it when it has nothing else to do.
+
 Where nearly all of the work is in one kernel, the method names the largest parts of it as well (part.py). This process compiles
 them from the front of the list, the other from its end, before this one compiles the kernel that they are copied into.
 
@@ -57,6 +59,7 @@ class _Job:
         self.is_part = _whole(kernel) is not kernel
         self.parts: list[_Job] = []  # that were named with it
         self.state = WAITING
+        self.is_later = False  # whether it is not needed yet
 
     def is_ready(self) -> bool:
         """Whether the other process would not compile once more what this one is at."""
@@ -83,9 +86,9 @@ class _Jobs:
                 if self.process is None:
                     self.process = _started(self)
 
-    def add(self, roots: Collection[_Key], parts: Collection[_Key] = ()) -> None:
+    def add(self, roots: Collection[_Key], parts: Collection[_Key] = (), later: Collection[_Key] = ()) -> None:
         """Take down what is missing of these kernels, for arguments of these types, and have it compiled."""
-        new = [key for key in (*parts, *roots) if key not in self.seen]
+        new = [key for key in (*parts, *roots, *later) if key not in self.seen]
         self.seen.update(new)
         missing = [key for key in new if _is_missing(*key)]
         if not missing:
@@ -96,8 +99,10 @@ class _Jobs:
             needed = [self.all[key] for key in parts if key in self.all]
             for key in set(missing).intersection(roots):
                 self.all[key].parts = needed
+            for key in set(missing).intersection(later):
+                self.all[key].is_later = True
             self.change.notify_all()
-            waiting = sum(job.state == WAITING for job in self.all.values())
+            waiting = sum(job.state == WAITING and not job.is_later for job in self.all.values())
             if waiting >= FEWEST and self.process is None and _is_allowed():
                 self.process = _started(self)
 
@@ -120,7 +125,7 @@ class _Jobs:
                     job.state = HERE
                 if job.state != THERE or time.monotonic() - begin > LONGEST:
                     return
-                others = (other for other in self.all.values() if other.state == WAITING)
+                others = (other for other in self.all.values() if other.state == WAITING and not other.is_later)
                 other = None if within else next(others, None)
                 if other is None:
                     self.change.wait(1.0)
@@ -141,7 +146,9 @@ class _Jobs:
         until = time.monotonic() + IDLE
         with self.change:
             while True:
-                free = [job for job in reversed(self.all.values()) if job.state == WAITING and job.is_ready()]
+                waiting = [job for job in reversed(self.all.values()) if job.state == WAITING]
+                needed = [job for job in waiting if not job.is_later]
+                free = [job for job in needed or waiting if job.is_ready()]
                 for job in sorted(free, key=lambda job: not job.is_part):  # parts before what they are copied into
                     job.state = THERE
                     return job
@@ -164,7 +171,7 @@ class _Jobs:
 
     def standing(self) -> tuple[int, int]:
         """How many of the kernels that were missing are there, and how many were missing."""
-        jobs = list(self.all.values())
+        jobs = [job for job in self.all.values() if not job.is_later]
         ready = sum(job.state == DONE or job.arguments in job.kernel.overloads for job in jobs)
         return ready, len(jobs)
 
@@ -233,16 +240,25 @@ _jobs = _Jobs()
 _thread = _Thread()
 
 
-def compile_ahead(roots: Iterable[tuple[Any, Any]], parts: Iterable[tuple[Any, tuple[Any, ...]]] = ()) -> None:
+def compile_ahead(
+    roots: Iterable[tuple[Any, Any]],
+    parts: Iterable[tuple[Any, tuple[Any, ...]]] = (),
+    later: Iterable[tuple[Any, Any]] = (),
+) -> None:
     """These kernels will be needed as machine code for these signatures, in this order.
 
     parts: kernels that are copied into them, and not into each other, with the types of their arguments; for roots so large that
     two processes had better share one.
+    later: kernels, with their signatures, that may be needed afterwards, if at all.
     """
     if not getattr(numba.config, "DISABLE_JIT", False):
         wanted = [(kernel, signature.args) for kernel, signature in roots]
         missing = [key for key in wanted if key not in _jobs.seen and _is_missing(*key)]
-        _jobs.add(wanted, [(kernel.part, arguments) for kernel, arguments in parts] if missing else [])
+        _jobs.add(
+            wanted,
+            [(kernel.part, arguments) for kernel, arguments in parts] if missing else [],
+            [(kernel, signature.args) for kernel, signature in later],
+        )
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ from typing import Any
 
 from numba.core.registry import cpu_target
 
-PATIENCE = 3.0  # s to come to an end
+PATIENCE = 0.3  # s to come to an end; one function may keep the compiler for seconds
 
 
 def work() -> None:

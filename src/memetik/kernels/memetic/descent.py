@@ -2,7 +2,7 @@
 
 import math
 
-from memetik.kernels.compiler.jit import jit
+from memetik.kernels.compiler.jit import jit_glue, jit_part
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.problem.evaluate import measure, place
 from memetik.kernels.problem.guides import FADING, first_fading
@@ -30,7 +30,7 @@ LIMBS_STALL = 0.4
 BALANCE_STALL, BALANCE_STEPS = 0.98, 30
 
 
-@jit
+@jit_glue
 def newton_step(problem, x, damping, softness, work):
     """One damped step from a posture that was just measured; writes work.step, at most LONGEST_STEP long."""
     linear_model(problem, x, softness, work)
@@ -39,7 +39,7 @@ def newton_step(problem, x, damping, softness, work):
     shorten(LONGEST_STEP, work)
 
 
-@jit
+@jit_glue
 def descend(problem, x, softness, run, work):
     """Step downhill until satisfied (with softness 0), stalled or out of budget. Returns whether it is satisfied."""
     share, stall, stalls, steps = DAMPING, STALL, STALLS, STEPS
@@ -70,13 +70,13 @@ def descend(problem, x, softness, run, work):
     return False
 
 
-@jit
+@jit_part
 def attempt(problem, x, run, work):
     """One attempt where every term can block."""
     return descend(problem, x, 0.0, run, work)
 
 
-@jit
+@jit_part
 def attempt_softly(problem, x, run, work):
     """One attempt with terms that guide: find the balance first, then let them fade until the rest is satisfied.
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from numba.core import types
 
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.compiler.record import Array, floats, item, reader, records
+from memetik.kernels.compiler.record import Array, floats, integers, item, reader, records
 from memetik.kernels.memetic.record import MemeticArrays, memetic_arrays
 from memetik.kernels.problem.function_pointers import TABLE, VECTOR, call_stage
 from memetik.kernels.problem.verify import REACHED
@@ -23,6 +23,19 @@ UNUSUAL = -1  # no status: something is for Python to look at
 
 # A joint that is locked: where it stands in a joint vector, and at which value.
 LOCKED = item(index=int, value=float)
+# What a search may spend: evaluations, and seconds, 0 for no limit.
+SPENDING = item(most=int, seconds=float)
+
+
+class SearchCall(NamedTuple):
+    """A search as Python calls it: all that stays the same from one solve to the next."""
+
+    search: int  # its address (STAGE in problem/function_pointers.py)
+    table: Array = integers("words")  # all that it reads and writes
+    spending: Array = records(SPENDING, 1)
+
+
+search_call = reader(SearchCall)
 
 
 class BoundPose(NamedTuple):
@@ -55,17 +68,16 @@ def is_usual(start, dof, usual):
 
 
 @jit
-def search_from(search, table, q, outcome, seed, most, seconds, usual):
-    """The first stage of a solve (stages.py) from the joint vector q as the user gave it; `search` is its address."""
-    if not is_usual(q, memetic_arrays(table).solve.problem.limits.size, usual):
+def search_from(table, q, outcome, seed, usual):
+    """The first stage of a solve (stages.py) from the joint vector q as the user gave it; the table is a SearchCall's."""
+    call = search_call(table)
+    if not is_usual(q, memetic_arrays(call.table).solve.problem.limits.size, usual):
         return UNUSUAL
-    return call_stage(search, table, q, outcome, seed, most, seconds)
+    return call_stage(call.search, call.table, q, outcome, seed, call.spending[0].most, call.spending[0].seconds)
 
 
 # As Python calls it.
-SEARCH_FROM = types.int64(
-    types.int64, TABLE, VECTOR, VECTOR, types.int64, types.int64, types.float64, types.float64
-)  # fmt: skip
+SEARCH_FROM = types.int64(TABLE, VECTOR, VECTOR, types.int64, types.float64)
 
 
 @jit

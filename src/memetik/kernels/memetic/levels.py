@@ -20,6 +20,7 @@ import numpy as np
 from memetik.kernels.body.motion import write_axes
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.memetic.descent import LONGEST_STEP
+from memetik.kernels.memetic.record import call_minimise_rank
 from memetik.kernels.problem.budget import EVALUATIONS, OUTCOME, spent
 from memetik.kernels.problem.evaluate import place, term_error
 from memetik.kernels.problem.least_squares import LEAST_DAMPING, prepare_step, shorten, step_by_limbs
@@ -315,19 +316,21 @@ def bring_back(problem, levels, stall, run, work):
     most = min(run.most, int(run.outcome[EVALUATIONS]) + GRACE)
     grace = Run(run.seed, most, 0.0, run.clock, run.state, run.outcome)
     if not spent(grace):
-        minimise_rank(problem, levels, NOTHING, 1.0, stall, grace, work)
+        call_minimise_rank(
+            levels.addresses[0].minimise_rank, problem, levels, NOTHING, 1.0, stall, grace, work
+        )  # fmt: skip
 
 
 @jit
 def descend_ranks(problem, levels, stall, run, work):
     """From work.best, in place, rank by rank, and keep what comes of it if it is the best so far. Returns whether it is."""
-    count, best = levels.cost.size, work.best
+    count, best, minimise = levels.cost.size, work.best, levels.addresses[0].minimise_rank
     for t in range(problem.terms.size):
         levels.modes[t] = FREE
     level = True  # as good as the best so far in all ranks before
     for rank in range(count):
         for k in range(1 if rank == 0 else STEEPNESS.size):
-            error, done = minimise_rank(problem, levels, rank, STEEPNESS[k], stall, run, work)
+            error, done = call_minimise_rank(minimise, problem, levels, rank, STEEPNESS[k], stall, run, work)
             if done or spent(run):
                 break
             if k == 0 and level and is_hopeless(levels, rank, error):
@@ -337,7 +340,7 @@ def descend_ranks(problem, levels, stall, run, work):
                 bring_back(problem, levels, stall, run, work)
             break
         if rank > 0 and not done:  # with nothing else to do, what is above comes back within tolerance
-            minimise_rank(problem, levels, NOTHING, 1.0, stall, run, work)
+            call_minimise_rank(minimise, problem, levels, NOTHING, 1.0, stall, run, work)
         settle_rank(problem, levels, rank, work)
         cost = 0.0 if done else error
         level = level and math.sqrt(cost) >= (1.0 - SLACK) * math.sqrt(levels.least[rank]) - TINY

@@ -4,8 +4,8 @@ There is one limb, so nothing is recombined: the next attempt starts from the po
 nearest to the target. An arm with a closed form tries that first, unless the start is next to the target, from where a few
 steps are as quick; what it offers is verified as every answer is, and where it offers nothing the search goes on. Most
 problems are of this kind, and most of them are solved in a few microseconds, so nothing is looked up, called by address or
-divided into parts here, but for the closed form, which few bodies have. Tests hold its verification equal to that of all
-other problems.
+divided into parts here, but for the closed form, which few bodies have, and for where the next attempt starts, which few first
+solves need. Tests hold its verification equal to that of all other problems.
 """
 
 import math
@@ -18,8 +18,8 @@ from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.compiler.random import seed_stream
 from memetik.kernels.memetic.population_poses import add_angles, add_distances, take_best
 from memetik.kernels.memetic.pose_descent import descend_pose
-from memetik.kernels.memetic.record import memetic_arrays
-from memetik.kernels.memetic.search import FRESH, SHARE
+from memetik.kernels.memetic.record import call_next_pose_start, memetic_arrays
+from memetik.kernels.memetic.search import FRESH, SHARE, UNFINISHED
 from memetik.kernels.memetic.verify_pose import verify_pose
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, spent
 from memetik.kernels.problem.function_pointers import PROBLEM, RUN, SOLVE, VECTOR, WORKSPACE, call_stage
@@ -62,19 +62,42 @@ def is_beside(problem, target, size, x, work):
     forward(problem.nodes, x, work.poses)
     tip = frame_pose(problem.frames[problem.terms[0].frame], work.poses)
     dx, dy, dz = tip[4] - target[4], tip[5] - target[5], tip[6] - target[6]
+    away, near = dx * dx + dy * dy + dz * dz, (BESIDE * size) ** 2
+    if not away < near:  # most are not, and the rotation takes longer
+        return False
     ex, ey, ez = rotation_vector(target, tip)
-    return dx * dx + dy * dy + dz * dz + size * size * (ex * ex + ey * ey + ez * ez) < (BESIDE * size) ** 2
+    return away + size * size * (ex * ex + ey * ey + ez * ez) < near
+
+
+@jit_part
+def next_pose_start(table, target, run):
+    """Put work.x, where an attempt has failed, to where the next one starts."""
+    arrays = memetic_arrays(table)
+    problem, work, score = arrays.solve.problem, arrays.solve.work, arrays.scratch.score
+    position, orientation = problem.terms[0], problem.terms[1]
+    x, attempts = work.x, run.outcome[ATTEMPTS]
+    if attempts == 1.0:
+        seed_stream(run.state, run.seed, 0)
+        for c in range(score.size):
+            score[c] = 0.0
+        wanted, frame_poses = seen_from_root(problem, target), arrays.population.frame_poses
+        add_distances(frame_poses[position.frame], wanted, position.scale * position.scale, score)
+        add_angles(frame_poses[position.frame], wanted, orientation.scale * orientation.scale, score)
+    if attempts <= score.size // SHARE:
+        c = take_best(score)
+        for k in range(x.size):
+            x[k] = arrays.population.genes[c, k]
+    else:
+        draw_pose(problem, target, run, work)
 
 
 @jit
 def solve_pose(table, q, outcome, seed, most, seconds):
-    """The first stage (stages.py) of a problem that is one full pose."""
+    """The first stage (stages.py) of a problem that is one full pose; UNFINISHED as `solve` in search.py."""
     arrays = memetic_arrays(table)
-    problem, work, score = arrays.solve.problem, arrays.solve.work, arrays.scratch.score
-    genes, frame_poses = arrays.population.genes, arrays.population.frame_poses
+    problem, work, next_start = arrays.solve.problem, arrays.solve.work, arrays.addresses[0].next_pose_start
     run = begin_solve(arrays.solve, q, outcome, seed, most, seconds)
-    position, orientation = problem.terms[0], problem.terms[1]
-    target = target_pose(position, problem.data, work.world)
+    target = target_pose(problem.terms[0], problem.data, work.world)
     x = work.x
     in_closed_form = arrays.closed_form != 0 and most > 2  # not tried yet
     beside = True
@@ -91,20 +114,9 @@ def solve_pose(table, q, outcome, seed, most, seconds):
         satisfied = descend_pose(problem, target, x, run, work)
         if satisfied or spent(run):
             break
-        attempts = outcome[ATTEMPTS]
-        if attempts == 1.0:
-            seed_stream(run.state, seed, 0)
-            for c in range(score.size):
-                score[c] = 0.0
-            wanted = seen_from_root(problem, target)
-            add_distances(frame_poses[position.frame], wanted, position.scale * position.scale, score)
-            add_angles(frame_poses[position.frame], wanted, orientation.scale * orientation.scale, score)
-        if attempts <= score.size // SHARE:
-            c = take_best(score)
-            for k in range(x.size):
-                x[k] = genes[c, k]
-        else:
-            draw_pose(problem, target, run, work)
+        if next_start == 0:
+            return UNFINISHED
+        call_next_pose_start(next_start, table, target, run)
     if not satisfied:
         for k in range(x.size):
             x[k] = work.best[k]
@@ -119,7 +131,6 @@ _POSE = types.UniTuple(types.float64, 7)
 POSE_PARTS = (
     (begin_solve, (SOLVE, VECTOR, VECTOR, types.int64, types.int64, types.float64)),
     (is_beside, (PROBLEM, _POSE, types.float64, VECTOR, WORKSPACE)),
-    (draw_pose, (PROBLEM, _POSE, RUN, WORKSPACE)),
     (verify_pose, (PROBLEM, _POSE, VECTOR, VECTOR, WORKSPACE)),
     (descend_pose, (PROBLEM, _POSE, VECTOR, RUN, WORKSPACE)),
 )

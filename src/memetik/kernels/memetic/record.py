@@ -1,10 +1,14 @@
-"""What the flagship keeps for a problem, and the scratch of its solves."""
+"""What the flagship keeps for a problem, the scratch of its solves, and the signatures of what it calls by address."""
 
 from typing import NamedTuple
 
+from numba.core import types
+
 from memetik.kernels.closed_form.record import Geometry, Loop
+from memetik.kernels.compiler.function_pointers import caller
 from memetik.kernels.compiler.lanes import LANES
-from memetik.kernels.compiler.record import Array, counters, flags, floats, integers, reader, records
+from memetik.kernels.compiler.record import Array, counters, flags, floats, integers, item, numba_type, reader, records
+from memetik.kernels.problem.function_pointers import PROBLEM, RUN, TABLE, VECTOR, WORKSPACE
 from memetik.kernels.problem.record import SolveArrays
 from memetik.kernels.terms.records import TERM
 
@@ -26,6 +30,24 @@ class SearchScratch(NamedTuple):
     chosen: Array = flags("variables")  # 1 for a variable to be replaced
     limb_score: Array = floats("population")  # how far the limbs of each posture look from their targets
     resumed: Array = flags(1)  # 1 to go on where the last search ended: begin with a posture that was not exploited yet
+
+
+# The addresses of kernels that are compiled when they are needed, 0 before. All scratch of a problem has the same array of one.
+ADDRESSES = item(
+    next_start=int,  # where the next attempt starts (search.py) ...
+    next_pose_start=int,  # ... and that of a single pose (pose_search.py)
+    attempt_bare=int,  # the local search without guides (descent.py)
+    refine=int,  # from the best posture to a minimum (refine.py)
+    settle_levels=int,  # the same by priorities (priorities.py)
+    minimise_rank=int,  # one priority (levels.py)
+)
+
+
+class Callees(NamedTuple):
+    """The addresses of what the search calls."""
+
+    attempt: int  # the local search that fits the problem
+    next_start: int  # where the next attempt starts (search.py), 0 as long as it is not compiled
 
 
 class RelaxScratch(NamedTuple):
@@ -57,6 +79,7 @@ class LevelScratch(NamedTuple):
     answer: Array = floats("variables")  # the best posture so far
     found: Array = floats("variables")  # the answer of the stages before
     start: Array = floats("variables")  # of the whole solve
+    addresses: Array = records(ADDRESSES, 1)
 
 
 class Stages(NamedTuple):
@@ -94,6 +117,7 @@ class MemeticArrays(NamedTuple):
     closed_form: int  # address of the attempt in closed form (closed_form.py), 0 for none
     arm: Geometry  # of shape NO_FORM where there is no closed form
     loop: Loop
+    addresses: Array = records(ADDRESSES, 1)
     roomy: Array = flags("terms")  # 1 for a tolerance that is wide enough to use
     bare: Array = integers("bare")  # the table of the problem without its contacts (contact_search.py), empty if none
 
@@ -119,3 +143,26 @@ class LaneScratch(NamedTuple):
 
 
 memetic_arrays, lane_scratch = reader(MemeticArrays), reader(LaneScratch)
+
+
+# ---- What is called by address, by signature -----------------------------------------------------------------
+
+_LEVELS = numba_type(LevelScratch)
+
+# (problem, population, scratch, exploited, resumed, run, work): where the next attempt starts (search.py)
+NEXT_START = types.int64(
+    PROBLEM, numba_type(Population), numba_type(SearchScratch), types.int64, types.boolean, RUN, WORKSPACE
+)  # fmt: skip
+# (table, target, run): the same for one pose (pose_search.py)
+NEXT_POSE_START = types.void(TABLE, types.UniTuple(types.float64, 7), RUN)
+# (problem, softness, run, work): from the best posture to a minimum (refine.py)
+REFINE = types.void(PROBLEM, types.float64, RUN, WORKSPACE)
+# (problem, levels, x, last, run, work): the same by priorities (priorities.py)
+SETTLE_LEVELS = types.void(PROBLEM, _LEVELS, VECTOR, VECTOR, RUN, WORKSPACE)
+# (problem, levels, rank, steepness, stall, run, work): one priority (levels.py), its error and whether it is satisfied
+MINIMISE_RANK = types.Tuple((types.float64, types.boolean))(
+    PROBLEM, _LEVELS, types.int64, types.float64, types.float64, RUN, WORKSPACE
+)
+
+call_next_start, call_next_pose_start = caller(NEXT_START), caller(NEXT_POSE_START)
+call_refine, call_settle_levels, call_minimise_rank = caller(REFINE), caller(SETTLE_LEVELS), caller(MINIMISE_RANK)

@@ -4,11 +4,14 @@ It keeps the idea of Bio IK and puts the work where it pays. The population is d
 kinematics kept, so choosing where to start next costs no evaluation (selection). A failed attempt passes on the limbs
 that are already satisfied and takes the others from the posture that suits their targets best (recombination). A
 posture is exploited once only (niching), and when the best of the population is used up, fresh ones are drawn (wipe-out).
+
+Most first attempts succeed, so where the next one starts is a kernel of its own, called by address: a first solve need not
+wait until it is compiled.
 """
 
 import math
 
-from memetik.kernels.compiler.jit import jit
+from memetik.kernels.compiler.jit import jit, jit_glue, jit_part
 from memetik.kernels.compiler.random import seed_stream
 from memetik.kernels.memetic.population_poses import (
     add_aims,
@@ -21,6 +24,7 @@ from memetik.kernels.memetic.population_poses import (
     seen_from,
     take_best,
 )
+from memetik.kernels.memetic.record import call_next_start
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, spent
 from memetik.kernels.problem.evaluate import place, term_error
 from memetik.kernels.problem.function_pointers import call_attempt
@@ -35,6 +39,7 @@ from memetik.kernels.terms.records import CONTACT, DIRECTION, POINT, ROTATION
 
 FRESH = 8  # postures drawn for one start after the population is used up
 SHARE = 8  # one in this many of the population is exploited before that
+UNFINISHED = -2  # no status: the search could not go on
 BETTER = 0.5  # a limb is replaced by one that leaves less than this share of its squared error
 
 
@@ -181,11 +186,34 @@ def draw(problem, x, scratch, run, work):
                 x[k] = work.trial[k]
 
 
-@jit
-def search(problem, population, scratch, attempt, run, work):
+@jit_part
+def next_start(problem, population, scratch, exploited, resumed, run, work):
+    """Put work.x, where an attempt has failed, to where the next one starts. Returns how many postures are exploited.
+
+    exploited: how many of the population were before. resumed: whether there was no attempt, see `search`.
+    """
+    x, used = work.x, scratch.used
+    if resumed or blame(problem, x, scratch.failed, scratch.chosen, work):
+        rank(problem, population, scratch, work)
+    if exploited < used.size // SHARE:
+        c = take_best(scratch.score)
+        used[c] = 1
+        for k in range(x.size):
+            if scratch.chosen[k]:
+                x[k] = population.genes[c, k]
+        if end_of_chain(problem.nodes, 0) + 1 < problem.nodes.size and run.outcome[EVALUATIONS] + 1.0 < run.most:
+            choose_limbs(problem, population, scratch, x, run, work)
+        return exploited + 1
+    draw(problem, x, scratch, run, work)
+    return exploited
+
+
+@jit_glue
+def search(problem, population, scratch, callees, run, work):
     """Attempt after attempt from work.x, in place, until one satisfies all terms or the budget is spent.
 
     A search that is resumed has satisfied them before, in a posture that was not good enough for another reason.
+    Returns whether it came to its end: it does not where it needs `next_start` and has no address of it.
     """
     x, used = work.x, scratch.used
     resumed, exploited = scratch.resumed[0] != 0, 0
@@ -199,34 +227,28 @@ def search(problem, population, scratch, attempt, run, work):
     while True:
         if not resumed:
             run.outcome[ATTEMPTS] += 1.0
-            if call_attempt(attempt, problem, x, run, work):
-                return
+            if call_attempt(callees.attempt, problem, x, run, work):
+                return True
             if spent(run):
                 break
-        if resumed or blame(problem, x, scratch.failed, scratch.chosen, work):
-            rank(problem, population, scratch, work)
+        if callees.next_start == 0:
+            return False
+        exploited = call_next_start(
+            callees.next_start, problem, population, scratch, exploited, resumed, run, work
+        )  # fmt: skip
         resumed = False
-        if exploited < used.size // SHARE:
-            exploited += 1
-            c = take_best(scratch.score)
-            used[c] = 1
-            for k in range(x.size):
-                if scratch.chosen[k]:
-                    x[k] = population.genes[c, k]
-            if end_of_chain(problem.nodes, 0) + 1 < problem.nodes.size and run.outcome[EVALUATIONS] + 1.0 < run.most:
-                choose_limbs(problem, population, scratch, x, run, work)
-        else:
-            draw(problem, x, scratch, run, work)
     for k in range(x.size):
         x[k] = work.best[k]
+    return True
 
 
-@jit
-def solve(arrays, population, scratch, attempt, q, outcome, seed, stream, most, seconds):
+@jit_glue
+def solve(arrays, population, scratch, callees, q, outcome, seed, stream, most, seconds):
     """Solve from the joint vector q and write the answer into it. Returns the status of the verified answer.
 
-    `attempt` is the address of the local search that fits the problem. Stream 0 of the seed sets out from q itself, any
-    other from a posture that it draws, so that several can share one problem.
+    `callees` has the address of the local search that fits the problem. Stream 0 of the seed sets out from q itself, any
+    other from a posture that it draws, so that several can share one problem. UNFINISHED says that the solve has to be begun
+    again, with the address of `next_start`.
     """
     problem, work = arrays.problem, arrays.work
     run = begin_solve(arrays, q, outcome, seed, most, seconds)
@@ -234,5 +256,6 @@ def solve(arrays, population, scratch, attempt, q, outcome, seed, stream, most, 
     if stream > 0:
         for k in range(work.x.size):
             work.x[k] = sample(problem.variables[k], run.state)
-    search(problem, population, scratch, attempt, run, work)
+    if not search(problem, population, scratch, callees, run, work):
+        return UNFINISHED
     return end_solve(problem, q, work.x, outcome, work)

@@ -58,6 +58,7 @@ ACTIVE = 32  # of the rows and of the limits, how many can hold a step
 ROW_GROUP, ROW_OTHER, ROW_GAP, ROW_A, ROW_B, ROW_N, ROW_DATA = 0, 1, 2, 3, 6, 9, 12
 # A point: the group it is fixed to, the one it keeps away from, where it is on the frame of the first, and if it still counts.
 POINT_GROUP, POINT_OTHER, POINT_PLACE, POINT_STAYS, POINT_DATA = 0, 1, 2, 5, 6
+OF_ROWS, OF_POINTS = 0, 1  # entries of Slide.count
 POINT_ROOM = GROUP_SOLIDS + SOLID_DATA  # numbers of a group that is a point
 SAME = 5e-3  # m; a point so near to the one that is nearest now is where that was
 AHEAD = 0.97  # cosine between the normals of a point and of the nearest one
@@ -69,7 +70,7 @@ class Slide(NamedTuple):
     """What a step along surfaces needs, and what it keeps for the next frame."""
 
     contacts: Array = floats(ROWS, ROW_DATA)  # the rows
-    count: Array = integers(2)  # of the rows, and of the points
+    count: Array = integers(2)  # OF_ROWS and OF_POINTS
     points: Array = floats(POINTS, POINT_DATA)
     left: Array = floats(1)  # the error that the last step could not take away
     stiff: Array = floats(1)  # by how much more than that error steps are damped
@@ -132,10 +133,10 @@ def from_point(data, world, group, place, other, enough):
 @jit
 def add_contact(slide, group, other, least, found):
     """One more row, if there is room."""
-    if slide.count[0] == ROWS:
+    if slide.count[OF_ROWS] == ROWS:
         return
-    contact = slide.contacts[slide.count[0]]
-    slide.count[0] += 1
+    contact = slide.contacts[slide.count[OF_ROWS]]
+    slide.count[OF_ROWS] += 1
     d, a, b, n = found
     contact[ROW_GROUP], contact[ROW_OTHER], contact[ROW_GAP] = group, other, d - least
     put(contact, ROW_A, a)
@@ -155,7 +156,7 @@ def keep_points(slide, data, world, pair, seen, n, limits):
     least, enough = limits
     pose = group_pose(data, world, group)
     is_new = True
-    for k in range(slide.count[1]):
+    for k in range(slide.count[OF_POINTS]):
         point = slide.points[k]
         if int(point[POINT_GROUP]) != group or int(point[POINT_OTHER]) != other:
             continue
@@ -169,9 +170,9 @@ def keep_points(slide, data, world, pair, seen, n, limits):
             point[POINT_STAYS] = 1.0
             if found[3][0] * n[0] + found[3][1] * n[1] + found[3][2] * n[2] > AHEAD:
                 add_contact(slide, group, other, least, found)
-    if is_new and slide.count[1] < POINTS:
-        point = slide.points[slide.count[1]]
-        slide.count[1] += 1
+    if is_new and slide.count[OF_POINTS] < POINTS:
+        point = slide.points[slide.count[OF_POINTS]]
+        slide.count[OF_POINTS] += 1
         point[POINT_GROUP], point[POINT_OTHER], point[POINT_STAYS] = group, other, 1.0
         put(point, POINT_PLACE, on_frame(pose, seen))
 
@@ -179,8 +180,8 @@ def keep_points(slide, data, world, pair, seen, n, limits):
 @jit
 def take_contacts(slide, terms, data, world, along):
     """The rows of a posture that was just measured: of all pairs that are close, and of points that were nearest before."""
-    slide.count[0] = 0
-    for k in range(slide.count[1]):
+    slide.count[OF_ROWS] = 0
+    for k in range(slide.count[OF_POINTS]):
         slide.points[k, POINT_STAYS] = 0.0
     for t in range(terms.size):
         if terms[t].loss != CONTACT:
@@ -201,21 +202,21 @@ def take_contacts(slide, terms, data, world, along):
                 first = min(max(from_point(data, world, group, place, other, d + way + 1.0)[0] - d, 0.0), way)
             keep_points(slide, data, world, (group, other), onward(a, -first, n), n, limits)
     kept = 0
-    for k in range(slide.count[1]):
+    for k in range(slide.count[OF_POINTS]):
         if slide.points[k, POINT_STAYS] != 0.0:
             for i in range(POINT_DATA):
                 slide.points[kept, i] = slide.points[k, i]
             kept += 1
-    slide.count[1] = kept
+    slide.count[OF_POINTS] = kept
 
 
 @jit
 def linearise_gaps(slide, data, problem, work):
     """The negative gradients of the gaps of all rows, with the axes of the posture in the workspace."""
     for k in range(slide.rows.shape[0]):
-        for c in range(slide.count[0]):
+        for c in range(slide.count[OF_ROWS]):
             slide.rows[k, c] = 0.0
-    for c in range(slide.count[0]):
+    for c in range(slide.count[OF_ROWS]):
         row = slide.contacts[c]
         contact = 0.0, three(row, ROW_A), three(row, ROW_B), three(row, ROW_N)
         pair = int(row[ROW_GROUP]), int(row[ROW_OTHER])
@@ -284,7 +285,7 @@ def along_constraint(slide, row, v):
 def most_violated(slide, variables, x, count, step):
     """The constraint that a step violates most; -1 for none."""
     worst, row = VIOLATED, -1
-    for c in range(slide.count[0]):
+    for c in range(slide.count[OF_ROWS]):
         excess = along_constraint(slide, c, step) - slide.contacts[c, ROW_GAP]
         if excess > worst and not is_active(slide, c, count):
             worst, row = excess, c

@@ -7,18 +7,24 @@ all stages so far. Whoever solves, one problem from Python or many in a loop, ca
 address, and so gets the same bits.
 """
 
+import numba
+from numba.core import types
+
 from memetik.kernels.compiler.clock import now
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.memetic.priorities import keep_start
-from memetik.kernels.memetic.record import memetic_arrays
+from memetik.kernels.memetic.record import Callees, memetic_arrays
 from memetik.kernels.memetic.refine import refine_vector
 from memetik.kernels.memetic.search import solve
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
-from memetik.kernels.problem.function_pointers import call_stage
+from memetik.kernels.problem.evaluate import measure, place, term_error
+from memetik.kernels.problem.function_pointers import PROBLEM, SOLVE, VECTOR, WORKSPACE, call_stage
 from memetik.kernels.problem.guides import FAINT
+from memetik.kernels.problem.least_squares import bounded_step, linear_model
 from memetik.kernels.problem.record import Problem, SolveArrays
-from memetik.kernels.problem.solve import judge
-from memetik.kernels.problem.verify import CLOSEST, REACHED
+from memetik.kernels.problem.solve import begin_solve, judge
+from memetik.kernels.problem.verify import CLOSEST, REACHED, verify
+from memetik.kernels.terms.records import TERM
 
 YIELDING = 0.1  # what is left of the pull of an objective that is satisfied with room to spare
 
@@ -30,16 +36,15 @@ def copy(source, to):
         to[k] = source[k]
 
 
-@jit
+@jit_part
 def search_stage(table, q, outcome, seed, most, seconds):
     """The first stage, for every problem but a single pose, which has pose_search.py."""
     arrays = memetic_arrays(table)
-    return solve(
-        arrays.solve, arrays.population, arrays.scratch, arrays.attempt, q, outcome, seed, 0, most, seconds
-    )  # fmt: skip
+    callees = Callees(arrays.attempt, arrays.addresses[0].next_start)
+    return solve(arrays.solve, arrays.population, arrays.scratch, callees, q, outcome, seed, 0, most, seconds)
 
 
-@jit
+@jit_part
 def refine_stage(table, q, outcome, seed, most, seconds):
     """The second stage: bring the best posture to a true minimum."""
     terms = memetic_arrays(table).solve.problem.terms
@@ -50,7 +55,7 @@ def refine_stage(table, q, outcome, seed, most, seconds):
     return refine_vector(table, q, outcome, softness, most, seconds)
 
 
-@jit
+@jit_part
 def relax_stage(table, q, outcome, seed, most, seconds):
     """The third stage: let objectives that are satisfied with room to spare pull less, if that satisfies the others.
 
@@ -77,9 +82,8 @@ def relax_stage(table, q, outcome, seed, most, seconds):
         problem.blocks, problem.order, problem.balls, problem.mounts,
     )  # fmt: skip
     own = SolveArrays(relaxed, arrays.solve.work, relax.data, arrays.solve.clock, arrays.solve.state)
-    solve(
-        own, arrays.population, arrays.scratch, arrays.attempt_softly, relax.q, outcome, seed, 0, left, seconds
-    )  # fmt: skip
+    callees = Callees(arrays.attempt_softly, arrays.addresses[0].next_start)
+    solve(own, arrays.population, arrays.scratch, callees, relax.q, outcome, seed, 0, left, seconds)
     copy(relax.data, problem.data)  # what follows the start is about the start of the whole solve
     outcome[EVALUATIONS] += relax.outcome[EVALUATIONS]
     outcome[ATTEMPTS] += relax.outcome[ATTEMPTS]
@@ -113,3 +117,17 @@ def run_stages(stages, table, q, outcome, status, seed, shares, seconds, clock):
         # Also if the search ran out of time: of its time a share was kept for this.
         status = call_stage(stages.priorities, table, q, outcome, seed, shares.most, left_of(seconds, begin, clock))
     return status
+
+
+# The largest parts of the search and of its local search, with the types of their arguments, for two processes to share
+# (compiler/second_compiler.py); before them what several contain.
+_MATRIX, _TERM = types.float64[:, ::1], numba.from_dtype(TERM)
+SEARCH_PARTS = (
+    (place, (PROBLEM.types[0], PROBLEM.types[1], VECTOR, _MATRIX, _MATRIX)),
+    (term_error, (_TERM, VECTOR, VECTOR, VECTOR)),
+    (begin_solve, (SOLVE, VECTOR, VECTOR, types.int64, types.int64, types.float64)),
+    (verify, (PROBLEM, VECTOR, VECTOR, WORKSPACE)),
+    (measure, (_TERM[::1], VECTOR, _MATRIX, VECTOR, types.float64, VECTOR)),
+    (linear_model, (PROBLEM, VECTOR, types.float64, WORKSPACE)),
+    (bounded_step, (PROBLEM, VECTOR, types.float64, types.float64, WORKSPACE)),
+)

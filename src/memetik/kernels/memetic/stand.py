@@ -33,6 +33,8 @@ SETTLED = 1e-6  # rad or m; a shorter step ends a frame
 SHORTER, HALF, LEAST_SHARE = 0.8, 0.5, 0.1  # steps that do not become so much shorter are halved, down to this share
 DEEP = 1e-4  # m; a foot that is deeper in the surface is raised, and lowered again if that was too much, ...
 RAISES = 8  # ... so often at most
+FROM_BASE, IN_WORLD = 0, 1  # of StandingLeg.foot: seen from its base, and in the world
+JOINTS, OF_CLIP = 0, 1  # of StandingLeg.last: the joints as they were placed, and those of the clip
 
 
 class StandingLeg(NamedTuple):
@@ -43,14 +45,14 @@ class StandingLeg(NamedTuple):
     goals: Array = floats("frames", 4, 4)  # the foot
     clip: Array = floats("frames", "dof")  # the joints of the leg
     follows: Array = flags("frames")  # 1 if the foot stands in the frame before, too, which is the row before
-    last: Array = floats(2, "dof")  # the frame before the first row, if that follows: the joints, and those of the clip
+    last: Array = floats(2, "dof")  # the frame before the first row, if that follows: JOINTS, OF_CLIP
     q: Array = floats("frames", "dof")
     missed: Array = floats("frames")  # how far the foot is from its goal, raised where it had to be [m]
     deep: Array = floats("frames")  # how deep its deepest point is in the surface [m]
     points: Array = floats("points", 3)  # of the sole [m]
     spots: Array = floats("points", 7)  # scratch (SPOT_NUMBERS)
     target: Array = floats(4, 4)  # of the foot, seen from its base; its last row is that of a transform
-    foot: Array = floats(2, 4, 4)  # the foot as it is: seen from its base, and in the world
+    foot: Array = floats(2, 4, 4)  # the foot as it is: FROM_BASE, IN_WORLD
 
 
 @jit_part
@@ -68,9 +70,9 @@ def write_target(leg, frame, raised, data):
 
 @jit_part
 def place_foot(leg, frame, work):
-    """The foot in the world, into leg.foot[1], at the posture that was just measured."""
-    m, pose, foot = leg.bases[frame], leg.foot[0], leg.foot[1]
-    write_matrix(load(work.world, 0, 0), leg.foot, 0)
+    """The foot in the world, into leg.foot[IN_WORLD], at the posture that was just measured."""
+    m, pose, foot = leg.bases[frame], leg.foot[FROM_BASE], leg.foot[IN_WORLD]
+    write_matrix(load(work.world, 0, 0), leg.foot, FROM_BASE)
     for i in range(3):
         for j in range(4):
             foot[i, j] = m[i, 0] * pose[0, j] + m[i, 1] * pose[1, j] + m[i, 2] * pose[2, j]
@@ -123,8 +125,8 @@ def stand_leg(table, leg, numbers, above, start, outcome):
         if leg.follows[frame] and frame > 0:
             lead_on(problem, leg.q[frame - 1], leg.clip[frame - 1], leg.clip[frame], best)
         elif leg.follows[frame]:
-            lead_on(problem, leg.last[0], leg.last[1], leg.clip[frame], best)
-        raised, goal, foot = 0.0, leg.goals[frame], leg.foot[1]
+            lead_on(problem, leg.last[JOINTS], leg.last[OF_CLIP], leg.clip[frame], best)
+        raised, goal, foot = 0.0, leg.goals[frame], leg.foot[IN_WORLD]
         for _ in range(RAISES):
             write_target(leg, frame, raised, problem.data)
             settle_near(problem, run, work)

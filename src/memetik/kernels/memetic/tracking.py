@@ -18,10 +18,7 @@ from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.random import seed_stream, uniform
 from memetik.kernels.compiler.record import Array, floats, integers
 from memetik.kernels.memetic.all_solutions import largest_change
-from memetik.kernels.memetic.descent import attempt as attempt_bare
-from memetik.kernels.memetic.priorities import settle_levels
-from memetik.kernels.memetic.record import memetic_arrays
-from memetik.kernels.memetic.refine import refine
+from memetik.kernels.memetic.record import call_refine, call_settle_levels, memetic_arrays
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, OUTCOME, deadline_after, spent
 from memetik.kernels.problem.function_pointers import call_attempt, call_stage
 from memetik.kernels.problem.guides import FAINT
@@ -55,7 +52,7 @@ def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, 
     """
     whole = memetic_arrays(table)
     arrays, only_guides, calm = whole.solve, whole.only_guides != 0, whole.only_calm
-    softness = 1.0 if only_guides else FAINT
+    softness, addresses = 1.0 if only_guides else FAINT, whole.addresses[0]
     problem, work, data, variables = arrays.problem, arrays.work, arrays.problem.data, arrays.problem.variables
     x, last, n = work.x, work.start, work.x.size
     begin_solve(arrays, q, outcome, seed, most, seconds)
@@ -91,7 +88,7 @@ def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, 
                     for k in range(n):
                         x[k] = last[k]
             if bare:
-                attempt_bare(problem, x, run, work)
+                call_attempt(addresses.attempt_bare, problem, x, run, work)
             elif not slides:
                 call_attempt(attempt, problem, x, run, work)
             judged = verify(problem, x, outcome, work)
@@ -99,14 +96,14 @@ def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, 
                 if not spent(run):
                     for k in range(n):
                         work.best[k] = x[k] if only_guides else last[k]
-                    refine(problem, softness, run, work)
+                    call_refine(addresses.refine, problem, softness, run, work)
                     for k in range(n):
                         x[k] = work.best[k]
                         last[k] = (
                             path.q[step - 1, variables[k].index] if step > 0 else q[variables[k].index]
                         )  # was scratch
                 if whole.has_levels:
-                    settle_levels(problem, whole.levels, x, last, run, work)
+                    call_settle_levels(addresses.settle_levels, problem, whole.levels, x, last, run, work)
                 judged = verify(problem, x, outcome, work)
             distance = largest_change(x, last, variables, problem.balls)
             way = SAVED * distance if bare else distance

@@ -18,4 +18,8 @@ SEARCH = types.void(PROBLEM, RUN, TABLE, WORKSPACE)
 # (table, q, outcome, seed, most, seconds): one stage of a solve (memetic/stages.py), the status of the answer in q
 STAGE = types.int64(TABLE, VECTOR, VECTOR, types.int64, types.int64, types.float64)
 
+# (problem, work), (problem, damping, work): the step of a whole body (blocks.py)
+GATHER_BLOCKS, STEP_BY_BLOCKS = types.void(PROBLEM, WORKSPACE), types.void(PROBLEM, types.float64, WORKSPACE)
+
+call_gather_blocks, call_step_by_blocks = caller(GATHER_BLOCKS), caller(STEP_BY_BLOCKS)
 call_attempt, call_search, call_stage = caller(ATTEMPT), caller(SEARCH), caller(STAGE)

@@ -4,6 +4,9 @@ With residuals r and their Jacobian J, and springs on single variables with grad
 after a step s is about
 
     |r + J s|^2 + 2 g·s + s^T D s        with half the gradient J^T r + g
+
+The step of several limbs at once (blocks.py) is called by address: most arms never need it, and it is a good part of what
+there is to compile.
 """
 
 import math
@@ -11,10 +14,10 @@ import math
 import numpy as np
 
 from memetik.kernels.body.balls import step_balls
-from memetik.kernels.compiler.jit import jit, jit_fast, jit_part
+from memetik.kernels.compiler.jit import jit, jit_fast, jit_glue, jit_part
 from memetik.kernels.math.linear import factorise, substitute
-from memetik.kernels.problem.blocks import gather_blocks, step_by_blocks
 from memetik.kernels.problem.evaluate import linearise
+from memetik.kernels.problem.function_pointers import call_gather_blocks, call_step_by_blocks
 from memetik.kernels.problem.limits import clamp
 
 LEAST_DAMPING = 1e-12  # leaves a system that can be solved
@@ -125,7 +128,7 @@ def step_by_variables(variables, damping, work):
     substitute(work.system, n, work.step)
 
 
-@jit
+@jit_glue
 def damped_step(problem, damping, work):
     """Write the solution of (J^T J + D + damping) s = -(J^T r + g) into work.step, through the smaller system."""
     if work.residual.size <= work.step.size:
@@ -134,21 +137,21 @@ def damped_step(problem, damping, work):
         step_by_variables(problem.variables, damping, work)
 
 
-@jit_part
+@jit_glue
 def prepare_step(problem, work):
     """What a step by limbs needs of a new Jacobian."""
     if problem.blocks.size > 1:
-        gather_blocks(problem, work)
+        call_gather_blocks(problem.blocks[0].gather, problem, work)
 
 
-@jit
+@jit_glue
 def step_by_limbs(problem, damping, work):
     """The same step limb by limb, where there are several: sooner, and off by rounding over the damping.
 
     That is no harm to a search that goes on until it is there, but a single step without damping would not be exact.
     """
     if problem.blocks.size > 1:
-        step_by_blocks(problem, damping, work)
+        call_step_by_blocks(problem.blocks[0].step, problem, damping, work)
     else:
         damped_step(problem, damping, work)
 

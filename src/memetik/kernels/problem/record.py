@@ -26,6 +26,8 @@ BLOCK = item(
     row_end=int,
     begin=int,  # the variables, as places in `order`
     end=int,
+    gather=int,  # addresses of the kernels for several blocks (blocks.py); only those of the first block count
+    step=int,
 )
 
 # The limits of one entry of the joint vector, whether it is a variable or not.

@@ -10,7 +10,7 @@ For a point y seen from the frame at p, d = (y - p) / |y - p|.
 import math
 
 from memetik.kernels.body.motion import twist
-from memetik.kernels.compiler.jit import jit
+from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import load, turn
 from memetik.kernels.terms.pose import add_three, put_three
 from memetik.kernels.terms.records import DIRECTION, TermKind, declare
@@ -63,14 +63,14 @@ def bend(ax, ay, az, dx, dy, dz, free):
     return x, y, z, f, (f * cosine - 1.0) / (sine * sine)
 
 
-@jit
+@jit_part
 def aim_residual(term, data, world, x, out):
     ax, ay, az, dx, dy, dz, _ = directions(term, data, world)
     ex, ey, ez, f, _ = bend(ax, ay, az, dx, dy, dz, data[term.numbers + AIM_FREE])
     put_three(out, term.row, f * ex, f * ey, f * ez)
 
 
-@jit
+@jit_part
 def aim_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jacobian):
     """de = f (d × da + dd × a) + f' (d·da + dd·a) (d × a)."""
     ax, ay, az, dx, dy, dz, distance = directions(term, data, world)

@@ -11,7 +11,7 @@ de = n n·dc; beside a corner de = dc.
 import math
 
 from memetik.kernels.body.motion import twist
-from memetik.kernels.compiler.jit import jit
+from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.terms.records import TermKind, declare
 
 # Target: number of corners, x and y of each. Data, for each of `count`: row of the frame at the centre of a mass, its share
@@ -60,7 +60,7 @@ def outside(term, data, x, y):
     return ex, ey, xx, xy, yy
 
 
-@jit
+@jit_part
 def balance_residual(term, data, world, x, out):
     cx, cy = center(term, data, world)
     ex, ey, _, _, _ = outside(term, data, cx, cy)
@@ -68,7 +68,7 @@ def balance_residual(term, data, world, x, out):
     out[term.row + 1] = ey
 
 
-@jit
+@jit_part
 def balance_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jacobian):
     cx, cy = center(term, data, world)
     _, _, xx, xy, yy = outside(term, data, cx, cy)

@@ -89,7 +89,7 @@ def address_at(data, at):
     return int(data[at]) * 2**32 + int(data[at + 1])
 
 
-@jit
+@jit_part
 def custom_residual(term, data, world, x, out):
     """Ask the compiled function; where there is none, or it raised an exception, ask Python, which can tell."""
     compiled = address_at(data, term.numbers + CUSTOM_COMPILED)

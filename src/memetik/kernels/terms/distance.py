@@ -177,7 +177,7 @@ def nearest(data, world, first, second, enough):
     return d, moved(frame, a), moved(frame, b), turn(frame, n[0], n[1], n[2])
 
 
-@jit
+@jit_part
 def distance_residual(term, data, world, x, out):
     enough = data[term.numbers + DISTANCE_MARGIN] + data[term.numbers + DISTANCE_CLEARANCE]
     last = term.row + term.rows - 1
@@ -240,7 +240,7 @@ def near_lists(term, data, world, slack, k):
     return lists, k
 
 
-@jit
+@jit_part
 def distance_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jacobian):
     enough = data[term.numbers + DISTANCE_MARGIN] + data[term.numbers + DISTANCE_CLEARANCE]
     last = term.row + term.rows - 1

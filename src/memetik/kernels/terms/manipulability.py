@@ -20,7 +20,7 @@ import math
 
 from memetik.kernels.body.motion import twist
 from memetik.kernels.body.records import SCREW, SLIDE
-from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.compiler.jit import jit_part
 from memetik.kernels.math.pose import axis, load
 from memetik.kernels.terms.records import TermKind, declare
 
@@ -122,14 +122,14 @@ def schur(a, d, b):
     return inverse_d, inverse_s, max(det_d, 0.0) * max(det_s, 0.0)
 
 
-@jit
+@jit_part
 def manipulability_residual(term, data, world, x, out):
     a, d, b = gram(term, data, world)
     det = schur(a, d, b)[2]
     out[term.row] = max(0.0, 1.0 - math.sqrt(det) / data[term.target])
 
 
-@jit
+@jit_part
 def manipulability_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jacobian):
     a, d, b = gram(term, data, world)
     inverse_d, inverse_s, det = schur(a, d, b)

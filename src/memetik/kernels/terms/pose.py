@@ -84,7 +84,7 @@ def add_along(i, p, n, pull, row, nodes, poses, axes, jacobian):
         i = nodes[i].parent
 
 
-@jit
+@jit_part
 def position_residual(term, data, world, x, out):
     t = target_pose(term, data, world)
     ex, ey, ez = turn_back(t, world[term.frame, 4] - t[4], world[term.frame, 5] - t[5], world[term.frame, 6] - t[6])
@@ -92,7 +92,7 @@ def position_residual(term, data, world, x, out):
     put_three(out, term.row, data[m] * ex, data[m + 1] * ey, data[m + 2] * ez)
 
 
-@jit
+@jit_part
 def orientation_residual(term, data, world, x, out):
     ex, ey, ez = rotation_vector(target_pose(term, data, world), load(world, term.frame, 0))
     m = term.numbers + MASK
@@ -110,7 +110,7 @@ def axes_of(pose):
     )
 
 
-@jit
+@jit_part
 def position_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jacobian):
     """Add to `jacobian` (variables, residuals); the frame and the target each hang on a node."""
     tx, ty, tz = axes_of(target_pose(term, data, world))
@@ -147,7 +147,7 @@ def left_inverse(t, r):
     )
 
 
-@jit
+@jit_part
 def orientation_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jacobian):
     t = target_pose(term, data, world)
     tx, ty, tz = axes_of(t)

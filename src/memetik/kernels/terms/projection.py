@@ -99,14 +99,14 @@ def free_angle(term, data, goal):
     return math.pi if goal == NOTHING or (goal in (HIT, GIVEN) and free > 0.0) else free
 
 
-@jit
+@jit_part
 def projection_residual(term, data, world, x, out):
     goal, (ex, ey, ez), _, _ = project(term, data, world)
     put_three(out, term.row, ex, ey, ez)
     out[term.row + 3] = data[term.numbers + PROJECTION_MISS] if goal in (SLIDES, STAYS) else 0.0
 
 
-@jit
+@jit_part
 def projection_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jacobian):
     goal, (ex, ey, ez), (nx, ny, nz), (vx, vy, vz) = project(term, data, world)
     px, py, pz = world[term.frame, 4], world[term.frame, 5], world[term.frame, 6]
@@ -129,14 +129,14 @@ def projection_jacobian(term, data, world, x, nodes, frames, poses, axes, scale,
         i = nodes[i].parent
 
 
-@jit
+@jit_part
 def projection_turn_residual(term, data, world, x, out):
     goal, _, (nx, ny, nz), (vx, vy, vz) = project(term, data, world)
     ex, ey, ez, f, _ = bend(vx, vy, vz, -nx, -ny, -nz, free_angle(term, data, goal))
     put_three(out, term.row, f * ex, f * ey, f * ez)
 
 
-@jit
+@jit_part
 def projection_turn_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jacobian):
     """de = f (d × dV) + f' (d·dV) (d × V), as for an axis that is aimed along d (aim.py)."""
     goal, _, (nx, ny, nz), (vx, vy, vz) = project(term, data, world)

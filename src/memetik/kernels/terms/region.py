@@ -60,13 +60,13 @@ def from_point(term, data, world):
     return x, y, z, d, nx / d, ny / d, nz / d
 
 
-@jit
+@jit_part
 def range_residual(term, data, world, x, out):
     _, _, _, d, _, _, _ = from_point(term, data, world)
     out[term.row] = max(0.0, data[term.target + RANGE_LEAST] - d, d - data[term.target + RANGE_MOST])
 
 
-@jit
+@jit_part
 def range_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jacobian):
     yx, yy, yz, d, nx, ny, nz = from_point(term, data, world)
     if d < data[term.target + RANGE_LEAST]:
@@ -114,13 +114,13 @@ def toward(direction, size):
     return math.copysign(size, direction)
 
 
-@jit
+@jit_part
 def plane_residual(term, data, world, x, out):
     height = lowest(term, data, world)[0]
     out[term.row] = height if data[term.numbers + PLANE_ABOVE] == 0.0 else max(0.0, -height)
 
 
-@jit
+@jit_part
 def plane_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jacobian):
     height, point, normal = lowest(term, data, world)
     if data[term.numbers + PLANE_ABOVE] != 0.0:

@@ -10,7 +10,7 @@ w_i x v_j for an i before j or j itself, and w_j x v_i for an i after it (w is t
 
 from memetik.kernels.body.motion import twist
 from memetik.kernels.body.records import SCREW, SLIDE
-from memetik.kernels.compiler.jit import jit
+from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import axis, load
 from memetik.kernels.terms.manipulability import MOTION_KIND, MOTION_PITCH, MOTION_RATIO, MOTION_ROW
 from memetik.kernels.terms.records import TermKind, declare
@@ -44,7 +44,7 @@ def torque_share(term, data, world, at):
     return total * data[at + EFFORT_INVERSE]
 
 
-@jit
+@jit_part
 def torque_residual(term, data, world, x, out):
     share = data[term.target + SHARE]
     for row in range(term.rows):
@@ -52,7 +52,7 @@ def torque_residual(term, data, world, x, out):
         out[term.row + row] = load_share - min(max(load_share, -share), share)
 
 
-@jit
+@jit_part
 def torque_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jacobian):
     gx, gy, gz = data[term.target], data[term.target + 1], data[term.target + 2]
     for row in range(term.rows):

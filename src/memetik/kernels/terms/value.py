@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from memetik.kernels.compiler.jit import jit, jit_allocating
+from memetik.kernels.compiler.jit import jit, jit_allocating, jit_part
 from memetik.kernels.terms.callback import call_guarded
 from memetik.kernels.terms.custom import address_at
 from memetik.kernels.terms.records import TermKind, declare
@@ -31,7 +31,7 @@ def rank(value):
     return value if value >= 1.0 else 1.0 / (2.0 - value)
 
 
-@jit
+@jit_part
 def value_residual(term, data, world, x, out):
     """Ask the compiled function; where it raises an exception it is not defined."""
     if call_guarded(address_at(data, term.numbers + VALUE_COMPILED), term, data, world, x, out):
