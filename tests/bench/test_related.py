@@ -2,11 +2,15 @@
 
 import json
 
+import numpy as np
+
+import memetik as mk
 from memetik.bench.thesis import related
 
 
 def test_every_case_is_there_and_has_what_was_published():
-    rows = {(case.of, case.label, name): said for case in related.cases() for name, (_, said) in case.methods.items()}
+    cases = list(related.cases())
+    rows = {(case.of, case.label, name): said for case in cases for name, (_, said) in case.methods.items()}
     assert rows["Table 5.3", "ur5", "hgsa"] == "4.12 ms (51.20 %)" and rows["Table 5.3", "ur5", "bioik"].startswith(
         "0.50"
     )
@@ -14,6 +18,17 @@ def test_every_case_is_there_and_has_what_was_published():
     assert sum(of == "Table 5.3" for of, _, _ in rows) == 15 and sum(of == "Fig. 5.7" for of, _, _ in rows) == 24
     assert {name for of, _, name in rows if of == "Fig. 3.2"} == {"transpose", "dls", "svd_dls"}
     assert {name for of, _, name in rows if of == "Fig. 3.4"} == {"de", "de, memetic"}
+    counted = [case for case in cases if "evaluations" in case.of]
+    assert len(counted) == 2 * (3 + 1) and all(np.isinf(case.task.seconds) for case in counted)
+    assert {case.evaluations for case in counted} == {21_000, 84_000, 43_000, 172_000}
+
+
+def test_what_is_undone_of_the_published_variant_reaches_the_solver():
+    case = next(case for case in related.cases(quick=True) if "evaluations" in case.of)
+    problem = mk.Problem(case.body, case.wanted)
+    solvers = [make(problem) for make, _ in case.methods.values()]
+    assert [(solver.patience, solver.steps == 300) for solver in solvers] == [(0, 0), (4, 0), (0, 1), (4, 1)]
+    assert not any(solver.strides or solver.whole_turns for solver in solvers)
 
 
 def test_it_measures_and_saves(tmp_path):

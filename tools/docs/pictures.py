@@ -540,8 +540,10 @@ def benchmark_summary() -> Any:
     means, solved, names = zip(*bars, strict=True)
     figure, axes = plt.subplots(figsize=(7.6, 3.6))
     places = np.arange(len(names))[::-1]
-    axes.barh(places, means, color=[BLUE if name == "memetik" else GREY for name in names])
+    axes.barh(places, means, color=[BLUE if name.startswith("memetik") else GREY for name in names])
     for place, mean, share in zip(places, means, solved, strict=True):
         axes.text(mean * 1.1, place, f"{mean:,.0f} µs, {share:g} % solved", va="center", fontsize=9)
-    axes.set(xscale="log", xlim=(5, 2e6), yticks=places, yticklabels=names, xlabel="mean time of a pose [µs]")
+    axes.set(
+        xscale="log", xlim=(5, 40.0 * max(means)), yticks=places, yticklabels=names, xlabel="mean time of a pose [µs]"
+    )
     return figure

@@ -13,8 +13,11 @@ from memetik.bench.contest import race
 from memetik.bench.harness import Report, Row, bars, column, distinct, fewer_than_published, select, subplots
 from memetik.bench.judge import right
 from memetik.bench.queries import ask, draw_many
-from memetik.bench.thesis.valkyrie import BUDGET, SETUPS, TASK, Setup, body_of, objectives_of
+from memetik.bench.thesis.valkyrie import SETUPS, TASK, Setup, body_of, objectives_of
 
+BUDGET = mk.Budget(
+    evaluations=10_000_000, seconds=TASK.seconds
+)  # time ends a solve: differences for a gradient are evaluations, too
 TURN = 20  # queries that one loss solves in a row before the other gets the same ones
 LABELS = {"rmse": "root mean square", "mean": "mean"}
 DEFAULT, AS_PUBLISHED = "default", "as published"
