@@ -1,7 +1,7 @@
 """Do the answers stay the same? A file of answers, made before a change and compared after it:
 
-    python tests/stress/answers.py write answers.npz [--problems 13000]
-    python tests/stress/answers.py compare answers.npz
+    python -m tests.stress.answers write answers.npz [--problems 13000]
+    python -m tests.stress.answers compare answers.npz
 
 Every bundled body, every method, one objective and several, targets within reach and out of it, guides, a locked joint, single
 solves and batches. Budgets are evaluations, so the same code gives the same file on the same machine. A comparison passes if

@@ -1,6 +1,6 @@
 """Random motions of bodies among obstacles: what `check_motion` says, against dense samples by MuJoCo.
 
-    python tests/stress/between.py 1000
+    python -m tests.stress.between 1000
 
 For each body, as many motions of three lengths as asked for. A motion that is called free must have no contact in the postures
 along it, and the distance that is proved must not exceed the least one found there. Prints what was found and processor times.

@@ -1,6 +1,6 @@
 """Does a Displacement ever make a path rougher? The arm of the PR2 on circles, with and without one (6.3 of the thesis):
 
-    python tests/stress/circles.py [--method memetic] [--method bioik] [--circles 6] [--seeds 4]
+    python -m tests.stress.circles [--method memetic] [--method bioik] [--circles 6] [--seeds 4]
 
 Circles of 5, 10, 20 and 30 cm in planes of constant x at random places, some of which leave the workspace, in 100 and 200 steps.
 Every weight is compared with the same path without the Displacement, by the largest change of a joint from step to step.

@@ -1,6 +1,6 @@
 """Does memetik tell the truth? Random problems, every answer checked by plain matrices that share nothing with it:
 
-    python tests/stress/honesty.py COUNT [--method M] [--seed S] [--processes P] [--block B]
+    python -m tests.stress.honesty COUNT [--method M] [--seed S] [--processes P] [--block B]
 
 Bodies bundled and generated, of all kinds of joints; one to four objectives of every class; targets within reach and
 out of it; starts out of limits; locked and mimic joints; narrowed limits; small budgets. Checked of each answer: limits

@@ -1,6 +1,6 @@
 """Does memetik refuse what makes no sense? Random calls of all public names with arguments nobody should give:
 
-    python tests/stress/hostile.py COUNT [--seed S] [--call K]
+    python -m tests.stress.hostile COUNT [--seed S] [--call K]
 
 Functions, constructors, methods, properties and setters are found by inspection of what memetik, its geometry and its
 readers export, so a new name takes part by itself. Some arguments of a call are sound (sound.py), the others hostile: other

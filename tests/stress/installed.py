@@ -1,10 +1,11 @@
 """Does a wheel with compiled kernels keep its word? Install it into a fresh environment and solve there, with empty folders:
 
-    python tests/stress/installed.py [WHEEL]          # builds one first, unless given
+    python -m tests.stress.installed [WHEEL]          # builds one first, unless given
 
 Every process begins with an empty home and an empty cache. Nothing of memetik may be compiled: in the README's example, by Bio
-IK, and in all that `memetik warm --all` does. With damaged, foreign and missing files, and where nothing can be written, it still
-solves. Wall and processor times are printed; the first run after an installation also reads every file from disk.
+IK, and in all that `memetik warm --all` does, but for what is copied into functions of users, which no wheel can have. With
+damaged, foreign and missing files, and where nothing can be written, it still solves. Wall and processor times are printed;
+the first run after an installation also reads every file from disk.
 """
 
 from __future__ import annotations
@@ -66,6 +67,12 @@ solution = mk.solve(warm.guided()[0])
 """
 
 
+COPIED = {  # into functions of users, and a function in their place
+    "memetik.kernels.math.pose.load", "memetik.kernels.terms.custom.frame_view", "memetik.kernels.terms.custom.joint_value",
+    "memetik.kernels.terms.value.rank", "memetik.warm._square",
+}  # fmt: skip
+
+
 class Installed:
     """A fresh environment with the wheel."""
 
@@ -116,7 +123,7 @@ def main() -> None:
             assert answers[method]["success"] and answers[method]["compiled"] == [], answers[method]
         found, took = place.run(LISTEN + ALL + SAY)
         print(f"everything {took}; compiled: {found['compiled']}", flush=True)
-        assert found["compiled"] == []
+        assert set(found["compiled"]) <= COPIED
         file = Path(work, "file")
         file.touch()
         nowhere = dict.fromkeys(("HOME", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME"), f"{file}/below")

@@ -1,7 +1,7 @@
 """Do followers and servos keep every limit, whatever they are asked to do? Random goals and streams of targets on six
 bodies:
 
-    python tests/stress/servo.py [--targets 10000] [--streams 1000] [--seed 0]
+    python -m tests.stress.servo [--targets 10000] [--streams 1000] [--seed 0]
 
 On the vectors that are returned, at 1 kHz: position, velocity and acceleration (and jerk, where there is a limit)
 within limits, up to what rounding of positions does to them; no follower passes a goal at which it could stop; every

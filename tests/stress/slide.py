@@ -1,6 +1,6 @@
 """Does a track that runs along surfaces chatter? A Panda's hand that is led through obstacles which it must not touch:
 
-    python tests/stress/slide.py [--case box] [--steps 1000] [--finer 10]
+    python -m tests.stress.slide [--case box] [--steps 1000] [--finer 10]
 
 A turn is a frame in which the joint that is fastest then moves the other way than in the frame before. Paths turn round
 themselves, and where a target is lost or found again the closest posture may go another way at once. So each path is also

@@ -1,6 +1,6 @@
 """How near does `memetic` come to targets inside a wall, where distances come first (Fig. 5.17 of the thesis)?
 
-    python tests/stress/wall.py [--targets 1000] [--first 0] [--evaluations 20000] [--starts 24]
+    python -m tests.stress.wall [--targets 1000] [--first 0] [--evaluations 20000] [--starts 24]
 
 The scene is that of `memetik bench obstacles`. The answers are compared with the least that another method finds, which shares no
 code with the library: forward kinematics from the URDF in NumPy, and Levenberg-Marquardt with a penalty on collisions that grows
