@@ -132,13 +132,13 @@ def answer_of(method: Solver, problem: Problem, start: ArrayLike | None, budget:
     )
 
 
-_FLAGSHIP = Memetic()
-_ZERO = 0
+_solve_by_flagship = Memetic().solve
+_MEMETIC, _ZERO = "memetic", 0  # Python has one object for each of them
 
 
 def _second_look(problem: Problem, start: Array, evaluations: int) -> Solution:
     """Solve a part of a problem anew, for an explanation."""
-    return _FLAGSHIP.solve(problem, start, Budget(evaluations=evaluations))
+    return _solve_by_flagship(problem, start, Budget(evaluations=evaluations))
 
 
 Solution.second_look = staticmethod(_second_look)
@@ -148,7 +148,7 @@ def solve(
     problem: Problem,
     start: ArrayLike | None = None,
     *,
-    method: str | Solver = "memetic",
+    method: str | Solver = _MEMETIC,
     budget: Budget = DEFAULT,
     seed: int = 0,
     prefer: bool | Objective | Iterable[Objective] = False,
@@ -161,13 +161,12 @@ def solve(
     to; this lets it choose between distinct ones, such as an elbow that is up or down.
     The same call gives the same answer, unless the budget's seconds ended it, which the solution says.
     """
-    if budget is not DEFAULT and budget.__class__ is not Budget:
-        checked_budget(budget)
+    if method is _MEMETIC and seed is _ZERO and prefer is False and budget.__class__ is Budget:  # as most calls are
+        return _solve_by_flagship(problem, start, budget)
+    checked_budget(budget, generations=True)
     if prefer is not False:
         from memetik.solvers.prefer import preferred  # which asks for solutions by this file
 
-        return preferred(problem, start, method, checked_budget(budget, generations=True), seed, prefer)
-    if seed is _ZERO and type(method) is str and method == "memetic":  # other seeds are checked where a solver is made
-        return _FLAGSHIP.solve(problem, start, budget)
+        return preferred(problem, start, method, budget, seed, prefer)
     require_problem(problem, "solve")
     return answer_of(chosen(method, seed, "solve"), problem, start, budget)
