@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import memetik as mk
+from memetik.bench.coal_judge import coal_shape
 from memetik.bench.thesis import lifting
 from memetik.bench.thesis.clearance import distance_from, surface_points
 
@@ -66,11 +67,6 @@ def coal_distance(body, q, a, b):
             )
             least = min(least, coal.distance(first, here, second, there, coal.DistanceRequest(), coal.DistanceResult()))
     return least
-
-
-def coal_shape(shape):
-    make = {"box": coal.Box, "sphere": coal.Sphere, "cylinder": coal.Cylinder, "capsule": coal.Capsule}[shape.kind]
-    return make(*shape.size)
 
 
 @pytest.mark.parametrize(

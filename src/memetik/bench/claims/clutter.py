@@ -15,6 +15,7 @@ import numpy as np
 
 import memetik as mk
 from memetik.batch import require_cuda
+from memetik.bench.coal_judge import Coal, shaped
 from memetik.bench.contest import Tally, race
 from memetik.bench.harness import BLOCK, Report, Row, percent, solved, spread
 from memetik.bench.judge import Judge, right, within
@@ -83,11 +84,6 @@ def scene(body: mk.Body, count: int = OBSTACLES, seed: int = 0) -> list[mk.Shape
         if touches(mk.Problem(body, mk.Distance(links, [shape])), body.home) == 0.0:
             found.append(shape)
     return found
-
-
-def shaped(body: mk.Body) -> list[str]:
-    """The links that have shapes."""
-    return [link.name for link in body.links.values() if link.shapes]
 
 
 def touches(problem: mk.Problem, q: Array) -> float:
@@ -224,62 +220,6 @@ def _carried(body: mk.Body) -> list[Any]:
         seen = np.linalg.inv(poses[carrier]) @ poses[link.name]
         found += [Carried(joint, link.name, seen @ shape.link_from_shape, shape) for shape in link.shapes]
     return found
-
-
-class Coal:
-    """The exact distances of coal between the same shapes, for pairs whose balls meet."""
-
-    def __init__(self, body: mk.Body, obstacles: Sequence[mk.Shape], pairs: Sequence[tuple[str, str]]) -> None:
-        try:
-            import coal
-
-            from memetik.bench.peers.pink_barriers import coal_shape
-        except ImportError as missing:
-            raise MissingExtraError("coal", "the judge of collisions", "peers") from missing
-        self.coal, self.body = coal, body
-        self.solids: list[tuple[str | None, mk.Shape]] = [
-            (link, shape) for link in shaped(body) for shape in body.links[link].shapes
-        ]
-        self.solids += [(None, shape) for shape in obstacles]
-        self.shapes = [coal_shape(shape) for _, shape in self.solids]
-        self.radii = np.array([_radius(shape) for _, shape in self.solids])
-        met, base = {frozenset(pair) for pair in pairs}, body.root
-        self.pairs = np.array([
-            (i, j)
-            for i, (one, _) in enumerate(self.solids)
-            for j, (two, _) in enumerate(self.solids[:i])
-            if (one is None and two not in (None, base)) or (one is not None and frozenset((one, two)) in met)
-        ])  # fmt: skip
-
-    def depth(self, q: Array) -> float:
-        """How deep the deepest pair is [m], negative for how far apart; pairs whose balls do not meet are 1 cm apart or more."""
-        poses = self.body.forward(q)
-        places = [
-            shape.link_from_shape if link is None else poses[link] @ shape.link_from_shape
-            for link, shape in self.solids
-        ]
-        centers = np.array([place[:3, 3] for place in places])
-        i, j = self.pairs.T
-        near = np.linalg.norm(centers[i] - centers[j], axis=1) < self.radii[i] + self.radii[j] + 0.01
-        deepest = -0.01
-        for a, b in self.pairs[near]:
-            request, result = self.coal.DistanceRequest(), self.coal.DistanceResult()
-            one, two = (self.coal.Transform3s(places[k][:3, :3], places[k][:3, 3]) for k in (a, b))
-            apart = self.coal.distance(self.shapes[a], one, self.shapes[b], two, request, result)
-            deepest = max(deepest, -float(apart))
-        return deepest
-
-
-def _radius(shape: mk.Shape) -> float:
-    match shape.kind:
-        case "box":
-            return 0.5 * float(np.linalg.norm(shape.size))
-        case "sphere":
-            return shape.size[0]
-        case "capsule":
-            return shape.size[0] + 0.5 * shape.size[1]
-        case _:
-            return float(np.hypot(shape.size[0], 0.5 * shape.size[1]))
 
 
 # ---- The humanoid --------------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import coal
 import numpy as np
 import pink
 import pinocchio as pin
@@ -14,6 +13,7 @@ from pink.limits import ConfigurationLimit
 from pink.tasks import FrameTask
 
 import memetik as mk
+from memetik.bench.coal_judge import coal_shape
 from memetik.bench.peers.chain import TIP, SerialChain
 from memetik.bench.peers.pink import SOLVER
 from memetik.bench.peers.restarts import Stepped, norms
@@ -30,20 +30,6 @@ class Carried(NamedTuple):
     link: str
     joint_from_shape: Array  # 4x4
     shape: mk.Shape
-
-
-def coal_shape(shape: mk.Shape) -> coal.CollisionGeometry:
-    """The same solid for coal."""
-    match shape.kind:
-        case "sphere":
-            return coal.Sphere(shape.size[0])
-        case "capsule":
-            return coal.Capsule(*shape.size)
-        case "cylinder":
-            return coal.Cylinder(*shape.size)
-        case "box":
-            return coal.Box(*shape.size)
-    raise ValueError(f"no {shape.kind} is known here.")
 
 
 class Adapter(Stepped):
