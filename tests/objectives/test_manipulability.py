@@ -60,6 +60,16 @@ def test_coupled_and_locked_joints_count_as_they_move(arm):
 
 
 @pytest.mark.quick
+def test_too_few_joints_for_all_axes(arm):
+    """Five joints cannot move a frame in six directions: nothing is left to rounding."""
+    lock = dict.fromkeys(arm.joint_names[:2], 0.5)
+    wish = mk.Manipulability("tool0", 1e-4)
+    problem = mk.Problem(arm, [wish, mk.Position("tool0", (0.4, 0.2, 0.6))], lock=lock)
+    rng = np.random.default_rng(6)
+    assert {mk.Solution.of(problem, arm.sample(rng)).errors[wish] for _ in range(50)} == {1.0}
+
+
+@pytest.mark.quick
 def test_what_is_wrong_is_said(arm):
     with pytest.raises(ProblemError, match="least is 0"):
         mk.Manipulability("tool0", 0)

@@ -513,9 +513,8 @@ def manipulability(setting: Setting, rng) -> Wish:
             J[:, :3, column] = change[:, :3, 3]
             J[:, 3:, column] = np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=1)
         J = J[:, {"all": slice(0, 6), "position": slice(0, 3), "rotation": slice(3, 6)}[axes]]
-        w = np.sqrt(np.maximum(np.linalg.det(J @ J.transpose(0, 2, 1)), 0.0))
-        if J.shape[2] >= J.shape[1]:
-            w = np.linalg.svd(J, compute_uv=False).prod(axis=1)
+        enough = J.shape[2] >= J.shape[1]  # columns, else w is zero
+        w = np.linalg.svd(J, compute_uv=False).prod(axis=1) if enough else np.zeros(len(J))
         slack = 1e-6 * np.prod(1.0 + np.linalg.norm(J, axis=2), axis=1) / least  # a root of a difference of products
         return whole(np.maximum(0.0, 1.0 - w / least), tolerance, slack)
 

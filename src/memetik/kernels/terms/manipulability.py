@@ -13,7 +13,8 @@ M is kept in blocks of 3 x 3, A for velocities, D for angular velocities and B f
 
     det M = det D det S        S = A - B D^-1 B^T
 
-D is singular only where M is. Where the rotation does not count, D is the identity and B zero; likewise for the position.
+D is singular only where M is. Where the rotation does not count, D is the identity and B zero; likewise for the position. With
+fewer columns than axes that count, w is zero, and what det M has is rounding.
 """
 
 import math
@@ -63,15 +64,16 @@ def column(term, data, world, item):
 
 @jit_part
 def gram(term, data, world):
-    """A and D, each as xx, xy, xz, yy, yz, zz, and B by rows."""
+    """A and D, each as xx, xy, xz, yy, yz, zz, B by rows, and whether there are enough columns for all axes that count."""
     end = term.numbers + term.count * MOTION_DATA
     a, d = 1.0 - data[end], 1.0 - data[end + 1]  # the identity where an axis does not count
     axx, axy, axz, ayy, ayz, azz = a, 0.0, 0.0, a, 0.0, a
     dxx, dxy, dxz, dyy, dyz, dzz = d, 0.0, 0.0, d, 0.0, d
     bxx, bxy, bxz, byx, byy, byz, bzx, bzy, bzz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    item = 0
+    item, columns = 0, 0
     while item < term.count:
         (vx, vy, vz, wx, wy, wz), item = column(term, data, world, item)
+        columns += 1
         axx, axy, axz, ayy, ayz, azz = (
             axx + vx * vx, axy + vx * vy, axz + vx * vz, ayy + vy * vy, ayz + vy * vz, azz + vz * vz,
         )  # fmt: skip
@@ -83,7 +85,8 @@ def gram(term, data, world):
         bzx, bzy, bzz = bzx + vz * wx, bzy + vz * wy, bzz + vz * wz
     a = (axx, axy, axz, ayy, ayz, azz)
     d = (dxx, dxy, dxz, dyy, dyz, dzz)
-    return a, d, ((bxx, bxy, bxz), (byx, byy, byz), (bzx, bzy, bzz))
+    enough = columns >= 3.0 * (data[end] + data[end + 1])
+    return a, d, ((bxx, bxy, bxz), (byx, byy, byz), (bzx, bzy, bzz)), enough
 
 
 @jit_part
@@ -124,17 +127,17 @@ def schur(a, d, b):
 
 @jit_part
 def manipulability_residual(term, data, world, x, out):
-    a, d, b = gram(term, data, world)
-    det = schur(a, d, b)[2]
+    a, d, b, enough = gram(term, data, world)
+    det = schur(a, d, b)[2] if enough else 0.0
     out[term.row] = max(0.0, 1.0 - math.sqrt(det) / data[term.target])
 
 
 @jit_part
 def manipulability_jacobian(term, data, world, x, nodes, frames, poses, axes, scale, jacobian):
-    a, d, b = gram(term, data, world)
+    a, d, b, enough = gram(term, data, world)
     inverse_d, inverse_s, det = schur(a, d, b)
     w, least = math.sqrt(det), data[term.target]
-    if w >= least or det <= LEAST:
+    if w >= least or det <= LEAST or not enough:
         return
     scale *= -w / least
     tip = frames[term.frame].node
