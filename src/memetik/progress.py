@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import time
@@ -9,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from html import escape
 from typing import TypeVar
+
+from memetik.errors import ProblemError, shown
 
 __all__ = ["Progress", "Report", "Tally", "announce", "in_notebook", "progress", "teller"]
 
@@ -139,6 +142,7 @@ Report = Callable[[int, int], None] | bool | None  # how a caller wants to be to
 def teller(report: Report, total: int, label: str, *, patience: float = 0.0) -> Iterator[Callable[[int], None]]:
     """Whom to tell how much is done: a function that takes (done, total), nobody (False), or the terminal."""
     if callable(report):
+        _require_two(report)
         yield lambda done: report(done, total)
     elif report is False:
         yield lambda done: None
@@ -148,6 +152,18 @@ def teller(report: Report, total: int, label: str, *, patience: float = 0.0) -> 
             yield line.show
         finally:
             line.close()
+
+
+def _require_two(report: Callable[[int, int], None]) -> None:
+    """Raise if a function cannot be called with two numbers; of some, Python cannot tell."""
+    try:
+        inspect.signature(report).bind(0, 1)
+    except TypeError:
+        raise ProblemError(
+            f"progress is {shown(report)}, which does not take two numbers. Give a function of (done, total)."
+        ) from None
+    except ValueError:
+        pass
 
 
 def _clock(seconds: float) -> str:

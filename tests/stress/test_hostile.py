@@ -68,3 +68,38 @@ def test_a_defect_is_found():
     target = Target("careless", tuple(inspect.signature(careless).parameters.values()), lambda: careless)
     calls = [some_call(target, np.random.default_rng(k)) for k in range(30)]
     assert any(complaint(call) is not None for call in calls)
+
+
+class Mute:
+    """Cannot be printed."""
+
+    def __repr__(self):
+        raise RuntimeError("no repr")
+
+
+# Calls that longer runs of hostile.py found to end in errors of Python's own, and what they say instead.
+MENDED = {
+    "a method that cannot be hashed": (lambda: mk.minimise(sum, [-1.0], [1.0], method={}), "no method named"),
+    "a parameter that cannot be printed": (lambda: mk.CCD(direction=Mute()), "direction is a Mute"),
+    "axes that cannot be printed": (lambda: mk.serial_chain(3, axes=Mute()), "axes is a Mute"),
+    "an array that is no sequence": (lambda: mk.retarget_each(np.array(None), mk.load("g1")), "clips are"),
+    "an infinite angle": (lambda: mk.stewart_platform(spread=-np.inf), "spread is -inf"),
+    "a function of nothing": (
+        lambda: mk.find_collision_pairs(mk.load("panda"), samples=5, progress=lambda: None), "two numbers",
+    ),
+    "frames without end": (
+        lambda: mk.gait(mk.load("kyle", base="floating"), {"left_midfoot": 0.0}, rate=1e300), "more than 1,000,000 frames",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", MENDED)
+def test_what_was_mended_is_said(what):
+    call, match = MENDED[what]
+    with pytest.raises(mk.MemetikError, match=match):
+        call()
+
+
+def test_what_can_be_made_can_be_printed():
+    assert "a Mute" in repr(mk.Loop("name", Mute(), Mute()))
+    assert "path" not in repr(mk.Span(mk.Position("tip", (0.0, 0.0, 0.0)), path=Mute()))

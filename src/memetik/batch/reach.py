@@ -65,7 +65,7 @@ class Reachability(Rich):
         for name in ("body", "tip"):
             if not isinstance(getattr(self, name), str):
                 raise ProblemError(f"reachability: {name} is {shown(getattr(self, name))}, not a name.")
-        _positive(self.voxel, "voxel", "[m]")
+        object.__setattr__(self, "voxel", _positive(self.voxel, "voxel", "[m]"))
         whole_number(self.orientations, ProblemError, "reachability: orientations", least=1)
         _require(self.corner, "corner", "f", lambda array: array.shape == (3,) and np.isfinite(array).all())
         _require(self.position, "position", "b", lambda array: array.ndim == 3)
@@ -80,7 +80,7 @@ class Reachability(Rich):
     @property
     def volume(self) -> float:
         """What the tip can reach [m³]."""
-        return float(self.position.sum()) * self.voxel**3
+        return float(self.position.sum()) * self.voxel * self.voxel * self.voxel
 
     @property
     def mean(self) -> float:

@@ -31,6 +31,9 @@ class Loop(NamedTuple):
     other: Frame
     kind: str = "spherical"
 
+    def __repr__(self) -> str:
+        return f"Loop({', '.join(f'{field}={shown(value)}' for field, value in self._asdict().items())})"
+
 
 def checked_loops(loops: Iterable[Loop], links: Mapping[str, Link], body: str) -> tuple[Loop, ...]:
     """Loops between links of a body, each with a name of its own."""

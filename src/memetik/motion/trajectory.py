@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError
 from memetik.export import joint_trajectory
-from memetik.geometry.checks import real_array, real_number, several
+from memetik.geometry.checks import real_array, real_number, several, text
 from memetik.motion.spline import Spline
 from memetik.types import Array
 
@@ -82,6 +82,8 @@ class Trajectory:
     def to_joint_trajectory(self, joint_names: Sequence[str]) -> dict[str, Any]:
         """In the shape of ROS's trajectory_msgs/JointTrajectory, as plain dicts; give `body.joint_names`."""
         names = several(joint_names, ProblemError, "joint_names", "body.joint_names")
+        for name in names:
+            text(name, ProblemError, "the name of a joint")
         if len(names) != self.q.shape[1]:
             raise ProblemError(f"{len(names)} names for {self.q.shape[1]} joints. Give body.joint_names.")
         return joint_trajectory(names, self.times, self.q, self.qd, self.qdd)

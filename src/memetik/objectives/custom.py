@@ -200,7 +200,7 @@ class Custom(Single):
             values = []
         if not values:
             raise ProblemError(
-                f"{self.name}: the function returned {value!r}. Return a number, or a tuple or one-dimensional array "
+                f"{self.name}: the function returned {shown(value)}. Return a number, or a tuple or one-dimensional array "
                 "of numbers."
             )
         return values, 0 if np.ndim(value) == 0 else len(values) if isinstance(value, tuple) else None

@@ -37,7 +37,7 @@ def serial_chain(
     """
     sizes = _lengths(lengths, length)
     if not isinstance(axes, str) or not axes or set(axes) - set(AXES):
-        raise BodyError(f"axes is {axes!r}. Give the letters of the joint axes, for example 'z' or 'zyy'.")
+        raise BodyError(f"axes is {shown(axes)}. Give the letters of the joint axes, for example 'z' or 'zyy'.")
     bounds = _limits(limits, len(sizes))
     thickness = 0.08 * sum(sizes) / len(sizes)
     if radius is not None:

@@ -61,6 +61,8 @@ def stewart_platform(
     """
     base, platform, height = _length(base, "base"), _length(platform, "platform"), _length(height, "height")
     spread = real_number(spread, BodyError, "spread")
+    if not math.isfinite(spread):
+        raise BodyError(f"spread is {spread:g} rad; it must be finite.")
     ends = real_array(legs, BodyError, "legs are two lengths, the shortest and the longest")
     if ends.shape != (2,) or not 0.0 < ends[0] < ends[1] < math.inf:
         raise BodyError(f"legs are {legs}. Give two lengths, the shortest and the longest, in metres.")

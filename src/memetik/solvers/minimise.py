@@ -97,7 +97,7 @@ def minimise(
     if not callable(f):
         raise ProblemError(f"minimise: {shown(f)} is not a function. Give one that gets an array and returns a number.")
     low, high, first = _bounds(lower, upper, start, checked_seed(seed))
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise UnknownNameError("method", method, list(METHODS), "minimise")
     wanted = -math.inf if target is None else real_number(target, ProblemError, "minimise: target")
     body = _sliders(low.size)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from memetik.errors import ProblemError
+from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import flag, real_number, whole_number
 from memetik.problem.seed import checked_seed
 
@@ -51,5 +51,5 @@ class Seeded:
             elif kind == "bool":
                 value = flag(value, ProblemError, what)
             if field.metadata and not field.metadata["holds"](value):
-                raise ProblemError(f"{what} is {value!r}; {field.metadata['rule']}.")
+                raise ProblemError(f"{what} is {shown(value)}; {field.metadata['rule']}.")
             object.__setattr__(self, field.name, value)

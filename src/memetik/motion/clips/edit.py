@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ class Span:
     end: float | None = None
     ease: float = 0.2
     offset: ArrayLike | None = None
-    path: ArrayLike | None = None
+    path: ArrayLike | None = field(default=None, repr=False)  # it is long
 
     def __post_init__(self) -> None:
         instance(self.objective, Objective, ProblemError, "an objective. Give mk.Position(...) and the like.")

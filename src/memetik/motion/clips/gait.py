@@ -18,6 +18,8 @@ from memetik.motion.clips.motion import Motion
 from memetik.solvers import bind
 from memetik.types import Array
 
+MOST_FRAMES = 1_000_000
+
 
 def gait(
     body: Body, feet: Mapping[str | Frame, float], *, stride: float = 0.6, period: float = 1.0, duty: float = 0.6,
@@ -53,13 +55,18 @@ def gait(
     high, low, *roll = numbers
     whole = whole_number(cycles, ProblemError, "gait: cycles", least=1, most=10_000)
     rest = own.clip(own.home if start is None else start)
-    times = np.arange(math.floor(whole * long * each + 1e-6) + 1) / each
+    frames = whole * long * each
+    if not frames <= MOST_FRAMES:
+        raise ProblemError(
+            f"gait: {whole} periods of {long:g} s at {each:g} frames/s are more than {MOST_FRAMES:,} frames. Give fewer."
+        )
+    times = np.arange(math.floor(frames + 1e-6) + 1) / each
     still = Motion(own, times, np.tile(rest, (len(times), 1)))
     ahead = (far / long) * times
     clip = _moved_root(still, np.stack([ahead, 0 * ahead, np.full(len(times), -low)], axis=1))
-    frames = [own.frame(foot) for foot in given]
+    soles = [own.frame(foot) for foot in given]
     q = clip.q.copy()
-    for frame, base, late in zip(frames, leg_bases(own, frames), given.values(), strict=True):
+    for frame, base, late in zip(soles, leg_bases(own, soles), given.values(), strict=True):
         columns, leg = leg_problem(own, frame, base)
         step = bind(leg, *leg.objectives)
         behind = real_number(late, ProblemError, f"gait: phase of {frame}")

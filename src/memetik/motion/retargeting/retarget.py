@@ -132,9 +132,18 @@ def retarget_each(
     ```
     """
     given = _checked(body, plan, contacts, floor, self_collision, device, threads, progress)
-    if not isinstance(clips, Iterable) or isinstance(clips, Motion | str | bytes | Mapping):
+    if not _is_iterable(clips) or isinstance(clips, Motion | str | bytes | Mapping):
         raise ProblemError(f"retarget: clips are {shown(clips)}. Give a list or an iterator of motions.")
     return given.each(clips)
+
+
+def _is_iterable(value: object) -> bool:
+    """Whether a loop can go over it: of NumPy's arrays, not those without dimensions."""
+    try:
+        iter(value)  # type: ignore[call-overload]
+    except Exception:
+        return False
+    return True
 
 
 class _Given(NamedTuple):
