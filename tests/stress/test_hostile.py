@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import memetik as mk
-from tests.stress.hostile import Target, complaint, complaints, some_call, targets
+from tests.stress.hostile import Endless, Mute, Target, complaint, complaints, some_call, targets
 from tests.stress.sound import EXAMPLES, LEFT_OUT, NEEDED, RECORDS, sound
 
 
@@ -70,18 +70,13 @@ def test_a_defect_is_found():
     assert any(complaint(call) is not None for call in calls)
 
 
-class Mute:
-    """Cannot be printed."""
-
-    def __repr__(self):
-        raise RuntimeError("no repr")
-
-
 # Calls that longer runs of hostile.py found to end in errors of Python's own, and what they say instead.
 MENDED = {
     "a method that cannot be hashed": (lambda: mk.minimise(sum, [-1.0], [1.0], method={}), "no method named"),
     "a parameter that cannot be printed": (lambda: mk.CCD(direction=Mute()), "direction is a Mute"),
     "axes that cannot be printed": (lambda: mk.serial_chain(3, axes=Mute()), "axes is a Mute"),
+    "a base that cannot be printed": (lambda: mk.load("panda").chain(Mute(), ()), "from a Mute has no tip"),
+    "a sequence that breaks": (lambda: mk.write_stream("stream.jsonl", [Endless()]), "sample 0 is"),
     "an array that is no sequence": (lambda: mk.retarget_each(np.array(None), mk.load("g1")), "clips are"),
     "an infinite angle": (lambda: mk.stewart_platform(spread=-np.inf), "spread is -inf"),
     "a function of nothing": (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memetik.body.joint import Joint, Mimic
 from memetik.body.loop import inside as inside_of
-from memetik.errors import BodyError, known
+from memetik.errors import BodyError, known, shown
 
 if TYPE_CHECKING:
     from memetik.body.body import Body
@@ -43,7 +43,7 @@ def chain(body: Body, base: str, tips: Sequence[str], only: Sequence[str] | None
     holder = {joint.child: joint for joint in body.joints.values()}
     kept: set[str] = set()
     if not tips:
-        raise BodyError(f"the chain from {base!r} has no tip. Name at least one link to end at.")
+        raise BodyError(f"the chain from {shown(base)} has no tip. Name at least one link to end at.")
     for link in (base, *tips):
         known(link, body.links, "link", f"body {body.name!r}")
     for tip in tips:

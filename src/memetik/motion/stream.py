@@ -39,7 +39,7 @@ def write_stream(
         where = f"write_stream: sample {number}"
         try:
             time, poses = sample
-        except (TypeError, ValueError):
+        except Exception:  # whatever a stranger's sequence does
             raise ProblemError(f"{where} is {shown(sample)}. Give (time, {{device: pose}}).") from None
         moment = real_number(time, ProblemError, f"{where}: time")
         if not last <= moment < math.inf:
