@@ -75,6 +75,17 @@ def test_a_model_of_mujoco_with_meshes_is_opened_and_drawn(session):
     assert session.scene.wishes[0].values["frame"] == "hand"
 
 
+def test_a_whole_model_of_mujoco_is_opened_before_what_it_includes(session):
+    """However many joints a fragment has: by itself MuJoCo may not read it."""
+    pytest.importorskip("mujoco")
+    joints = "".join(f'<joint axis="{axis}"/>' for axis in ("1 0 0", "0 1 0", "0 0 1"))
+    fragment = f'<mujoco><body name="arm" childclass="of the whole">{joints}<geom size="0.1"/></body></mujoco>'
+    known = '<default><default class="of the whole"/></default>'
+    whole = f'<mujoco>{known}<worldbody><include file="parts.xml"/></worldbody></mujoco>'
+    session.upload("m.zip", zipped({"r/parts.xml": fragment, "r/scene.xml": whole}))
+    assert session.models[0] == "m/r/scene.xml" and session.body.dof == 3
+
+
 def test_the_model_with_most_joints_is_opened_and_the_others_are_offered(session):
     small = ARM.format(mesh="x.stl")
     large = mk.load("panda")

@@ -26,7 +26,7 @@ MOST_ZIP = 128 * 2**20  # bytes, packed
 MOST_UNPACKED = 512 * 2**20  # bytes, of all uploads of a session
 MOST_FILES = 10_000
 MODELS = (".urdf", ".xml", ".mjcf")
-KEPT = (*MODELS, *FORMATS, ".mtl", ".bin", ".msh", ".png", ".jpg", ".jpeg")
+KEPT = (*MODELS, *FORMATS, ".mtl", ".bin", ".msh", ".skn", ".png", ".jpg", ".jpeg")
 DIRECTORIES = ("meshdir", "texturedir", "assetdir")
 INCLUDE = ("include", "model")
 FILES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
@@ -161,14 +161,14 @@ def _models(folder: Path, name: str) -> list[Path]:
     includes = (each for root in roots.values() for each in _all(root) if each.tag in INCLUDE)
     included = {PurePosixPath(each.attributes.get("file", "")).name for each in includes}
     folders = {path.parent for path in roots}
-    found: list[tuple[int, int, str, Path]] = []
+    found: list[tuple[int, bool, int, str, Path]] = []
     for path, root in roots.items():
         if root.tag.startswith("mujoco"):
             _check_names(root, folders if path.name in included else {path.parent}, folder)
         rank = {"robot": 0, "mujoco": 1}.get(root.tag)
         joints = sum(element.tag in ("joint", "freejoint", "include") for element in _all(root))
         if rank is not None and joints:
-            found.append((rank, -joints, str(path), path))
+            found.append((rank, path.name in included, -joints, str(path), path))
     if not found:
         kinds = "a .urdf, or an .xml of MuJoCo, with joints"
         raise mk.FormatError(f"{name}: there is no model in it: {kinds}. {trouble}".strip())
