@@ -37,6 +37,21 @@ def test_a_foot_is_held_in_its_middle():
     np.testing.assert_allclose(wish.values["position"], expected[:3], atol=1e-8)
 
 
+def test_a_long_tail_leaves_legs_in():
+    builder = mk.BodyBuilder("lizard", "trunk")
+    for limb, count, at in (
+        ("tail", 30, (-1, 0, 0)),
+        ("left", 5, (0, 1, 0)),
+        ("right", 5, (0, -1, 0)),
+        ("eye", 2, (1, 0, 0)),
+    ):
+        parent = "trunk"
+        for k in range(count):
+            builder.add(parent, f"{limb}{k}", "revolute", f"{limb} {k}", axis=(0, k % 2, 1 - k % 2), origin=at)
+            parent = f"{limb} {k}"
+    assert {limb.tip for limb in limbs(builder.build())} == {"tail 29", "left 4", "right 4"}
+
+
 def test_a_body_without_joints_has_no_limbs():
     assert limbs(mk.Body("stone", [mk.Link("stone")], [])) == []
 

@@ -11,6 +11,7 @@ from memetik.types import Array
 
 HAND = 0.15  # of the size of the body: branches that end within so much of where they begin are the fingers of one hand
 MOST = 8  # limbs
+MANY = 8  # joints; a tail of thirty is no reason to leave out legs
 # Of several frames on the last part of a limb, the one whose name has the first of these; people name what they mean.
 WORDS = ("tcp", "tool0", "ee_link", "end_effector", "gripper", "sole", "palm", "foot", "hand", "tool", "tip")
 HEADS = ("head", "neck")
@@ -30,7 +31,7 @@ def limbs(body: mk.Body) -> list[Limb]:
     """The limbs that a first scene has targets for, at most 8.
 
     A hand or gripper is one tip: the link that carries the fingers. Heads by their names, and limbs with less than half as many
-    joints of their own as the best one, such as wheels and cameras, are left out if there are others.
+    joints of their own as the best one, of which eight count, such as wheels and cameras, are left out if there are others.
     """
     tree = _Tree(body)
     ends = tree.ends(body.root)
@@ -38,7 +39,7 @@ def limbs(body: mk.Body) -> list[Limb]:
     above = {tip: tree.variables_above(tip) for tip in tips}
     shared = [variable for found in above.values() for variable in found]
     own = {tip: sum(shared.count(variable) == 1 for variable in found) for tip, found in above.items()}
-    most = max(own.values(), default=0)
+    most = min(max(own.values(), default=0), MANY)
     found = [Limb(tip, own[tip], tree.middle(tip)) for tip in tips if above[tip] and 2 * own[tip] >= most]
     kept = sorted(found, key=lambda limb: -limb.dof)[:MOST]
     return [limb for limb in found if limb in kept]
