@@ -118,7 +118,10 @@ def test_training_ahead_is_announced_and_used_within_seconds(monkeypatch, capsys
     assert capsys.readouterr().err == ""
 
 
-def test_training_can_be_interrupted():
+def test_training_can_be_interrupted(monkeypatch):
+    small_training(monkeypatch)
+    body = mk.load("ur5")
+    Learned().train(mk.Problem(body, mk.Position("tool0", (0.4, 0.2, 0.4))))  # compiled before: LLVM loses interrupts
     code = """
 import memetik as mk, warnings
 problem = mk.Problem(mk.load("ur5"), mk.Position("tool0", (0.4, 0.2, 0.4)))

@@ -108,7 +108,7 @@ def link_entry():
     ("files", "message"),
     [
         ({"../../evil.urdf": ARM}, "leads out of the archive"),
-        ({"/tmp/evil.urdf": ARM}, "leads out of the archive"),
+        ({"/elsewhere/evil.urdf": ARM}, "leads out of the archive"),
         ({"..\\evil.urdf": ARM}, "leads out of the archive"),
         ({"C:/evil.urdf": ARM}, "leads out of the archive"),
         ({link_entry(): "/etc/passwd"}, "leads out of the archive"),
