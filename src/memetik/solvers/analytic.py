@@ -45,13 +45,13 @@ from memetik.kernels.terms.pose import MASK
 from memetik.kernels.terms.records import POINT
 from memetik.problem import Problem, require_problem
 from memetik.problem.compile import Compiled
+from memetik.problem.serial_arm import arm_of
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget, require_task
 from memetik.solvers.closed_forms import closed_form
 from memetik.solvers.memetic import later_stages
 from memetik.solvers.memetic_plan import MemeticPlan, MemeticScratch
 from memetik.solvers.seeded import Seeded
-from memetik.solvers.serial_arm import arm_of
 from memetik.types import Array
 
 

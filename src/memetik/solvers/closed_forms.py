@@ -21,7 +21,7 @@ from memetik.kernels.closed_form.record import (
     TWO_LINKS,
     Geometry,
 )
-from memetik.solvers.serial_arm import Arm
+from memetik.problem.serial_arm import Arm
 from memetik.types import Array
 
 VALUES = 64  # values that the held joint of an arm of seven takes, evenly spaced, besides that of the start

@@ -46,9 +46,9 @@ from memetik.problem.bare import without_contacts
 from memetik.problem.compile import Compiled
 from memetik.problem.free_postures import set_free
 from memetik.problem.scratch import Pool, Scratch
+from memetik.problem.serial_arm import arm_of
 from memetik.solvers.budget import Budget, refuse_generations
 from memetik.solvers.closed_forms import closed_form, no_form
-from memetik.solvers.serial_arm import arm_of
 from memetik.types import Array
 
 # How many postures the population of a problem has, and the seed that draws it: the same in every solve.
