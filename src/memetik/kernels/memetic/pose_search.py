@@ -21,10 +21,11 @@ from memetik.kernels.memetic.pose_descent import descend_pose
 from memetik.kernels.memetic.record import call_next_pose_start, memetic_arrays
 from memetik.kernels.memetic.search import FRESH, SHARE, UNFINISHED
 from memetik.kernels.memetic.verify_pose import verify_pose
-from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, spent
+from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, deadline_after, spent
 from memetik.kernels.problem.function_pointers import PROBLEM, RUN, SOLVE, VECTOR, WORKSPACE, call_stage
 from memetik.kernels.problem.limits import sample
 from memetik.kernels.problem.mounts import seen_from_root
+from memetik.kernels.problem.record import Run
 from memetik.kernels.problem.solve import begin_solve
 from memetik.kernels.problem.verify import ENDED, REACHED
 from memetik.kernels.terms.pose import rotation_vector, target_pose
@@ -91,29 +92,41 @@ def next_pose_start(table, target, run):
         draw_pose(problem, target, run, work)
 
 
+@jit_part
+def reached_in_closed_form(form, table, q, outcome, seed, most):
+    """Whether the closed form at an address answers, an attempt of its own if so."""
+    reached = call_stage(form, table, q, outcome, seed, most, 0.0) == REACHED
+    if reached:
+        outcome[ATTEMPTS] += 1.0
+    return reached
+
+
 @jit
 def solve_pose(table, q, outcome, seed, most, seconds):
     """The first stage (stages.py) of a problem that is one full pose; UNFINISHED as `solve` in search.py."""
     arrays = memetic_arrays(table)
     problem, work, next_start = arrays.solve.problem, arrays.solve.work, arrays.addresses[0].next_pose_start
-    run = begin_solve(arrays.solve, q, outcome, seed, most, seconds)
+    run = begin_solve(arrays.solve, q, outcome, seed, most, 0.0)
     target = target_pose(problem.terms[0], problem.data, work.world)
     x = work.x
     in_closed_form = arrays.closed_form != 0 and most > 2  # not tried yet
-    beside = True
     if in_closed_form:
-        beside = is_beside(problem, target, arrays.arm.size, x, work)
         outcome[EVALUATIONS] = 1.0
-    while True:
-        if in_closed_form and (not beside or outcome[ATTEMPTS] == 1.0):
+        if not is_beside(problem, target, arrays.arm.size, x, work):
             in_closed_form = False
-            if call_stage(arrays.closed_form, table, q, outcome, seed, most, seconds) == REACHED:
-                outcome[ATTEMPTS] += 1.0
+            if reached_in_closed_form(arrays.closed_form, table, q, outcome, seed, most):
                 return REACHED
+    # Not before: what a closed form answers needs no clock.
+    run = Run(seed, most, deadline_after(seconds, run.clock), run.clock, run.state, outcome)
+    while True:
         outcome[ATTEMPTS] += 1.0
         satisfied = descend_pose(problem, target, x, run, work)
         if satisfied or spent(run):
             break
+        if in_closed_form:
+            in_closed_form = False
+            if reached_in_closed_form(arrays.closed_form, table, q, outcome, seed, most):
+                return REACHED
         if next_start == 0:
             return UNFINISHED
         call_next_pose_start(next_start, table, target, run)
