@@ -23,7 +23,7 @@ from memetik.kernels.terms.function_pointers import WRITE_POSE
 from memetik.kernels.terms.targets import write_pose_target
 from memetik.motion.follower import checked_rate
 from memetik.motion.rate_limits import Limits, rate_limits
-from memetik.objectives import Objective, Pose
+from memetik.objectives import Objective, Pose, pose_target
 from memetik.problem import Problem, require_problem
 from memetik.problem.columns import copy_problem
 from memetik.problem.compile import WIDE
@@ -232,7 +232,7 @@ class Servo:
     def _takes(self, objective: Objective, twin: Objective, target: Any) -> bool:
         """Set a target if it is a good one; false if its numbers are bad, an error if it is nothing of the kind."""
         if type(twin) is Pose and type(target) is _ARRAY and target.dtype is _FLOAT and target.shape == _SHAPE:
-            return bool(write_pose_target(np.ascontiguousarray(target), self._data, self._places[objective]) == 0)
+            return bool(pose_target.write_pose(target, self._data, self._places[objective]) == 0)
         try:
             twin.target = target  # type: ignore[attr-defined]
         except ProblemError:

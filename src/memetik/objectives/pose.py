@@ -13,13 +13,14 @@ from memetik.geometry import RotationLike, TransformLike, rotation_matrix, trans
 from memetik.geometry.checks import CLEAN_TOLERANCE, real_array
 from memetik.kernels.terms.pose import ORIENTATION, POSITION
 from memetik.kernels.terms.records import TermKind
-from memetik.kernels.terms.targets import OK, POSE_TARGET, ROTATION_TARGET, write_pose_target
+from memetik.kernels.terms.targets import OK, POSE_TARGET, ROTATION_TARGET
+from memetik.objectives import pose_target
 from memetik.objectives.framed import Framed, Pointed, Posed
 from memetik.objectives.objective import FrameLike, Packer, Single, Target, checked_tolerance
 from memetik.objectives.pose_target import checked_point, pose_rows, set_pose, set_rotation, stack, three
 from memetik.types import Array
 
-_ARRAY, _SHAPE, _FLOAT = np.ndarray, (4, 4), np.dtype(np.float64)
+_ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 POSE_AXES = ("x", "y", "z", "turns about x", "about y", "about z")
 
 
@@ -180,8 +181,8 @@ class Pose(Posed):
     @target.setter
     def target(self, value: TransformLike) -> None:
         pose = self._pose
-        is_usual = type(value) is _ARRAY and value.dtype is _FLOAT and value.shape == _SHAPE and not pose.copies
-        if not is_usual or write_pose_target(value, pose.numbers, 0) != OK:  # retargeting is hot
+        is_usual = type(value) is _ARRAY and value.dtype is _FLOAT and value.ndim == 2 and not pose.copies
+        if not is_usual or pose_target.write_pose(value, pose.numbers, 0) != OK:  # retargeting is hot
             set_pose(pose, value, self.name)
 
     def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from numpy.typing import ArrayLike
 from memetik.errors import GeometryError, ProblemError, shown
 from memetik.geometry import RotationLike, TransformLike, as_transform, rotation_matrix
 from memetik.geometry.checks import CLEAN_TOLERANCE, real_array
+from memetik.kernels.compiler.function_pointers import way_in
+from memetik.kernels.terms.function_pointers import WRITE_POSE
 from memetik.kernels.terms.targets import (
     BAD_LAST_ROW,
     NOT_A_ROTATION,
@@ -30,6 +33,17 @@ COMPLAINTS = {
 }
 
 
+def _first_write(matrix: Array, numbers: Array, at: int) -> int:
+    """Compile the kernel, and from then on be no longer in the way."""
+    global write_pose
+    write_pose = way_in(write_pose_target, WRITE_POSE)
+    return write_pose(matrix, numbers, at)
+
+
+# write_pose_target for any float64 array of two dimensions.
+write_pose: Callable[[Any, Array, int], int] = _first_write
+
+
 def set_pose(target: Target, value: TransformLike, name: str) -> None:
     """Write a pose; a float64 4x4 array goes straight to the kernel, anything else through as_transform."""
     if not (type(value) is _ARRAY and value.shape == _SHAPE and value.dtype == _FLOAT):
@@ -44,7 +58,7 @@ def set_pose(target: Target, value: TransformLike, name: str) -> None:
                 "mk.translation(x, y, z) for one that does not turn, or mk.Position where any orientation will do."
             )
         value = matrix
-    complaint = target.write(write_pose_target, value)
+    complaint = target.write(write_pose, value)
     if complaint:
         raise ProblemError(f"{name}: {COMPLAINTS[complaint]}. Give a 4x4 transform, for example mk.transform(p, R).")
 

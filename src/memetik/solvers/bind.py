@@ -11,9 +11,9 @@ import numpy as np
 
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import several
-from memetik.kernels.compiler.function_pointers import lasting_address
+from memetik.kernels.compiler.function_pointers import lasting_address, way_in
 from memetik.kernels.compiler.record import allocate, table_of
-from memetik.kernels.memetic.entry import LOCKED, UNUSUAL, BoundPose, step_pose
+from memetik.kernels.memetic.entry import LOCKED, STEP_POSE, UNUSUAL, BoundPose, step_pose
 from memetik.kernels.problem.verify import INVALID, REACHED
 from memetik.kernels.terms.function_pointers import WRITE_POSE
 from memetik.kernels.terms.targets import write_pose_target
@@ -223,7 +223,7 @@ class _PoseWay(_Way):
         self._bound.usual[0] = problem.usual_size
         self.last, self._table = self._bound.last, table_of(self._bound)
         self._q: Array = self._bound.q
-        step_pose(self._table, np.full((4, 4), np.nan), self.last)  # refused, and compiled
+        self._step = way_in(step_pose, STEP_POSE)
 
     def take(self, given: tuple[Any, ...]) -> Array:
         begin = perf_counter() if self._bound.seconds else 0.0
@@ -235,10 +235,10 @@ class _PoseWay(_Way):
             start = self.last
         status = UNUSUAL
         if (
-            type(target) is _ARRAY and target.dtype is _FLOAT and target.ndim == 2 and target.flags.carray
-            and type(start) is _ARRAY and start.dtype is _FLOAT and start.ndim == 1 and start.flags.carray
+            type(target) is _ARRAY and target.dtype is _FLOAT and target.ndim == 2
+            and type(start) is _ARRAY and start.dtype is _FLOAT and start.ndim == 1
         ):  # fmt: skip
-            status = step_pose(self._table, target, start)
+            status = self._step(self._table, target, start)
             if status == REACHED:
                 self.status = REACHED
                 return self._q.copy()

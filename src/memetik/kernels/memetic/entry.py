@@ -85,7 +85,7 @@ def step_pose(table, target, start):
     """Set the target of a bound pose, a 4x4 matrix, and search from a joint vector. The answer stands in q."""
     bound = bound_pose(table)
     q = bound.q
-    if not is_usual(start, q.size, bound.usual[0]) or target.shape[0] != 4 or target.shape[1] != 4:
+    if not is_usual(start, q.size, bound.usual[0]):
         return UNUSUAL
     if call_write_pose(bound.write, target, bound.arrays.solve.source, bound.place) != OK:
         return UNUSUAL
@@ -98,3 +98,7 @@ def step_pose(table, target, start):
         for k in range(q.size):
             bound.last[k] = q[k]
     return status
+
+
+# As Python calls it: target and start lie as the user has them.
+STEP_POSE = types.int64(TABLE, types.float64[:, :], types.float64[:])

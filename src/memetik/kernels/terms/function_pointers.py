@@ -15,8 +15,8 @@ RESIDUAL = types.void(_TERM, _VECTOR, _MATRIX, _VECTOR, _VECTOR)
 # (term, data, world, x, nodes, frames, poses, axes, scale, jacobian)
 JACOBIAN = types.void(_TERM, _VECTOR, _MATRIX, _VECTOR, _NODES, _FRAMES, _MATRIX, _MATRIX, types.float64, _MATRIX)
 
-# (matrix, data, at): a 4x4 transform into the data (targets.py), 0 or what is wrong with it
-WRITE_POSE = types.int64(_MATRIX, _VECTOR, types.int64)
+# (matrix, data, at): a 4x4 transform, in whatever order it lies, into the data (targets.py), 0 or what is wrong with it
+WRITE_POSE = types.int64(types.float64[:, :], _VECTOR, types.int64)
 
 # (data, p, s, q, t, enough): signed distance of two solids, their points and the normal (geometry/solids.py)
 _POINT, _POSE = types.UniTuple(types.float64, 3), types.UniTuple(types.float64, 7)

@@ -4,7 +4,7 @@ import math
 
 from memetik.kernels.compiler.jit import jit, jit_free, jit_part
 
-OK, NOT_FINITE, NOT_A_ROTATION, BAD_LAST_ROW = 0, 1, 2, 3
+OK, NOT_FINITE, NOT_A_ROTATION, BAD_LAST_ROW, BAD_SHAPE = 0, 1, 2, 3, 4
 # Kinds of targets, by what their numbers are made of: a pose of a transform, or of a rotation and what stays of the position; a
 # point; a unit vector along a direction, or against it.
 POSE_TARGET, ROTATION_TARGET, POINT_TARGET, DIRECTION_TARGET, OPPOSITE_TARGET = 0, 1, 2, 3, 4
@@ -47,6 +47,8 @@ def write_rotation(m, data, at):
 @jit
 def write_pose_target(matrix, data, at):
     """A 4x4 transform as seven numbers from `at` on; nothing is written unless it is one."""
+    if matrix.shape[0] != 4 or matrix.shape[1] != 4:
+        return BAD_SHAPE
     for i in range(4):
         for j in range(4):
             if not math.isfinite(matrix[i, j]):
