@@ -41,7 +41,8 @@ WIDE = 0.02
 class Compiled:
     """The record of a problem, shared by all threads: only the targets in `data` change, and function pointers are filled in.
 
-    `plans` is what methods keep for the problem (tables, populations, pools of scratch), by whatever key they choose.
+    `plans` is what methods keep for the problem (tables, populations, pools of scratch), by whatever key they choose; `ready` is
+    the flagship's scratch that no call uses at the moment, which most solves look for first.
     """
 
     nodes: NDArray[np.void]
@@ -61,6 +62,7 @@ class Compiled:
     one_pose: bool  # nothing but one full pose of one frame, which has methods of its own
     kept: Sequence[object]  # what `data` points to
     plans: dict[Any, Any] = field(init=False, default_factory=dict)
+    ready: list[Any] = field(init=False, default_factory=list)
 
     @cached_property
     def active(self) -> NDArray[np.int64]:

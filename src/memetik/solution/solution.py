@@ -75,11 +75,12 @@ class Solution(Rich):
     A solution is true if it succeeded: `if solution:` is `if solution.success:`. `print(solution)` shows it as tables,
     `solution.explain()` says in sentences what was missed and why. A solver of one's own ends with `Solution.of`.
 
+    success: whether every objective with a tolerance is within it.
     seconds: what the solve took [s], without what kernels took to compile.
     compile_seconds: what it took besides to compile kernels or load them from disk [s]; 0.0 when they are in memory.
     """
 
-    __slots__ = ("_numbers", "_status", "compile_seconds", "method", "problem", "q", "seconds")
+    __slots__ = ("_numbers", "_status", "compile_seconds", "method", "problem", "q", "seconds", "success")
 
     # The flagship method: solve a problem from a start with so many evaluations. An explanation takes a second look at
     # parts of the problem with it. The solvers, which stand above this room, put it here.
@@ -96,10 +97,11 @@ class Solution(Rich):
         compile_seconds: float = 0.0,
     ) -> None:
         """`numbers` is what the search reports (kernels/problem/budget.py), then the error of every term and whether it is
-        satisfied. Nothing is worked out here: a solve may take no longer than this would."""
+        satisfied. Nothing is worked out here: a solve may take no longer than this would. `success` stands beside the status,
+        because loops ask for it at every step."""
         self.problem, self.q, self._status = problem, q, status
         self._numbers, self.seconds, self.method = numbers, seconds, method
-        self.compile_seconds = compile_seconds
+        self.compile_seconds, self.success = compile_seconds, status == REACHED
 
     @staticmethod
     def of(
@@ -132,11 +134,6 @@ class Solution(Rich):
     def status(self) -> Status:
         """What it is worth."""
         return Status(self._status)
-
-    @property
-    def success(self) -> bool:
-        """Whether every objective with a tolerance is within it."""
-        return self._status == REACHED  # the number: loops ask for it at every step
 
     @property
     def numbers(self) -> Array:
@@ -244,18 +241,6 @@ class Solution(Rich):
 
     def __repr__(self) -> str:
         return f"<Solution {self.status.name} by {self.method} in {self.seconds * 1e6:.0f} us>"
-
-
-_new = object.__new__
-
-
-def reached_solution(problem: Problem, q: Array, numbers: Array, seconds: float, method: str) -> Solution:
-    """A solution that reached its targets, for solves that take no longer than to call its constructor a few times."""
-    made: Solution = _new(Solution)
-    made.problem, made.q, made._status = problem, q, REACHED
-    made._numbers, made.seconds, made.method = numbers, seconds, method
-    made.compile_seconds = 0.0
-    return made
 
 
 def _finite(value: Any) -> Any:

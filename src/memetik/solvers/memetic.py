@@ -6,24 +6,20 @@ import math
 from dataclasses import dataclass
 from time import perf_counter
 
-import numpy as np
 from numpy import empty
 from numpy.typing import ArrayLike
 
-from memetik.kernels.compiler.compile_time import compile_times, split_time
+from memetik.kernels.compiler.compile_time import split_time
 from memetik.kernels.memetic.entry import UNUSUAL
 from memetik.kernels.memetic.search import UNFINISHED
 from memetik.kernels.memetic.stages import run_stages
 from memetik.kernels.problem.verify import CLOSEST, ENDED, INVALID, REACHED
 from memetik.problem import Problem
 from memetik.solution import Solution
-from memetik.solution.solution import reached_solution
 from memetik.solvers.budget import DEFAULT, Budget, require_task
-from memetik.solvers.memetic_plan import MemeticPlan, MemeticScratch, memetic_plan
+from memetik.solvers.memetic_plan import NEVER, MemeticScratch, memetic_plan
 from memetik.solvers.seeded import Seeded
 from memetik.types import Array
-
-_ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -41,37 +37,35 @@ class Memetic(Seeded):
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
         """The solution nearest to hand from `start` (the body's home unless given)."""
         begin = perf_counter()
-        if type(problem) is not Problem or type(budget) is not Budget:
-            require_task(problem, budget, "memetic")
-        c = problem.compiled
-        if type(start) is _ARRAY and start.dtype is _FLOAT and start.ndim == 1 and not problem.lock:
-            q, usual = start.copy(), problem.usual_size  # most starts are like this, and the kernel looks at them
-        else:
-            q, usual = problem.start(start), math.inf
-        plan = c.plans.get(MemeticPlan) or memetic_plan(c)
-        is_quick = budget.token is None and c.ends_reached  # most are: nothing to cancel, to raise or to balance
-        try:
-            scratch = plan.free.pop() if is_quick else plan.lease(budget.token)
-        except IndexError:  # all are in use
-            scratch = plan.lease()
+        require_task(problem, budget, "memetic")
+        c, q = problem.compiled, problem.start(start)
+        scratch = memetic_plan(c).lease(budget.token)
         if scratch.budget is not budget:
             scratch.take_budget(budget)
+        # Nothing to lock or to cancel, and after a search that reached all nothing to raise or to balance: most are like this.
+        scratch.again = budget if budget.token is None and c.ends_reached and not problem.lock else NEVER
         outcome = empty(scratch.numbers)
-        status = scratch.search_from(scratch.call, q, outcome, self.seed, usual)
-        if is_quick and status == REACHED and compile_times.latest < begin:
-            plan.free.append(scratch)
-            return reached_solution(problem, q, outcome, perf_counter() - begin, "memetic")
-        if status == UNFINISHED:  # after a first attempt, in the first search of a process that needs a second one
-            plan.complete()
-            q = problem.start(start)
-            status = scratch.search_from(scratch.call, q, outcome, self.seed, math.inf)
-        status = later_stages(scratch, q, outcome, status, self.seed, begin)
-        problem.raise_faults(scratch.clock)
-        plan.give_back(scratch)
-        if status == UNUSUAL:
-            return self.solve(problem, problem.start(q).tolist(), budget)
-        took, compiling = split_time(begin)
-        return Solution(problem, q, status, outcome, took, "memetic", compiling)
+        status = scratch.search_from(scratch.call, q, outcome, self.seed, math.inf)
+        return finish_solve(self, problem, start, budget, scratch, q, outcome, status, begin)
+
+
+def finish_solve(
+    memetic: Memetic, problem: Problem, start: ArrayLike | None, budget: Budget, scratch: MemeticScratch, q: Array,
+    outcome: Array, status: int, begin: float,
+) -> Solution:  # fmt: skip
+    """What follows the first search of a solve, whatever came of it."""
+    plan = scratch.plan
+    if status == UNFINISHED:  # after a first attempt, in the first search of a process that needs a second one
+        plan.complete()
+        q = problem.start(start)
+        status = scratch.search_from(scratch.call, q, outcome, memetic.seed, math.inf)
+    status = later_stages(scratch, q, outcome, status, memetic.seed, begin)
+    problem.raise_faults(scratch.clock)
+    plan.give_back(scratch)
+    if status == UNUSUAL:
+        return memetic.solve(problem, problem.start(q).tolist(), budget)
+    took, compiling = split_time(begin)
+    return Solution(problem, q, status, outcome, took, "memetic", compiling)
 
 
 def later_stages(scratch: MemeticScratch, q: Array, outcome: Array, status: int, seed: int, begin: float) -> int:

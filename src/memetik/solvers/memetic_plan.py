@@ -58,6 +58,8 @@ POPULATION, POPULATION_SEED = 256, 20170601
 # The share of the time that the search may take where something may have to give way afterwards.
 SEARCHING = 0.4
 
+NEVER = object()  # no budget
+
 
 class MemeticPlan(Pool["MemeticScratch"]):
     """Made once for a compiled problem and shared by all threads.
@@ -230,9 +232,10 @@ def shares(c: Compiled, most: int) -> Shares:
 class MemeticScratch(Scratch):
     """Scratch for the stages of a solve, and what the budget it was last used with means for them."""
 
-    __slots__ = ("budget", "call", "numbers", "search_from")  # what every solve looks up, and soonest there
+    __slots__ = ("again", "budget", "call", "numbers", "search_from")  # what every solve looks up, and soonest there
 
     budget: Budget | None
+    again: object  # the same, if a solve with it needs no look at anything but its start, else NEVER
     search_from: Any  # (call, q, outcome, seed, usual): the first stage, kernels/memetic/entry.py
     call: Any  # the table that it takes
     numbers: int  # that a solve reports
@@ -240,7 +243,7 @@ class MemeticScratch(Scratch):
     seconds: float  # of the budget, 0 for no limit
 
     def __init__(self, plan: MemeticPlan, source: Array | None = None) -> None:
-        self.plan, self.budget = plan, None
+        self.plan, self.budget, self.again = plan, None, NEVER
         super().__init__(plan.compiled, source)
 
     def take_budget(self, budget: Budget) -> None:
@@ -254,7 +257,7 @@ class MemeticScratch(Scratch):
     def spend(self, most: int, seconds: float) -> None:
         """Let the search take so many evaluations and seconds (0 for no limit) from now on."""
         self._call.spending["most"], self._call.spending["seconds"] = most, seconds
-        self.budget, self.search_from, self.call = None, self.plan.search_from, self._call_table
+        self.budget, self.again, self.search_from, self.call = None, NEVER, self.plan.search_from, self._call_table
         self.numbers = self.outcome.size
 
     @cached_property
@@ -321,4 +324,8 @@ class MemeticScratch(Scratch):
 def memetic_plan(c: Compiled, searches: bool = True) -> MemeticPlan:
     """The plan of a compiled problem, made at the first need; `searches` if a whole solve is likely to follow."""
     plan: MemeticPlan | None = c.plans.get(MemeticPlan)
-    return plan or c.plans.setdefault(MemeticPlan, MemeticPlan(c, searches))
+    if plan is None:
+        made = MemeticPlan(c, searches)
+        made.free = c.ready
+        plan = c.plans.setdefault(MemeticPlan, made)
+    return plan

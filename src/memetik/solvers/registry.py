@@ -1,23 +1,19 @@
-"""Methods by name, and the one function that most users call."""
+"""Methods by name."""
 
 from __future__ import annotations
 
 import dataclasses
 import importlib
-from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError, UnknownNameError, shown
-from memetik.objectives import Objective
-from memetik.problem import Problem, require_problem
+from memetik.problem import Problem
 from memetik.problem.seed import checked_seed
 from memetik.solution import Solution
-from memetik.solvers.budget import DEFAULT, Budget, checked_budget
-from memetik.solvers.memetic import Memetic
-from memetik.types import Array
+from memetik.solvers.budget import DEFAULT, Budget
 
 
 class Solver(Protocol):
@@ -130,43 +126,3 @@ def answer_of(method: Solver, problem: Problem, start: ArrayLike | None, budget:
         f"{shown(method)}: solve returned {found}. Let it return a Solution of the problem that it was given, for example "
         "mk.Solution.of(problem, q, start=start)."
     )
-
-
-_solve_by_flagship = Memetic().solve
-_MEMETIC, _ZERO = "memetic", 0  # Python has one object for each of them
-
-
-def _second_look(problem: Problem, start: Array, evaluations: int) -> Solution:
-    """Solve a part of a problem anew, for an explanation."""
-    return _solve_by_flagship(problem, start, Budget(evaluations=evaluations))
-
-
-Solution.second_look = staticmethod(_second_look)
-
-
-def solve(
-    problem: Problem,
-    start: ArrayLike | None = None,
-    *,
-    method: str | Solver = _MEMETIC,
-    budget: Budget = DEFAULT,
-    seed: int = 0,
-    prefer: bool | Objective | Iterable[Objective] = False,
-) -> Solution:
-    """Find a posture that satisfies the objectives, from `start` (the body's home unless given).
-
-    method: a name from mk.methods(), or a solver with parameters of your own, such as mk.BioIK(elites=3).
-    prefer: take the best of several solutions, found within the budget, instead of the nearest: by the guides of the problem
-    (True), or by objectives given here, which need not be in the problem. A guide alone shapes the solution that the start leads
-    to; this lets it choose between distinct ones, such as an elbow that is up or down.
-    The same call gives the same answer, unless the budget's seconds ended it, which the solution says.
-    """
-    if method is _MEMETIC and seed is _ZERO and prefer is False and budget.__class__ is Budget:  # as most calls are
-        return _solve_by_flagship(problem, start, budget)
-    checked_budget(budget, generations=True)
-    if prefer is not False:
-        from memetik.solvers.prefer import preferred  # which asks for solutions by this file
-
-        return preferred(problem, start, method, budget, seed, prefer)
-    require_problem(problem, "solve")
-    return answer_of(chosen(method, seed, "solve"), problem, start, budget)
