@@ -129,6 +129,30 @@ def test_files_that_mujoco_refuses_are_refused_with_its_reason(tmp_path):
         mk.load(path)
 
 
+@pytest.mark.parametrize("name", ["robot.xml", "robot.urdf"])
+@pytest.mark.parametrize("named", ["relative", "absolute"])
+def test_meshes_are_found_however_the_file_is_named_and_wherever_the_program_goes(name, named, tmp_path, monkeypatch):
+    """Before 3.17, MuJoCo keeps the names of files without their folder."""
+    trimesh = pytest.importorskip("trimesh")
+    folder = tmp_path / "models"
+    (folder / "meshes" / "arms").mkdir(parents=True)
+    trimesh.creation.box((0.4, 0.2, 0.1)).export(folder / "meshes" / "arms" / "b.stl")
+    (folder / "robot.xml").write_text(
+        """<mujoco><compiler meshdir="meshes"/><asset><mesh name="b" file="arms/b.stl"/></asset><worldbody><body name="arm">
+        <joint axis="0 0 1"/><geom type="mesh" mesh="b"/></body></worldbody></mujoco>"""
+    )
+    (folder / "robot.urdf").write_text(
+        """<robot name="r"><link name="world"/><link name="arm"><collision><geometry>
+        <mesh filename="meshes/arms/b.stl"/></geometry></collision></link>
+        <joint name="j" type="continuous"><parent link="world"/><child link="arm"/></joint></robot>"""
+    )
+    monkeypatch.chdir(tmp_path)
+    body = mk.load(f"models/{name}" if named == "relative" else folder / name)
+    monkeypatch.chdir("/")
+    (shape,) = body.with_shapes(save=False).links["arm"].shapes
+    assert shape.kind == "box" and sorted(shape.size) == pytest.approx([0.1, 0.2, 0.4], abs=1e-5)
+
+
 @pytest.mark.quick
 def test_other_things_than_models_are_refused():
     with pytest.raises(mk.FormatError, match="MjModel, not str"):

@@ -67,7 +67,7 @@ class Body(Variations, Rich):
             raise BodyError(f"the name of a body is {shown(name)}. Give a text.")
         self.name = name
         given = all_of(links, Link, "links of a body", "mk.Link(...)")
-        self.file = None if file is None else path_of(file, BodyError, "the file of a body")
+        self.file = None if file is None else path_of(file, BodyError, "the file of a body").absolute()
         self.root, ordered = walk(given, all_of(joints, Joint, "joints of a body", "mk.Joint(...)"))
         self.links = {link.name: link for link in given}
         self.joints = {joint.name: joint for joint in ordered}

@@ -27,7 +27,7 @@ NO_COLOR = (0.5, 0.5, 0.5, 1.0)  # of a geom whose file gives none, as MuJoCo wr
 
 def read_mjcf(path: Path, **_: object) -> Body:
     """The body of a MuJoCo file (.xml with <mujoco>, .mjcf, .mjb)."""
-    mujoco = _mujoco()
+    mujoco, path = _mujoco(), path.absolute()  # so that meshes are found from wherever the program goes
     try:
         if path.suffix.lower() == ".mjb":
             model = mujoco.MjModel.from_binary_path(str(path))
@@ -35,7 +35,7 @@ def read_mjcf(path: Path, **_: object) -> Body:
             model = mujoco.MjModel.from_xml_path(str(path))
     except (ValueError, RuntimeError, OSError) as error:
         raise FormatError(f"{path.name}: MuJoCo cannot read it. {' '.join(str(error).split())}") from None
-    return from_mujoco(model, name=path.stem)
+    return _body_of(model, path.stem, path, _folder_of_meshes(mujoco, model, path))
 
 
 def from_mujoco(model: Model, *, name: str | None = None) -> Body:
@@ -52,23 +52,35 @@ def from_mujoco(model: Model, *, name: str | None = None) -> Body:
     What a body cannot express (curved couplings, cones of ball joints) is named in one warning. Joint vectors convert
     with `body.to_qpos` and `body.from_qpos`.
     """
-    mujoco = _mujoco()
-    if not isinstance(model, mujoco.MjModel):
+    if not isinstance(model, _mujoco().MjModel):
         raise FormatError(f"from_mujoco takes a mujoco.MjModel, not {type(model).__name__}. Compile the MjSpec first.")
-    reader = _Reader(mujoco, model)
-    given = None if name is None else text(name, FormatError, "the name of a body")
-    title = given or model.names[: model.names.index(b"\0")].decode() or "mujoco"
+    return _body_of(model, None if name is None else text(name, FormatError, "the name of a body"))
+
+
+def _body_of(model: Model, name: str | None, file: Path | None = None, meshes: Path | None = None) -> Body:
+    """The body of a model, of a file if it is of one; meshes are in the folder `meshes`, unless they say where they are."""
+    reader = _Reader(_mujoco(), model, meshes)
+    title = name or model.names[: model.names.index(b"\0")].decode() or "mujoco"
     body = Body(title, reader.links, reader.joints)
     home = body.clip(body.from_qpos(reader.home()))
     named = body.joint_names
     body = Body(
         title, reader.links, reader.joints, home=dict(zip(named, home.tolist(), strict=True)),
         postures={key: dict(zip(named, body.from_qpos(qpos).tolist(), strict=True)) for key, qpos in reader.postures().items()},
-        loops=reader.loops(),
+        loops=reader.loops(), file=file,
     )  # fmt: skip
     if reader.left_out:
         warn(f"body {body.name!r} from MuJoCo is without {', '.join(reader.left_out)}.")
     return body
+
+
+def _folder_of_meshes(mujoco: Any, model: Model, path: Path) -> Path | None:
+    """Where the meshes of a file are, if the model does not say; MuJoCo before 3.17 keeps what the file says of each, no more."""
+    version = tuple(int(part) for part in mujoco.__version__.split(".")[:2])
+    if version >= (3, 17) or not model.nmesh or path.suffix.lower() == ".mjb":
+        return None
+    folder: str = mujoco.MjSpec.from_file(str(path)).meshdir
+    return path.parent / folder
 
 
 def _mujoco() -> Any:
@@ -82,8 +94,8 @@ def _mujoco() -> Any:
 class _Reader:
     """Links and joints of a model, body after body: MuJoCo numbers them depth-first, as bodies here are."""
 
-    def __init__(self, mujoco: Any, model: Model) -> None:
-        self._mujoco, self._model = mujoco, model
+    def __init__(self, mujoco: Any, model: Model, meshes: Path | None) -> None:
+        self._mujoco, self._model, self._meshes = mujoco, model, meshes
         self.left_out: dict[str, None] = {}
         self._names = _unique([self._name("BODY", k) or f"body{k}" for k in range(model.nbody)])
         self._names[0] = WORLD if WORLD not in self._names[1:] else f"{WORLD}_"
@@ -173,6 +185,8 @@ class _Reader:
         if address < 0:
             return None
         file = bytes(model.paths[address : model.paths.index(b"\0", address)]).decode(errors="replace")
+        if self._meshes is not None:
+            file = str(self._meshes / file)
         x, y, z = np.array(model.mesh_scale[mesh], dtype=float).tolist()
         axes_from_file = invert(transform(model.mesh_pos[mesh], model.mesh_quat[mesh]))
         return Shape("mesh", (x, y, z), place @ axes_from_file, mesh=file)
