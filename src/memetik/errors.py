@@ -68,11 +68,26 @@ def known(name: object, names: Collection[str], what: str, where: str = "") -> s
 
 
 class MissingExtraError(MemetikError, ImportError):
-    """An optional package that this call needs is not installed."""
+    """An optional package that this call needs is not installed, or is and cannot be imported."""
 
     def __init__(self, package: str, purpose: str, extra: str | None = None) -> None:
-        how = f'pip install "memetik[{extra}]"' if extra else f"pip install {package}"
-        super().__init__(f"{purpose} needs the package {package!r}, which is not installed. Install it with: {how}")
+        what = f'"memetik[{extra}]"' if extra else package
+        cause = sys.exc_info()[1]
+        if isinstance(cause, ImportError) and _is_installed(package):
+            why = f"is installed but cannot be imported ({cause}). Mend it with: pip install {what} --upgrade"
+        else:
+            why = f"is not installed. Install it with: pip install {what}"
+        super().__init__(f"{purpose} needs the package {package!r}, which {why}")
+
+
+def _is_installed(package: str) -> bool:
+    from importlib.metadata import PackageNotFoundError, version  # takes milliseconds to import
+
+    try:
+        version(package)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 class MemetikWarning(UserWarning):

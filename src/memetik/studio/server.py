@@ -35,7 +35,7 @@ try:
 except ModuleNotFoundError as error:
     if error.name is None or error.name.startswith("memetik"):  # a fault of our own is not a missing package
         raise
-    raise mk.MissingExtraError(error.name, "memetik studio", "studio") from error
+    raise mk.MissingExtraError(error.name or "viser", "memetik studio", "studio") from error
 
 P = TypeVar("P", "Page", "WaitingPage")
 

@@ -28,7 +28,7 @@ try:
 except ModuleNotFoundError as error:
     if error.name is None or error.name.startswith("memetik"):  # a fault of our own is not a missing package
         raise
-    raise mk.MissingExtraError(error.name, "memetik serve", "serve") from error
+    raise mk.MissingExtraError(error.name or "uvicorn", "memetik serve", "serve") from error
 
 
 class Service:
