@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import platform
@@ -9,7 +10,7 @@ import shutil
 import subprocess
 import webbrowser
 from collections.abc import Iterable
-from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,6 +57,9 @@ PURPOSES = {  # what each is for
     "xacro": "models as .xacro",
 }
 PACKAGES = ("numpy", "numba", "llvmlite")
+DISTRIBUTIONS = {  # of modules that are installed by another name than their own
+    "PIL": "pillow", "collada": "pycollada", "pxr": "usd-core", "sklearn": "scikit-learn", "zenoh": "eclipse-zenoh",
+}  # fmt: skip
 TEXT_BROWSERS = ("www-browser", "links", "elinks", "lynx", "w3m")
 SLOW = 10.0  # s after which a driver that does not answer is given up
 
@@ -179,11 +183,10 @@ def _missing(modules: Iterable[str]) -> list[str]:
 
 def _packages() -> dict[str, str]:
     """The versions of what extras bring and is here, by module."""
-    owners = packages_distributions()
     found = {}
     for module in sorted({module for modules in EXTRAS.values() for module in modules}):
-        if module in owners:
-            found[module] = _versions(owners[module][:1])[owners[module][0]]
+        with contextlib.suppress(PackageNotFoundError):
+            found[module] = version(DISTRIBUTIONS.get(module, module))
     return found
 
 
