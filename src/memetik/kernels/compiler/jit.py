@@ -178,8 +178,8 @@ def _no_garbage_collection() -> Iterator[None]:
     if not gc.isenabled():
         yield
         return
-    gc.disable()
     try:
+        gc.disable()  # in here, where an interrupt cannot leave it so
         yield
     finally:
         gc.enable()
