@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -133,9 +133,9 @@ class BatchSolution(Table, Rich):
     @overload
     def __getitem__(self, rows: int | np.integer) -> Solution: ...
     @overload
-    def __getitem__(self, rows: slice | ArrayLike) -> BatchSolution: ...
+    def __getitem__(self, rows: slice | Sequence[int] | NDArray[Any]) -> BatchSolution: ...
 
-    def __getitem__(self, rows: int | np.integer | slice | ArrayLike) -> Solution | BatchSolution:
+    def __getitem__(self, rows: int | np.integer | slice | Sequence[int] | NDArray[Any]) -> Solution | BatchSolution:
         if isinstance(rows, (int, np.integer)) and not isinstance(rows, bool):
             return self._row(int(rows))
         if not isinstance(rows, slice):
