@@ -52,7 +52,7 @@ def mjcf(body):
         text = f'<inertial mass="{mass:.17g}" pos="{center}" diaginertia="1 1 1"/>' if mass else ""
         for joint in body.joints.values():
             if joint.parent == link:
-                quaternion = np.roll(Rotation.from_matrix(joint.origin[:3, :3]).as_quat(), 1)
+                quaternion = np.roll(Rotation.from_matrix(joint.origin[:3, :3].copy()).as_quat(), 1)
                 place = f'pos="{numbers(joint.origin[:3, 3])}" quat="{numbers(quaternion)}"'
                 text += f'<body name="{joint.child}" {place}>{elements(joint)}{inside(joint.child)}</body>'
         return text

@@ -49,6 +49,7 @@ def hull_distance(a, b):
         depth = -hull.equations[:, 3].max()  # the origin is inside if it lies below every facet
         if depth > 0.0:
             return -depth
+        return min(from_triangle(*differences[corners]) for corners in hull.simplices)
     except QhullError:
         pass  # flat: there is no inside
     # min |sum_i w_i d_i| with w >= 0 and, by a heavy last row, sum_i w_i = 1
@@ -56,6 +57,16 @@ def hull_distance(a, b):
     system = np.vstack([differences.T, np.full(len(differences), heavy)])
     weights, _ = nnls(system, np.array([0.0, 0.0, 0.0, heavy]), maxiter=1000)
     return float(np.linalg.norm(weights @ differences / weights.sum()))
+
+
+def from_triangle(a, b, c):
+    """Distance of the origin from a triangle: of its foot on the plane if that lies inside, else of the nearest edge."""
+    edges = np.stack([b - a, c - a], axis=1)
+    u, v = np.linalg.lstsq(edges, -a, rcond=None)[0]
+    if u >= 0.0 and v >= 0.0 and u + v <= 1.0:
+        return float(np.linalg.norm(a + edges @ (u, v)))
+    feet = [p + np.clip(-p @ (q - p) / ((q - p) @ (q - p)), 0.0, 1.0) * (q - p) for p, q in ((a, b), (b, c), (c, a))]
+    return float(min(np.linalg.norm(foot) for foot in feet))
 
 
 def shape_distance(one, world_from_one, other, world_from_other):
