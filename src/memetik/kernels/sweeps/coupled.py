@@ -5,7 +5,10 @@ deepest about its present axis and then the others in this order, so that each a
 moves the frames exactly as forward kinematics would, without placing what lies between.
 """
 
+import math
+
 from memetik.kernels.body.motion import local, twist
+from memetik.kernels.body.records import SLIDE
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import axis, compose, load, store
 from memetik.kernels.problem.limits import clamp
@@ -13,6 +16,7 @@ from memetik.kernels.sweeps.pull import carries, misturn, move_frames, pair, tot
 from memetik.kernels.terms.records import ROTATION
 
 HALVINGS = 6  # of a step that does not pay, before the variable is left as it is
+FAINT = 1e-9  # a motion below this share of what it could be is rounding: the points lie on the axes
 
 
 @jit
@@ -44,32 +48,36 @@ def place_rows(nodes, x, poses, first, last):
 
 @jit_part
 def slope(problem, softness, i, above, work):
-    """Half the derivative of the loss by the variable behind node i, and half its second derivative, about."""
+    """Half the derivative of the loss by the variable behind node i, half its second derivative, about, and its size at most."""
     nodes, frames, terms, data = problem.nodes, problem.frames, problem.terms, problem.data
-    gradient, curvature = 0.0, 0.0
+    gradient, curvature, size = 0.0, 0.0, 0.0
     for t in range(terms.size):
         term = terms[t]
         strength = weight(term, softness)
         bare, share, px, py, pz, yx, yy, yz = False, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         if term.goal != ROTATION:
             bare, share, (px, py, pz), (yx, yy, yz) = pair(term, data, work.world)
-        vx, vy, vz, wx, wy, wz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        vx, vy, vz, wx, wy, wz, arm = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         j = i
         while j >= 0:
             if carries(nodes, j, frames[term.frame]):
                 tx, ty, tz, rx, ry, rz = twist(nodes, work.poses, work.axes, j, px, py, pz)
                 vx, vy, vz, wx, wy, wz = vx + tx, vy + ty, vz + tz, wx + rx, wy + ry, wz + rz
+                cx, cy, cz = load(work.poses, j, 0)[4:]
+                arm += abs(nodes[j].ratio) * (1.0 + abs(px) + abs(py) + abs(pz) + abs(cx) + abs(cy) + abs(cz))
             j = above[j]
         if term.goal == ROTATION:
             w, x, y, z = misturn(term, data, work.world)
             gradient += strength * 2.0 * w * (wx * x + wy * y + wz * z)
             curvature += strength * (wx * wx + wy * wy + wz * wz)
+            size += strength * arm * arm
             continue
         if bare:
             vx, vy, vz = wy * pz - wz * py, wz * px - wx * pz, wx * py - wy * px
         gradient += strength * share * (vx * (px - yx) + vy * (py - yy) + vz * (pz - yz))
         curvature += strength * share * (vx * vx + vy * vy + vz * vz)
-    return gradient, curvature
+        size += strength * share * arm * arm
+    return gradient, curvature, size
 
 
 @jit
@@ -89,16 +97,19 @@ def move_coupled(problem, x, i, sweeps, work):
     softness, k = sweeps.progress[0].softness, nodes[i].variable
     if sweeps.weights[k] == 0.0:
         return
-    first = j = i
+    first, turning, j = i, 0.0, i
     while j >= 0:
         ux, uy, uz = axis(load(work.poses, j, 0))
         ratio = nodes[j].ratio
         work.axes[j, 0], work.axes[j, 1], work.axes[j, 2] = ratio * ux, ratio * uy, ratio * uz
+        if nodes[j].motion != SLIDE:
+            turning = max(turning, abs(ratio))
         first, j = j, sweeps.above[j]
-    gradient, curvature = slope(problem, softness, i, sweeps.above, work)
-    if not curvature > 0.0:
+    gradient, curvature, size = slope(problem, softness, i, sweeps.above, work)
+    if not curvature > FAINT * FAINT * size:
         return
-    step = sweeps.weights[k] * min(max(-gradient / curvature, -sweeps.longest), sweeps.longest)
+    longest = sweeps.longest if turning == 0.0 else min(sweeps.longest, math.pi / turning)  # half a turn at most
+    step = sweeps.weights[k] * min(max(-gradient / curvature, -longest), longest)
     before = total_loss(terms, data, work.world, softness)
     for _ in range(HALVINGS):
         value = clamp(x[k] + step, problem.variables[k])
