@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from memetik.kernels.math.arctan2 import arctan2
@@ -17,6 +17,7 @@ numbers = st.floats(-1e100, 1e100, allow_subnormal=False)
 
 @given(y=numbers, x=numbers)
 def test_any_direction(y, x):
+    assume(y != 0.0 or x != 0.0)
     assert arctan2(y, x) == pytest.approx(math.atan2(y, x), rel=5e-16, abs=1e-300)
 
 
