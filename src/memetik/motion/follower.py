@@ -14,7 +14,7 @@ from memetik.geometry.checks import flag, instance, real_array, real_number
 from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.servo.follow import follow
 from memetik.kernels.servo.record import MOVER, PACE, FollowerArrays
-from memetik.motion.rate_limits import Limits, rate_limits
+from memetik.motion.rate_limits import AT_ONCE, Limits, rate_limits
 from memetik.types import Array
 
 FRAME = 1.0 / 60.0  # s; smoothing is given for frames of this length
@@ -77,14 +77,16 @@ class Follower:
     def limit(self, *, velocity: Limits = None, acceleration: Limits = None, jerk: Limits = None) -> None:
         """Set all limits anew, as when it was made. A joint that is too fast then brakes."""
         limits = rate_limits(self.body, velocity, acceleration, jerk, "Follower")
-        windows = np.maximum(np.ceil(2.0 * limits.acceleration / limits.jerk * self.rate * (1.0 - 1e-12)), 1.0)
+        seconds = np.where(np.isinf(limits.jerk), 0.0, 2.0 * np.minimum(limits.acceleration, AT_ONCE) / limits.jerk)
+        windows = np.maximum(np.ceil(seconds * self.rate * (1.0 - 1e-12)), 1.0)
         if not windows.max(initial=1.0) <= LONGEST_WINDOW:
             raise ProblemError(
                 f"Follower: with a jerk of {limits.jerk.min():g} the acceleration takes {windows.max() / self.rate:g} s to "
                 "change. Give a larger jerk, or a smaller acceleration."
             )
         self.velocity_limit, self.acceleration_limit, self.jerk_limit = limits
-        self._movers["velocity"], self._movers["acceleration"] = limits.velocity, limits.acceleration
+        self._movers["velocity"] = limits.velocity
+        self._movers["acceleration"] = np.minimum(limits.acceleration, AT_ONCE)
         self._windows = windows.astype(np.int64)
         self._set_windows()
 

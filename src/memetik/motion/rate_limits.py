@@ -21,11 +21,12 @@ Limits = float | Mapping[str, float] | ArrayLike | None  # one number, some join
 
 TURN_VELOCITY = math.pi  # rad/s, for joints whose velocity nobody gives: half a turn a second
 SLIDE_VELOCITY = 1.0  # m/s
+AT_ONCE = 1e12  # rad/s2 or m/s2 in kernels, for joints without a limit: their full velocity within any tick
 SPEED_UP = 0.2  # s from rest to full velocity, for joints whose acceleration nobody gives
 
 
 class RateLimits(NamedTuple):
-    """One number for each entry of a joint vector, finite and above zero; an infinite jerk is no limit."""
+    """One number for each entry of a joint vector, above zero; an infinite acceleration or jerk is no limit."""
 
     velocity: Array  # rad/s or m/s
     acceleration: Array  # rad/s2 or m/s2
@@ -36,14 +37,15 @@ def rate_limits(body: Body, velocity: Limits, acceleration: Limits, jerk: Limits
     """What holds for every joint; `who` asks, for the message.
 
     Velocity: given, or the body's, or pi rad/s and 1 m/s. Acceleration: given, or the body's, or what reaches the
-    velocity in 0.2 s. Jerk: given, or without limit.
+    velocity in 0.2 s; a given infinity is no limit. Jerk: given, or without limit.
     """
     turns = body.variables.turns
     fastest = _chosen(body, velocity, body.variables.velocity, "velocity", who)
     fastest = np.where(np.isfinite(fastest), fastest, np.where(turns, TURN_VELOCITY, SLIDE_VELOCITY))
     hardest = _chosen(body, acceleration, body.variables.acceleration, "acceleration", who)
-    hardest = np.where(np.isfinite(hardest), hardest, fastest / SPEED_UP)
-    return RateLimits(fastest, hardest, _chosen(body, jerk, np.full(body.dof, math.inf), "jerk", who))
+    hardest = np.where(np.isnan(hardest), fastest / SPEED_UP, hardest)
+    changes = _chosen(body, jerk, np.full(body.dof, math.nan), "jerk", who)
+    return RateLimits(fastest, hardest, np.where(np.isnan(changes), math.inf, changes))
 
 
 def per_joint(body: Body, given: object, missing: Array, what: str) -> Array:
@@ -66,9 +68,9 @@ def per_joint(body: Body, given: object, missing: Array, what: str) -> Array:
 
 
 def _chosen(body: Body, given: Limits, own: Array, quantity: str, who: str) -> Array:
-    """What is given, or the body's own, where a zero only fills a place."""
+    """What is given, or the body's own, where a zero only fills a place; NaN where there is neither."""
     zero = own == 0.0
-    chosen = np.where(zero, math.inf, own)
+    chosen = np.where(zero | np.isinf(own), math.nan, own)
     if given is None:
         named = np.zeros(body.dof, dtype=bool)
     else:
@@ -79,7 +81,7 @@ def _chosen(body: Body, given: Limits, own: Array, quantity: str, who: str) -> A
             if isinstance(given, Mapping)
             else ~np.zeros_like(zero)
         )
-        bad = np.flatnonzero(~(chosen > 0.0))
+        bad = np.flatnonzero(named & ~(chosen > 0.0))
         if len(bad):
             name = body.joint_names[bad[0]]
             raise ProblemError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,15 @@ from memetik.kernels.problem.budget import EVALUATIONS, TIMED_OUT
 from memetik.kernels.problem.function_pointers import ATTEMPT
 from memetik.kernels.problem.verify import ENDED
 from memetik.kernels.servo.record import MOVER, PACE, ServoArrays
-from memetik.kernels.servo.tick import TICK, TICK_PARTS, TICK_POSE, tick_pose_servo, tick_servo
+from memetik.kernels.servo.contacts import forget_distances
+from memetik.kernels.servo.tick import TICK, TICK_PARTS, TICK_POSE, least_distance, tick_pose_servo, tick_servo
 from memetik.kernels.terms.function_pointers import WRITE_POSE
 from memetik.kernels.terms.targets import write_pose_target
+from memetik.motion.contacts import contact_arrays, group_name
 from memetik.motion.follower import checked_rate
-from memetik.motion.rate_limits import Limits, rate_limits
+from memetik.motion.rate_limits import AT_ONCE, Limits, rate_limits
 from memetik.objectives import Objective, Pose, pose_target
+from memetik.objectives.objective import Target
 from memetik.problem import Problem, require_problem
 from memetik.problem.columns import copy_problem
 from memetik.problem.compile import WIDE
@@ -179,6 +182,27 @@ class Servo:
         return Errors(zip(self.problem.objectives, self._solution.errors.values(), strict=True))
 
     @property
+    def distance(self) -> float:
+        """The least signed distance of all pairs that are kept apart, at the posture that was returned and in the world as it is
+        now [m]; infinite if nothing is near."""
+        return float(least_distance(self._table))
+
+    @property
+    def limited_by(self) -> tuple[tuple[str, str], ...]:
+        """The pairs of link and obstacle, or of two links, that changed the velocities of the last tick."""
+        own = self._own.contacts
+        state = own.state[0]
+        if not state["limited"]:
+            return ()
+        pairs = own.pairs[own.close[: state["count"]]][own.pull[: state["count"]] > 0.0]
+        return tuple((group_name(self.problem, int(p["first"])), group_name(self.problem, int(p["second"]))) for p in pairs)
+
+    @property
+    def braking(self) -> bool:
+        """Whether the last tick braked, since no other motion was found that keeps everything apart."""
+        return bool(self._own.contacts.state[0]["braking"])
+
+    @property
     def held(self) -> tuple[Objective, ...]:
         """Objectives whose latest target was NaN, infinite or no rotation, so that an earlier one counts."""
         return tuple(self._held)
@@ -289,16 +313,20 @@ class Servo:
         }
         alone = c.one_pose and len(pairs) == 1 and type(pairs[0][1]) is Pose
         self._pose: Objective | None = pairs[0][0] if alone else None
+        live = self._compiled.data
+        mirrored = np.array(_mirrored(self.problem, self._twins), dtype=np.int64).reshape(-1, 2)
         movers, pace = np.zeros(own.body.dof, dtype=MOVER), np.zeros(1, dtype=PACE)
         movers["lower"], movers["upper"], movers["realistic"], movers["window"] = own.lower, own.upper, 1, 1
-        movers["velocity"], movers["acceleration"] = self.velocity_limit, self.acceleration_limit
+        movers["velocity"] = self.velocity_limit
+        movers["acceleration"] = np.minimum(self.acceleration_limit, AT_ONCE)
         pace["tick"], pace["response"], pace["together"] = 1.0 / self.rate, self.response, self.synchronise
         self._own = allocate(
             ServoArrays, plan.sizes, memetic=scratch.memetic, attempt=attempt, tick=lasting_address(tick_servo, TICK),
             write=lasting_address(write_pose_target, WRITE_POSE), place=self._places.get(pairs[0][0], 0),
             most=self.budget.evaluations, reconfigures=self.reconfigure,
             seconds=self.budget.seconds if self.budget.seconds < math.inf else 0.0,
-            movers=movers, pace=pace, terms=self._users_terms.copy(),
+            contacts=contact_arrays(c, self._users_terms), movers=movers, pace=pace, terms=self._users_terms.copy(),
+            live=live, mirrored=mirrored,
         )  # fmt: skip
         self._table = table_of(self._own)
         self._released: dict[Objective, None] = {}
@@ -327,6 +355,7 @@ class Servo:
         own.state[:] = np.zeros(1, dtype=own.state.dtype)
         own.state[0]["released"] = released
         own.memetic.scratch.used[:] = 0
+        forget_distances(own.contacts)
         own.memetic.solve.state[:] = 0  # of the random numbers: the same steps from the same start
         self._status = int(Status.CLOSEST)
         self._measured = False
@@ -352,6 +381,22 @@ class Servo:
         if not self._measured:  # before the first step: measured for the first targets
             return Solution.of(self._own_problem, own.q)
         return Solution(self._own_problem, own.q.copy(), self._status, own.outcome.copy(), 0.0, "servo")
+
+
+def _mirrored(problem: Problem, retargeted: Iterable[Objective]) -> list[tuple[int, int]]:
+    """Return the ranges of a problem's data that may change between ticks: its root, and obstacles and the like, but for the targets
+    that are given to each step."""
+    given = set(map(id, retargeted))
+    targets = [
+        target
+        for objective in problem.objectives
+        if id(objective) not in given
+        for target in vars(objective).values()
+        if isinstance(target, Target)
+    ]
+    targets += [] if problem._root is None else [problem._root]
+    places = [target.place(problem.compiled.data) for target in targets if target.numbers.size]
+    return [(at, at + target.numbers.size) for at, target in zip(places, (t for t in targets if t.numbers.size), strict=True)]
 
 
 def _has_target(objective: Objective) -> bool:

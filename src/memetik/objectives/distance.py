@@ -124,6 +124,14 @@ class Distance(Apart):
         end = self._count * GROUP_OF_ONE
         return numbers[:end].reshape(-1, GROUP_OF_ONE), numbers[end:]
 
+    def obstacle_name(self, data: Array, place: int) -> str | None:
+        """Return the name of the obstacle whose numbers stand at a place in the data of a compiled problem, None if there is none
+        of this objective."""
+        slot = (place - self._world.place(data)) // GROUP_OF_ONE
+        if not 0 <= slot < self._count:
+            return None
+        return f"obstacle {slot}" if self.world is None else self.world.owner(slot)
+
     @property
     def _groups(self) -> Array:
         """The numbers of the obstacles in the world; behind them stand the points of hulls."""

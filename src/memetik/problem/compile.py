@@ -60,6 +60,7 @@ class Compiled:
     owners: tuple[slice, ...]  # the terms of each objective
     priorities: NDArray[np.int64]  # (terms)
     one_pose: bool  # nothing but one full pose of one frame, which has methods of its own
+    links: Sequence[str]  # the link of each frame that objectives asked for
     kept: Sequence[object]  # what `data` points to
     plans: dict[Any, Any] = field(init=False, default_factory=dict)
     ready: list[Any] = field(init=False, default_factory=list)
@@ -240,7 +241,8 @@ def compile_problem(
     reads = [rows if len(frames) == asked else every for rows, _ in packed.reads]
     compiled = Compiled(
         nodes, frames, terms, variables, limits, data, affects, split, balls, _mounts(nodes, frames, place), packed.kernels,
-        reads, owners, np.array(packed.priorities, dtype=np.int64), is_one_pose(terms, data, nodes), packed.kept,
+        reads, owners, np.array(packed.priorities, dtype=np.int64), is_one_pose(terms, data, nodes),
+        [frame.link for frame in packed.frames], packed.kept,
     )  # fmt: skip
     if not compiled.one_pose:
         compiled.record  # noqa: B018 - compile the terms now, before the clock of a solve runs

@@ -20,6 +20,15 @@ PLANNED = 1.0 - 1e-8
 
 
 @jit
+def stopping_distance(velocity, acceleration, tick):
+    """D(v) for a velocity v >= 0 of this tick."""
+    brake = acceleration * tick
+    u = velocity / brake
+    n = math.floor(u)
+    return brake * tick * ((n + 1.0) * u - 0.5 * n * (n + 1.0))
+
+
+@jit
 def fastest_to_stop(distance, acceleration, tick):
     """The largest velocity v of the next tick with D(v) <= distance; within the last tick it is distance / tick."""
     if not 0.0 < distance < math.inf:

@@ -7,7 +7,7 @@ passed.
 """
 
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.servo.pace import move
+from memetik.kernels.servo.pace import plan_velocities, take_velocities
 from memetik.kernels.servo.record import follower_arrays
 
 THERE = 1e-9  # rad or m; what smoothing leaves of the way in the end is gone at once
@@ -45,7 +45,8 @@ def follow(table, ticks):
     own = follower_arrays(table)
     arrived = True
     for _ in range(ticks):
-        move(own.movers, own.pace[0], own.aim, own.aim_velocity, own.goal, own.lead)
+        plan_velocities(own.movers, own.pace[0], own.aim, own.aim_velocity, own.goal, own.lead, own.wanted)
+        take_velocities(own.movers, own.pace[0], own.aim, own.aim_velocity, own.goal, own.wanted)
         rests = True
         for k in range(own.q.size):
             rests = rests and own.aim[k] == own.goal[k] and own.aim_velocity[k] == 0.0

@@ -59,20 +59,30 @@ def slow_down_lead(movers, lead):
 
 
 @jit
-def move(movers, pace, q, velocity, goal, lead):
-    """One tick: q and velocity, in place. Joints that arrive stand exactly at the goal."""
+def plan_velocities(movers, pace, q, velocity, goal, lead, wanted):
+    """Write the velocity of every joint in the next tick. Joints that are not realistic have none."""
     share = common_share(movers, pace, q, velocity, goal, lead) if pace.together else math.inf
     for k in range(q.size):
-        mover, way = movers[k], goal[k] - q[k]
+        mover = movers[k]
+        if not mover.realistic:
+            wanted[k] = 0.0
+            continue
+        rest = goal[k] - q[k] - lead[k] * pace.tick
+        speed = min(approach(rest, mover, pace), share * abs(rest)) if rest != 0.0 else 0.0
+        low, high = velocity_range(mover, q[k], velocity[k], pace.tick)
+        wanted[k] = min(max(lead[k] + math.copysign(speed, rest), low), high)
+
+
+@jit
+def take_velocities(movers, pace, q, velocity, goal, wanted):
+    """One tick with these velocities: q and velocity, in place. Joints that arrive stand exactly at the goal."""
+    for k in range(q.size):
+        mover = movers[k]
         if not mover.realistic:
             q[k], velocity[k] = min(max(goal[k], mover.lower), mover.upper), 0.0
             continue
-        rest = way - lead[k] * pace.tick
-        speed = min(approach(rest, mover, pace), share * abs(rest)) if rest != 0.0 else 0.0
-        low, high = velocity_range(mover, q[k], velocity[k], pace.tick)
-        wanted = min(max(lead[k] + math.copysign(speed, rest), low), high)
         # What rounding does to the position is in the velocity that the next tick starts from.
-        before, after = q[k], q[k] + wanted * pace.tick
+        before, after = q[k], q[k] + wanted[k] * pace.tick
         if abs(after - goal[k]) <= 1e-15 * (1.0 + abs(goal[k])):
             after = goal[k]
         if mover.lower <= before <= mover.upper:

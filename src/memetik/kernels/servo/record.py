@@ -4,7 +4,11 @@ from typing import NamedTuple
 
 from memetik.kernels.compiler.record import Array, floats, integers, item, reader, records
 from memetik.kernels.memetic.record import MemeticArrays
+from memetik.kernels.terms.distance import GROUP_SOLIDS
+from memetik.kernels.terms.geometry.solids import SOLID_DATA
 from memetik.kernels.terms.records import TERM
+
+WORLD_NUMBERS = GROUP_SOLIDS + SOLID_DATA  # of a group in the world
 
 # What one joint may do.
 MOVER = item(
@@ -38,7 +42,72 @@ class FollowerArrays(NamedTuple):
     mean: Array = floats("dof")  # of the aim over each joint's window
     history: Array = floats("window", "dof")  # the aim of the last ticks
     lead: Array = floats("dof")  # zeros: a follower does not guess where its goal goes
+    wanted: Array = floats("dof")  # velocities of the next tick
     counts: Array = integers(2)  # ticks so far; ticks since the aim came to rest at the goal
+
+
+# Two groups of solids (kernels/terms/distance.py) that a servo keeps apart.
+KEPT_PAIR = item(
+    first=int,  # places of the groups in the data
+    second=int,
+    one=int,  # their rows among the groups
+    other=int,
+    meet=int,  # the last motion that carries both, -1 for the root
+    lever=int,  # the row of its levers
+    required=float,  # the distance that they keep [m]
+    reach=float,  # a lower bound of their distance plus the odometers of both when it was measured [m]
+)
+
+# A group of solids, on a link or in the world.
+KEPT_GROUP = item(
+    place=int,  # in the data
+    seen=int,  # 1: `before` holds where it was in the last tick
+    renewed=int,  # 1: it has another shape than in the last tick
+    since=int,  # ticks since it changed last, of an obstacle
+    interval=int,  # ticks between its last two changes
+    travelled=float,  # odometer: how far any of its points can have moved in all ticks [m]
+    need=float,  # how far they can move before the body stops, or while an obstacle goes on [m]
+    speed=float,  # of the fastest point of an obstacle [m/s], 0 if it stands
+    vx=float,  # of its middle [m/s]
+    vy=float,
+    vz=float,
+)
+
+CONTACT_STATE = item(
+    count=int,  # close pairs in this tick
+    overflow=int,  # 1: there are more than the list can hold
+    limited=int,  # 1: contacts changed the velocities of this tick
+    braking=int,  # 1: no motion was found to be safe but to brake
+    longest_stop=float,  # [s], of the joint that stops last
+)
+
+
+class ContactArrays(NamedTuple):
+    """What a servo keeps apart, and what it works out in a tick. A close pair has a place in the arrays over `close`."""
+
+    pairs: Array = records(KEPT_PAIR, "pairs")
+    groups: Array = records(KEPT_GROUP, "groups")
+    state: Array = records(CONTACT_STATE, 1)
+    before: Array = floats("groups", WORLD_NUMBERS)  # pose of a link, or numbers of an obstacle, in the last tick
+    levers: Array = floats("levers", "variables")  # the longest lever of each variable [m], by group, then by pair of links
+    close: Array = integers("close")  # row of the pair
+    gap: Array = floats("close")  # its distance beyond what is required and BUFFER [m]
+    approach: Array = floats("close")  # how fast obstacles come nearer [m/s]
+    rows: Array = floats("close", "variables")  # rows v >= limit keeps the pair apart
+    limit: Array = floats("close")  # [m]
+    pull: Array = floats("close")  # multiplier of the row
+    suspects: Array = integers("close")  # close pairs that are looked at on the way to a stop
+    low: Array = floats("variables")  # range of the velocity in this tick
+    high: Array = floats("variables")
+    stop: Array = floats("variables")  # time constant [s]
+    way: Array = floats("variables")  # to a stop
+    softness: Array = floats("variables")  # 1 / weight
+    free: Array = floats("variables")  # velocities without their range
+    v: Array = floats("variables")  # velocities
+    trial: Array = floats("variables")
+    stopping: Array = floats("variables")
+    chosen: Array = floats("variables")
+    x: Array = floats("variables")  # a posture on the way
 
 
 # What a servo remembers besides numbers of joints.
@@ -68,6 +137,7 @@ class ServoArrays(NamedTuple):
     most: int  # evaluations of a tick
     seconds: float  # that a tick may take, 0 for no limit
     reconfigures: bool  # whether a rival may become the goal
+    contacts: ContactArrays
     movers: Array = records(MOVER, "dof")
     pace: Array = records(PACE, 1)
     terms: Array = records(TERM, "terms")  # with the user's tolerances
@@ -78,6 +148,9 @@ class ServoArrays(NamedTuple):
     goal_before: Array = floats("dof")
     step_before: Array = floats("dof")  # of the goal
     lead: Array = floats("dof")  # velocity of the goal
+    wanted: Array = floats("dof")  # velocities of this tick
+    live: Array = floats("numbers")  # the data of the user's problem, in which the world changes
+    mirrored: Array = integers("mirrored", 2)  # ranges of the data that follow the user's problem: begin and end
     x: Array = floats("variables")  # the variables of the goal, and of q at the end
     rival: Array = floats("variables")
     outcome: Array = floats("outcome")  # of the posture that is returned

@@ -19,7 +19,9 @@ from memetik.kernels.problem.guides import FAINT
 from memetik.kernels.problem.mounts import place_root
 from memetik.kernels.problem.record import Run
 from memetik.kernels.problem.verify import CLOSEST, ENDED, INVALID, REACHED, verify
-from memetik.kernels.servo.pace import move, slow_down_lead
+from memetik.kernels.servo.contacts import nearest_pair
+from memetik.kernels.servo.keep_apart import keep_apart
+from memetik.kernels.servo.pace import plan_velocities, slow_down_lead, take_velocities
 from memetik.kernels.servo.record import ServoArrays, servo_arrays
 from memetik.kernels.servo.rival import as_users_see_it, challenge, descend_from, way_to
 from memetik.kernels.terms.function_pointers import call_write_pose
@@ -57,13 +59,22 @@ def search_goal(own, run):
 
 
 @jit
+def read_world(own):
+    """Take the numbers of the user's problem as they are now, such as where obstacles and the root stand, and the targets."""
+    solve = own.memetic.solve
+    for m in range(own.mirrored.shape[0]):
+        for k in range(own.mirrored[m, 0], own.mirrored[m, 1]):
+            solve.source[k] = own.live[k]
+    for k in range(solve.source.size):
+        solve.problem.data[k] = solve.source[k]
+    place_root(solve.problem)
+
+
+@jit
 def renew_goal(own, run):
     """The goal for the targets as they are now, in `goal` and `x`. Returns its status by the user's tolerances."""
     solve = own.memetic.solve
     problem, work, x = solve.problem, solve.work, own.x
-    for k in range(problem.data.size):
-        problem.data[k] = solve.source[k]
-    place_root(problem)
     for k in range(x.size):
         x[k] = own.goal[problem.variables[k].index]
     rest_at_start(problem.terms, problem.data, x)
@@ -128,6 +139,7 @@ def tick_servo(table):
     for k in range(OUTCOME):
         outcome[k] = 0.0
     outcome[ATTEMPTS] = 1.0
+    read_world(own)
     if state.released:
         come_to_rest(own)
     else:
@@ -139,11 +151,22 @@ def tick_servo(table):
         elif challenge(own, Run(0, own.most, end, solve.clock, solve.state, outcome)):
             take_rival(own)
         lead_by_goal(own)
-    move(own.movers, own.pace[0], own.q, own.velocity, own.goal, own.lead)
+    plan_velocities(own.movers, own.pace[0], own.q, own.velocity, own.goal, own.lead, own.wanted)
+    if own.contacts.pairs.size > 0:
+        keep_apart(own)
+    take_velocities(own.movers, own.pace[0], own.q, own.velocity, own.goal, own.wanted)
     for k in range(own.x.size):
         own.x[k] = solve.work.start[k] = own.q[solve.problem.variables[k].index]
     status = verify(as_users_see_it(own), own.x, own.outcome, solve.work)
     return status if solve.clock[CAUGHT] == 0 else ENDED
+
+
+@jit
+def least_distance(table):
+    """The least distance of all pairs that are kept apart, at the posture in `q` and in the world as it is now [m]."""
+    own = servo_arrays(table)
+    read_world(own)
+    return nearest_pair(own)[0]
 
 
 @jit
@@ -163,4 +186,5 @@ def tick_pose_servo(table, target):
 TICK_PARTS = (
     (challenge, (numba_type(ServoArrays), RUN)),
     (refine, (PROBLEM, types.float64, RUN, WORKSPACE)),
+    (keep_apart, (numba_type(ServoArrays),)),
 )

@@ -1,0 +1,304 @@
+"""Which pairs of solids are close enough to matter in a tick, how near they are, and how their distance changes.
+
+Of many pairs only few are close, and the others need not be measured in every tick. Each group of solids has an odometer, the
+sum of how far any of its points can have moved in every tick so far. A pair whose distance was d when the odometers of both
+groups read s together is at least d + s - s' apart when they read s'. It is measured again only when this bound falls below what
+the pair may need: the way on which its points could approach each other before the body stops.
+
+    need = sum over joints k of R_k D_k,        R_k the longest lever that joint k has on a point of either group,
+                                                D_k the way of joint k from its largest velocity of this tick to a stop
+"""
+
+import math
+
+from memetik.kernels.body.motion import twist, write_axes
+from memetik.kernels.collision.spread import spread
+from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.math.pose import load
+from memetik.kernels.problem.evaluate import place
+from memetik.kernels.servo.braking import stopping_distance, velocity_range
+from memetik.kernels.servo.record import WORLD_NUMBERS
+from memetik.kernels.terms.distance import GROUP_FRAME, GROUP_RADIUS, GROUP_SOLIDS, balls_apart, nearest
+
+BUFFER = 2e-4  # m beyond the required distance that motions are planned to keep, for what lies between two looks
+CREDIT = 0.02  # m beyond what is needed up to which a distance is measured, so that the next ticks need not
+HORIZON = 0.25  # s ahead for which a moving obstacle is taken to go on as it does
+REST = 100  # ticks without a change after which an obstacle counts as standing
+FASTEST_OBSTACLE = 5.0  # m/s; what changes its place faster has been put there and does not move
+RECOVERY = 0.1  # m/s at which pairs that are too close are brought apart
+
+
+@jit
+def fill_levers(problem, contacts, middle, half, rate, shares):
+    """Write the longest lever of every variable on the points of each group and, behind them, of each pair of links."""
+    levers = contacts.levers
+    for g in range(contacts.groups.size):
+        add_levers(problem, contacts.groups[g].place, -1, g, levers, middle, half, rate, shares)
+    for p in range(contacts.pairs.size):
+        pair = contacts.pairs[p]
+        if pair.lever >= contacts.groups.size:
+            add_levers(problem, pair.first, pair.meet, pair.lever, levers, middle, half, rate, shares)
+            add_levers(problem, pair.second, pair.meet, pair.lever, levers, middle, half, rate, shares)
+
+
+@jit_part
+def add_levers(problem, group, meet, row, levers, middle, half, rate, shares):
+    """Add the levers of the motions between `meet` and a group to a row."""
+    nodes, frame = problem.nodes, int(problem.data[group + GROUP_FRAME])
+    if frame < 0:
+        return
+    spread(nodes, problem.frames, problem.data, group, meet, middle, half, rate, shares)
+    i = problem.frames[frame].node
+    while i != meet:
+        levers[row, nodes[i].variable] += shares[i]
+        i = nodes[i].parent
+
+
+@jit
+def forget_distances(contacts):
+    """Measure every pair anew in the next tick, because the body or the world is elsewhere."""
+    for p in range(contacts.pairs.size):
+        contacts.pairs[p].reach = -math.inf
+    for g in range(contacts.groups.size):
+        group = contacts.groups[g]
+        group.speed, group.since, group.interval, group.seen = 0.0, REST, 1, 0
+
+
+@jit_part
+def turned_by(a, k, pose):
+    """A bound of the angle between the rotation a[k:] and that of a pose [rad]."""
+    along = a[k] * pose[0] + a[k + 1] * pose[1] + a[k + 2] * pose[2] + a[k + 3] * pose[3]
+    sign = 1.0 if along >= 0.0 else -1.0
+    square = 0.0
+    for i in range(4):
+        square += (a[k + i] - sign * pose[i]) ** 2
+    # The chord of unit quaternions is 2 sin(angle / 4); angle / chord is at most pi / sqrt(2) for a short turn.
+    return 2.23 * math.sqrt(square)
+
+
+@jit_part
+def advance_link(contacts, data, world, g):
+    """Advance the odometer of a group on a link."""
+    group, before = contacts.groups[g], contacts.before[g]
+    pose = load(world, int(data[group.place + GROUP_FRAME]), 0)
+    if group.seen:
+        way = math.sqrt((pose[4] - before[4]) ** 2 + (pose[5] - before[5]) ** 2 + (pose[6] - before[6]) ** 2)
+        group.travelled += way + turned_by(before, 0, pose) * data[group.place + GROUP_RADIUS]
+    for i in range(7):
+        before[i] = pose[i]
+    group.seen = 1
+
+
+@jit_part
+def advance_obstacle(contacts, data, tick, g):
+    """Advance the odometer of an obstacle and estimate its velocity. Returns whether it has another shape than before."""
+    group, before, place_of = contacts.groups[g], contacts.before[g], contacts.groups[g].place
+    solid = place_of + GROUP_SOLIDS
+    same, moves = True, False
+    for i in range(WORLD_NUMBERS):
+        if data[place_of + i] != before[i]:
+            moves = True
+            # The ball around it moves with it; all else but the pose is its shape.
+            same = same and (1 <= i <= 3 or GROUP_SOLIDS <= i < GROUP_SOLIDS + 7)
+    group.since = min(group.since + 1, REST)
+    if group.seen and not moves:
+        if group.since > 2 * group.interval:
+            group.speed = 0.0
+        return False
+    known = group.seen and same
+    if known:
+        pose = (
+            data[solid], data[solid + 1], data[solid + 2], data[solid + 3], data[solid + 4], data[solid + 5],
+            data[solid + 6],
+        )  # fmt: skip
+        dx, dy, dz = pose[4] - before[GROUP_SOLIDS + 4], pose[5] - before[GROUP_SOLIDS + 5], pose[6] - before[GROUP_SOLIDS + 6]
+        way = math.sqrt(dx * dx + dy * dy + dz * dz) + turned_by(before, GROUP_SOLIDS, pose) * data[place_of + GROUP_RADIUS]
+        group.travelled += way
+        # A world that changes less often than ticks come moves by steps; its speed is that from one change to the next.
+        group.interval = group.since if group.since < REST else 1
+        seconds = group.interval * tick
+        group.speed = way / seconds
+        group.vx, group.vy, group.vz = dx / seconds, dy / seconds, dz / seconds
+        if group.speed > FASTEST_OBSTACLE:
+            group.speed = 0.0
+    else:
+        group.speed, group.interval = 0.0, 1
+    group.since, group.seen = 0, 1
+    for i in range(WORLD_NUMBERS):
+        before[i] = data[place_of + i]
+    return not known
+
+
+@jit_part
+def advance_odometers(own):
+    """Advance the odometers of all groups to where these are now, and forget the distances of obstacles with new shapes."""
+    contacts, solve = own.contacts, own.memetic.solve
+    data, world = solve.problem.data, solve.work.world
+    renewed = False
+    for g in range(contacts.groups.size):
+        if data[contacts.groups[g].place + GROUP_FRAME] >= 0.0:
+            advance_link(contacts, data, world, g)
+        else:
+            changed = advance_obstacle(contacts, data, own.pace[0].tick, g)
+            contacts.groups[g].renewed = int(changed)
+            renewed = renewed or changed
+    if renewed:
+        for p in range(contacts.pairs.size):
+            pair = contacts.pairs[p]
+            if contacts.groups[pair.one].renewed or contacts.groups[pair.other].renewed:
+                pair.reach = -math.inf
+
+
+@jit_part
+def plan_stops(own):
+    """Write the range of every variable's velocity in this tick, and its time constant: the way to a stop over the velocity."""
+    contacts, variables, pace = own.contacts, own.memetic.solve.problem.variables, own.pace[0]
+    contacts.state[0].longest_stop = pace.response
+    for k in range(variables.size):
+        j = variables[k].index
+        low, high = velocity_range(own.movers[j], own.q[j], own.velocity[j], pace.tick)
+        top = max(abs(low), abs(high))
+        stop = stopping_distance(top, own.movers[j].acceleration, pace.tick) / top if top > 0.0 else pace.tick
+        contacts.low[k], contacts.high[k], contacts.stop[k] = low, high, max(stop, pace.response)
+        contacts.way[k] = top * contacts.stop[k]
+        contacts.state[0].longest_stop = max(contacts.state[0].longest_stop, stop)
+    for g in range(contacts.groups.size):
+        need = contacts.groups[g].speed * HORIZON
+        for k in range(variables.size):
+            need += contacts.levers[g, k] * contacts.way[k]
+        contacts.groups[g].need = need
+
+
+@jit_part
+def need_of(contacts, pair):
+    """How far the points of a pair can approach each other before the body stops [m]."""
+    if pair.lever < contacts.groups.size:
+        return contacts.groups[pair.one].need + contacts.groups[pair.other].need
+    need = 0.0
+    for k in range(contacts.way.size):
+        need += contacts.levers[pair.lever, k] * contacts.way[k]
+    return need
+
+
+@jit_part
+def find_close_pairs(own):
+    """List the pairs that are as close as they may need, with a row each for the velocities that keep them apart."""
+    contacts, solve = own.contacts, own.memetic.solve
+    data, world, state = solve.problem.data, solve.work.world, contacts.state[0]
+    state.count, state.overflow = 0, 0
+    for p in range(contacts.pairs.size):
+        pair = contacts.pairs[p]
+        travelled = contacts.groups[pair.one].travelled + contacts.groups[pair.other].travelled
+        bound = pair.reach - travelled - pair.required - BUFFER
+        if bound >= contacts.groups[pair.one].need + contacts.groups[pair.other].need:
+            continue
+        need = need_of(contacts, pair)
+        if bound >= need:
+            continue
+        enough = pair.required + BUFFER + need + CREDIT
+        if balls_apart(data, world, pair.first, pair.second, enough):
+            pair.reach = enough + travelled
+            continue
+        found = nearest(data, world, pair.first, pair.second, enough)
+        pair.reach = found[0] + travelled
+        gap = found[0] - pair.required - BUFFER
+        if gap >= need:
+            continue
+        if state.count == contacts.close.size:
+            state.overflow = 1
+            continue
+        write_row(own, state.count, p, gap, found)
+        state.count += 1
+
+
+@jit_part
+def along_row(own, node, p, n, sign, row):
+    """Add how the variables move the point p of a node along n."""
+    problem, work = own.memetic.solve.problem, own.memetic.solve.work
+    i = node
+    while i >= 0:
+        v = twist(problem.nodes, work.poses, work.axes, i, p[0], p[1], p[2])
+        own.contacts.rows[row, problem.nodes[i].variable] += sign * (n[0] * v[0] + n[1] * v[1] + n[2] * v[2])
+        i = problem.nodes[i].parent
+
+
+@jit_part
+def approach_speed(contacts, data, pair, a, b, n):
+    """How fast obstacles of a pair come nearer along the normal [m/s], zero if they do not."""
+    speed = 0.0
+    one, other = contacts.groups[pair.one], contacts.groups[pair.other]
+    if one.speed > 0.0:
+        speed -= one.vx * n[0] + one.vy * n[1] + one.vz * n[2]
+        speed += max(one.speed - math.sqrt(one.vx**2 + one.vy**2 + one.vz**2), 0.0)  # what it may turn
+    if other.speed > 0.0:
+        speed += other.vx * n[0] + other.vy * n[1] + other.vz * n[2]
+        speed += max(other.speed - math.sqrt(other.vx**2 + other.vy**2 + other.vz**2), 0.0)
+    return max(speed, 0.0)
+
+
+@jit_part
+def write_row(own, c, p, gap, found):
+    """The row of a close pair: rows[c]·v >= limit[c] keeps it apart, with v in the velocities of the variables.
+
+    The way to a stop of each variable along the normal, g_k T_k v_k with its time constant T_k, may take up the gap. Where an
+    obstacle approaches at s, all time constants are at least what the body needs to become as fast, and the gap counts less
+    what the obstacle comes nearer meanwhile. So a body that can is as fast as the obstacle before the gap is used up.
+    """
+    contacts, problem = own.contacts, own.memetic.solve.problem
+    data, pair, rows = problem.data, contacts.pairs[p], contacts.rows
+    _, a, b, n = found
+    size = contacts.low.size
+    for k in range(size):
+        rows[c, k] = 0.0
+    one, other = int(data[pair.first + GROUP_FRAME]), int(data[pair.second + GROUP_FRAME])
+    if one >= 0:
+        along_row(own, problem.frames[one].node, a, n, 1.0, c)
+    if other >= 0:
+        along_row(own, problem.frames[other].node, b, n, -1.0, c)
+    speed, seconds, slowest = approach_speed(contacts, data, pair, a, b, n), 0.0, own.pace[0].tick
+    if speed > 0.0:
+        ability = 0.0
+        for k in range(size):
+            ability += abs(rows[c, k]) * own.movers[problem.variables[k].index].acceleration
+        seconds = max(contacts.state[0].longest_stop, 2.0 * speed / ability if ability > 0.0 else HORIZON)
+        seconds = min(seconds, HORIZON)
+    for k in range(size):
+        if rows[c, k] != 0.0:
+            slowest = max(slowest, contacts.stop[k])
+        rows[c, k] *= max(contacts.stop[k], seconds)
+    contacts.close[c], contacts.gap[c], contacts.approach[c] = p, gap, speed
+    contacts.limit[c] = min(-gap, RECOVERY * max(slowest, seconds)) + seconds * speed
+    contacts.pull[c] = 0.0
+
+
+@jit_part
+def look_around(own):
+    """All that a tick needs to know about contacts, at the posture before it and in the world as it is now."""
+    contacts, solve = own.contacts, own.memetic.solve
+    problem, work = solve.problem, solve.work
+    for k in range(contacts.x.size):
+        contacts.x[k] = own.q[problem.variables[k].index]
+    place(problem.nodes, problem.frames, contacts.x, work.poses, work.world)
+    write_axes(problem.nodes, work.poses, work.axes)
+    advance_odometers(own)
+    plan_stops(own)
+    find_close_pairs(own)
+
+
+@jit
+def nearest_pair(own):
+    """The least distance of all pairs beyond what each requires at the posture in own.q [m], and the pair, -1 for none."""
+    contacts, solve = own.contacts, own.memetic.solve
+    problem, work = solve.problem, solve.work
+    for k in range(contacts.x.size):
+        contacts.x[k] = own.q[problem.variables[k].index]
+    place(problem.nodes, problem.frames, contacts.x, work.poses, work.world)
+    least, found_pair = math.inf, -1
+    for p in range(contacts.pairs.size):
+        pair = contacts.pairs[p]
+        if balls_apart(problem.data, work.world, pair.first, pair.second, least):
+            continue
+        found = nearest(problem.data, work.world, pair.first, pair.second, least)[0]
+        if found < least:
+            least, found_pair = found, p
+    return least, found_pair
