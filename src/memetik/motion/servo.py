@@ -14,6 +14,7 @@ from memetik.geometry.checks import flag, real_number
 from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.compiler.second_compiler import compile_ahead
+from memetik.kernels.memetic.descent import attempt as attempt_unguided
 from memetik.kernels.problem.budget import EVALUATIONS, TIMED_OUT
 from memetik.kernels.problem.function_pointers import ATTEMPT
 from memetik.kernels.problem.verify import ENDED
@@ -294,9 +295,10 @@ class Servo:
         own, _ = copy_problem(self.problem, [])
         c = self._copy = own.compiled
         plan = memetic_plan(c, searches=False)
-        compile_ahead([(tick_pose_servo, TICK_POSE), (plan.local_search, ATTEMPT)])
+        compile_ahead([(tick_pose_servo, TICK_POSE), (plan.local_search, ATTEMPT), (attempt_unguided, ATTEMPT)])
         compile_ahead([(tick_servo, TICK)], TICK_PARTS)
         attempt = plan.attempt  # with the addresses of the terms
+        hard = lasting_address(attempt_unguided, ATTEMPT) if c.terms["soft"].any() and not c.only_guides else attempt
         self._users_terms = c.terms.copy()
         narrow = (c.terms["soft"] == 0) & ~(c.terms["tolerance"] * c.terms["scale"] > WIDE)
         c.terms["tolerance"][narrow] *= TIGHT
@@ -321,7 +323,7 @@ class Servo:
         movers["acceleration"] = np.minimum(self.acceleration_limit, AT_ONCE)
         pace["tick"], pace["response"], pace["together"] = 1.0 / self.rate, self.response, self.synchronise
         self._own = allocate(
-            ServoArrays, plan.sizes, memetic=scratch.memetic, attempt=attempt, tick=lasting_address(tick_servo, TICK),
+            ServoArrays, plan.sizes, memetic=scratch.memetic, attempt=attempt, attempt_hard=hard, tick=lasting_address(tick_servo, TICK),
             write=lasting_address(write_pose_target, WRITE_POSE), place=self._places.get(pairs[0][0], 0),
             most=self.budget.evaluations, reconfigures=self.reconfigure,
             seconds=self.budget.seconds if self.budget.seconds < math.inf else 0.0,
@@ -350,7 +352,7 @@ class Servo:
         own = self._own
         for each in (own.q, own.goal, own.goal_before):
             each[:] = q
-        own.velocity[:] = own.step_before[:] = own.lead[:] = 0.0
+        own.velocity[:] = own.step_before[:] = own.lead[:] = own.drift[:] = 0.0
         released = int(own.state[0]["released"])
         own.state[:] = np.zeros(1, dtype=own.state.dtype)
         own.state[0]["released"] = released

@@ -131,6 +131,7 @@ class ServoArrays(NamedTuple):
 
     memetic: MemeticArrays
     attempt: int  # address of the local search that fits the problem
+    attempt_hard: int  # the same without guides
     tick: int  # address of one tick (TICK in tick.py)
     write: int  # address of the conversion of targets (WRITE_POSE in terms/function_pointers.py)
     place: int  # of the target in the data, where one pose is all there is
@@ -153,6 +154,7 @@ class ServoArrays(NamedTuple):
     mirrored: Array = integers("mirrored", 2)  # ranges of the data that follow the user's problem: begin and end
     x: Array = floats("variables")  # the variables of the goal, and of q at the end
     rival: Array = floats("variables")
+    drift: Array = floats("variables")  # velocity at which guides move the goal
     outcome: Array = floats("outcome")  # of the posture that is returned
     search_outcome: Array = floats("outcome")
 

@@ -41,13 +41,13 @@ def as_users_see_it(own):
 
 
 @jit
-def descend_from(own, run):
-    """The local search from work.x, in place. Returns its status for the user; the outcome has the error."""
+def descend_from(own, attempt, run):
+    """The local search at an address from work.x, in place. Returns its status for the user; the outcome has the error."""
     problem, work = own.memetic.solve.problem, own.memetic.solve.work
     run.outcome[ERROR] = 1e300
     for k in range(work.x.size):
         work.best[k] = work.x[k]
-    if call_attempt(own.attempt, problem, work.x, run, work):
+    if call_attempt(attempt, problem, work.x, run, work):
         return REACHED
     for k in range(work.x.size):
         work.x[k] = work.best[k]
@@ -79,7 +79,7 @@ def pursue_rival(own, run):
     start_at_body(own)
     for k in range(work.x.size):
         work.x[k] = own.rival[k]
-    state.rival_status = descend_from(own, run)
+    state.rival_status = descend_from(own, own.attempt, run)
     state.rival_error = run.outcome[ERROR]
     wrap_towards(work.x, work.start, problem.variables)
     for k in range(work.x.size):
@@ -156,7 +156,7 @@ def challenge(own, run):
         draw_far(own, run)
     if not spent(run):
         start_at_body(own)
-        status = descend_from(own, run)
+        status = descend_from(own, own.attempt, run)
         wrap_towards(work.x, work.start, problem.variables)
         if beats_rival(own, status, run.outcome[ERROR]):
             state.has_rival, state.rival_status, state.rival_error = 1, status, run.outcome[ERROR]

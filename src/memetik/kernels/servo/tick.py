@@ -16,6 +16,7 @@ from memetik.kernels.memetic.refine import refine
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME, deadline_after, spent
 from memetik.kernels.problem.function_pointers import PROBLEM, RUN, TABLE, WORKSPACE
 from memetik.kernels.problem.guides import FAINT
+from memetik.kernels.problem.limits import clamp
 from memetik.kernels.problem.mounts import place_root
 from memetik.kernels.problem.record import Run
 from memetik.kernels.problem.verify import CLOSEST, ENDED, INVALID, REACHED, verify
@@ -27,6 +28,8 @@ from memetik.kernels.servo.rival import as_users_see_it, challenge, descend_from
 from memetik.kernels.terms.function_pointers import call_write_pose
 from memetik.kernels.terms.springs import rest_at_start
 
+GUIDED = 0.2  # s in which the way to the balance of the guides shrinks by 1/e
+GUIDED_SPEED = 0.25  # of the velocity and the acceleration that joints have: how guides move the goal at most
 JUMP = 0.5  # rad or m; a goal that moves farther in one tick is looked for from where the joints are, too
 REFINING = 12  # evaluations that a goal which misses something is refined by in each tick
 
@@ -41,7 +44,7 @@ def search_goal(own, run):
     problem, work, x = own.memetic.solve.problem, own.memetic.solve.work, own.x
     for k in range(x.size):
         x[k] = work.x[k] = work.start[k] = own.goal[problem.variables[k].index]
-    status = descend_from(own, run)
+    status = descend_from(own, own.attempt_hard, run)
     farthest = 0.0
     for k in range(x.size):
         farthest = max(farthest, abs(work.x[k] - x[k]))
@@ -50,7 +53,7 @@ def search_goal(own, run):
     for k in range(x.size):
         x[k] = work.x[k]
         work.x[k] = work.start[k] = own.q[problem.variables[k].index]
-    other = descend_from(own, run)
+    other = descend_from(own, own.attempt_hard, run)
     if other > status or (other == status and way_to(own, x) <= way_to(own, work.x)):
         for k in range(x.size):
             work.x[k] = x[k]
@@ -71,6 +74,44 @@ def read_world(own):
 
 
 @jit
+def drift_to_balance(own):
+    """Write into work.x where a goal is after this tick that drifts from x towards the balance of all guides, in work.x.
+
+    The way shrinks by 1/e in GUIDED seconds, and the drift takes no more than a share of the velocity and the acceleration that
+    joints have, so that they can follow it and the targets.
+    """
+    problem, tick, x = own.memetic.solve.problem, own.pace[0].tick, own.memetic.solve.work.x
+    share = 1.0
+    for k in range(x.size):
+        fastest = GUIDED_SPEED * own.movers[problem.variables[k].index].velocity
+        if share * abs(x[k] - own.x[k]) > fastest * GUIDED:
+            share = fastest * GUIDED / abs(x[k] - own.x[k])
+    for k in range(x.size):
+        change = GUIDED_SPEED * own.movers[problem.variables[k].index].acceleration * tick
+        wanted = share * (x[k] - own.x[k]) / max(GUIDED, tick)
+        own.drift[k] = min(max(wanted, own.drift[k] - change), own.drift[k] + change)
+        x[k] = clamp(own.x[k] + own.drift[k] * tick, problem.variables[k])
+
+
+@jit
+def yield_to_guides(own, run):
+    """Move the goal in work.x, which satisfies all else, towards the balance of the guides.
+
+    On the way all else stays satisfied, so guides that cannot be met move nothing but what is free to move.
+    """
+    work, x = own.memetic.solve.work, own.x
+    for k in range(x.size):
+        x[k] = work.start[k] = work.x[k]
+    if descend_from(own, own.attempt, run) != REACHED:
+        for k in range(x.size):
+            work.x[k] = x[k]
+    drift_to_balance(own)
+    if descend_from(own, own.attempt_hard, run) != REACHED:
+        for k in range(x.size):
+            work.x[k], own.drift[k] = x[k], 0.0
+
+
+@jit
 def renew_goal(own, run):
     """The goal for the targets as they are now, in `goal` and `x`. Returns its status by the user's tolerances."""
     solve = own.memetic.solve
@@ -79,7 +120,9 @@ def renew_goal(own, run):
         x[k] = own.goal[problem.variables[k].index]
     rest_at_start(problem.terms, problem.data, x)
     status = search_goal(own, run)
-    if status == CLOSEST and not spent(run):
+    if status == REACHED and own.attempt != own.attempt_hard:
+        yield_to_guides(own, run)
+    elif status == CLOSEST and not spent(run):
         for k in range(x.size):
             work.best[k] = work.x[k]
         most = min(run.most, int(run.outcome[EVALUATIONS]) + REFINING)
