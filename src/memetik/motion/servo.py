@@ -29,6 +29,7 @@ from memetik.motion.rate_limits import AT_ONCE, Limits, rate_limits
 from memetik.objectives import Objective, Pose, pose_target
 from memetik.objectives.objective import Target
 from memetik.problem import Problem, require_problem
+from memetik.problem.bare import blocking_contacts
 from memetik.problem.columns import copy_problem
 from memetik.problem.compile import WIDE
 from memetik.solution import Solution, Status
@@ -195,7 +196,8 @@ class Servo:
         state = own.state[0]
         if not state["limited"]:
             return ()
-        pairs = own.pairs[own.close[: state["count"]]][own.pull[: state["count"]] > 0.0]
+        count = int(state["count"])
+        pairs = own.pairs[own.close[:count]][own.pull[:count] + own.push[:count] > 0.0]
         return tuple((group_name(self.problem, int(p["first"])), group_name(self.problem, int(p["second"]))) for p in pairs)
 
     @property
@@ -279,6 +281,9 @@ class Servo:
             terms[owner] = before[owner]
             if released:
                 terms["soft"][owner], terms["scale"][owner] = 1, 0.0
+        for field in ("soft", "scale"):
+            self._own.reach.problem.terms[field] = self._search_terms[field][self._reached_for]
+            self._own.reach_terms[field] = self._own.terms[field][self._reached_for]
         if released:
             self._released[objective] = None
         else:
@@ -294,17 +299,27 @@ class Servo:
         self._compiled = self.problem.compiled
         own, _ = copy_problem(self.problem, [])
         c = self._copy = own.compiled
-        plan = memetic_plan(c, searches=False)
-        compile_ahead([(tick_pose_servo, TICK_POSE), (plan.local_search, ATTEMPT), (attempt_unguided, ATTEMPT)])
-        compile_ahead([(tick_servo, TICK)], TICK_PARTS)
-        attempt = plan.attempt  # with the addresses of the terms
-        hard = lasting_address(attempt_unguided, ATTEMPT) if c.terms["soft"].any() and not c.only_guides else attempt
         self._users_terms = c.terms.copy()
         narrow = (c.terms["soft"] == 0) & ~(c.terms["tolerance"] * c.terms["scale"] > WIDE)
         c.terms["tolerance"][narrow] *= TIGHT
+        plan = memetic_plan(c, searches=False)
+        reach_plan = plan if plan.bare is None else plan.bare
+        kernels = dict.fromkeys((plan.local_search, reach_plan.local_search, attempt_unguided))
+        compile_ahead([(tick_pose_servo, TICK_POSE), *((kernel, ATTEMPT) for kernel in kernels)])
+        compile_ahead([(tick_servo, TICK)], TICK_PARTS)
+        attempt, reach_attempt = plan.attempt, reach_plan.attempt  # with the addresses of the terms
         self._search_terms, self._tight_terms = c.terms, c.terms.copy()
         scratch = self._scratch = plan.lease()  # for good
         scratch.table  # noqa: B018 - makes the arrays
+        reach, every = scratch.arrays, np.ones(c.terms.size, dtype=bool)
+        self._reached_for = every if scratch.bare is None else ~blocking_contacts(c.terms)
+        if scratch.bare is not None:  # targets and obstacles are the same
+            reach = scratch.bare.memetic.solve
+            reach = reach._replace(problem=reach.problem._replace(data=scratch.arrays.problem.data))
+        guides = reach.problem.terms["soft"] != 0
+        hard = lasting_address(attempt_unguided, ATTEMPT) if guides.any() and not guides.all() else reach_attempt
+        reach_terms = reach.problem.terms.copy()
+        reach_terms["tolerance"] = self._users_terms["tolerance"][self._reached_for]
         self._data = scratch.arrays.source
         pairs = list(zip(self.problem.objectives, own.objectives, strict=True))
         self._own_problem = own
@@ -323,7 +338,8 @@ class Servo:
         movers["acceleration"] = np.minimum(self.acceleration_limit, AT_ONCE)
         pace["tick"], pace["response"], pace["together"] = 1.0 / self.rate, self.response, self.synchronise
         self._own = allocate(
-            ServoArrays, plan.sizes, memetic=scratch.memetic, attempt=attempt, attempt_hard=hard, tick=lasting_address(tick_servo, TICK),
+            ServoArrays, plan.sizes, memetic=scratch.memetic, reach=reach, attempt=attempt, reach_attempt=reach_attempt, reach_hard=hard,
+            reach_terms=reach_terms, tick=lasting_address(tick_servo, TICK),
             write=lasting_address(write_pose_target, WRITE_POSE), place=self._places.get(pairs[0][0], 0),
             most=self.budget.evaluations, reconfigures=self.reconfigure,
             seconds=self.budget.seconds if self.budget.seconds < math.inf else 0.0,

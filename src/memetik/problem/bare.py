@@ -12,12 +12,17 @@ from memetik.problem.blocks import split_residuals
 from memetik.problem.compile import Compiled, is_one_pose, write_row_ranges
 
 
+def blocking_contacts(terms: NDArray[np.void]) -> NDArray[np.bool_]:
+    """Return which terms are contacts that can block."""
+    return np.isin(terms["loss"], (CONTACT, HYPERBOLA)) & (terms["soft"] == 0)
+
+
 def without_contacts(c: Compiled) -> Compiled | None:
     """The same joints, numbers and other terms; None if it has no contact that can block, or nothing else that can.
 
     Motions and frames that only contacts read are left out, so that it is as quick as if it had never had any.
     """
-    contacts = np.isin(c.terms["loss"], (CONTACT, HYPERBOLA)) & (c.terms["soft"] == 0)
+    contacts = blocking_contacts(c.terms)
     rest: list[int] = np.flatnonzero(~contacts).tolist()
     if not contacts.any() or c.calls_python or c.terms["soft"][rest].all():
         return None

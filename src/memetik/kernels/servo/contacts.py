@@ -25,6 +25,7 @@ CREDIT = 0.02  # m beyond what is needed up to which a distance is measured, so 
 HORIZON = 0.25  # s ahead for which a moving obstacle is taken to go on as it does
 REST = 100  # ticks without a change after which an obstacle counts as standing
 FASTEST_OBSTACLE = 5.0  # m/s; what changes its place faster has been put there and does not move
+FORGETTING = 0.1  # s in which what a row lacked because it is linear is forgotten
 RECOVERY = 0.1  # m/s at which pairs that are too close are brought apart
 
 
@@ -58,7 +59,7 @@ def add_levers(problem, group, meet, row, levers, middle, half, rate, shares):
 def forget_distances(contacts):
     """Measure every pair anew in the next tick, because the body or the world is elsewhere."""
     for p in range(contacts.pairs.size):
-        contacts.pairs[p].reach = -math.inf
+        contacts.pairs[p].reach, contacts.pairs[p].bias = -math.inf, 0.0
     for g in range(contacts.groups.size):
         group = contacts.groups[g]
         group.speed, group.since, group.interval, group.seen = 0.0, REST, 1, 0
@@ -212,13 +213,13 @@ def find_close_pairs(own):
 
 
 @jit_part
-def along_row(own, node, p, n, sign, row):
+def add_slopes(own, node, p, n, sign, row):
     """Add how the variables move the point p of a node along n."""
     problem, work = own.memetic.solve.problem, own.memetic.solve.work
     i = node
     while i >= 0:
         v = twist(problem.nodes, work.poses, work.axes, i, p[0], p[1], p[2])
-        own.contacts.rows[row, problem.nodes[i].variable] += sign * (n[0] * v[0] + n[1] * v[1] + n[2] * v[2])
+        own.contacts.slopes[row, problem.nodes[i].variable] += sign * (n[0] * v[0] + n[1] * v[1] + n[2] * v[2])
         i = problem.nodes[i].parent
 
 
@@ -238,37 +239,40 @@ def approach_speed(contacts, data, pair, a, b, n):
 
 @jit_part
 def write_row(own, c, p, gap, found):
-    """The row of a close pair: rows[c]·v >= limit[c] keeps it apart, with v in the velocities of the variables.
+    """The two rows of a close pair, for the velocities v of the variables and the slope g of its distance:
 
-    The way to a stop of each variable along the normal, g_k T_k v_k with its time constant T_k, may take up the gap. Where an
-    obstacle approaches at s, all time constants are at least what the body needs to become as fast, and the gap counts less
-    what the obstacle comes nearer meanwhile. So a body that can is as fast as the obstacle before the gap is used up.
+        sum_k g_k T_k v_k >= limit[c]       the way to a stop, with the time constant T_k of each variable, may take up the gap
+        sum_k g_k v_k >= pace[c]            and until then the gap shrinks by no more than 1/e in `response`
+
+    Where an obstacle approaches at s, all time constants are at least what the body needs to become as fast, and the gap counts
+    less what the obstacle comes nearer meanwhile. So a body that can is as fast as the obstacle before the gap is used up.
     """
     contacts, problem = own.contacts, own.memetic.solve.problem
-    data, pair, rows = problem.data, contacts.pairs[p], contacts.rows
+    data, pair, tick = problem.data, contacts.pairs[p], own.pace[0].tick
     _, a, b, n = found
     size = contacts.low.size
     for k in range(size):
-        rows[c, k] = 0.0
+        contacts.slopes[c, k] = 0.0
     one, other = int(data[pair.first + GROUP_FRAME]), int(data[pair.second + GROUP_FRAME])
     if one >= 0:
-        along_row(own, problem.frames[one].node, a, n, 1.0, c)
+        add_slopes(own, problem.frames[one].node, a, n, 1.0, c)
     if other >= 0:
-        along_row(own, problem.frames[other].node, b, n, -1.0, c)
-    speed, seconds, slowest = approach_speed(contacts, data, pair, a, b, n), 0.0, own.pace[0].tick
+        add_slopes(own, problem.frames[other].node, b, n, -1.0, c)
+    speed, seconds = approach_speed(contacts, data, pair, a, b, n), 0.0
     if speed > 0.0:
         ability = 0.0
         for k in range(size):
-            ability += abs(rows[c, k]) * own.movers[problem.variables[k].index].acceleration
+            ability += abs(contacts.slopes[c, k]) * own.movers[problem.variables[k].index].acceleration
         seconds = max(contacts.state[0].longest_stop, 2.0 * speed / ability if ability > 0.0 else HORIZON)
         seconds = min(seconds, HORIZON)
     for k in range(size):
-        if rows[c, k] != 0.0:
-            slowest = max(slowest, contacts.stop[k])
-        rows[c, k] *= max(contacts.stop[k], seconds)
+        contacts.rows[c, k] = contacts.slopes[c, k] * max(contacts.stop[k], seconds)
+    pair.bias *= 1.0 - min(tick / FORGETTING, 1.0)
+    response = max(own.pace[0].response, tick)
     contacts.close[c], contacts.gap[c], contacts.approach[c] = p, gap, speed
-    contacts.limit[c] = min(-gap, RECOVERY * max(slowest, seconds)) + seconds * speed
-    contacts.pull[c] = 0.0
+    contacts.limit[c] = min(-gap, RECOVERY * max(contacts.state[0].longest_stop, seconds)) + seconds * speed + pair.bias
+    contacts.pace[c] = min(-gap / response, RECOVERY) + speed
+    contacts.pull[c] = contacts.push[c] = 0.0
 
 
 @jit_part

@@ -6,8 +6,8 @@ First the quadratic program
 
 whose rows let no pair approach faster than it can stop (contacts.py), by coordinate ascent on its dual (Hildreth 1957). Its rows
 are linear in the velocities and the path is not, so the answer is then tried: the posture after the tick, and those on the
-way on which all joints brake from there to a stop, as many as LOOKS. If one of them brings a pair too close, a slower velocity
-is tried, and last of all to brake at once. That way was tried in the tick before and found free. So a body that was free and
+way on which all joints brake from there to a stop, as many as LOOKS. If one of them brings a pair too close, the row of the
+pair is tightened by what lacked and the program solved again, and the last resort is to brake at once. That way was tried in the tick before and found free. So a body that was free and
 could stop is free and can stop after every tick, as long as obstacles do what they are taken to do.
 """
 
@@ -20,21 +20,23 @@ from memetik.kernels.servo.contacts import BUFFER, look_around
 from memetik.kernels.terms.distance import balls_apart, nearest
 
 SWEEPS = 40  # of the dual ascent
-FEASIBLE = 1e-7  # m by which a row may be missed
+FEASIBLE = 1e-7  # m by which the last sweep may move a row
 LOOKS = 12  # postures on the way to a stop
 SPACING = 4e-3  # m that points may move between two looks, unless the way is longer than LOOKS of them
 ALMOST = 1e-9  # m
+ATTEMPTS = 4  # solutions of the program that are tried, each with tighter rows
+TIGHTER = 1.2  # times what lacked
 
 
 @jit_part
-def ascend(own, c):
-    """One step of the dual ascent for one row. Returns by how much the row was missed [m]."""
+def ascend(own, rows, limits, multipliers, c):
+    """One step of the dual ascent for a row. Returns by how much the step moved it."""
     contacts = own.contacts
-    size, rows, v = contacts.low.size, contacts.rows, contacts.v
-    slack = -contacts.limit[c]
+    size, v = contacts.low.size, contacts.v
+    slack = -limits[c]
     for k in range(size):
         slack += rows[c, k] * v[k]
-    if slack >= -FEASIBLE and contacts.pull[c] == 0.0:
+    if slack >= 0.0 and multipliers[c] == 0.0:
         return 0.0
     ease = 0.0
     for k in range(size):
@@ -43,9 +45,9 @@ def ascend(own, c):
         if (contacts.free[k] < contacts.high[k] or not up) and (contacts.free[k] > contacts.low[k] or up):
             ease += rows[c, k] * rows[c, k] * contacts.softness[k]
     if ease <= 0.0:
-        return max(-slack, 0.0)
-    change = max(-slack / ease, -contacts.pull[c])
-    contacts.pull[c] += change
+        return 0.0
+    change = max(-slack / ease, -multipliers[c])
+    multipliers[c] += change
     for k in range(size):
         contacts.free[k] += change * rows[c, k] * contacts.softness[k]
         v[k] = min(max(contacts.free[k], contacts.low[k]), contacts.high[k])
@@ -53,18 +55,25 @@ def ascend(own, c):
 
 
 @jit_part
-def nearest_velocities(own):
-    """Solve the quadratic program into contacts.v. Returns whether any row counts."""
+def begin_program(own):
+    """Start from the wanted velocities."""
     contacts, variables = own.contacts, own.memetic.solve.problem.variables
     for k in range(contacts.v.size):
         mover = own.movers[variables[k].index]
         contacts.softness[k] = mover.velocity * mover.velocity
         contacts.free[k] = contacts.v[k] = own.wanted[variables[k].index]
+
+
+@jit_part
+def solve_program(own):
+    """Solve the quadratic program into contacts.v, from where it was left. Returns whether any row counts."""
+    contacts = own.contacts
     counts = False
     for _ in range(SWEEPS):
         most = 0.0
         for c in range(contacts.state[0].count):
-            most = max(most, ascend(own, c))
+            most = max(most, ascend(own, contacts.rows, contacts.limit, contacts.pull, c))
+            most = max(most, ascend(own, contacts.slopes, contacts.pace, contacts.push, c) * own.pace[0].response)
         if most <= FEASIBLE:
             break
         counts = True
@@ -96,22 +105,22 @@ def list_suspects(own, v):
         way = 0.0
         for k in range(v.size):
             way += contacts.levers[pair.lever, k] * contacts.way[k]
-        if contacts.gap[c] + BUFFER < way + contacts.approach[c] * (tick + contacts.state[0].longest_stop):
-            contacts.suspects[count] = c
+        if contacts.gap[c] + BUFFER < way + contacts.approach[c] * tick:
+            contacts.suspects[count], contacts.least[c] = c, math.inf
             count += 1
             longest = max(longest, way)
     return count, longest
 
 
 @jit_part
-def worst_gap(own, v):
+def worst_gap(own, v, count, longest):
     """The least gap of all pairs on the way to a stop with velocities v in this tick [m]; what is not near counts as infinite.
 
-    Of a pair that is too close already, it is what the gap gains in this tick.
+    Obstacles go on for this tick and stand then: to stop is no answer to one that comes nearer, and the rows of the program
+    look farther ahead. Of a pair that is too close already, it is what the gap gains in this tick.
     """
     contacts, solve = own.contacts, own.memetic.solve
     problem, work, tick = solve.problem, solve.work, own.pace[0].tick
-    count, longest = list_suspects(own, v)
     if count == 0:
         return math.inf
     ticks = 0.0
@@ -133,15 +142,15 @@ def worst_gap(own, v):
             too_close = contacts.gap[c] + BUFFER < 0.0
             if too_close and i > 0:
                 continue
-            nearer = contacts.approach[c] * (now + 1.0) * tick
+            nearer = contacts.approach[c] * tick
             enough = pair.required + nearer + max(BUFFER, contacts.gap[c] + 2.0 * BUFFER)
             d = enough
             if not balls_apart(problem.data, work.world, pair.first, pair.second, enough):
                 d = nearest(problem.data, work.world, pair.first, pair.second, enough)[0]
             gap = d - pair.required - (0.0 if too_close else nearer)
-            worst = min(worst, gap - contacts.gap[c] - BUFFER + ALMOST if too_close else gap)
-        if worst < 0.0:
-            return worst
+            value = gap - contacts.gap[c] - BUFFER + ALMOST if too_close else gap
+            contacts.least[c] = min(contacts.least[c], value)
+            worst = min(worst, value)
     return worst
 
 
@@ -156,10 +165,25 @@ def brake(own, v):
 
 
 @jit_part
+def tighten_rows(own, count):
+    """Ask more of the rows of suspects whose way to a stop came too close, now and, less and less, in the next ticks."""
+    contacts = own.contacts
+    for s in range(count):
+        c = contacts.suspects[s]
+        if contacts.least[c] < 0.0:
+            more = TIGHTER * -contacts.least[c] + ALMOST
+            contacts.limit[c] += more
+            contacts.pairs[contacts.close[c]].bias += more
+
+
+@jit_part
 def choose(own, v, worst):
     """Take velocities if they are better than what was chosen before. Returns the worst gap of what is chosen."""
     contacts = own.contacts
-    gap = worst_gap(own, v)
+    count, longest = list_suspects(own, v)
+    gap = worst_gap(own, v, count, longest)
+    if gap < 0.0:
+        tighten_rows(own, count)
     if not gap > worst:
         return worst
     for k in range(v.size):
@@ -176,20 +200,24 @@ def keep_apart(own):
     state.limited, state.braking = 0, 0
     if state.count == 0:
         return
-    state.limited = int(nearest_velocities(own))
-    worst = -math.inf if state.overflow else choose(own, contacts.v, -math.inf)
-    if worst < 0.0:
+    begin_program(own)
+    state.limited = int(solve_program(own))
+    brake(own, contacts.stopping)
+    for k in range(contacts.v.size):
+        contacts.chosen[k] = contacts.stopping[k]
+    worst = -math.inf
+    for _ in range(0 if state.overflow else ATTEMPTS):
+        worst = choose(own, contacts.v, worst)
+        if worst >= 0.0:
+            break
         state.limited = 1
-        brake(own, contacts.stopping)
+        solve_program(own)
+    if worst < 0.0 and not state.overflow:
         for k in range(contacts.v.size):
-            contacts.chosen[k] = contacts.stopping[k] if state.overflow else contacts.chosen[k]
-        for share in (0.5, 0.1):
-            for k in range(contacts.v.size):
-                contacts.trial[k] = contacts.stopping[k] + share * (contacts.v[k] - contacts.stopping[k])
-            if worst < 0.0 and not state.overflow:
-                worst = choose(own, contacts.trial, worst)
-        if worst < 0.0:
-            state.braking = 1
-            choose(own, contacts.stopping, worst)
+            contacts.trial[k] = 0.5 * (contacts.stopping[k] + contacts.v[k])
+        worst = choose(own, contacts.trial, worst)
+    if worst < 0.0:
+        state.limited, state.braking = 1, 1
+        choose(own, contacts.stopping, worst)
     for k in range(contacts.v.size):
         own.wanted[variables[k].index] = contacts.chosen[k]

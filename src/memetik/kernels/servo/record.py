@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from memetik.kernels.compiler.record import Array, floats, integers, item, reader, records
 from memetik.kernels.memetic.record import MemeticArrays
+from memetik.kernels.problem.record import SolveArrays
 from memetik.kernels.terms.distance import GROUP_SOLIDS
 from memetik.kernels.terms.geometry.solids import SOLID_DATA
 from memetik.kernels.terms.records import TERM
@@ -55,6 +56,7 @@ KEPT_PAIR = item(
     meet=int,  # the last motion that carries both, -1 for the root
     lever=int,  # the row of its levers
     required=float,  # the distance that they keep [m]
+    bias=float,  # what its row lacked in the last ticks, because it is linear [m]
     reach=float,  # a lower bound of their distance plus the odometers of both when it was measured [m]
 )
 
@@ -93,9 +95,13 @@ class ContactArrays(NamedTuple):
     close: Array = integers("close")  # row of the pair
     gap: Array = floats("close")  # its distance beyond what is required and BUFFER [m]
     approach: Array = floats("close")  # how fast obstacles come nearer [m/s]
-    rows: Array = floats("close", "variables")  # rows v >= limit keeps the pair apart
-    limit: Array = floats("close")  # [m]
-    pull: Array = floats("close")  # multiplier of the row
+    slopes: Array = floats("close", "variables")  # derivative of its distance by each variable
+    pace: Array = floats("close")  # slopes v >= pace keeps it from closing too fast [m/s]
+    push: Array = floats("close")  # multiplier of this row
+    rows: Array = floats("close", "variables")  # slopes, each times the time constant of the variable
+    limit: Array = floats("close")  # rows v >= limit lets the body stop in time [m]
+    pull: Array = floats("close")  # multiplier of this row
+    least: Array = floats("close")  # gap on the way to a stop [m]
     suspects: Array = integers("close")  # close pairs that are looked at on the way to a stop
     low: Array = floats("variables")  # range of the velocity in this tick
     high: Array = floats("variables")
@@ -122,7 +128,11 @@ SERVO_STATE = item(
     released=int,  # 1: nothing is wanted any more, come to rest
     goal_error=float,  # squared, of all terms that can block
     rival_error=float,
+    detour=int,  # what the joints are on their way to (detour.py)
+    ways=int,  # that were tried to get around
     waited=float,  # [s] for which the rival has been better
+    blocked=float,  # [s] for which contacts have kept the joints from their goal
+    patience=float,  # [s] of being blocked after which a way around is looked for
 )
 
 
@@ -130,8 +140,10 @@ class ServoArrays(NamedTuple):
     """A servo; its problem has tolerances of its own, tighter than the user's, so that the goal moves smoothly."""
 
     memetic: MemeticArrays
-    attempt: int  # address of the local search that fits the problem
-    attempt_hard: int  # the same without guides
+    reach: SolveArrays  # the problem without contacts, whose solution is the goal; the whole problem if there are none
+    attempt: int  # address of the local search that fits the whole problem
+    reach_attempt: int  # that fits the problem without contacts
+    reach_hard: int  # the same without guides
     tick: int  # address of one tick (TICK in tick.py)
     write: int  # address of the conversion of targets (WRITE_POSE in terms/function_pointers.py)
     place: int  # of the target in the data, where one pose is all there is
@@ -142,6 +154,7 @@ class ServoArrays(NamedTuple):
     movers: Array = records(MOVER, "dof")
     pace: Array = records(PACE, 1)
     terms: Array = records(TERM, "terms")  # with the user's tolerances
+    reach_terms: Array = records(TERM, "reach_terms")  # the same of the problem without contacts
     state: Array = records(SERVO_STATE, 1)
     q: Array = floats("dof")
     velocity: Array = floats("dof")
@@ -154,6 +167,8 @@ class ServoArrays(NamedTuple):
     mirrored: Array = integers("mirrored", 2)  # ranges of the data that follow the user's problem: begin and end
     x: Array = floats("variables")  # the variables of the goal, and of q at the end
     rival: Array = floats("variables")
+    via: Array = floats("variables")  # posture by which a detour goes
+    unhindered: Array = floats("variables")  # velocities of this tick before contacts changed them
     drift: Array = floats("variables")  # velocity at which guides move the goal
     outcome: Array = floats("outcome")  # of the posture that is returned
     search_outcome: Array = floats("outcome")

@@ -32,18 +32,23 @@ ROUNDS = 2  # of the share of the population that is exploited; the second draws
 
 
 @jit
-def as_users_see_it(own):
-    """The problem with the user's tolerances."""
-    p = own.memetic.solve.problem
+def judged_by(problem, terms):
+    """The problem with other tolerances."""
     return Problem(
-        p.nodes, p.frames, own.terms, p.variables, p.limits, p.data, p.affects, p.blocks, p.order, p.balls, p.mounts
-    )
+        problem.nodes, problem.frames, terms, problem.variables, problem.limits, problem.data, problem.affects,
+        problem.blocks, problem.order, problem.balls, problem.mounts,
+    )  # fmt: skip
 
 
 @jit
-def descend_from(own, attempt, run):
-    """The local search at an address from work.x, in place. Returns its status for the user; the outcome has the error."""
-    problem, work = own.memetic.solve.problem, own.memetic.solve.work
+def as_users_see_it(own):
+    """The whole problem with the user's tolerances."""
+    return judged_by(own.memetic.solve.problem, own.terms)
+
+
+@jit
+def descend_from(problem, work, terms, attempt, run):
+    """The local search at an address from work.x, in place. Returns its status by these terms; the outcome has the error."""
     run.outcome[ERROR] = 1e300
     for k in range(work.x.size):
         work.best[k] = work.x[k]
@@ -51,7 +56,13 @@ def descend_from(own, attempt, run):
         return REACHED
     for k in range(work.x.size):
         work.x[k] = work.best[k]
-    return verify(as_users_see_it(own), work.x, run.outcome, work)
+    return verify(judged_by(problem, terms), work.x, run.outcome, work)
+
+
+@jit
+def descend_whole(own, run):
+    """The same for the whole problem."""
+    return descend_from(own.memetic.solve.problem, own.memetic.solve.work, own.terms, own.attempt, run)
 
 
 @jit
@@ -79,7 +90,7 @@ def pursue_rival(own, run):
     start_at_body(own)
     for k in range(work.x.size):
         work.x[k] = own.rival[k]
-    state.rival_status = descend_from(own, own.attempt, run)
+    state.rival_status = descend_whole(own, run)
     state.rival_error = run.outcome[ERROR]
     wrap_towards(work.x, work.start, problem.variables)
     for k in range(work.x.size):
@@ -156,7 +167,7 @@ def challenge(own, run):
         draw_far(own, run)
     if not spent(run):
         start_at_body(own)
-        status = descend_from(own, own.attempt, run)
+        status = descend_whole(own, run)
         wrap_towards(work.x, work.start, problem.variables)
         if beats_rival(own, status, run.outcome[ERROR]):
             state.has_rival, state.rival_status, state.rival_error = 1, status, run.outcome[ERROR]

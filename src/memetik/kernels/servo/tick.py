@@ -21,10 +21,11 @@ from memetik.kernels.problem.mounts import place_root
 from memetik.kernels.problem.record import Run
 from memetik.kernels.problem.verify import CLOSEST, ENDED, INVALID, REACHED, verify
 from memetik.kernels.servo.contacts import nearest_pair
+from memetik.kernels.servo.detour import BLOCKED, NO_DETOUR, begin_detour, follow_detour, start_at_joints, watch_progress
 from memetik.kernels.servo.keep_apart import keep_apart
 from memetik.kernels.servo.pace import plan_velocities, slow_down_lead, take_velocities
 from memetik.kernels.servo.record import ServoArrays, servo_arrays
-from memetik.kernels.servo.rival import as_users_see_it, challenge, descend_from, way_to
+from memetik.kernels.servo.rival import as_users_see_it, challenge, descend_from, judged_by, way_to
 from memetik.kernels.terms.function_pointers import call_write_pose
 from memetik.kernels.terms.springs import rest_at_start
 
@@ -41,10 +42,10 @@ call_tick = caller(TICK)
 @jit
 def search_goal(own, run):
     """The local search from the goal, and from where the joints are if that leads far. Leaves a posture in work.x."""
-    problem, work, x = own.memetic.solve.problem, own.memetic.solve.work, own.x
+    problem, work, x = own.reach.problem, own.reach.work, own.x
     for k in range(x.size):
         x[k] = work.x[k] = work.start[k] = own.goal[problem.variables[k].index]
-    status = descend_from(own, own.attempt_hard, run)
+    status = descend_from(problem, work, own.reach_terms, own.reach_hard, run)
     farthest = 0.0
     for k in range(x.size):
         farthest = max(farthest, abs(work.x[k] - x[k]))
@@ -53,7 +54,7 @@ def search_goal(own, run):
     for k in range(x.size):
         x[k] = work.x[k]
         work.x[k] = work.start[k] = own.q[problem.variables[k].index]
-    other = descend_from(own, own.attempt_hard, run)
+    other = descend_from(problem, work, own.reach_terms, own.reach_hard, run)
     if other > status or (other == status and way_to(own, x) <= way_to(own, work.x)):
         for k in range(x.size):
             work.x[k] = x[k]
@@ -71,6 +72,7 @@ def read_world(own):
     for k in range(solve.source.size):
         solve.problem.data[k] = solve.source[k]
     place_root(solve.problem)
+    place_root(own.reach.problem)
 
 
 @jit
@@ -80,17 +82,17 @@ def drift_to_balance(own):
     The way shrinks by 1/e in GUIDED seconds, and the drift takes no more than a share of the velocity and the acceleration that
     joints have, so that they can follow it and the targets.
     """
-    problem, tick, x = own.memetic.solve.problem, own.pace[0].tick, own.memetic.solve.work.x
+    variables, tick, x = own.reach.problem.variables, own.pace[0].tick, own.reach.work.x
     share = 1.0
     for k in range(x.size):
-        fastest = GUIDED_SPEED * own.movers[problem.variables[k].index].velocity
+        fastest = GUIDED_SPEED * own.movers[variables[k].index].velocity
         if share * abs(x[k] - own.x[k]) > fastest * GUIDED:
             share = fastest * GUIDED / abs(x[k] - own.x[k])
     for k in range(x.size):
-        change = GUIDED_SPEED * own.movers[problem.variables[k].index].acceleration * tick
+        change = GUIDED_SPEED * own.movers[variables[k].index].acceleration * tick
         wanted = share * (x[k] - own.x[k]) / max(GUIDED, tick)
         own.drift[k] = min(max(wanted, own.drift[k] - change), own.drift[k] + change)
-        x[k] = clamp(own.x[k] + own.drift[k] * tick, problem.variables[k])
+        x[k] = clamp(own.x[k] + own.drift[k] * tick, variables[k])
 
 
 @jit
@@ -99,28 +101,33 @@ def yield_to_guides(own, run):
 
     On the way all else stays satisfied, so guides that cannot be met move nothing but what is free to move.
     """
-    work, x = own.memetic.solve.work, own.x
+    problem, work, x = own.reach.problem, own.reach.work, own.x
     for k in range(x.size):
         x[k] = work.start[k] = work.x[k]
-    if descend_from(own, own.attempt, run) != REACHED:
+    if descend_from(problem, work, own.reach_terms, own.reach_attempt, run) != REACHED:
         for k in range(x.size):
             work.x[k] = x[k]
     drift_to_balance(own)
-    if descend_from(own, own.attempt_hard, run) != REACHED:
+    if descend_from(problem, work, own.reach_terms, own.reach_hard, run) != REACHED:
         for k in range(x.size):
             work.x[k], own.drift[k] = x[k], 0.0
 
 
 @jit
 def renew_goal(own, run):
-    """The goal for the targets as they are now, in `goal` and `x`. Returns its status by the user's tolerances."""
-    solve = own.memetic.solve
-    problem, work, x = solve.problem, solve.work, own.x
+    """The goal for the targets as they are now, in `goal` and `x`, contacts apart. Returns its status by the user's tolerances.
+
+    It is looked for from the goal before, or from where the joints are if contacts keep them from going there.
+    """
+    problem, work, x = own.reach.problem, own.reach.work, own.x
+    if own.contacts.state[0].limited:
+        for k in range(x.size):
+            own.goal[problem.variables[k].index] = own.q[problem.variables[k].index]
     for k in range(x.size):
         x[k] = own.goal[problem.variables[k].index]
     rest_at_start(problem.terms, problem.data, x)
     status = search_goal(own, run)
-    if status == REACHED and own.attempt != own.attempt_hard:
+    if status == REACHED and own.reach_attempt != own.reach_hard:
         yield_to_guides(own, run)
     elif status == CLOSEST and not spent(run):
         for k in range(x.size):
@@ -129,7 +136,7 @@ def renew_goal(own, run):
         refine(problem, FAINT, Run(run.seed, most, run.deadline, run.clock, run.state, run.outcome), work)
         for k in range(x.size):
             work.x[k] = work.start[k] = work.best[k]
-        status = verify(as_users_see_it(own), work.x, run.outcome, work)
+        status = verify(judged_by(problem, own.reach_terms), work.x, run.outcome, work)
     for k in range(x.size):
         if status != INVALID:
             x[k] = work.x[k]
@@ -148,6 +155,25 @@ def take_rival(own):
         own.goal_before[j], own.step_before[j] = own.goal[j], 0.0
     state.goal_status, state.has_rival, state.waited = state.rival_status, 0, 0.0
     state.switches += 1
+
+
+@jit
+def seek_better(own, run):
+    """Look for a better goal where this one misses something, or for a way around where contacts keep the joints from it."""
+    state = own.state[0]
+    blocked = state.blocked > max(state.patience, BLOCKED)
+    if not own.reconfigures:
+        return
+    if state.goal_status == REACHED and not blocked:
+        state.has_rival, state.waited = 0, 0.0
+        return
+    if blocked:  # what a rival has to be better than is where the joints are
+        start_at_joints(own)
+    if challenge(own, run):
+        if own.contacts.pairs.size > 0:
+            begin_detour(own, run)
+        else:
+            take_rival(own)
 
 
 @jit
@@ -188,15 +214,19 @@ def tick_servo(table):
     else:
         end = deadline_after(own.seconds, solve.clock)
         half = Run(0, own.most // 2, end, solve.clock, solve.state, outcome)
-        state.goal_status = renew_goal(own, half)
-        if state.goal_status == REACHED or not own.reconfigures:
-            state.has_rival, state.waited = 0, 0.0
-        elif challenge(own, Run(0, own.most, end, solve.clock, solve.state, outcome)):
-            take_rival(own)
+        whole = Run(0, own.most, end, solve.clock, solve.state, outcome)
+        if state.detour != NO_DETOUR:
+            follow_detour(own, whole)
+        else:
+            state.goal_status = renew_goal(own, half)
+            seek_better(own, whole)
         lead_by_goal(own)
     plan_velocities(own.movers, own.pace[0], own.q, own.velocity, own.goal, own.lead, own.wanted)
     if own.contacts.pairs.size > 0:
+        for k in range(own.x.size):
+            own.unhindered[k] = own.wanted[solve.problem.variables[k].index]
         keep_apart(own)
+        watch_progress(own)
     take_velocities(own.movers, own.pace[0], own.q, own.velocity, own.goal, own.wanted)
     for k in range(own.x.size):
         own.x[k] = solve.work.start[k] = own.q[solve.problem.variables[k].index]

@@ -1,0 +1,152 @@
+"""Ways around obstacles, for joints that these keep from their goal.
+
+Joints are blocked when contacts leave little of the velocity that leads to the goal, for a while. Then a rival (rival.py) is looked
+for that satisfies the whole problem, contacts as well, and a way there on which postures a step apart are free: straight, or by way
+of one other posture, which is drawn between both or from the population. Each tick tries one way. While the joints are on
+a way, the rival goes on following the targets. Motions on it are kept safe as all others are (keep_apart.py), so a way that an
+obstacle closes meanwhile is given up.
+"""
+
+from memetik.kernels.compiler.jit import jit
+from memetik.kernels.compiler.random import uniform
+from memetik.kernels.problem.budget import EVALUATIONS
+from memetik.kernels.problem.evaluate import place
+from memetik.kernels.problem.limits import clamp
+from memetik.kernels.servo.contacts import BUFFER
+from memetik.kernels.servo.rival import pursue_rival
+from memetik.kernels.terms.distance import balls_apart, nearest
+
+NO_DETOUR, TO_VIA, TO_RIVAL = 0, 1, 2  # what the joints are on their way to, if not to the goal
+LITTLE = 0.3  # of the wanted velocity: what blocked joints have left of it
+BLOCKED = 0.1  # s
+GIVE_UP = 0.3  # s of being blocked on a detour
+MOST_PATIENCE = 2.0  # s of being blocked after detours in vain
+STEP = 0.05  # rad or m between two looks on a way, for the joint that moves most
+LOOKS = 64  # at most; steps are longer on long ways
+ARRIVED = 0.05  # rad or m
+
+
+@jit
+def is_free(own):
+    """Whether the whole body at the posture in contacts.x keeps all that it has to keep apart."""
+    contacts, solve = own.contacts, own.memetic.solve
+    problem, work = solve.problem, solve.work
+    place(problem.nodes, problem.frames, contacts.x, work.poses, work.world)
+    for p in range(contacts.pairs.size):
+        pair = contacts.pairs[p]
+        enough = pair.required + BUFFER
+        if balls_apart(problem.data, work.world, pair.first, pair.second, enough):
+            continue
+        if nearest(problem.data, work.world, pair.first, pair.second, enough)[0] < enough:
+            return False
+    return True
+
+
+@jit
+def leg_is_free(own, begin, end, run):
+    """Whether postures on a straight way are free, but for its beginning."""
+    longest = 0.0
+    for k in range(end.size):
+        longest = max(longest, abs(end[k] - begin[k]))
+    looks = min(int(longest / STEP) + 1, LOOKS)
+    for i in range(looks):
+        share = (i + 1.0) / looks
+        for k in range(end.size):
+            own.contacts.x[k] = begin[k] + share * (end[k] - begin[k])
+        run.outcome[EVALUATIONS] += 1.0
+        if not is_free(own):
+            return False
+    return True
+
+
+@jit
+def draw_via(own, run):
+    """A posture to go by, in own.via: between where the joints are, in own.x, and the rival, or one of the population."""
+    state, variables, genes = own.state[0], own.memetic.solve.problem.variables, own.memetic.population.genes
+    state.ways += 1
+    chosen = int(uniform(run.state) * genes.shape[0]) % genes.shape[0]
+    width = 0.5 * uniform(run.state)
+    for k in range(own.x.size):
+        if state.ways % 2:
+            middle = 0.5 * (own.x[k] + own.rival[k])
+            reach = width * (variables[k].sample_upper - variables[k].sample_lower)
+            own.via[k] = clamp(middle + reach * (2.0 * uniform(run.state) - 1.0), variables[k])
+        else:
+            own.via[k] = own.x[k] + width * 2.0 * (genes[chosen, k] - own.x[k])
+
+
+@jit
+def find_way(own, run):
+    """Try one way to the rival from the posture in own.x. Returns what the joints are to go to."""
+    if own.state[0].ways % 8 == 0 and leg_is_free(own, own.x, own.rival, run):
+        return TO_RIVAL
+    draw_via(own, run)
+    if leg_is_free(own, own.x, own.via, run) and leg_is_free(own, own.via, own.rival, run):
+        return TO_VIA
+    return NO_DETOUR
+
+
+@jit
+def start_at_joints(own):
+    """Write into own.x where the joints are."""
+    variables = own.memetic.solve.problem.variables
+    for k in range(own.x.size):
+        own.x[k] = own.q[variables[k].index]
+
+
+@jit
+def begin_detour(own, run):
+    """Try one way to the rival, and take it if it is free."""
+    state = own.state[0]
+    start_at_joints(own)
+    state.detour = find_way(own, run)
+    if state.detour != NO_DETOUR:
+        state.blocked, state.ways = 0.0, 0
+        state.switches += 1
+
+
+@jit
+def end_detour(own, patience):
+    """Go after the targets again, from where the joints are."""
+    state, variables = own.state[0], own.memetic.solve.problem.variables
+    for k in range(own.x.size):
+        own.goal[variables[k].index] = own.q[variables[k].index]
+    state.detour, state.has_rival, state.waited, state.blocked, state.patience = NO_DETOUR, 0, 0.0, 0.0, patience
+
+
+@jit
+def follow_detour(own, run):
+    """The goal of a tick on a detour."""
+    state, variables = own.state[0], own.memetic.solve.problem.variables
+    pursue_rival(own, run)
+    if state.blocked > GIVE_UP:
+        end_detour(own, min(2.0 * max(state.patience, BLOCKED), MOST_PATIENCE))
+        return
+    left = 0.0
+    for k in range(own.x.size):
+        own.x[k] = own.via[k] if state.detour == TO_VIA else own.rival[k]
+        own.goal[variables[k].index] = own.x[k]
+        left = max(left, abs(own.x[k] - own.q[variables[k].index]))
+    state.goal_status = state.rival_status
+    if left < ARRIVED:
+        if state.detour == TO_VIA:
+            state.detour = TO_RIVAL
+        else:
+            end_detour(own, BLOCKED)
+
+
+@jit
+def watch_progress(own):
+    """How long the joints have been blocked, from the velocities that they wanted before contacts changed them."""
+    state, variables = own.state[0], own.memetic.solve.problem.variables
+    along, square = 0.0, 0.0
+    for k in range(own.x.size):
+        j = variables[k].index
+        weight = 1.0 / (own.movers[j].velocity * own.movers[j].velocity)
+        along += weight * own.wanted[j] * own.unhindered[k]
+        square += weight * own.unhindered[k] * own.unhindered[k]
+    tick = own.pace[0].tick
+    if own.contacts.state[0].limited and along < LITTLE * square:
+        state.blocked += tick
+    else:
+        state.blocked = max(state.blocked - tick, 0.0)
