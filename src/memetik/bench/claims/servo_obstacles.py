@@ -32,6 +32,7 @@ from memetik.bench.harness import Report, Row, progress, subplots
 from memetik.bench.peers import find
 from memetik.geometry import random_rotation
 from memetik.motion.rate_limits import rate_limits
+from memetik.tables import text_table
 from memetik.types import Array
 
 RATE = 1000.0  # ticks a second
@@ -89,7 +90,9 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, peers: S
             continue
         streams.append(stream)
         traces[stream.label] = measured(stream, names)
-        report.rows += [row(stream, name, trace) for name, trace in traces[stream.label].items()]
+        rows = [row(stream, name, trace) for name, trace in traces[stream.label].items()]
+        print(text_table(rows), flush=True)
+        report.rows += rows
     return report.publish(folder, lambda: _plot(streams, traces))
 
 
