@@ -35,6 +35,7 @@ _EXPERIMENTS = {
     "thesis.applications": "a welder over a surface, chords on a guitar (Fig. 5.34 and 5.35 of the thesis)",
     "claims.tracking": "paths of poses: cost and largest change of a step, against the least possible",
     "claims.servo": "a servo at 1 kHz beside pink and mink: the cost of a tick, and the edge of the workspace",
+    "claims.servo_obstacles": "a servo among obstacles, still and moving, beside mink and pink with their collision limits",
     "claims.retarget": "motions of people on a robot, beside the scheme of GMR",
     "claims.clips": "a hundred clips on a robot at once, on one thread, on all cores and on a graphics card",
     "claims.clutter": "poses free of collisions: an arm among 20 obstacles, a humanoid that keeps off itself",
@@ -68,13 +69,13 @@ _WITHOUT_FIGURES = (
 
 def experiments() -> dict[str, str]:
     """Name and purpose of every experiment."""
-    return {place.rpartition(".")[2]: purpose for place, purpose in _EXPERIMENTS.items()}
+    return {_name(place): purpose for place, purpose in _EXPERIMENTS.items()}
 
 
 def experiment(name: str) -> ModuleType:
     """The module of an experiment."""
     for place in _EXPERIMENTS:
-        if place.rpartition(".")[2] == name:
+        if _name(place) == name:
             return importlib.import_module(f"memetik.bench.{place}")
     raise UnknownNameError("experiment", name, list(experiments()))
 
@@ -97,3 +98,7 @@ def run(name: str, folder: Path, *, quick: bool = False, peers: bool = True, dat
     prepare(folder, figures=name not in _WITHOUT_FIGURES)
     report: Report = module.run(folder, quick=quick, **more)
     return report
+
+
+def _name(place: str) -> str:
+    return place.rpartition(".")[2].replace("_", "-")

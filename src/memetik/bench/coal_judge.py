@@ -42,7 +42,7 @@ class Coal:
         ]
         self.solids += [(None, shape) for shape in obstacles]
         self.shapes = [coal_shape(shape) for _, shape in self.solids]
-        self.radii = np.array([_radius(shape) for _, shape in self.solids])
+        self.radii = np.array([radius_of(shape) for _, shape in self.solids])
         met, base = {frozenset(pair) for pair in pairs}, body.root
         self.pairs = np.array([
             (i, j)
@@ -70,7 +70,8 @@ class Coal:
         return deepest
 
 
-def _radius(shape: mk.Shape) -> float:
+def radius_of(shape: mk.Shape) -> float:
+    """The radius of the ball around the middle of a shape [m]."""
     match shape.kind:
         case "box":
             return 0.5 * float(np.linalg.norm(shape.size))
