@@ -24,6 +24,7 @@ from memetik.problem import Problem
 from memetik.problem.compile import Compiled
 
 MOST_CLOSE = 128  # pairs that can be close at a time
+MOST_ACTIVE = 16  # rows that can be missed at a time, besides one constraint for each variable
 LONGEST_SLIDE = 10.0  # m: how far a sliding joint without limits is taken to go from the middle
 
 
@@ -74,9 +75,11 @@ def contact_arrays(c: Compiled, terms: NDArray[np.void]) -> ContactArrays:
         if frames[one] >= 0 and frames[other] >= 0:
             row["meet"], row["lever"] = _last_common(c, frames[one], frames[other]), levers
             levers += 1
+    close = 2 * min(len(pairs), MOST_CLOSE)
     sizes = {
         "pairs": len(pairs), "groups": len(places), "levers": levers, "variables": c.variables.size,
-        "close": min(len(pairs), MOST_CLOSE),
+        "close": close, "rows": 2 * close, "constraints": 2 * (close + c.variables.size),
+        "active": c.variables.size + MOST_ACTIVE,
     }  # fmt: skip
     arrays = allocate(ContactArrays, sizes, pairs=kept, groups=groups)
     lower, upper = c.variables["lower"], c.variables["upper"]

@@ -197,8 +197,10 @@ class Servo:
         if not state["limited"]:
             return ()
         count = int(state["count"])
-        pairs = own.pairs[own.close[:count]][own.pull[:count] + own.push[:count] > 0.0]
-        return tuple((group_name(self.problem, int(p["first"])), group_name(self.problem, int(p["second"]))) for p in pairs)
+        pulls = own.program.multiplier[: 2 * count].reshape(-1, 2).max(axis=1)
+        pairs = own.pairs[own.close[:count]][pulls > 0.0]
+        places = dict.fromkeys((int(pair["first"]), int(pair["second"])) for pair in pairs)
+        return tuple((group_name(self.problem, one), group_name(self.problem, other)) for one, other in places)
 
     @property
     def braking(self) -> bool:

@@ -26,6 +26,8 @@ HORIZON = 0.25  # s ahead for which a moving obstacle is taken to go on as it do
 REST = 100  # ticks without a change after which an obstacle counts as standing
 FASTEST_OBSTACLE = 5.0  # m/s; what changes its place faster has been put there and does not move
 FORGETTING = 0.1  # s in which what a row lacked because it is linear is forgotten
+ALIKE = 0.99  # cosine between the slopes of one pair above which they are of the same features
+REMEMBERED = 50  # ticks for which features count that were nearest before
 RECOVERY = 0.1  # m/s at which pairs that are too close are brought apart
 
 
@@ -59,7 +61,8 @@ def add_levers(problem, group, meet, row, levers, middle, half, rate, shares):
 def forget_distances(contacts):
     """Measure every pair anew in the next tick, because the body or the world is elsewhere."""
     for p in range(contacts.pairs.size):
-        contacts.pairs[p].reach, contacts.pairs[p].bias = -math.inf, 0.0
+        pair = contacts.pairs[p]
+        pair.reach, pair.bias, pair.fresh, pair.other_ticks = -math.inf, 0.0, 0, 0
     for g in range(contacts.groups.size):
         group = contacts.groups[g]
         group.speed, group.since, group.interval, group.seen = 0.0, REST, 1, 0
@@ -160,7 +163,8 @@ def plan_stops(own):
         low, high = velocity_range(own.movers[j], own.q[j], own.velocity[j], pace.tick)
         top = max(abs(low), abs(high))
         stop = stopping_distance(top, own.movers[j].acceleration, pace.tick) / top if top > 0.0 else pace.tick
-        contacts.low[k], contacts.high[k], contacts.stop[k] = low, high, max(stop, pace.response)
+        contacts.program.low[k], contacts.program.high[k] = low, high
+        contacts.stop[k] = max(stop, pace.response)
         contacts.way[k] = top * contacts.stop[k]
         contacts.state[0].longest_stop = max(contacts.state[0].longest_stop, stop)
     for g in range(contacts.groups.size):
@@ -191,10 +195,11 @@ def find_close_pairs(own):
         pair = contacts.pairs[p]
         travelled = contacts.groups[pair.one].travelled + contacts.groups[pair.other].travelled
         bound = pair.reach - travelled - pair.required - BUFFER
-        if bound >= contacts.groups[pair.one].need + contacts.groups[pair.other].need:
-            continue
-        need = need_of(contacts, pair)
+        need = contacts.groups[pair.one].need + contacts.groups[pair.other].need
+        if bound < need:
+            need = need_of(contacts, pair)
         if bound >= need:
+            pair.fresh = 0
             continue
         enough = pair.required + BUFFER + need + CREDIT
         if balls_apart(data, world, pair.first, pair.second, enough):
@@ -205,11 +210,10 @@ def find_close_pairs(own):
         gap = found[0] - pair.required - BUFFER
         if gap >= need:
             continue
-        if state.count == contacts.close.size:
+        if state.count + 2 > contacts.close.size:
             state.overflow = 1
             continue
-        write_row(own, state.count, p, gap, found)
-        state.count += 1
+        add_pair(own, p, gap, need, found)
 
 
 @jit_part
@@ -238,41 +242,102 @@ def approach_speed(contacts, data, pair, a, b, n):
 
 
 @jit_part
-def write_row(own, c, p, gap, found):
-    """The two rows of a close pair, for the velocities v of the variables and the slope g of its distance:
-
-        sum_k g_k T_k v_k >= limit[c]       the way to a stop, with the time constant T_k of each variable, may take up the gap
-        sum_k g_k v_k >= pace[c]            and until then the gap shrinks by no more than 1/e in `response`
-
-    Where an obstacle approaches at s, all time constants are at least what the body needs to become as fast, and the gap counts
-    less what the obstacle comes nearer meanwhile. So a body that can is as fast as the obstacle before the gap is used up.
-    """
+def write_slopes(own, c, pair, found):
+    """Write the derivative of the distance of a pair by each variable."""
     contacts, problem = own.contacts, own.memetic.solve.problem
-    data, pair, tick = problem.data, contacts.pairs[p], own.pace[0].tick
     _, a, b, n = found
-    size = contacts.low.size
-    for k in range(size):
+    for k in range(contacts.stop.size):
         contacts.slopes[c, k] = 0.0
-    one, other = int(data[pair.first + GROUP_FRAME]), int(data[pair.second + GROUP_FRAME])
+    one, other = int(problem.data[pair.first + GROUP_FRAME]), int(problem.data[pair.second + GROUP_FRAME])
     if one >= 0:
         add_slopes(own, problem.frames[one].node, a, n, 1.0, c)
     if other >= 0:
         add_slopes(own, problem.frames[other].node, b, n, -1.0, c)
-    speed, seconds = approach_speed(contacts, data, pair, a, b, n), 0.0
+
+
+@jit_part
+def write_rows(own, c, p, gap, speed):
+    """Write the two rows of a close pair, for the velocities v of the variables and the slope g of its distance:
+
+        sum_k g_k T_k v_k >= limit      the way to a stop, with the time constant T_k of each variable, may take up the gap
+        sum_k g_k v_k >= pace           and until then the gap shrinks by no more than 1/e in `response`
+
+    Where an obstacle approaches at `speed`, all time constants are at least what the body needs to become as fast, and the gap
+    counts less what the obstacle comes nearer meanwhile. So a body that can is as fast as the obstacle before the gap is used up.
+    """
+    contacts, variables, tick = own.contacts, own.memetic.solve.problem.variables, own.pace[0].tick
+    program, slopes, seconds = contacts.program, contacts.slopes, 0.0
     if speed > 0.0:
         ability = 0.0
-        for k in range(size):
-            ability += abs(contacts.slopes[c, k]) * own.movers[problem.variables[k].index].acceleration
+        for k in range(contacts.stop.size):
+            ability += abs(slopes[c, k]) * own.movers[variables[k].index].acceleration
         seconds = max(contacts.state[0].longest_stop, 2.0 * speed / ability if ability > 0.0 else HORIZON)
         seconds = min(seconds, HORIZON)
-    for k in range(size):
-        contacts.rows[c, k] = contacts.slopes[c, k] * max(contacts.stop[k], seconds)
-    pair.bias *= 1.0 - min(tick / FORGETTING, 1.0)
-    response = max(own.pace[0].response, tick)
+    for k in range(contacts.stop.size):
+        program.rows[2 * c, k] = slopes[c, k] * max(contacts.stop[k], seconds)
+        program.rows[2 * c + 1, k] = slopes[c, k]
+    stop, response = max(contacts.state[0].longest_stop, seconds), max(own.pace[0].response, tick)
     contacts.close[c], contacts.gap[c], contacts.approach[c] = p, gap, speed
-    contacts.limit[c] = min(-gap, RECOVERY * max(contacts.state[0].longest_stop, seconds)) + seconds * speed + pair.bias
-    contacts.pace[c] = min(-gap / response, RECOVERY) + speed
-    contacts.pull[c] = contacts.push[c] = 0.0
+    program.limits[2 * c] = min(-gap, RECOVERY * stop) + seconds * speed + contacts.pairs[p].bias
+    program.limits[2 * c + 1] = min(-gap / response, RECOVERY) + speed
+
+
+@jit_part
+def is_other_feature(contacts, c, p):
+    """Whether the slopes of a pair point elsewhere than in the last tick, since other features of its solids are the nearest."""
+    along, now, last = 0.0, 0.0, 0.0
+    for k in range(contacts.stop.size):
+        along += contacts.slopes[c, k] * contacts.last_slopes[p, k]
+        now += contacts.slopes[c, k] * contacts.slopes[c, k]
+        last += contacts.last_slopes[p, k] * contacts.last_slopes[p, k]
+    return along < ALIKE * math.sqrt(now * last)
+
+
+@jit_part
+def remember(contacts, c, p, gap):
+    """Keep the slopes of a pair for the next ticks, and those that they replace if these are of other features."""
+    pair, offset = contacts.pairs[p], gap
+    if pair.fresh and is_other_feature(contacts, c, p):
+        pair.other_offset, pair.other_ticks = pair.last_offset, REMEMBERED
+        for k in range(contacts.stop.size):
+            contacts.other_slopes[p, k] = contacts.last_slopes[p, k]
+    for k in range(contacts.stop.size):
+        contacts.last_slopes[p, k] = contacts.slopes[c, k]
+        offset -= contacts.slopes[c, k] * contacts.x[k]
+    pair.last_offset, pair.fresh = offset, 1
+
+
+@jit_part
+def add_pair(own, p, gap, need, found):
+    """List a close pair, and behind it the features that were nearest in one of the last ticks.
+
+    A link that lies along an obstacle, or that has several solids, is nearest now at one end and now at the other. With rows for
+    the one at hand alone, the joints would turn round in every tick. The gap at the other is what it was, plus its slopes times
+    what the joints have moved since.
+    """
+    contacts, state, pair = own.contacts, own.contacts.state[0], own.contacts.pairs[p]
+    c = state.count
+    _, a, b, n = found
+    write_slopes(own, c, pair, found)
+    pair.bias *= 1.0 - min(own.pace[0].tick / FORGETTING, 1.0)
+    speed = approach_speed(contacts, own.memetic.solve.problem.data, pair, a, b, n)
+    write_rows(own, c, p, gap, speed)
+    contacts.measured[c] = 1
+    state.count += 1
+    remember(contacts, c, p, gap)
+    if pair.other_ticks == 0:
+        return
+    pair.other_ticks -= 1
+    other = pair.other_offset
+    for k in range(contacts.stop.size):
+        other += contacts.other_slopes[p, k] * contacts.x[k]
+    if other < need:
+        c = state.count
+        for k in range(contacts.stop.size):
+            contacts.slopes[c, k] = contacts.other_slopes[p, k]
+        write_rows(own, c, p, other, speed)
+        contacts.measured[c] = 0
+        state.count += 1
 
 
 @jit_part

@@ -18,6 +18,7 @@ from memetik.kernels.terms.distance import balls_apart, nearest
 
 NO_DETOUR, TO_VIA, TO_RIVAL = 0, 1, 2  # what the joints are on their way to, if not to the goal
 LITTLE = 0.3  # of the wanted velocity: what blocked joints have left of it
+HINDERED = 0.05  # s after contacts changed velocities in which the goal is looked for from where the joints are
 BLOCKED = 0.1  # s
 GIVE_UP = 0.3  # s of being blocked on a detour
 MOST_PATIENCE = 2.0  # s of being blocked after detours in vain
@@ -146,6 +147,7 @@ def watch_progress(own):
         along += weight * own.wanted[j] * own.unhindered[k]
         square += weight * own.unhindered[k] * own.unhindered[k]
     tick = own.pace[0].tick
+    state.hindered = HINDERED if own.contacts.state[0].limited else max(state.hindered - tick, 0.0)
     if own.contacts.state[0].limited and along < LITTLE * square:
         state.blocked += tick
     else:

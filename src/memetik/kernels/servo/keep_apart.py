@@ -1,26 +1,28 @@
 """The velocities of a tick that keep solids apart: nearest to those that are wanted, and such that the body can still stop.
 
-First the quadratic program
+First a quadratic program (quadratic_program.py). Its rows let no pair approach faster than it can stop (contacts.py), and what
+it minimises is how far the tips leave the way they want, with the Jacobian J of all that has a tolerance, contacts apart:
 
-    minimise  sum_k w_k (v_k - wanted_k)^2        subject to  rows v >= limits,  low <= v <= high
+    |J (v - wanted)|^2 + e |v - wanted|^2
 
-whose rows let no pair approach faster than it can stop (contacts.py), by coordinate ascent on its dual (Hildreth 1957). Its rows
-are linear in the velocities and the path is not, so the answer is then tried: the posture after the tick, and those on the
-way on which all joints brake from there to a stop, as many as LOOKS. If one of them brings a pair too close, the row of the
-pair is tightened by what lacked and the program solved again, and the last resort is to brake at once. That way was tried in the tick before and found free. So a body that was free and
-could stop is free and can stop after every tick, as long as obstacles do what they are taken to do.
+so what the tips do not need makes room first. The rows are linear in the velocities and the path is not, so the answer is then
+tried: the posture after the tick, and those on the way on which all joints brake from there to a stop, as many as LOOKS. If one
+of them brings a pair too close, the row of the pair is tightened by what lacked and the program solved again, and the last
+resort is to brake at once. That way was tried in the tick before and found free. So a body that was free and could stop is free
+and can stop after every tick, as long as obstacles do what they are taken to do.
 """
 
 import math
 
 from memetik.kernels.compiler.jit import jit_part
-from memetik.kernels.problem.evaluate import place
+from memetik.kernels.problem.evaluate import linearise, measure, place
+from memetik.kernels.problem.record import Problem
 from memetik.kernels.servo.braking import stopping_distance
 from memetik.kernels.servo.contacts import BUFFER, look_around
+from memetik.kernels.servo.quadratic_program import invert, solve_program
 from memetik.kernels.terms.distance import balls_apart, nearest
 
-SWEEPS = 40  # of the dual ascent
-FEASIBLE = 1e-7  # m by which the last sweep may move a row
+EASE = 1e-3  # e, as a share of the mean of the diagonal of J^T J
 LOOKS = 12  # postures on the way to a stop
 SPACING = 4e-3  # m that points may move between two looks, unless the way is longer than LOOKS of them
 ALMOST = 1e-9  # m
@@ -29,55 +31,46 @@ TIGHTER = 1.2  # times what lacked
 
 
 @jit_part
-def ascend(own, rows, limits, multipliers, c):
-    """One step of the dual ascent for a row. Returns by how much the step moved it."""
-    contacts = own.contacts
-    size, v = contacts.low.size, contacts.v
-    slack = -limits[c]
-    for k in range(size):
-        slack += rows[c, k] * v[k]
-    if slack >= 0.0 and multipliers[c] == 0.0:
-        return 0.0
-    ease = 0.0
-    for k in range(size):
-        # What a bound holds does not follow, unless this step leads it back.
-        up = slack * rows[c, k] < 0.0
-        if (contacts.free[k] < contacts.high[k] or not up) and (contacts.free[k] > contacts.low[k] or up):
-            ease += rows[c, k] * rows[c, k] * contacts.softness[k]
-    if ease <= 0.0:
-        return 0.0
-    change = max(-slack / ease, -multipliers[c])
-    multipliers[c] += change
-    for k in range(size):
-        contacts.free[k] += change * rows[c, k] * contacts.softness[k]
-        v[k] = min(max(contacts.free[k], contacts.low[k]), contacts.high[k])
-    return abs(change) * ease
+def write_wanted(own):
+    """Put the wanted velocities into the program. Returns whether they miss a row."""
+    program, variables = own.contacts.program, own.memetic.solve.problem.variables
+    for k in range(program.v.size):
+        program.v[k] = own.wanted[variables[k].index]
+    for i in range(2 * own.contacts.state[0].count):
+        total = -program.limits[i]
+        for k in range(program.v.size):
+            total += program.rows[i, k] * program.v[k]
+        if total < 0.0:
+            return True
+    return False
 
 
 @jit_part
-def begin_program(own):
-    """Start from the wanted velocities."""
-    contacts, variables = own.contacts, own.memetic.solve.problem.variables
-    for k in range(contacts.v.size):
-        mover = own.movers[variables[k].index]
-        contacts.softness[k] = mover.velocity * mover.velocity
-        contacts.free[k] = contacts.v[k] = own.wanted[variables[k].index]
-
-
-@jit_part
-def solve_program(own):
-    """Solve the quadratic program into contacts.v, from where it was left. Returns whether any row counts."""
-    contacts = own.contacts
-    counts = False
-    for _ in range(SWEEPS):
-        most = 0.0
-        for c in range(contacts.state[0].count):
-            most = max(most, ascend(own, contacts.rows, contacts.limit, contacts.pull, c))
-            most = max(most, ascend(own, contacts.slopes, contacts.pace, contacts.push, c) * own.pace[0].response)
-        if most <= FEASIBLE:
-            break
-        counts = True
-    return counts
+def write_metric(own):
+    """Write the inverse of J^T J + e, at the posture before this tick."""
+    program, work, p = own.contacts.program, own.reach.work, own.reach.problem
+    n, m = work.jacobian.shape
+    for k in range(n):
+        work.x[k] = own.q[p.variables[k].index]
+    # By the values of joints, also of those that the search turns by rotations.
+    problem = Problem(
+        p.nodes, p.frames, p.terms, p.variables, p.limits, p.data, p.affects, p.blocks, p.order, p.balls[:0], p.mounts
+    )
+    place(problem.nodes, problem.frames, work.x, work.poses, work.world)
+    measure(problem.terms, problem.data, work.world, work.x, 0.0, work.residual)
+    linearise(problem, work.x, 0.0, work)
+    trace = 0.0
+    for a in range(n):
+        for b in range(a + 1):
+            total = 0.0
+            for i in range(m):
+                total += work.jacobian[a, i] * work.jacobian[b, i]
+            program.hessian[a, b] = total
+        trace += program.hessian[a, a]
+    ease = EASE * trace / n if trace > 0.0 else 1.0
+    for a in range(n):
+        program.hessian[a, a] += ease
+    invert(program.hessian, program.inverse)
 
 
 @jit_part
@@ -101,6 +94,8 @@ def list_suspects(own, v):
         contacts.way[k] = stopping_distance(abs(v[k]), own.movers[variables[k].index].acceleration, tick)
     count, longest = 0, 0.0
     for c in range(contacts.state[0].count):
+        if not contacts.measured[c]:
+            continue
         pair = contacts.pairs[contacts.close[c]]
         way = 0.0
         for k in range(v.size):
@@ -161,7 +156,7 @@ def brake(own, v):
     for k in range(v.size):
         mover, now = own.movers[variables[k].index], own.velocity[variables[k].index]
         slower = math.copysign(max(abs(now) - mover.acceleration * tick, 0.0), now)
-        v[k] = min(max(slower, contacts.low[k]), contacts.high[k])
+        v[k] = min(max(slower, contacts.program.low[k]), contacts.program.high[k])
 
 
 @jit_part
@@ -172,7 +167,7 @@ def tighten_rows(own, count):
         c = contacts.suspects[s]
         if contacts.least[c] < 0.0:
             more = TIGHTER * -contacts.least[c] + ALMOST
-            contacts.limit[c] += more
+            contacts.program.limits[2 * c] += more
             contacts.pairs[contacts.close[c]].bias += more
 
 
@@ -195,29 +190,34 @@ def choose(own, v, worst):
 def keep_apart(own):
     """Change own.wanted, the velocities of this tick, so that no pair comes too close, now or before the body stops."""
     contacts, variables = own.contacts, own.memetic.solve.problem.variables
-    state = contacts.state[0]
+    state, program = contacts.state[0], contacts.program
     look_around(own)
     state.limited, state.braking = 0, 0
     if state.count == 0:
         return
-    begin_program(own)
-    state.limited = int(solve_program(own))
+    worst, prepared = -math.inf, False
+    misses = write_wanted(own)
     brake(own, contacts.stopping)
-    for k in range(contacts.v.size):
+    for k in range(program.v.size):
         contacts.chosen[k] = contacts.stopping[k]
-    worst = -math.inf
     for _ in range(0 if state.overflow else ATTEMPTS):
-        worst = choose(own, contacts.v, worst)
+        if misses:
+            if not prepared:
+                write_metric(own)
+                prepared = True
+            write_wanted(own)
+            solve_program(program, 2 * state.count)
+            state.limited = 1
+        worst = choose(own, program.v, worst)
         if worst >= 0.0:
             break
-        state.limited = 1
-        solve_program(own)
+        misses = True
     if worst < 0.0 and not state.overflow:
-        for k in range(contacts.v.size):
-            contacts.trial[k] = 0.5 * (contacts.stopping[k] + contacts.v[k])
+        for k in range(program.v.size):
+            contacts.trial[k] = 0.5 * (contacts.stopping[k] + program.v[k])
         worst = choose(own, contacts.trial, worst)
     if worst < 0.0:
         state.limited, state.braking = 1, 1
         choose(own, contacts.stopping, worst)
-    for k in range(contacts.v.size):
+    for k in range(program.v.size):
         own.wanted[variables[k].index] = contacts.chosen[k]

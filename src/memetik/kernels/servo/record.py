@@ -56,6 +56,10 @@ KEPT_PAIR = item(
     meet=int,  # the last motion that carries both, -1 for the root
     lever=int,  # the row of its levers
     required=float,  # the distance that they keep [m]
+    fresh=int,  # 1: its slopes are those of the last tick
+    other_ticks=int,  # for which its other slopes count
+    last_offset=float,  # its gap less its slopes times the variables, in the last tick [m]
+    other_offset=float,  # the same where other features were nearest [m]
     bias=float,  # what its row lacked in the last ticks, because it is linear [m]
     reach=float,  # a lower bound of their distance plus the odometers of both when it was measured [m]
 )
@@ -84,32 +88,47 @@ CONTACT_STATE = item(
 )
 
 
+class ProgramArrays(NamedTuple):
+    """A quadratic program over the velocities of the variables (quadratic_program.py), and its scratch."""
+
+    v: Array = floats("variables")
+    low: Array = floats("variables")
+    high: Array = floats("variables")
+    rows: Array = floats("rows", "variables")
+    limits: Array = floats("rows")
+    multiplier: Array = floats("constraints")  # of the rows, then of lower and upper bound of each variable
+    give: Array = floats("constraints")  # of a row: what it may be missed by, for each unit of its multiplier
+    is_active: Array = integers("constraints")
+    active: Array = integers("active")
+    hessian: Array = floats("variables", "variables")
+    inverse: Array = floats("variables", "variables")  # of the Hessian
+    solved: Array = floats("active", "variables")  # H^-1 a of the active constraints
+    gram: Array = floats("active", "active")
+    r: Array = floats("active")
+    z: Array = floats("variables")
+    normal: Array = floats("variables")
+
+
 class ContactArrays(NamedTuple):
     """What a servo keeps apart, and what it works out in a tick. A close pair has a place in the arrays over `close`."""
 
+    program: ProgramArrays  # the velocities that keep all close pairs apart; rows 2 c and 2 c + 1 belong to close pair c
     pairs: Array = records(KEPT_PAIR, "pairs")
     groups: Array = records(KEPT_GROUP, "groups")
     state: Array = records(CONTACT_STATE, 1)
     before: Array = floats("groups", WORLD_NUMBERS)  # pose of a link, or numbers of an obstacle, in the last tick
     levers: Array = floats("levers", "variables")  # the longest lever of each variable [m], by group, then by pair of links
     close: Array = integers("close")  # row of the pair
+    measured: Array = integers("close")  # 1: its nearest features, 0: those that were nearest before
+    last_slopes: Array = floats("pairs", "variables")  # of the nearest features in the last tick
+    other_slopes: Array = floats("pairs", "variables")  # of those that were nearest before
     gap: Array = floats("close")  # its distance beyond what is required and BUFFER [m]
     approach: Array = floats("close")  # how fast obstacles come nearer [m/s]
     slopes: Array = floats("close", "variables")  # derivative of its distance by each variable
-    pace: Array = floats("close")  # slopes v >= pace keeps it from closing too fast [m/s]
-    push: Array = floats("close")  # multiplier of this row
-    rows: Array = floats("close", "variables")  # slopes, each times the time constant of the variable
-    limit: Array = floats("close")  # rows v >= limit lets the body stop in time [m]
-    pull: Array = floats("close")  # multiplier of this row
     least: Array = floats("close")  # gap on the way to a stop [m]
     suspects: Array = integers("close")  # close pairs that are looked at on the way to a stop
-    low: Array = floats("variables")  # range of the velocity in this tick
-    high: Array = floats("variables")
     stop: Array = floats("variables")  # time constant [s]
     way: Array = floats("variables")  # to a stop
-    softness: Array = floats("variables")  # 1 / weight
-    free: Array = floats("variables")  # velocities without their range
-    v: Array = floats("variables")  # velocities
     trial: Array = floats("variables")
     stopping: Array = floats("variables")
     chosen: Array = floats("variables")
@@ -131,6 +150,7 @@ SERVO_STATE = item(
     detour=int,  # what the joints are on their way to (detour.py)
     ways=int,  # that were tried to get around
     waited=float,  # [s] for which the rival has been better
+    hindered=float,  # [s] left in which contacts count as in the way of the goal
     blocked=float,  # [s] for which contacts have kept the joints from their goal
     patience=float,  # [s] of being blocked after which a way around is looked for
 )

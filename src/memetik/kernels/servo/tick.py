@@ -12,10 +12,13 @@ from memetik.kernels.compiler.cancel import CAUGHT
 from memetik.kernels.compiler.function_pointers import caller
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.record import numba_type
+from memetik.kernels.memetic.descent import DAMPING, LONGEST_STEP
 from memetik.kernels.memetic.refine import refine
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME, deadline_after, spent
 from memetik.kernels.problem.function_pointers import PROBLEM, RUN, TABLE, WORKSPACE
+from memetik.kernels.problem.evaluate import measure, place
 from memetik.kernels.problem.guides import FAINT
+from memetik.kernels.problem.least_squares import LEAST_DAMPING, bounded_step, linear_model, take_step
 from memetik.kernels.problem.limits import clamp
 from memetik.kernels.problem.mounts import place_root
 from memetik.kernels.problem.record import Run
@@ -114,22 +117,40 @@ def yield_to_guides(own, run):
 
 
 @jit
-def renew_goal(own, run):
-    """The goal for the targets as they are now, in `goal` and `x`, contacts apart. Returns its status by the user's tolerances.
+def step_towards_goal(own, run):
+    """One damped step from where the joints are, for a goal that contacts keep them from. Leaves a posture in work.x.
 
-    It is looked for from the goal before, or from where the joints are if contacts keep them from going there.
+    A single step changes continuously with the posture, so joints that slide along an obstacle do not turn round and round, as they
+    would after solutions that are far away and differ from tick to tick.
     """
+    problem, work = own.reach.problem, own.reach.work
+    for k in range(work.x.size):
+        work.x[k] = work.start[k] = own.q[problem.variables[k].index]
+    place(problem.nodes, problem.frames, work.x, work.poses, work.world)
+    run.outcome[EVALUATIONS] += 1.0
+    error, _, satisfied = measure(problem.terms, problem.data, work.world, work.x, 0.0, work.residual)
+    if satisfied:
+        return REACHED
+    linear_model(problem, work.x, 0.0, work)
+    bounded_step(problem, work.x, DAMPING * 0.5 * error + LEAST_DAMPING, LONGEST_STEP, work)
+    take_step(work.x, problem, work)
+    return CLOSEST
+
+
+@jit
+def renew_goal(own, run):
+    """The goal for the targets as they are now, in `goal` and `x`, contacts apart. Returns its status by the user's tolerances."""
     problem, work, x = own.reach.problem, own.reach.work, own.x
-    if own.contacts.state[0].limited:
-        for k in range(x.size):
-            own.goal[problem.variables[k].index] = own.q[problem.variables[k].index]
     for k in range(x.size):
         x[k] = own.goal[problem.variables[k].index]
     rest_at_start(problem.terms, problem.data, x)
-    status = search_goal(own, run)
+    if own.state[0].hindered > 0.0:
+        status = step_towards_goal(own, run)
+    else:
+        status = search_goal(own, run)
     if status == REACHED and own.reach_attempt != own.reach_hard:
         yield_to_guides(own, run)
-    elif status == CLOSEST and not spent(run):
+    elif status == CLOSEST and own.state[0].hindered <= 0.0 and not spent(run):
         for k in range(x.size):
             work.best[k] = work.x[k]
         most = min(run.most, int(run.outcome[EVALUATIONS]) + REFINING)
@@ -164,7 +185,7 @@ def seek_better(own, run):
     blocked = state.blocked > max(state.patience, BLOCKED)
     if not own.reconfigures:
         return
-    if state.goal_status == REACHED and not blocked:
+    if (state.goal_status == REACHED or state.hindered > 0.0) and not blocked:
         state.has_rival, state.waited = 0, 0.0
         return
     if blocked:  # what a rival has to be better than is where the joints are
