@@ -19,8 +19,8 @@ from memetik.kernels.terms.distance import balls_apart, nearest
 NO_DETOUR, TO_VIA, TO_RIVAL = 0, 1, 2  # what the joints are on their way to, if not to the goal
 LITTLE = 0.3  # of the wanted velocity: what blocked joints have left of it
 HINDERED = 0.05  # s after contacts changed velocities in which the goal is looked for from where the joints are
-BLOCKED = 0.1  # s
-GIVE_UP = 0.3  # s of being blocked on a detour
+BLOCKED = 0.5  # s
+GIVE_UP = 0.5  # s of being blocked on a detour
 MOST_PATIENCE = 2.0  # s of being blocked after detours in vain
 STEP = 0.05  # rad or m between two looks on a way, for the joint that moves most
 LOOKS = 64  # at most; steps are longer on long ways
@@ -66,7 +66,7 @@ def draw_via(own, run):
     state, variables, genes = own.state[0], own.memetic.solve.problem.variables, own.memetic.population.genes
     state.ways += 1
     chosen = int(uniform(run.state) * genes.shape[0]) % genes.shape[0]
-    width = 0.5 * uniform(run.state)
+    width = min(0.05 + 0.01 * state.ways, 0.5) * uniform(run.state)
     for k in range(own.x.size):
         if state.ways % 2:
             middle = 0.5 * (own.x[k] + own.rival[k])

@@ -3,9 +3,9 @@
 First a quadratic program (quadratic_program.py). Its rows let no pair approach faster than it can stop (contacts.py), and what
 it minimises is how far the tips leave the way they want, with the Jacobian J of all that has a tolerance, contacts apart:
 
-    |J (v - wanted)|^2 + e |v - wanted|^2
+    |J (v - wanted)|^2 + e |v - wanted|^2 + s |v - v_last|^2
 
-so what the tips do not need makes room first. The rows are linear in the velocities and the path is not, so the answer is then
+so what the tips do not need makes room first, and joints without a limit on acceleration do not turn round at every touch. The rows are linear in the velocities and the path is not, so the answer is then
 tried: the posture after the tick, and those on the way on which all joints brake from there to a stop, as many as LOOKS. If one
 of them brings a pair too close, the row of the pair is tightened by what lacked and the program solved again, and the last
 resort is to brake at once. That way was tried in the tick before and found free. So a body that was free and could stop is free
@@ -22,7 +22,7 @@ from memetik.kernels.servo.contacts import BUFFER, look_around
 from memetik.kernels.servo.quadratic_program import invert, solve_program
 from memetik.kernels.terms.distance import balls_apart, nearest
 
-EASE = 1e-3  # e, as a share of the mean of the diagonal of J^T J
+EASE, STEADY = 1e-3, 0.1  # e and s, as shares of the mean of the diagonal of J^T J; s for joints without a limit on acceleration
 LOOKS = 12  # postures on the way to a stop
 SPACING = 4e-3  # m that points may move between two looks, unless the way is longer than LOOKS of them
 ALMOST = 1e-9  # m
@@ -47,7 +47,7 @@ def write_wanted(own):
 
 @jit_part
 def write_metric(own):
-    """Write the inverse of J^T J + e, at the posture before this tick."""
+    """Write the inverse of J^T J + e + s, at the posture before this tick. Returns s."""
     program, work, p = own.contacts.program, own.reach.work, own.reach.problem
     n, m = work.jacobian.shape
     for k in range(n):
@@ -67,10 +67,26 @@ def write_metric(own):
                 total += work.jacobian[a, i] * work.jacobian[b, i]
             program.hessian[a, b] = total
         trace += program.hessian[a, a]
-    ease = EASE * trace / n if trace > 0.0 else 1.0
+    mean, freedom = trace / n if trace > 0.0 else 1.0, 0.0
+    for k in range(n):
+        freedom += (program.high[k] - program.low[k]) / (2.0 * own.movers[p.variables[k].index].velocity * n)
+    steady = STEADY * mean * min(freedom, 1.0)
     for a in range(n):
-        program.hessian[a, a] += ease
+        program.hessian[a, a] += EASE * mean + steady
     invert(program.hessian, program.inverse)
+    return steady
+
+
+@jit_part
+def write_minimum(own, steady):
+    """Put the velocities with the least objective into the program."""
+    program, variables = own.contacts.program, own.memetic.solve.problem.variables
+    for k in range(program.v.size):
+        total = 0.0
+        for i in range(program.v.size):
+            j = variables[i].index
+            total += program.inverse[k, i] * (own.velocity[j] - own.wanted[j])
+        program.v[k] = own.wanted[variables[k].index] + steady * total
 
 
 @jit_part
@@ -195,7 +211,7 @@ def keep_apart(own):
     state.limited, state.braking = 0, 0
     if state.count == 0:
         return
-    worst, prepared = -math.inf, False
+    worst, prepared, steady = -math.inf, False, 0.0
     misses = write_wanted(own)
     brake(own, contacts.stopping)
     for k in range(program.v.size):
@@ -203,9 +219,8 @@ def keep_apart(own):
     for _ in range(0 if state.overflow else ATTEMPTS):
         if misses:
             if not prepared:
-                write_metric(own)
-                prepared = True
-            write_wanted(own)
+                steady, prepared = write_metric(own), True
+            write_minimum(own, steady)
             solve_program(program, 2 * state.count)
             state.limited = 1
         worst = choose(own, program.v, worst)
