@@ -250,8 +250,10 @@ def draw_trial(robot: Robot, rng: np.random.Generator, speed: float) -> Trial:
     start = body.home
     for _ in range(2_000):
         start = body.clip(body.home + rng.uniform(-1.0, 1.0) * (body.sample(rng) - body.home))
-        if alone.distance(start, world=False) > 3.0 * SELF_CLEARANCE:
+        if alone.distance(start, world=False) > 1.5 * SELF_CLEARANCE:
             break
+    else:
+        raise RuntimeError(f"no posture of {body.name} was found in which its links are apart")
     samples = [body.forward(body.sample(rng)) for _ in range(200)]
     reached = np.array([poses[tip][:3, 3] for poses in samples for tip in robot.tips])
     fixed = [link for link, count in joints_before(body).items() if count == 0]

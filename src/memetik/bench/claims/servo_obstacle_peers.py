@@ -18,9 +18,10 @@ from memetik.types import Array
 SELF_CLEARANCE = 0.002  # m: between links, some of which are never a centimetre apart
 # mink: all pairs within this distance beyond the clearance are constraints, further than any shape moves in a tick.
 DETECTION = 0.02  # m
-# pink: gain [1/s]; at 20, as in its examples, robots yield 15 mm late to an obstacle at 0.3 m/s. The rest are its defaults.
+# pink: gain [1/s]; at 20, as in its examples, robots yield 15 mm late to an obstacle at 0.3 m/s.
+# Its term for a safe displacement has 1 there, which keeps hands millimetres off targets that are free of everything.
 BARRIER_GAIN = 100.0
-SAFE_GAIN = 1.0
+SAFE_GAIN = 1e-3
 CLOSEST = 20
 MUJOCO = (
     '<mujoco><compiler fusestatic="false" boundmass="0.01" boundinertia="0.01" discardvisual="true" '

@@ -22,6 +22,7 @@ from memetik.bench.claims.servo_obstacle_peers import (
     CLOSEST,
     DETECTION,
     KINDS,
+    SAFE_GAIN,
     SELF_CLEARANCE,
     Robot,
     Servo,
@@ -73,7 +74,8 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, peers: S
         f"{1e3 * CLEARANCE:g} mm from obstacles, {1e3 * SELF_CLEARANCE:g} mm between links. mink: FrameTask, limits on "
         f"configuration, velocity and collisions with its own gain 0.85, detection {1e3 * DETECTION:g} mm beyond the clearance. "
         f"pink: FrameTask, limits on configuration and velocity, SelfCollisionBarrier of the closest {CLOSEST} pairs, gain "
-        f"{BARRIER_GAIN:g}, with a clearance for each pair. Both: solver daqp, lm_damping 1, gain 1 as they come. "
+        f"{BARRIER_GAIN:g}, safe_displacement_gain {SAFE_GAIN:g}, a clearance for each pair. Both: solver daqp, lm_damping 1, "
+        "gain 1 as they come. "
         f"With '{ACCELERATION:g} rad/s2' accelerations are limited; mink has no such limit. error: of the hands, median over "
         "ticks, the farther one. contact: ticks in which coal finds overlap of robot and obstacles, or of links, at poses by "
         "Pinocchio. reversals: "
