@@ -77,7 +77,7 @@ def test_exact_extremes_keep_the_limits_as_fast_as_toppra(arm, kind):
         assert (low >= arm.lower - 1e-12).all() and (high <= arm.upper + 1e-12).all()
         assert (fast <= v * (1 + 1e-9)).all() and (hard <= a * (1 + 1e-9)).all()
         theirs = toppra_duration(trajectory.timing.spline, trajectory.timing.s, v, a)
-        assert trajectory.duration == pytest.approx(theirs, rel=0.01)
+        assert trajectory.duration <= 1.01 * theirs
 
 
 @pytest.mark.quick

@@ -19,15 +19,17 @@ def _product(*factors):
     return result
 
 
-def _extremes(breaks, coefficients):
-    """The least and the greatest value of a polynomial by pieces (degree + 1, pieces), jumps at breaks included."""
+def _roots(breaks, coefficients):
+    """Where a polynomial by pieces (degree + 1, pieces) is zero, within its pieces."""
+    roots = PPoly(coefficients, breaks).roots(discontinuity=False, extrapolate=False)
+    return roots[np.isfinite(roots)]
+
+
+def _candidates(breaks, coefficients, at):
+    """The values at these points, and at both ends of every piece."""
     h = np.diff(breaks)
-    values = [coefficients[-1], sum(row * h**k for k, row in enumerate(coefficients[::-1]))]
-    derivative = PPoly(coefficients, breaks).derivative()
-    roots = derivative.roots(discontinuity=False, extrapolate=False)
-    values.append(PPoly(coefficients, breaks)(roots[np.isfinite(roots)]))
-    every = np.concatenate(values)
-    return every.min(), every.max()
+    ends = [coefficients[-1], sum(row * h**k for k, row in enumerate(coefficients[::-1]))]
+    return np.concatenate([*ends, PPoly(coefficients, breaks)(at)])
 
 
 def extremes(trajectory):
@@ -53,15 +55,13 @@ def extremes(trajectory):
         bend = np.stack([third, second0])
         hard = _product(bend, squared)
         hard += slope * u
-        low, high = _extremes(s, np.stack([third / 6.0, second0 / 2.0, first0, q0]))
-        rows.append(
-            (
-                low,
-                high,
-                np.sqrt(max(_extremes(s, _product(slope, slope, squared))[1], 0.0)),
-                np.abs(_extremes(s, hard)).max(),
-            )
-        )
+        course = np.stack([third / 6.0, second0 / 2.0, first0, q0])
+        positions = _candidates(s, course, _roots(s, slope))
+        # The speed is greatest where its derivative by s, the acceleration over the root of x, is zero.
+        speeds = _candidates(s, _product(slope, slope, squared), _roots(s, hard))
+        accelerations = _candidates(s, hard, _roots(s, np.stack([2.0 * hard[0], hard[1]])))
+        fast, hardest = np.sqrt(max(speeds.max(), 0.0)), np.abs(accelerations).max()
+        rows.append((positions.min(), positions.max(), fast, hardest))
     return np.array(rows)
 
 

@@ -6,7 +6,8 @@ Each path is one of five kinds: waves that are cut off at the limits of the join
 small steps at random, postures that are held and jumps between them, and straight lines with a corner. The limits of
 velocity and acceleration are random for each joint. Of each trajectory the extremes between all points are taken from
 the roots of polynomials (tests/naive/retiming.py); toppra plans the same spline at the same points, and one path in 21
-at four times as many. Prints what was broken and the worst, and exits with 1 if a limit was.
+at four times as many. Prints what was broken and the worst, and exits with 1 if a limit was, or if toppra is faster by more
+than 1 % at the same points. It may be slower.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from memetik.motion.retime import retime
 from memetik.motion.spline import finer
 from tests.naive.retiming import extremes, toppra_duration
 
-BODIES = ("panda", "ur5", "iiwa14", "kyle")
+BODIES = ("panda", "ur5", "iiwa14", "go2")
+SLOWER = 1.01  # times the duration of toppra
 ROUNDING = 1e-9  # of a limit, and rad or m: what polynomials of degree five in floats may be off
 
 
@@ -93,11 +95,13 @@ def main(count: int, seed: int) -> int:
     print(f"{count} paths, {broken} broken; at most beyond: {beyond}")
     for kind, found in ratios.items():
         if found:
-            off = np.mean(np.abs(np.array(found) - 1.0) > 0.01)
             spread = f"least {min(found):.4f}, median {np.median(found):.4f}, largest {max(found):.4f}"
-            print(f"{kind:12} durations by toppra's: {spread}, {off:.2%} off by more than 1 %")
+            print(
+                f"{kind:12} durations by toppra's: {spread}; longer by more than 1 %: {np.sum(np.array(found) > SLOWER)}"
+            )
     print(f"toppra found no answer for {alone}; {seconds / count * 1e3:.1f} ms of processor time each")
-    return int(broken > 0)
+    slow = sum(max(found, default=1.0) > SLOWER for kind, found in ratios.items() if kind != "four times")
+    return int(broken + slow > 0)
 
 
 if __name__ == "__main__":

@@ -31,9 +31,9 @@ Limits = float | Mapping[str, float] | ArrayLike | None  # of each joint: one fo
 
 DEFAULT = 1.0  # rad/s, m/s and their like per second, where the body says nothing
 MOST = 1e6  # of a limit, beyond which there is none
-GRID = 1000  # points along the path at least,
-PARTS = 20  # and parts of each piece between two postures
-FLAT = 1e-12  # a slope of a joint below it counts as this
+GRID = 1200  # points along the path at least,
+PARTS = 24  # and parts of each piece between two postures
+FLAT = 1e-9  # slopes of a joint below it are zero
 STILL = 1e-6  # postures nearer to each other than this share of the usual step are one,
 TINY = 1e-9  # and so are those that are nearer than this [rad or m]
 NEWTON = 50  # steps at most; rounding ends it after a few
@@ -125,11 +125,15 @@ def _squared_speeds(spline: Spline, s: Array, moving: Array, v: Array, a: Array)
     ends = np.concatenate([first, last_first[-1:]])
     fastest = np.maximum(np.abs(ends), np.abs(np.concatenate([first[:1], last_first])))  # on both sides of a knot
     most = ((v[moving] / np.maximum(fastest, FLAT)) ** 2).min(axis=1)
-    # |f u + g x| <= a for the three Bernstein coefficients of the acceleration on each part: |u + k x| <= c.
+    # |f u + g x| <= a for the three Bernstein coefficients of the acceleration on each part: |u + k x| <= c. Where f is so
+    # small that a u which makes up for x would more than undo it within the part, x alone has to keep the limit.
     f = np.hstack([first, first + 1.5 * d * second, last_first + 2.0 * d * last_second])
     g = np.hstack([second, 0.5 * (second + last_second), last_second])
-    f = np.copysign(np.maximum(np.abs(f), FLAT), f)
-    c, k = np.tile(a[moving], 3) / np.abs(f), g / f
+    h = np.tile(a[moving], 3)
+    stiff = d * np.abs(g) > np.abs(f)
+    most[:-1] = np.minimum(most[:-1], np.where(stiff, h / np.where(stiff, np.abs(g), 1.0), np.inf).min(axis=1))
+    flat = np.abs(f) < FLAT
+    c, k = np.where(flat, np.inf, h / np.where(flat, 1.0, np.abs(f))), np.where(flat, 0.0, g / np.where(flat, 1.0, f))
     x = _fastest(most, c, k, d)
     for _ in range(ROUNDS):
         over, _ = _excess(spline, s, x, moving, v, a)
