@@ -233,7 +233,7 @@ def _lines(trajectory: Trajectory) -> tuple[Array, Array, Array]:
         raise ProblemError(
             f"check_motion: the trajectory bends so much that it takes {parts.sum()} lines. Check a part of it."
         )
-    grid = np.concatenate([*(finer(last[k : k + 2], int(n))[:-1] for k, n in enumerate(parts)), last[-1:]])
+    grid = finer(last, parts)
     piece = np.repeat(first, parts)
     bends = ends[piece] * np.diff(grid)[:, None] ** 2 / 8.0
     return spline.at(grid)[0], bends, np.interp(grid, s, times)

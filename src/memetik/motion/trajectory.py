@@ -26,6 +26,8 @@ class Timing(NamedTuple):
     s: Array  # (g,) grid of the parameter
     times: Array  # (g,) when each is passed [s]
     speed: Array  # (g,) ds/dt there
+    lower: Array  # (dof,) the least value that each joint may take, and the greatest;
+    upper: Array  # (dof,) the spline keeps them but for rounding
 
     def at(self, times: Array) -> tuple[Array, Array, Array]:
         """q, its velocity and acceleration (n, dof) at times (n,); at rest before the start and after the end."""
@@ -36,7 +38,8 @@ class Timing(NamedTuple):
         s = np.clip(self.s[i] + t * (self.speed[i] + 0.5 * t * acceleration), self.s[i], self.s[i + 1])
         moving = (times >= 0.0) & (times <= self.times[-1])
         speed = np.where(moving, self.speed[i] + t * acceleration, 0.0)[:, None]
-        q, first, second = self.spline.at(s)
+        q, first, second = self.spline.at(s, self.spline.pieces(self.s[i]))
+        q = np.clip(q, self.lower, self.upper)
         return q, first * speed, second * speed**2 + first * np.where(moving, acceleration, 0.0)[:, None]
 
 
