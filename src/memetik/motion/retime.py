@@ -23,6 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 from memetik.body import Body
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_array, real_number
+from memetik.motion.moving_average import moving_average, window_and_acceleration
+from memetik.motion.rate_limits import per_joint
 from memetik.motion.spline import Spline, finer, roots_within, spline_through
 from memetik.motion.trajectory import Timing, Trajectory
 from memetik.types import Array
@@ -31,6 +33,8 @@ Limits = float | Mapping[str, float] | ArrayLike | None  # of each joint: one fo
 
 DEFAULT = 1.0  # rad/s, m/s and their like per second, where the body says nothing
 MOST = 1e6  # of a limit, beyond which there is none
+LEAST = 1e-9  # rad/s^3 or m/s^3 that a limit of jerk allows
+WITHIN = 1e-3  # rad or m that joints may be from the path where jerk is limited
 GRID = 1200  # points along the path at least,
 PARTS = 24  # and parts of each piece between two postures
 FLAT = 1e-9  # slopes of a joint below it are zero
@@ -65,8 +69,13 @@ def limits_of(body: Body, given: Limits, what: str) -> Array:
     return limits
 
 
-def retime(body: Body, path: Array, velocity: Limits, acceleration: Limits) -> Trajectory:
-    """Return the path (steps, dof) in the least time, from rest to rest."""
+def retime(
+    body: Body, path: Array, velocity: Limits, acceleration: Limits, jerk: Limits = None, within: float = WITHIN
+) -> Trajectory:
+    """Return the path (steps, dof) in the least time, from rest to rest.
+
+    With a jerk, the path is passed within a distance [rad or m] of each joint, in a little more time (moving_average.py).
+    """
     v, a = limits_of(body, velocity, "velocity"), limits_of(body, acceleration, "acceleration")
     broken = np.flatnonzero(~np.isfinite(path).all(axis=1))
     if broken.size:
@@ -78,6 +87,9 @@ def retime(body: Body, path: Array, velocity: Limits, acceleration: Limits) -> T
             f"joint {body.joint_names[stuck[0]]!r} moves along the path, but its limit of velocity or acceleration is zero. "
             "Lock it in the problem, or give it limits."
         )
+    window = 0.0
+    if jerk is not None:
+        window, a[moving] = window_and_acceleration(a[moving], jerk_limits(body, jerk)[moving], checked_within(within))
     kept = _distinct(path)
     values = path[kept]
     lower, upper = np.minimum(body.lower, path.min(axis=0)), np.maximum(body.upper, path.max(axis=0))
@@ -99,10 +111,32 @@ def retime(body: Body, path: Array, velocity: Limits, acceleration: Limits) -> T
         raise ProblemError(
             "no finite duration of the path was found; its limits of velocity or acceleration may be too small."
         )
-    timing = Timing(spline, s, times, speed / stretch, lower, upper)
-    due = np.interp(knots, s, timing.times)[np.cumsum(kept) - 1]
-    _, qd, qdd = timing.at(due)
-    return Trajectory(due, path.copy(), qd, qdd, timing)
+    exact = Timing(spline, s, times, speed / stretch, lower, upper)
+    timed = moving_average(exact, window, np.where(moving, a, 0.0)) if window > 0.0 else exact
+    due = np.interp(knots, s, timed.times)[np.cumsum(kept) - 1]
+    q, qd, qdd = timed.at(due)
+    return Trajectory(due, q if window > 0.0 else path.copy(), qd, qdd, timed)
+
+
+def jerk_limits(body: Body, given: Limits) -> Array:
+    """The limit of jerk of every joint, infinite for those that are not named."""
+    limits = per_joint(body, given, np.full(body.dof, np.inf), "jerk")
+    bad = np.flatnonzero(~(limits >= LEAST))
+    if bad.size:
+        raise ProblemError(
+            f"jerk of joint {body.joint_names[bad[0]]!r} is {limits[bad[0]]}; it must be at least {LEAST} [rad/s^3 or m/s^3]."
+        )
+    return limits
+
+
+def checked_within(given: float) -> float:
+    """A distance that joints may be from a path [rad or m]."""
+    within = real_number(given, ProblemError, "retime: within")
+    if not 0.0 < within < np.inf:
+        raise ProblemError(
+            f"retime: within is {within}. Give how far joints may be from the path, above zero [rad or m]."
+        )
+    return within
 
 
 def _distinct(path: Array) -> NDArray[np.bool_]:

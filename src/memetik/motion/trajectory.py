@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,9 @@ from memetik.export import joint_trajectory
 from memetik.geometry.checks import real_array, real_number, several, text
 from memetik.motion.spline import Spline
 from memetik.types import Array
+
+if TYPE_CHECKING:
+    from memetik.motion.moving_average import MovingAverage
 
 MOST = 10_000_000  # rows of a sampled trajectory
 
@@ -28,6 +31,11 @@ class Timing(NamedTuple):
     speed: Array  # (g,) ds/dt there
     lower: Array  # (dof,) the least value that each joint may take, and the greatest;
     upper: Array  # (dof,) the spline keeps them but for rounding
+
+    @property
+    def deviation(self) -> float:
+        """How far joints may be from the spline."""
+        return 0.0
 
     def at(self, times: Array) -> tuple[Array, Array, Array]:
         """q, its velocity and acceleration (n, dof) at times (n,); at rest before the start and after the end."""
@@ -55,7 +63,7 @@ class Trajectory:
     q: Array  # (n, dof) joint vectors
     qd: Array  # (n, dof) their velocities [rad/s or m/s]
     qdd: Array  # (n, dof) their accelerations [rad/s^2 or m/s^2]
-    timing: Timing
+    timing: Timing | MovingAverage
 
     @property
     def duration(self) -> float:
