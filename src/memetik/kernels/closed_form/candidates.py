@@ -10,7 +10,7 @@ from memetik.kernels.body.forward import forward, frame_pose
 from memetik.kernels.closed_form.arms import shoulder_and_elbow, two_links
 from memetik.kernels.closed_form.loop import BLUR, close_loop, vector
 from memetik.kernels.closed_form.meeting_axes import meeting_axes, three_turns, turn_wrist
-from memetik.kernels.closed_form.parallel_axes import outer_turns, parallel_axes, turn_in_plane
+from memetik.kernels.closed_form.parallel_axes import outer_turns, parallel_axes, turn_in_plane, turn_outside
 from memetik.kernels.closed_form.record import MEETING, SHOULDER_AND_ELBOW, TWO_LINKS
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import compose, inverse
@@ -142,10 +142,13 @@ def nearest_candidate(arm, loop, target, problem, poses, beyond, careful):
                 best = r
         if not bounds[best] < least:
             break
-        bounds[best] = math.inf
+        bound, bounds[best] = bounds[best], math.inf
         if meets:
             turn_wrist(loop, arm.size, motion, best, loop.rows, 0)
         else:
-            turn_in_plane(loop, motion, best, loop.rows, 0)
+            outside = turn_outside(loop, motion, best)
+            if not bound + _far(loop, 5, outside[2][0], variables, slack) < least:
+                continue
+            turn_in_plane(loop, motion, outside, loop.rows, 0)
         least = _take_nearer(arm, loop, target, problem, poses, beyond, least, careful)
     return least

@@ -22,7 +22,7 @@ from memetik.kernels.body.forward import forward, frame_pose
 from memetik.kernels.closed_form.candidates import ROUNDING, closed_form_candidates, near_copy, nearest_candidate
 from memetik.kernels.closed_form.filter_candidates import Candidates, best_candidate, filter_candidates
 from memetik.kernels.closed_form.meeting_axes import three_turns, turn_wrist
-from memetik.kernels.closed_form.parallel_axes import outer_turns, turn_in_plane
+from memetik.kernels.closed_form.parallel_axes import outer_turns, turn_in_plane, turn_outside
 from memetik.kernels.closed_form.record import ROWS, TWO_LINKS, Loop
 from memetik.kernels.compiler.cancel import CAUGHT, cancelled
 from memetik.kernels.compiler.clock import now
@@ -356,7 +356,8 @@ _ROWS = types.float64[:, ::1]
 CLOSED_FORM_PARTS = (
     (polish, (PROBLEM, _POSE, VECTOR, VECTOR, WORKSPACE)),
     (outer_turns, (_LOOP, _FLOAT, _POSE)),
-    (turn_in_plane, (_LOOP, _POSE, _INT, _ROWS, _INT)),
+    (turn_outside, (_LOOP, _POSE, _INT)),
+    (turn_in_plane, (_LOOP, _POSE, types.UniTuple(types.UniTuple(_FLOAT, 3), 3), _ROWS, _INT)),
     (turn_wrist, (_LOOP, _FLOAT, _POSE, _INT, _ROWS, _INT)),
     (three_turns, (_LOOP, _FLOAT, _POSE)),
 )
