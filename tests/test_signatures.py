@@ -71,7 +71,7 @@ def test_all_solutions_by_other_methods(ur5):
         assert min(np.abs(np.angle(np.exp(1j * (one.q - other.q)))).max() for other in known) < 0.05
     assert len({one.evaluations for one in found}) == 1 and found[0].evaluations <= 200_000
     assert found[0].attempts > len(found)
-    distances = [np.abs(one.q - problem.body.home).max() for one in found]
+    distances = [np.linalg.norm(one.q - problem.body.home) for one in found]
     assert distances == sorted(distances)
 
 

@@ -279,13 +279,16 @@ def _bio_ik() -> None:
 
 
 def _closed_forms() -> None:
-    """Arms of six, seven and five joints."""
+    """Arms of six, seven and five joints; and of six with a guide."""
     for body, tip in (
         (mk.load("ur5"), "tool0"),
         (mk.load("iiwa14"), "tool0"),
         (mk.load("nao").chain("left_arm"), "l_gripper"),
     ):
         mk.Analytic().solve_all(mk.Problem(body, mk.Pose(tip, body.forward(body.home)[tip])))
+    body = mk.load("ur5")
+    for place in ((0.4, 0.1, 0.3), FAR):
+        mk.solve(mk.Problem(body, [mk.Pose("tool0", mk.transform(place, DOWN)), mk.Displacement()]), budget=FEW)
 
 
 def _learning() -> None:

@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-import toppra
 from numpy.testing import assert_allclose
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
 import memetik as mk
 from memetik.errors import ProblemError
 from memetik.motion.retime import limits_of, retime
-from memetik.motion.spline import Spline, _monotone_slopes, _natural_slopes
+from memetik.motion.spline import Spline, _monotone_slopes, _natural_slopes, spline_through
+from tests.naive.retiming import extremes, toppra_duration
+from tests.stress import retiming
 
 
 @pytest.fixture(scope="module")
@@ -65,23 +66,57 @@ def test_limits_hold_at_every_rate(arm, steps):
         assert_allclose(np.diff(fine.q, axis=0) * 1000, 0.5 * (fine.qd[1:] + fine.qd[:-1]), atol=0.01)
 
 
-@pytest.mark.parametrize("steps", [2, 20, 200])
-def test_as_fast_as_toppra(arm, steps):
-    toppra.setup_logging("ERROR")
-    for seed in range(2):
-        path = waves(arm, steps, seed)
-        v, a = arm.variables.velocity, np.full(arm.dof, 5.0)
-        trajectory = retime(arm, path, None, a)
-        spline = trajectory.timing.spline
-        limits = [
-            toppra.constraint.JointVelocityConstraint(np.stack([-v, v], axis=1)),
-            toppra.constraint.JointAccelerationConstraint(np.stack([-a, a], axis=1)),
-        ]
-        theirs = toppra.algorithm.TOPPRA(
-            limits, toppra.SplineInterpolator(spline.knots, spline.values, bc_type="natural"),
-            parametrizer="ParametrizeConstAccel",
-        ).compute_trajectory()  # fmt: skip
-        assert trajectory.duration == pytest.approx(theirs.duration, rel=0.015)
+@pytest.mark.parametrize("kind", retiming.KINDS)
+def test_exact_extremes_keep_the_limits_as_fast_as_toppra(arm, kind):
+    for seed in range(4):
+        rng = np.random.default_rng([7, seed])
+        path = kind(arm, rng)
+        v, a = rng.uniform(0.2, 4.0, arm.dof), rng.uniform(0.5, 20.0, arm.dof)
+        trajectory = retime(arm, path, v, a)
+        low, high, fast, hard = extremes(trajectory).T
+        assert (low >= arm.lower - 1e-12).all() and (high <= arm.upper + 1e-12).all()
+        assert (fast <= v * (1 + 1e-9)).all() and (hard <= a * (1 + 1e-9)).all()
+        theirs = toppra_duration(trajectory.timing.spline, trajectory.timing.s, v, a)
+        assert trajectory.duration <= 1.01 * theirs
+
+
+@pytest.mark.quick
+def test_positions_between_steps_keep_the_limits(arm):
+    path = np.clip(waves(arm, 15, 3) + 0.8 * np.sin(np.arange(15.0))[:, None], arm.lower, arm.upper)
+    free = Spline(np.arange(15.0), path, _natural_slopes(np.arange(15.0), path))
+    least, greatest = free.ranges()
+    assert (least.min(axis=0) < arm.lower).any() or (greatest.max(axis=0) > arm.upper).any()
+    kept = spline_through(free.knots, path, arm.lower, arm.upper)
+    least, greatest = kept.ranges()
+    assert (least >= arm.lower - 1e-15).all() and (greatest <= arm.upper + 1e-15).all()
+    changed = (kept.slopes != free.slopes).any(axis=0)
+    assert changed.any() and not changed.all(), "only joints that would leave their limits are changed"
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("held", [1, 30, 499])
+def test_hold_jump_hold_has_a_finite_duration(arm, held):
+    path = np.repeat([arm.home, arm.home + 0.1], held, axis=0)
+    trajectory = retime(arm, path, 1.0, 2.0)
+    assert trajectory.duration == pytest.approx(2.0 * np.sqrt(0.1 / 2.0), rel=1e-3)
+    assert_allclose(trajectory.at(trajectory.times)[0], path, atol=1e-12)
+
+
+@pytest.mark.quick
+def test_a_slow_drift_is_followed(arm):
+    path = arm.home + np.append(np.arange(2000) * 4e-10, [0.1, 0.2])[:, None]
+    trajectory = retime(arm, path, 1.0, 2.0)
+    assert_allclose(trajectory.at(trajectory.times)[0], path, atol=2e-9)
+
+
+@pytest.mark.quick
+def test_a_path_without_a_duration_is_refused(arm):
+    path = np.repeat([arm.home, arm.home + 0.1], 3, axis=0)
+    with pytest.raises(ProblemError, match="no finite duration"):
+        retime(arm, path, 1.0, 5e-324)
+    path[4, 2] = np.nan
+    with pytest.raises(ProblemError, match="step 4 of the path"):
+        retime(arm, path, 1.0, 1.0)
 
 
 @pytest.mark.quick

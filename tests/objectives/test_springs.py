@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 
 from memetik import Body, Joint, Link
 from memetik.errors import ProblemError, UnknownNameError
+from memetik.kernels.terms.springs import displacement, displacement_springs, rest_at_start
 from memetik.objectives import AvoidLimits, CenterJoints, Displacement, JointValue, Position
 from memetik.problem import Problem
 from memetik.read.chains import serial_chain
@@ -190,3 +191,39 @@ def test_one_open_side():
 def test_springs_alone_read_every_joint_and_no_frame(arm):
     problem = Problem(arm, CenterJoints())
     assert len(problem.compiled.active) == 7 and len(problem.compiled.frames) == 0
+
+
+# ---- What is near -----------------------------------------------------------------------------------------
+
+
+def test_the_distance_is_what_displacements_minimise(arm, rng):
+    """Against the sum written out, of two Displacements with weights of their own; a soft CenterJoints does not count."""
+    rest, weights = rng.uniform(-1.0, 1.0, 7), {"joint_2": 3.0, "joint_5": 0.0}
+    objectives = [
+        Position("tip", (0.3, 0.2, 0.5)), Displacement(weight=0.5, joints=weights), CenterJoints(),
+        Displacement(reference=rest, weight=2.0), Displacement(tolerance=0.4),
+    ]  # fmt: skip
+    c = Problem(arm, objectives).compiled
+    data, start = c.data.copy(), rng.uniform(-1.0, 1.0, 7)
+    rest_at_start(c.terms, data, start)
+    stiffness = np.array([weights.get(name, 1.0) for name in arm.joint_names])
+    near, weight = np.empty(7), np.empty(7)
+    displacement_springs(c.terms, data, start, near, weight)
+    constants = []
+    for _ in range(20):
+        x = rng.uniform(-2.0, 2.0, 7)
+        expected = 0.5 * np.sum((stiffness * (x - start)) ** 2) + 2.0 * np.sum((x - rest) ** 2)
+        found = displacement(c.terms, data, start, x)
+        assert found == pytest.approx(expected)
+        constants.append(found - np.sum(weight * (x - near) ** 2))
+    assert_allclose(constants, constants[0])
+
+
+def test_without_a_displacement_all_joints_count_alike(arm, rng):
+    c = Problem(arm, [Position("tip", (0.3, 0.2, 0.5)), CenterJoints()]).compiled
+    start, x = rng.uniform(-1.0, 1.0, (2, 7))
+    near, weight = np.empty(7), np.empty(7)
+    displacement_springs(c.terms, c.data, start, near, weight)
+    assert displacement(c.terms, c.data, start, x) == pytest.approx(np.sum((x - start) ** 2))
+    assert_allclose(near, start)
+    assert_allclose(weight, 1.0)

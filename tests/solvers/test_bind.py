@@ -1,5 +1,8 @@
 """A bound step is `objective.target = target; mk.solve(problem, start)` bit for bit, refuses what they refuse, and is safe."""
 
+import pickle
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -417,3 +420,57 @@ def test_a_step_takes_less_than_a_solve(reach):
             mk.solve(problem, start)
 
     assert ratio(bound, solved) < 0.95
+
+
+# ---- In another process -----------------------------------------------------------------------------------
+
+
+def ways():
+    """Steps of every kind: a pose with a kernel of its own, several targets of a problem with a root, another method."""
+    body = mk.load("panda")
+    pose = mk.Pose("panda_hand", body.forward(body.home, "panda_hand"))
+    yield mk.bind(mk.Problem(body, pose, lock={"panda_finger_joint1": 0.02}), pose, seed=3), [pose.target]
+    reach, face = mk.Position("panda_hand", pose.target[:3, 3]), mk.Orientation("panda_hand", pose.target[:3, :3])
+    several = mk.Problem(body, [face, mk.Displacement(), reach], root=mk.translation(0.0, 0.0, 0.1))
+    yield mk.bind(several, reach, face), [reach.target, face.target]
+    yield mk.bind(mk.Problem(body, reach), reach, method=mk.DampedLeastSquares(damping=0.05)), [reach.target]
+
+
+@pytest.mark.parametrize("taken", [0, 2])
+@pytest.mark.parametrize("kind", range(3))
+def test_a_pickled_step_goes_on_where_it_was(kind, taken):
+    step, targets = list(ways())[kind]
+    for k in range(taken):
+        moved = [np.array(target) for target in targets]
+        moved[0][..., -1] += 0.02 * k if moved[0].ndim == 1 else 0.0
+        step(*moved)
+    twin = pickle.loads(pickle.dumps(step))
+    assert twin.problem is not step.problem and all(each in twin.problem.objectives for each in twin.objectives)
+    if taken:
+        assert np.array_equal(twin.q, step.q) and twin.status == step.status and twin.success == step.success
+        assert list(twin.errors.values()) == list(step.errors.values()) and twin.evaluations == step.evaluations
+    else:
+        with pytest.raises(mk.ProblemError, match="no answer yet"):
+            twin.q  # noqa: B018 - a property
+    for _ in range(3):
+        assert np.array_equal(twin(*targets), step(*targets)) and twin.status == step.status
+
+
+def test_a_step_is_restored_in_another_process():
+    step, targets = next(ways())
+    step(*targets)
+    program = (
+        "import pickle, sys; step, targets = pickle.load(sys.stdin.buffer); "
+        "sys.stdout.buffer.write(step(*targets).tobytes())"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", program], input=pickle.dumps((step, targets)), capture_output=True, check=True
+    )
+    assert told.stdout == step(*targets).tobytes()
+
+
+def test_a_step_that_can_be_cancelled_stays():
+    step, _ = next(ways())
+    tied = mk.bind(step.problem, *step.objectives, budget=mk.Budget(token=CancelToken()))
+    with pytest.raises(mk.ProblemError, match="cannot be pickled: the token of its budget"):
+        pickle.dumps(tied)

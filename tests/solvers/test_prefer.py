@@ -41,6 +41,22 @@ def test_objectives_outside_the_problem_choose_too(down, method):
         assert solution.success and solution.problem is problem and elbow(solution.q) > 0.5
 
 
+@pytest.mark.parametrize("joints", [{}, {"shoulder_pan_joint": 5.0, "wrist_3_joint": 0.0}])
+def test_a_displacement_prefers_the_nearest(joints, rng):
+    """The same as where it is in the problem, and as the nearest of all."""
+    pose = mk.Pose("tool0", POSE)
+    calm = mk.Displacement(joints=joints)
+    weights = np.array([joints.get(name, 1.0) for name in UR5.joint_names])
+    for _ in range(10):
+        start = UR5.sample(rng)
+        problem = mk.Problem(UR5, pose)
+        found = mk.solve(problem, start, prefer=calm)
+        distances = [np.linalg.norm(weights * (each.q - start)) for each in mk.solve_all(problem, start, count=16)]
+        assert np.linalg.norm(weights * (found.q - start)) == pytest.approx(min(distances))
+        inside = mk.solve(mk.Problem(UR5, [mk.Pose("tool0", POSE), mk.Displacement(joints=joints)]), start)
+        assert np.abs(inside.q - found.q).max() < 1e-6
+
+
 def test_without_a_solution_the_closest_is_the_answer():
     problem = mk.Problem(UR5, [mk.Position("tool0", (3.0, 0.0, 0.0)), elbow_up()])
     assert mk.solve(problem, prefer=True).status == mk.Status.CLOSEST

@@ -1,6 +1,7 @@
 """One problem, many threads: every answer is, bit for bit, what one thread alone would have got."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -125,3 +126,38 @@ def test_what_a_function_raises_reaches_the_thread_that_called_it(body):
         return None
 
     assert together(work) == [None, True] * (THREADS // 2)
+
+
+@pytest.mark.timed
+@pytest.mark.only_if(COMPILED, "compiled kernels")
+@pytest.mark.parametrize("way", ["solve", "bind", "solve_all", "track", "contacts"])
+def test_other_threads_run_while_one_solves(way, body):
+    """This thread computes at the same time, also on a processor that they share; it waits as long as a search holds the GIL."""
+    pose = mk.Pose("panda_hand", mk.translation(9.0, 0.0, 0.0))
+    problem = mk.Problem(body, [pose, *([mk.SelfDistance(body)] if way == "contacts" else [])])
+    budget, path = mk.Budget(evaluations=100_000), np.tile(pose.target, (2000, 1, 1))
+    step = mk.bind(problem, pose, budget=budget)
+    work = {
+        "solve": lambda: mk.solve(problem, budget=budget),
+        "contacts": lambda: mk.solve(problem, budget=budget),
+        "bind": lambda: step(pose.target),
+        "solve_all": lambda: mk.solve_all(problem, budget=budget, patience=10**6),
+        "track": lambda: mk.track(problem, {pose: path}, budget=budget),
+    }[way]
+    work()  # compiled
+    ended = []
+
+    def run():
+        begin = time.thread_time()
+        while time.thread_time() - begin < 0.4:
+            work()
+        ended.append(time.thread_time() - begin)
+
+    thread = threading.Thread(target=run)
+    begin = time.thread_time()
+    thread.start()
+    while not ended:
+        sum(range(100))
+    here = time.thread_time() - begin
+    thread.join()
+    assert here > 0.5 * ended[0]

@@ -51,6 +51,11 @@ def recipe(function: Callable[[SimpleNamespace], Any]) -> Callable[[SimpleNamesp
 
 
 @recipe
+def asyncio(it: SimpleNamespace) -> str:
+    return mk.draw_many(it.body, [solution.q for solution in it.solutions], view=(20, 25), **SOLID)
+
+
+@recipe
 def batch(it: SimpleNamespace) -> str:
     postures = it.batch.q[it.batch.success][:6]
     return mk.draw_many(it.body, postures, targets=it.targets[:30], view=(35, 20), **SOLID)

@@ -5,6 +5,7 @@ between_plan           the pairs of solids that such a proof is about
 cartesian              paths of a frame: lines, arcs, waypoints
 clips                  Motion: clips in, edited, out
 follower               joints that follow a goal within their limits
+moving_average         limits of jerk: a timed path averaged over a window
 rate_limits            the velocity, acceleration and jerk of each joint
 retargeting            motions moved to other bodies
 retime                 the fastest way along a joint path within limits

@@ -222,7 +222,7 @@ def _lines(trajectory: Trajectory) -> tuple[Array, Array, Array]:
     """A trajectory as straight lines: postures, how far each joint leaves the line to the next one, and their times.
 
     A curve leaves its chord over a length h of its parameter by at most h²/8 of its largest second derivative, and that of
-    a cubic is largest at an end.
+    a cubic is largest at an end. Where jerk is limited, the trajectory may leave the curve by its deviation, too.
     """
     spline, s, times = trajectory.timing.spline, trajectory.timing.s, trajectory.timing.times
     first, last = np.arange(len(spline.knots) - 1), spline.knots
@@ -233,7 +233,7 @@ def _lines(trajectory: Trajectory) -> tuple[Array, Array, Array]:
         raise ProblemError(
             f"check_motion: the trajectory bends so much that it takes {parts.sum()} lines. Check a part of it."
         )
-    grid = np.concatenate([*(finer(last[k : k + 2], int(n))[:-1] for k, n in enumerate(parts)), last[-1:]])
+    grid = finer(last, parts)
     piece = np.repeat(first, parts)
-    bends = ends[piece] * np.diff(grid)[:, None] ** 2 / 8.0
+    bends = ends[piece] * np.diff(grid)[:, None] ** 2 / 8.0 + trajectory.timing.deviation
     return spline.at(grid)[0], bends, np.interp(grid, s, times)

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from memetik.types import Array
 
-FINE = 8  # points of each piece at which its course is checked
-
 
 class Spline(NamedTuple):
     """Cubic pieces between knots, given by value and slope at each knot."""
@@ -28,31 +26,60 @@ class Spline(NamedTuple):
         i = self.pieces(s) if piece is None else piece
         h = (self.knots[i + 1] - self.knots[i])[:, None]
         t = (s - self.knots[i])[:, None] / h
-        a, b = self.values[i], self.values[i + 1]
-        ma, mb = self.slopes[i] * h, self.slopes[i + 1] * h
-        # The cubic a + t (ma + t (c2 + t c3)) that has these values and slopes at both ends.
-        c2, c3 = 3.0 * (b - a) - 2.0 * ma - mb, ma + mb - 2.0 * (b - a)
+        c0, c1, c2, c3 = self.cubics(i)
         return (
-            a + t * (ma + t * (c2 + t * c3)),
-            (ma + t * (2.0 * c2 + 3.0 * t * c3)) / h,
+            c0 + t * (c1 + t * (c2 + t * c3)),
+            (c1 + t * (2.0 * c2 + 3.0 * t * c3)) / h,
             (2.0 * c2 + 6.0 * t * c3) / h**2,
         )
 
+    def cubics(self, i: NDArray[np.int64]) -> tuple[Array, Array, Array, Array]:
+        """Coefficients (n, dof) of c0 + c1 t + c2 t^2 + c3 t^3 on pieces (n,), where t runs from 0 to 1."""
+        h = (self.knots[i + 1] - self.knots[i])[:, None]
+        a, b = self.values[i], self.values[i + 1]
+        ma, mb = self.slopes[i] * h, self.slopes[i + 1] * h
+        return a, ma, 3.0 * (b - a) - 2.0 * ma - mb, ma + mb - 2.0 * (b - a)
+
+    def ranges(self) -> tuple[Array, Array]:
+        """The least and the greatest value of each joint on each piece, (k - 1, dof) each: exact, not sampled."""
+        c0, c1, c2, c3 = self.cubics(np.arange(len(self.knots) - 1))
+        t = roots_within(c1, 2.0 * c2, 3.0 * c3)
+        course = np.concatenate([c0 + t * (c1 + t * (c2 + t * c3)), self.values[None, :-1], self.values[None, 1:]])
+        return course.min(axis=0), course.max(axis=0)
+
 
 def spline_through(knots: Array, values: Array, lower: Array, upper: Array) -> Spline:
-    """The natural cubic spline through values; a joint that would swing beyond its limits between knots gets one that never
-    leaves the range of neighbouring values, whose second derivative jumps at knots."""
-    smooth = Spline(knots, values, _natural_slopes(knots, values))
-    between = smooth.at(finer(knots, FINE))[0]
-    outside = ((between < lower) | (between > upper)).any(axis=0)
-    smooth.slopes[:, outside] = _monotone_slopes(knots, values[:, outside])
-    return smooth
+    """Return the natural cubic spline through values, changed where a joint would leave its limits between knots.
+
+    The pieces that leave them get the slopes of a monotone spline, which stays between neighbouring values; the second
+    derivative jumps at their ends. Other pieces keep the natural slopes.
+    """
+    spline = Spline(knots, values, _natural_slopes(knots, values))
+    low, high = np.minimum(lower, values.min(axis=0)), np.maximum(upper, values.max(axis=0))
+    monotone, changed = _monotone_slopes(knots, values), np.zeros(values.shape, dtype=bool)
+    while True:  # another slope at a knot changes the piece on its other side, too
+        least, greatest = spline.ranges()
+        outside = ((least < low) | (greatest > high)) & ~(changed[:-1] & changed[1:])
+        if not outside.any():
+            return spline
+        changed[:-1] |= outside
+        changed[1:] |= outside
+        spline.slopes[changed] = monotone[changed]
 
 
-def finer(knots: Array, parts: int) -> Array:
-    """The knots, with every piece cut into equal parts."""
-    shares = np.arange(parts) / parts
-    return np.append((knots[:-1, None] + np.diff(knots)[:, None] * shares).ravel(), knots[-1])
+def roots_within(c0: Array, c1: Array, c2: Array) -> Array:
+    """Both roots (2, ...) of c0 + c1 t + c2 t^2 where they are between 0 and 1, else an end of that interval."""
+    with np.errstate(all="ignore"):  # what is not a number is no root
+        q = -0.5 * (c1 + np.copysign(np.sqrt(c1 * c1 - 4.0 * c0 * c2), c1))
+        roots = np.stack([q / c2, c0 / q])
+    return np.clip(np.nan_to_num(roots, nan=0.0), 0.0, 1.0)
+
+
+def finer(knots: Array, parts: NDArray[np.int64]) -> Array:
+    """Return the knots with piece i cut into parts[i] equal parts."""
+    first = np.repeat(np.cumsum(parts) - parts, parts)
+    shares = (np.arange(len(first)) - first) / np.repeat(parts, parts)
+    return np.append(np.repeat(knots[:-1], parts) + np.repeat(np.diff(knots), parts) * shares, knots[-1])
 
 
 def _natural_slopes(knots: Array, values: Array) -> Array:

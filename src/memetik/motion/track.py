@@ -23,7 +23,7 @@ from memetik.kernels.problem.budget import EVALUATIONS
 from memetik.kernels.problem.path import judge_path
 from memetik.kernels.problem.verify import REACHED
 from memetik.motion.between import MotionCheck, check_motion
-from memetik.motion.retime import Limits, retime
+from memetik.motion.retime import WITHIN, Limits, retime
 from memetik.motion.smooth import rough_steps, smoothed, step_lengths
 from memetik.motion.trajectory import Trajectory
 from memetik.objectives import Objective
@@ -115,16 +115,21 @@ class Track(Table, Rich):
         """
         return check_motion(self.problem, self.q, targets=targets, clearance=clearance, resolution=resolution)
 
-    def retime(self, *, velocity: Limits = None, acceleration: Limits = None) -> Trajectory:
+    def retime(
+        self, *, velocity: Limits = None, acceleration: Limits = None, jerk: Limits = None, within: float = WITHIN
+    ) -> Trajectory:
         """The same postures in the least time within limits of velocity and acceleration, from rest to rest (TOPP-RA).
 
         velocity [rad/s or m/s], acceleration [rad/s^2 or m/s^2]: one number for all joints, one for each, or some by name.
         None is what the body says, and 1 where it says nothing: URDF has no accelerations.
+        jerk [rad/s^3 or m/s^3]: the same, None for no limit. The trajectory with the other limits is averaged over a window of
+        time, as mk.Follower does it, and takes longer by it. Each joint then passes the postures within a distance,
+        `within` [rad or m]; where the averages would be farther off, joints accelerate less.
         Between steps the joints follow cubic splines, which pass through every step and stay within the limits of the joints.
-        The limits hold at every moment, so also for differences of samples at any rate; jerk has no limit. A step that jumped
+        The limits hold at every moment, so also for differences of samples at any rate. A step that jumped
         becomes a movement, in which nothing but the limits is kept.
         """
-        return retime(self.problem.body, self.q, velocity, acceleration)
+        return retime(self.problem.body, self.q, velocity, acceleration, jerk, within)
 
     def __repr__(self) -> str:
         reached, jumps = f"{self.reached.sum()} of {len(self.q)} steps reached", int(self.jumped.sum())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,9 @@ from memetik.export import joint_trajectory
 from memetik.geometry.checks import real_array, real_number, several, text
 from memetik.motion.spline import Spline
 from memetik.types import Array
+
+if TYPE_CHECKING:
+    from memetik.motion.moving_average import MovingAverage
 
 MOST = 10_000_000  # rows of a sampled trajectory
 
@@ -26,6 +29,13 @@ class Timing(NamedTuple):
     s: Array  # (g,) grid of the parameter
     times: Array  # (g,) when each is passed [s]
     speed: Array  # (g,) ds/dt there
+    lower: Array  # (dof,) the least value that each joint may take, and the greatest;
+    upper: Array  # (dof,) the spline keeps them but for rounding
+
+    @property
+    def deviation(self) -> float:
+        """How far joints may be from the spline."""
+        return 0.0
 
     def at(self, times: Array) -> tuple[Array, Array, Array]:
         """q, its velocity and acceleration (n, dof) at times (n,); at rest before the start and after the end."""
@@ -36,7 +46,8 @@ class Timing(NamedTuple):
         s = np.clip(self.s[i] + t * (self.speed[i] + 0.5 * t * acceleration), self.s[i], self.s[i + 1])
         moving = (times >= 0.0) & (times <= self.times[-1])
         speed = np.where(moving, self.speed[i] + t * acceleration, 0.0)[:, None]
-        q, first, second = self.spline.at(s)
+        q, first, second = self.spline.at(s, self.spline.pieces(self.s[i]))
+        q = np.clip(q, self.lower, self.upper)
         return q, first * speed, second * speed**2 + first * np.where(moving, acceleration, 0.0)[:, None]
 
 
@@ -52,7 +63,7 @@ class Trajectory:
     q: Array  # (n, dof) joint vectors
     qd: Array  # (n, dof) their velocities [rad/s or m/s]
     qdd: Array  # (n, dof) their accelerations [rad/s^2 or m/s^2]
-    timing: Timing
+    timing: Timing | MovingAverage
 
     @property
     def duration(self) -> float:

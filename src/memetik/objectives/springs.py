@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from memetik.body import Body
 from memetik.errors import ProblemError
 from memetik.geometry.checks import mapping, real_array, text
-from memetik.kernels.terms.records import FOLLOWS_START
+from memetik.kernels.terms.records import AT_REFERENCE, FOLLOWS_START
 from memetik.kernels.terms.springs import SPRINGS
 from memetik.objectives.objective import Packer, Single, Target, checked_number
 from memetik.types import Array
@@ -73,6 +73,11 @@ class Posture(Single):
             for joint, value in given.items()
         }
 
+    @property
+    def _rests(self) -> int:
+        """The field `other` of the term."""
+        return -1
+
     def rest(self, packer: Packer, joint: str) -> tuple[float, float, float]:
         """Stiffness, and the interval in which the joint is at rest."""
         raise NotImplementedError
@@ -87,9 +92,13 @@ class Posture(Single):
                 places.append(packer.variable(joint))
                 packer.numbers([stiffness, low, high, 0.0])
         if places:
-            other = FOLLOWS_START if self.follows_start else -1
             packer.add(
-                SPRINGS, tolerance=self.tolerance, other=other, data=places[0], count=len(places), variables=places
+                SPRINGS,
+                tolerance=self.tolerance,
+                other=self._rests,
+                data=places[0],
+                count=len(places),
+                variables=places,
             )
 
     def joints(self, body: Body) -> tuple[str, ...]:
@@ -101,6 +110,9 @@ class Displacement(Posture):
 
     reference: the posture to stay close to; the start of each solve unless given.
     joints: the weight of single joints, 1 for those not named; 0 lets a joint move freely.
+
+    Without tolerance it also says which solution is nearest, where a closed form knows them all (docs/solving.md); what is
+    minimised is sum_i (w_i (x_i - reference_i))^2.
 
     A spherical or floating joint without limits, with one weight for its three angles, counts the angle by which its rotation
     differs from that of the reference [rad], once, in place of the three differences.
@@ -118,6 +130,10 @@ class Displacement(Posture):
     @property
     def follows_start(self) -> bool:
         return self.reference is None
+
+    @property
+    def _rests(self) -> int:
+        return FOLLOWS_START if self.follows_start else AT_REFERENCE
 
     def rest(self, packer: Packer, joint: str) -> tuple[float, float, float]:
         body = packer.whole

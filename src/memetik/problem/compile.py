@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from memetik.body import Body
 from memetik.errors import ProblemError
 from memetik.kernels.body.records import BALL, FRAME, MOUNT, SCREW, SLIDE
-from memetik.kernels.compiler.cancel import CLOCK
+from memetik.kernels.compiler.cancel import ALWAYS, AT_FIRST, CLOCK, NOT_LONG
 from memetik.kernels.compiler.function_pointers import address, lasting_address
 from memetik.kernels.compiler.second_compiler import compile_ahead
 from memetik.kernels.problem.blocks import gather_blocks, step_by_blocks
@@ -24,7 +24,16 @@ from memetik.kernels.problem.record import LIMIT, VARIABLE
 from memetik.kernels.problem.record import Problem as FlatProblem
 from memetik.kernels.terms.function_pointers import JACOBIAN, RESIDUAL
 from memetik.kernels.terms.manipulability import MOTION_DATA
-from memetik.kernels.terms.records import FOLLOWS_START, HYPERBOLA, POINT, ROTATION, TERM, kind_of
+from memetik.kernels.terms.records import (
+    AT_REFERENCE,
+    CONTACT,
+    FOLLOWS_START,
+    HYPERBOLA,
+    POINT,
+    ROTATION,
+    TERM,
+    kind_of,
+)
 from memetik.kernels.terms.springs import SPRING_DATA, SPRING_STIFFNESS
 from memetik.objectives.objective import Objective, Target
 from memetik.problem.balance import balance_weights
@@ -33,6 +42,8 @@ from memetik.problem.blocks import Split, split_residuals
 from memetik.problem.term_list import Reads, TermList
 from memetik.types import Array
 
+# Motions and residuals of a problem of which a posture is measured in 10 us.
+SMALL = 200
 # A tolerance this wide, as a share of what counts as one in the search, leaves room that a solver can use.
 WIDE = 0.02
 
@@ -102,6 +113,25 @@ class Compiled:
         if len(guides) in (0, self.terms.size) or not (guides["other"] == FOLLOWS_START).all():
             return False
         return all(np.ptp(self.data[_stiffness(term)]) == 0.0 for term in guides)
+
+    @cached_property
+    def pose(self) -> tuple[int, ...]:
+        """The terms of position and orientation, if besides one full pose there are only Displacements that guide; else none."""
+        soft, goals = self.terms["soft"] != 0, self.terms["goal"]
+        guides = self.terms[soft]
+        calm = ((guides["rows"] == 0) & np.isin(guides["other"], (FOLLOWS_START, AT_REFERENCE))).all()
+        rows = tuple(int(k) for goal in (POINT, ROTATION) for k in np.flatnonzero((goals == goal) & ~soft))
+        if not calm or len(rows) != np.count_nonzero(~soft) or goals[list(rows)].tolist() != [POINT, ROTATION]:
+            return ()
+        return rows if _is_whole_pose(self.terms[list(rows)], self.data, self.nodes) else ()
+
+    @cached_property
+    def keeps_gil(self) -> int:
+        """How long a search keeps the GIL (kernels/compiler/cancel.py), by what it takes to measure a posture."""
+        if self.calls_python:  # which needs it at every posture, and lets other threads run by itself
+            return ALWAYS
+        contacts = bool(np.isin(self.terms["loss"], (CONTACT, HYPERBOLA)).any())
+        return NOT_LONG if contacts or self.nodes.size + self.residuals > SMALL else AT_FIRST
 
     @cached_property
     def has_levels(self) -> bool:
@@ -370,9 +400,13 @@ def is_one_pose(terms: NDArray[np.void], data: Array, nodes: NDArray[np.void]) -
     """Whether the terms are position and orientation of one frame in the world, whole, and every joint moves alone."""
     if terms["soft"].any() or terms["goal"].tolist() != [POINT, ROTATION]:
         return False
-    position, orientation = terms
+    return bool(terms["target"][0] == terms["target"][1]) and _is_whole_pose(terms, data, nodes)
+
+
+def _is_whole_pose(terms: NDArray[np.void], data: Array, nodes: NDArray[np.void]) -> bool:
+    """Whether a position and an orientation are those of one frame in the world, whole, and every joint moves alone."""
     whole = all(data[t["numbers"] : t["numbers"] + 3].sum() == 3.0 and t["count"] == 0 for t in terms)
-    same = position["frame"] == orientation["frame"] and position["target"] == orientation["target"]
+    same = terms["frame"][0] == terms["frame"][1]
     # A coupled joint would sum the columns of several motions.
     alone = len(set(nodes["variable"].tolist())) == len(nodes)
     return bool(whole and same and alone and (terms["other"] < 0).all())

@@ -54,10 +54,14 @@ from memetik.solvers.memetic_plan import MemeticPlan, MemeticScratch
 from memetik.solvers.seeded import Seeded
 from memetik.types import Array
 
+EXACT = 1e-6  # m for each metre of the arm, or rad, that a solution may be off the target
+
 
 @dataclass(frozen=True)
 class Analytic(Seeded):
     """Closed-form solutions of one tip of an arm: a Pose, or the Position of a planar arm of two links.
+
+    The Pose may be given as a Position and an Orientation, and Displacement guides may say what is near.
 
     Draws nothing at random, so the seed changes nothing. One evaluation is one posture measured.
     """
@@ -65,7 +69,7 @@ class Analytic(Seeded):
     seed: int = 0
 
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
-        """The solution nearest to `start` (the body's home unless given), by the joint that moves most.
+        """The nearest solution (see mk.solve_all); `start` is the body's home unless given.
 
         Without one, a minimum of the errors within the limits, next to what the formulas offer.
         """
@@ -84,9 +88,10 @@ class Analytic(Seeded):
         return Solution(problem, q, status, outcome, took, "analytic", compiling)
 
     def solve_all(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> list[Solution]:
-        """All solutions, nearest to `start` first; an empty list if there is none.
+        """All solutions, nearest first; an empty list if there is none.
 
-        Of up to six joints these are all there are, whole turns apart, unless the budget ends it. Where the target leaves an
+        Of up to six joints these are all there are, whole turns apart, unless the budget ends it. Postures that are only
+        within the tolerances are among them if nothing else is on the target. Where the target leaves an
         angle open there are endlessly many: those with the angle of the start, or next to it. Of seven joints these are all
         for the values at which one joint was held.
         """
@@ -104,6 +109,9 @@ class Analytic(Seeded):
         active = problem.compiled.active
         rows = np.flatnonzero(found.statuses[: found.count[0]] == REACHED)
         rows = rows[np.argsort(found.costs[rows], kind="stable")]
+        hard = OUTCOME + np.flatnonzero(problem.compiled.terms["soft"] == 0)
+        exact = (found.outcomes[np.ix_(rows, hard)] <= EXACT * max(plan.arm.size, 1.0)).all(axis=1)
+        rows = rows[exact] if exact.any() else rows
         postures, verdicts, numbers = found.postures[rows], found.outcomes[rows, OUTCOME:], scratch.outcome[:OUTCOME]
         outcomes = np.hstack((np.tile(numbers, (rows.size, 1)), verdicts))
         plan.give_back(scratch)
@@ -134,6 +142,9 @@ class AnalyticPlan(MemeticPlan):
 
     def _arm(self) -> Geometry:
         return self._given
+
+    def complete(self) -> None:
+        """Nothing: no search follows."""
 
     def new_scratch(self, source: Array | None = None) -> AnalyticScratch:
         return AnalyticScratch(self, source)
@@ -175,13 +186,14 @@ def _closed_form(problem: Problem) -> Geometry:
     if point:
         numbers = int(c.terms[0]["numbers"]) + MASK
         point = bool(c.data[numbers : numbers + 3].all())
-    if not (point or c.one_pose):
+    if not (point or c.pose):
         raise RefusedError(
-            "method 'analytic' takes one Pose in the world with both tolerances and nothing else, or one Position of a planar "
-            f"arm of two links, not {', '.join(map(repr, problem.objectives))}. Method 'memetic' takes every objective."
+            "method 'analytic' takes one Pose in the world with both tolerances (or Position and Orientation of one frame), "
+            "perhaps with Displacements without tolerance, or one Position of a planar arm of two links, not "
+            f"{', '.join(map(repr, problem.objectives))}. Method 'memetic' takes every objective."
         )
     arm = arm_of(c)
-    form = None if arm is None else closed_form(arm, c.variables, whole_pose=c.one_pose)
+    form = None if arm is None else closed_form(arm, c.variables, whole_pose=len(c.pose) > 0)
     if form is None:
         raise RefusedError(
             f"method 'analytic' has no closed form for {problem.objectives[0]!r} on body {problem.body.name!r}, whose tip "

@@ -63,6 +63,8 @@ class Step:
 
     A step is for one thread. Any number of threads may bind the same problem, each for itself; one that calls a step that
     another is taking gets an error.
+
+    A step can be pickled, with its problem: in another process it goes on from the same last answer.
     """
 
     def __init__(self, problem: Problem, objectives: Sequence[Objective], method: Solver, budget: Budget) -> None:
@@ -74,19 +76,43 @@ class Step:
 
     def __call__(self, *given: Any) -> Array:
         """The joint vector for a target of each bound objective, and perhaps a start: step(target, q)."""
-        try:
-            way = self._idle.pop()
-        except IndexError:
-            raise ProblemError(
-                f"{self!r} is being taken already, by another thread or around this call. Let each thread call mk.bind for "
-                "a step of its own."
-            ) from None
+        way = self._lease()
         try:
             if way.compiled is not self.problem.compiled:
                 way = self._again(way)
             return way.take(given)
         finally:
             self._idle.append(way)
+
+    def _lease(self) -> _Way:
+        """How to solve, while nobody else does."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            raise ProblemError(
+                f"{self!r} is being taken already, by another thread or around this call. Let each thread call mk.bind for "
+                "a step of its own."
+            ) from None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """To another process goes what it was made of, and where it has got to."""
+        if self.budget.token is not None:
+            raise ProblemError(
+                f"{self!r} cannot be pickled: the token of its budget cancels it from a thread of this process. Bind with a "
+                "budget that has no token."
+            )
+        way = self._lease()
+        try:
+            last, answer = way.last, way.answer()
+            given = (
+                None
+                if answer is None
+                else (answer.q, int(answer.status), answer.numbers, answer.seconds, answer.method)
+            )
+            last = None if last is None else last.copy()
+        finally:
+            self._idle.append(way)
+        return _restored, (self.problem, self.objectives, self.method, self.budget, last, given)
 
     @property
     def q(self) -> Array:
@@ -141,7 +167,7 @@ class Step:
     def _again(self, before: _Way) -> _Way:
         """The same after a weight or a tolerance has changed; it starts where the last step ended."""
         way = self._way = self._ready()
-        way.go_on_from(before)
+        way.go_on(before.last, before.answer())
         return way
 
 
@@ -198,9 +224,9 @@ class _Way:
         """The last answer."""
         return self._solution
 
-    def go_on_from(self, other: _Way) -> None:
+    def go_on(self, last: Array | None, answer: Solution | None) -> None:
         """Start where another way ended, and answer what it answered until then."""
-        self.last, self._solution = other.last, other.answer()
+        self.last, self._solution = last, answer
 
 
 class _PoseWay(_Way):
@@ -267,10 +293,20 @@ class _PoseWay(_Way):
             return self._solution
         return Solution(self.own.problem, self._q.copy(), self.status, self._bound.outcome.copy(), 0.0, "memetic")
 
-    def go_on_from(self, other: _Way) -> None:
-        self._solution = other.answer()
-        if other.last is not None:
-            self._bound.last[:] = other.last
+    def go_on(self, last: Array | None, answer: Solution | None) -> None:
+        self._solution = answer
+        if last is not None:
+            self._bound.last[:] = last
+
+
+def _restored(
+    problem: Problem, objectives: tuple[Objective, ...], method: Solver, budget: Budget, last: Array | None,
+    given: tuple[Any, ...] | None,
+) -> Step:  # fmt: skip
+    """A step that was pickled; `given` are posture, status, numbers, seconds and method of its last answer."""
+    step = Step(problem, objectives, method, budget)
+    step._way.go_on(last, None if given is None else Solution(step._way.own.problem, *given))
+    return step
 
 
 def _bound(problem: Problem, given: Sequence[Objective]) -> tuple[Objective, ...]:

@@ -27,9 +27,10 @@ class Memetic(Seeded):
     """A population of postures, the most promising exploited by damped Gauss-Newton steps within the limits.
 
     Takes every objective, any number of tips, any joint. An arm of six joints with a closed form (see Analytic) answers a single
-    Pose by it, with the solution nearest to the start by the joint that moves most, unless the start is next to the target;
-    where it has none within the limits, the search goes on. The same seed gives the same answer, bit for bit. When nothing
-    satisfies all objectives, the answer is a minimum of their errors, nearest to satisfying them of all that were seen.
+    Pose, or Position and Orientation of one frame, by it, also where Displacements guide: with the nearest solution (see
+    mk.solve_all). Where it has none within the limits, the search goes on. The same seed gives the same answer, bit for bit.
+    When nothing satisfies all objectives, the answer is a minimum of their errors, nearest to satisfying them of all that were
+    seen.
     """
 
     seed: int = 0

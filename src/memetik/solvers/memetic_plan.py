@@ -12,7 +12,12 @@ from memetik.kernels.closed_form.record import MEETING, PARALLEL, Geometry
 from memetik.kernels.compiler.function_pointers import lasting_address, way_in
 from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.compiler.second_compiler import compile_ahead
-from memetik.kernels.memetic.closed_form import CLOSED_FORM_PARTS, attempt_closed_form
+from memetik.kernels.memetic.closed_form import (
+    CLOSED_FORM_PARTS,
+    attempt_closed_form,
+    attempt_nearest,
+    nearest_stage,
+)
 from memetik.kernels.memetic.contact_search import Bare, Push, attempt_along, contact_stage, push_room
 from memetik.kernels.memetic.descent import attempt, attempt_softly
 from memetik.kernels.memetic.entry import SEARCH_FROM, SearchCall, search_from
@@ -70,11 +75,13 @@ class MemeticPlan(Pool["MemeticScratch"]):
     def __init__(self, compiled: Compiled, searches: bool = True, keeps_off: Compiled | None = None) -> None:
         super().__init__(self.new_scratch, calls_python=compiled.calls_python)
         c = self.compiled = compiled
+        self._keeps_off = keeps_off
         # For threads that solve many rows, with targets of their own.
         self.row_scratch = Pool(lambda: self.new_scratch(c.data.copy()), calls_python=False)
         self.arm = self._arm()
         self.sizes = {
             **c.sizes, "population": POPULATION, "values": self.arm.values.size, "ranks": int(c.ranks.max()) + 1,
+            "pose": len(c.pose),
         }  # fmt: skip
         rng = np.random.default_rng(POPULATION_SEED)
         genes = rng.uniform(c.variables["sample_lower"], c.variables["sample_upper"], (POPULATION, c.variables.size))
@@ -90,8 +97,10 @@ class MemeticPlan(Pool["MemeticScratch"]):
         """The machine code of a first solve will be needed."""
         compile_ahead([(search_from, SEARCH_FROM)])
         if not self.compiled.one_pose:
-            roots = (self.first_stage, STAGE), (self.local_search, ATTEMPT)
-            compile_ahead(roots, SEARCH_PARTS, later=[(next_start, NEXT_START)])
+            roots, later = [(self.first_stage, STAGE), (self.local_search, ATTEMPT)], [(next_start, NEXT_START)]
+            if self.has_closed_form:
+                roots, later = [*roots, (attempt_nearest, STAGE)], [(search_stage, STAGE), *later]
+            compile_ahead(roots, SEARCH_PARTS + CLOSED_FORM_PARTS * self.has_closed_form, later=later)
             return
         compile_ahead([(solve_pose, STAGE)], POSE_PARTS, later=[(next_pose_start, NEXT_POSE_START)])
         if self.has_closed_form:
@@ -107,13 +116,17 @@ class MemeticPlan(Pool["MemeticScratch"]):
         With one joint of seven held there is one as well, but where that joint is to stay is for the search to find.
         """
         c = self.compiled
-        arm = arm_of(c) if c.one_pose and c.variables.size == 6 else None
+        # A search that goes on where another one ended, as of a problem without its contacts, has the formulas behind it.
+        may = len(c.pose) > 0 and (c.one_pose or self._keeps_off is None)
+        arm = arm_of(c) if may and c.variables.size == 6 else None
         return (None if arm is None else closed_form(arm, c.variables, whole_pose=True)) or no_form(c.variables)
 
     @cached_property
     def closed_form(self) -> int:
         """The address of the attempt in closed form, 0 where there is none."""
-        return lasting_address(attempt_closed_form, STAGE) if self.has_closed_form else 0
+        if not self.has_closed_form:
+            return 0
+        return lasting_address(attempt_closed_form if self.compiled.one_pose else attempt_nearest, STAGE)
 
     @property
     def has_closed_form(self) -> bool:
@@ -175,12 +188,16 @@ class MemeticPlan(Pool["MemeticScratch"]):
             self.addresses["next_pose_start"] = lasting_address(next_pose_start, NEXT_POSE_START)
         else:
             self.addresses["next_start"] = lasting_address(next_start, NEXT_START)
+            if self.has_closed_form:
+                self.addresses["search"] = lasting_address(search_stage, STAGE)
 
     @property
     def first_stage(self) -> Any:
         """The kernel of the search that fits the problem."""
         if self.compiled.one_pose:
             return solve_pose
+        if self.has_closed_form:
+            return nearest_stage
         return search_stage if self.bare is None else contact_stage
 
     @cached_property
@@ -262,7 +279,7 @@ class MemeticScratch(Scratch):
 
     @cached_property
     def _call(self) -> SearchCall:
-        return allocate(SearchCall, {}, search=self.plan.search, table=self.table)
+        return allocate(SearchCall, {}, search=self.plan.search, table=self.table, keeps_gil=self.compiled.keeps_gil)
 
     @cached_property
     def _call_table(self) -> Any:
@@ -288,18 +305,19 @@ class MemeticScratch(Scratch):
             only_guides=int(c.only_guides), only_calm=int(c.only_calm), has_levels=int(c.has_levels),
             attempt=0 if c.one_pose else plan.attempt,
             attempt_softly=lasting_address(attempt_softly, ATTEMPT) if plan.relaxes else 0,
+            pose=c.terms[list(c.pose)],
             roomy=np.zeros(c.terms.size, dtype=np.uint8) if c.roomy is None else c.roomy.view(np.uint8),
             bare=np.zeros(0, dtype=np.int64) if self.bare is None else table_of(self.bare),
         )  # fmt: skip
 
     @cached_property
     def bare(self) -> Bare | None:
-        """The arrays of the problem without its contacts, which takes its targets from where the whole problem does."""
+        """The arrays of the problem without its contacts, which takes its targets from the whole problem."""
         plan = self.plan.bare
         if plan is None:
             return None
         plan.complete()
-        own = plan.new_scratch(self.arrays.source)
+        own = plan.new_scratch(self.arrays.problem.data)  # as they were when the whole solve began
         own.arrays = own.arrays._replace(clock=self.clock)  # who cancels the whole cancels this
         room = push_room(self.compiled.data.size, self.compiled.terms.size, self.compiled.residuals)
         push = allocate(Push, {**self.plan.sizes, "push_numbers": room})

@@ -63,8 +63,13 @@ def _value(problem: Problem, origin: Array, prefer: bool | Objective | Iterable[
             )
     if not given:
         raise ProblemError("solve: prefer is empty. Give at least one objective, or leave it out.")
-    judge = Problem(problem.body, given, lock=problem.lock, limits=problem.limits)
-    return _cost_of(judge, origin, np.ones(judge.compiled.terms.size, dtype=bool))
+    # With all others, which say what joints a Displacement is about.
+    others = [objective for objective in problem.objectives if objective not in given]
+    judge = Problem(problem.body, [*given, *others], lock=problem.lock, limits=problem.limits, root=problem.root)
+    wanted = np.zeros(judge.compiled.terms.size, dtype=bool)
+    for owner in judge.compiled.owners[: len(given)]:
+        wanted[owner] = True
+    return _cost_of(judge, origin, wanted)
 
 
 def _cost_of(judge: Problem, origin: Array, wanted: NDArray[np.bool_]) -> Callable[[Array], float]:

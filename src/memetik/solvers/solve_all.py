@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,9 @@ from memetik.kernels.memetic.all_solutions import Found, apart, find_all
 from memetik.kernels.memetic.closed_form import POLISHES
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME
 from memetik.kernels.problem.verify import REACHED
+from memetik.kernels.terms.springs import displacement, rest_at_start
 from memetik.problem import Problem, require_problem
+from memetik.problem.compile import Compiled
 from memetik.problem.seed import checked_seed
 from memetik.solution import Solution
 from memetik.solvers.analytic import Analytic
@@ -49,6 +51,10 @@ def solve_all(
     patience: int = 300,
 ) -> list[Solution]:
     """Up to `count` distinct solutions, nearest to the start first; an empty list if none was found.
+
+    The distance of a solution q is sqrt(sum_i (q_i - start_i)^2). Where Displacement objectives guide, it is what they minimise:
+    each joint counts by its weight there, from the reference if one was given. Where whole turns of a joint change nothing, the
+    turn that is nearest within the limits is taken. Of the same solutions, `solve` takes the first.
 
     Of a single Pose of an arm of six joints with a closed form (see Analytic) these are all there are, whole turns apart, by
     construction. Where the target leaves an angle open there are endlessly many; that angle then stays as in the start.
@@ -104,11 +110,16 @@ class _Distinct:
         return True
 
     def nearest(self, origin: Array, count: int) -> list[Solution]:
-        """Those whose joint that moves most moves least, so many."""
-        if not self.solutions:
-            return []
-        moves = np.abs(np.array(self._rows) - origin[self._compiled.active]).max(axis=1, initial=0.0)
-        return [self.solutions[k] for k in np.argsort(moves, kind="stable")[:count].tolist()]
+        """The nearest ones, so many."""
+        return [self.solutions[k] for k in _by_distance(self._compiled, origin, self._rows)[:count]]
+
+
+def _by_distance(c: Compiled, origin: Array, rows: Sequence[Array] | Array) -> list[int]:
+    """The order of these postures, nearest to the joint vector `origin` first."""
+    start, data = origin[c.active], c.data.copy()
+    rest_at_start(c.terms, data, start)
+    distances = [displacement(c.terms, data, start, row) for row in rows]
+    return sorted(range(len(distances)), key=distances.__getitem__)
 
 
 def _in_closed_form(problem: Problem, origin: Array, budget: Budget) -> list[Solution]:
@@ -139,10 +150,8 @@ def _gathered(
     outcome = scratch.outcome.copy()
     plan.give_back(scratch)
     took, compiling = split_time(begin)
-    origin = q[c.active]
-    order = np.argsort([np.abs(row - origin).max() for row in found.solutions[:number]], kind="stable")[:count]
     solutions = []
-    for row in order:
+    for row in _by_distance(c, q, found.solutions[:number])[:count]:
         vector = q.copy()
         vector[c.active] = found.solutions[row]
         numbers = outcome.copy()

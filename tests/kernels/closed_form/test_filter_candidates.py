@@ -47,7 +47,7 @@ def test_solutions_are_brought_near_and_told_apart():
     assert best == 0
     assert statuses == [REACHED, REPEATED, CLOSEST, CLOSEST, INVALID]
     assert_allclose(rows[0], (2.0 * math.pi, right))  # a whole turn nearer to the start
-    assert costs[0] == pytest.approx(right - 0.5)
+    assert costs[0] == pytest.approx((2.0 * math.pi - 6.0) ** 2 + (right - 0.5) ** 2)
     assert rows[2, 1] == -1.0  # clamped
     miss = math.hypot(1.0 + math.cos(1.0) - 1.0, math.sin(1.0) - 1.0)
     assert verdicts[3].tolist() == pytest.approx([miss, 0.0])

@@ -9,6 +9,7 @@ import memetik as mk
 from memetik.solvers.analytic import Analytic, analytic_plan
 from memetik.solvers.memetic_plan import memetic_plan
 from tests.naive import arms, kinematics
+from tests.stress import nearest
 from tests.stress.closed_forms import apart, problem_of
 
 BODIES = [("ur5", None), ("kr120", None), ("m10ia", None), ("valkyrie", ("pelvis", "rightFoot"))]
@@ -32,7 +33,40 @@ def test_memetic_answers_with_the_nearest_of_all(name, ends):
         assert answer.success and answer.method == "memetic"
         assert np.abs(kinematics.pose(body, tip, answer.q) - pose.target).max() < 2e-8
         assert (answer.q >= body.lower).all() and (answer.q <= body.upper).all()
-        assert np.abs(answer.q - start).max() <= np.abs(every[0].q - start).max() + 1e-6
+        assert np.linalg.norm(answer.q - start) <= np.linalg.norm(every[0].q - start) + 1e-6
+
+
+@pytest.mark.parametrize("how", ["Pose", "Position, Orientation", "reversed"])
+@pytest.mark.parametrize("arm", ["ur5", "puma560"])
+def test_with_a_displacement_the_nearest_of_all_answers(arm, how):
+    """By every way in, for every weight, from a reference as well as from the start."""
+    make, tip = nearest.ARMS[arm]
+    body = make()
+    for beside in nearest.guides(body).values():
+        failed, farther, worst, otherwise = nearest.measure(body, tip, nearest.wanted(tip, np.eye(4))[how], beside, 40)
+        assert (failed, otherwise) == (0, 0)
+        assert farther == 0 or (worst < 0.02 and how == "Pose" and not beside[0])  # steps end within the tolerances
+
+
+def test_a_displacement_and_a_target_out_of_reach_go_on_to_the_search():
+    body = mk.load("ur5")
+    pose = mk.Pose("tool0", mk.translation(9.0, 0.0, 0.0))
+    answer = mk.solve(mk.Problem(body, [pose, mk.Displacement()]))
+    alone = mk.solve(mk.Problem(body, [mk.Pose("tool0", pose.target)]))
+    assert answer.status == mk.Status.CLOSEST and answer.evaluations > 1000
+    assert answer.errors[pose].position == pytest.approx(next(iter(alone.errors.values())).position, rel=1e-3)
+
+
+def test_next_to_a_singularity_a_posture_within_the_tolerances_is_nearer():
+    """A straight wrist, whose first and third joint turn about the same axis, asked to tilt a little to the side."""
+    body = mk.load("kr120")
+    start = np.array([0.1, -1.2, 1.4, 0.3, 0.0, 0.2])
+    tilt = mk.transform((0.0, 0.0, 0.0), mk.rpy(0.0, 5e-4, 0.0))
+    pose = mk.Pose("tool0", body.forward(start, "tool0") @ tilt)
+    exact = mk.solve_all(mk.Problem(body, mk.Pose("tool0", pose.target)), start)[0]
+    answer = mk.solve(mk.Problem(body, [pose, mk.Displacement()]), start)
+    assert np.abs(exact.q - start).max() > 0.1
+    assert answer.success and np.abs(answer.q - start).max() < 0.01
 
 
 def test_a_start_next_to_the_target_takes_steps():

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import memetik as mk
+from memetik.kernels.compiler.cancel import AT_FIRST
 from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.memetic.entry import LOCKED, UNUSUAL, BoundPose, SearchCall, search_from, step_pose
@@ -40,7 +41,7 @@ class Case:
             write=lasting_address(write_pose_target, WRITE_POSE), most=MOST, seconds=0.0,
             locked=np.array([(self.finger, 0.03)], dtype=LOCKED),
         )  # fmt: skip
-        call = allocate(SearchCall, {}, search=self.plan.search, table=self.table)
+        call = allocate(SearchCall, {}, search=self.plan.search, table=self.table, keeps_gil=AT_FIRST)
         call.spending["most"] = MOST
         self.call = table_of(call)
         self.calls = call  # whose arrays the table is about

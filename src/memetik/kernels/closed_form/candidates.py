@@ -1,4 +1,8 @@
-"""All postures that a closed form offers for a target, or the one that is nearest to the start."""
+"""All postures that a closed form offers for a target, or the nearest one.
+
+The distance of a posture is sqrt(sum_k w_k (x_k - rest_k)^2); where it rests and what joints weigh is `displacement_springs`
+of terms/springs.py.
+"""
 
 import math
 
@@ -6,7 +10,7 @@ from memetik.kernels.body.forward import forward, frame_pose
 from memetik.kernels.closed_form.arms import shoulder_and_elbow, two_links
 from memetik.kernels.closed_form.loop import BLUR, close_loop, vector
 from memetik.kernels.closed_form.meeting_axes import meeting_axes, three_turns, turn_wrist
-from memetik.kernels.closed_form.parallel_axes import outer_turns, parallel_axes, turn_in_plane
+from memetik.kernels.closed_form.parallel_axes import outer_turns, parallel_axes, turn_in_plane, turn_outside
 from memetik.kernels.closed_form.record import MEETING, SHOULDER_AND_ELBOW, TWO_LINKS
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import compose, inverse
@@ -53,34 +57,33 @@ def _two_links(arm, loop, target, rows):
 
 
 @jit
-def near_copy(angle, start, variable, slack):
-    """The angle, whole turns apart, that is nearest to the start within the limits; NaN if none is.
+def near_copy(angle, rest, variable, slack):
+    """The angle, whole turns apart, that is nearest to `rest` within the limits; NaN if none is.
 
     slack [rad]: how far beyond a limit it may be, which puts it at the limit.
     """
-    near = angle
     lower, upper = variable.lower - slack, variable.upper + slack
-    if variable.whole_turn:
-        near -= 2.0 * math.pi * round((angle - start) * TURNS)
-        if near < lower:
-            near += 2.0 * math.pi
-        elif near > upper:
-            near -= 2.0 * math.pi
+    near = angle - 2.0 * math.pi * round((angle - rest) * TURNS)
+    if near < lower:
+        near += 2.0 * math.pi
+    elif near > upper:
+        near -= 2.0 * math.pi
     return clamp(near, variable) if lower <= near <= upper else math.nan
 
 
 @jit
-def _way(angle, start):
-    """How far an angle is from the start [rad]; infinitely if it is NaN, of which no comparison holds."""
-    off = abs(angle - start)
-    return off if off < math.inf else math.inf
+def _way(loop, joint, angle):
+    """The squared distance that an angle of a joint adds; infinite if it is NaN, of which no comparison holds."""
+    off = angle - loop.rest[joint]
+    off *= off
+    return loop.weight[joint] * off if off < math.inf else math.inf
 
 
 @jit
 def _far(loop, place, angle, variables, slack):
-    """How far the joint at a place of the loop must move to an angle [rad]; infinitely if it cannot."""
+    """The squared distance that the joint at a place of the loop adds at an angle; infinite if it cannot get there."""
     joint = loop.joints[place]
-    return _way(near_copy(angle, loop.posture[joint], variables[joint], slack), loop.posture[joint])
+    return _way(loop, joint, near_copy(angle, loop.rest[joint], variables[joint], slack))
 
 
 @jit_part
@@ -95,27 +98,27 @@ def _is_there(arm, problem, target, x, poses):
 
 
 @jit_part
-def _take_nearer(arm, loop, target, problem, poses, least, careful):
-    """Write the nearer of the first two rows to loop.found, if it is nearer than `least`. Returns the least way [rad]."""
+def _take_nearer(arm, loop, target, problem, poses, beyond, least, careful):
+    """Write the nearer of the first two rows to loop.found, if it is between `beyond` and `least`. Returns the least square."""
     variables, slack = problem.variables, ROUNDING + SPREAD * arm.off
     for r in range(2):
-        most, x = 0.0, loop.rows[r]
+        total, x = 0.0, loop.rows[r]
         for k in range(x.size):
-            x[k] = near_copy(x[k], loop.posture[k], variables[k], slack)
-            most = max(most, _way(x[k], loop.posture[k]))
-        if most < least and (not careful or _is_there(arm, problem, target, x, poses)):
-            least = most
+            x[k] = near_copy(x[k], loop.rest[k], variables[k], slack)
+            total += _way(loop, k, x[k])
+        if beyond < total < least and (not careful or _is_there(arm, problem, target, x, poses)):
+            least = total
             for k in range(x.size):
                 loop.found[k] = x[k]
     return least
 
 
 @jit_part
-def nearest_candidate(arm, loop, target, problem, poses, careful):
-    """Of six joints, write the posture to loop.found that is within the limits and nearest to loop.posture.
+def nearest_candidate(arm, loop, target, problem, poses, beyond, careful):
+    """Of six joints, write the posture to loop.found that is within the limits and nearest to loop.rest.
 
-    Returns how far the joint moves that moves most [rad], infinitely if no posture is within the limits. The angles that are
-    found first tell at least how far it is, so most postures need not be computed to the end. Where no angles reach the
+    Only those are taken whose squared distance is more than `beyond`. Returns the least, infinite if there is none. The angles
+    that are found first tell at least how far it is, so most postures need not be computed to the end. Where no angles reach the
     target, formulas give those that come near: `careful` says to look if they do, which is rarely worth its time.
     """
     variables, slack = problem.variables, ROUNDING + SPREAD * arm.off
@@ -126,13 +129,11 @@ def nearest_candidate(arm, loop, target, problem, poses, careful):
     bounds = loop.bounds
     for r in range(count):
         if meets:
-            far = max(
-                _far(loop, 0, loop.turns[r, 0], variables, slack), _far(loop, 1, loop.turns[r, 1], variables, slack)
-            )
-            bounds[r] = max(far, _far(loop, 2, loop.turns[r, 2], variables, slack))
+            far = _far(loop, 0, loop.turns[r, 0], variables, slack) + _far(loop, 1, loop.turns[r, 1], variables, slack)
+            bounds[r] = far + _far(loop, 2, loop.turns[r, 2], variables, slack)
         else:
             far = _far(loop, 0, loop.pairs[r, 0], variables, slack)
-            bounds[r] = max(far, _far(loop, 4, loop.pairs[r, 1], variables, slack))
+            bounds[r] = far + _far(loop, 4, loop.pairs[r, 1], variables, slack)
     least = math.inf
     for _ in range(count):
         best = 0
@@ -141,10 +142,13 @@ def nearest_candidate(arm, loop, target, problem, poses, careful):
                 best = r
         if not bounds[best] < least:
             break
-        bounds[best] = math.inf
+        bound, bounds[best] = bounds[best], math.inf
         if meets:
             turn_wrist(loop, arm.size, motion, best, loop.rows, 0)
         else:
-            turn_in_plane(loop, motion, best, loop.rows, 0)
-        least = _take_nearer(arm, loop, target, problem, poses, least, careful)
+            outside = turn_outside(loop, motion, best)
+            if not bound + _far(loop, 5, outside[2][0], variables, slack) < least:
+                continue
+            turn_in_plane(loop, motion, outside, loop.rows, 0)
+        least = _take_nearer(arm, loop, target, problem, poses, beyond, least, careful)
     return least

@@ -7,6 +7,7 @@ from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.record import Array, floats, integers
 from memetik.kernels.problem.budget import EVALUATIONS, OUTCOME
 from memetik.kernels.problem.verify import REACHED, verify
+from memetik.kernels.terms.springs import displacement
 
 REPEATED = 3  # a solution that was offered before
 SAME = 1e-5  # rad; offers nearer to each other are one, such as the two ways to bend an arm that is straight
@@ -31,7 +32,7 @@ class Candidates(NamedTuple):
     count: Array = integers(1)  # of rows that hold one
     postures: Array = floats("candidates", "variables")
     statuses: Array = integers("candidates")  # REPEATED for one that stands among the rows before it
-    costs: Array = floats("candidates")  # distance of a solution from the start, else sum of squares of scaled errors
+    costs: Array = floats("candidates")  # squared distance of a solution (`displacement`), else of its scaled errors
     outcomes: Array = floats("candidates", "outcome")  # as of a solve, with the errors of all terms
 
 
@@ -39,8 +40,7 @@ class Candidates(NamedTuple):
 def filter_candidates(arrays, candidates, rows, count, outcome):
     """Add the first `count` rows to the candidates; returns how many of them are solutions that were not known.
 
-    Each is brought near to the start (work.start) by whole turns and within the limits, and judged as it is then. The
-    distance of a solution is that of the joint that moves most.
+    Each is brought near to the start (work.start) by whole turns and within the limits, and judged as it is then.
     """
     problem, work = arrays.problem, arrays.work
     terms, variables = problem.terms, problem.variables
@@ -53,8 +53,7 @@ def filter_candidates(arrays, candidates, rows, count, outcome):
         outcome[EVALUATIONS] += 1.0
         cost = 0.0
         if status == REACHED:
-            for k in range(x.size):
-                cost = max(cost, abs(x[k] - work.start[k]))
+            cost = displacement(terms, problem.data, work.start, x)
             for before in range(r):
                 if candidates.statuses[before] == REACHED and same(x, candidates.postures[before], variables):
                     status = REPEATED
@@ -70,7 +69,7 @@ def filter_candidates(arrays, candidates, rows, count, outcome):
 
 @jit
 def best_candidate(candidates):
-    """The row of the solution nearest to the start, else of what misses least; -1 if nothing can be measured."""
+    """The row of the nearest solution, else of what misses least; -1 if nothing can be measured."""
     best = -1
     for r in range(candidates.count[0]):
         status = candidates.statuses[r]

@@ -37,7 +37,7 @@ def parallel_axes(loop, size, motion, rows):
     """All postures, in the order of the arm's joints. Returns how many rows were written, at most eight."""
     count = outer_turns(loop, size, motion)
     for r in range(count):
-        turn_in_plane(loop, motion, r, rows, 2 * r)
+        turn_in_plane(loop, motion, turn_outside(loop, motion, r), rows, 2 * r)
     return 2 * count
 
 
@@ -65,16 +65,12 @@ def outer_turns(loop, size, motion):
 
 
 @jit
-def turn_in_plane(loop, motion, way, rows, r):
-    """Both postures with the angles of joints 1 and 5 of row `way` of loop.pairs, as rows r and r + 1."""
-    h1, h, h3 = vector(loop.axes, 0), vector(loop.axes, 1), vector(loop.axes, 2)
-    h4, h5, h6 = vector(loop.axes, 3), vector(loop.axes, 4), vector(loop.axes, 5)
-    p1, p2, p3, p4 = vector(loop.points, 0), vector(loop.points, 1), vector(loop.points, 2), vector(loop.points, 3)
+def turn_outside(loop, motion, way):
+    """The joints outside of the plane for row `way` of loop.pairs, the angles of joints 1 and 5: of each the angle, then sine
+    and cosine of its negative, for joints 1, 5 and 6."""
+    h1, h, h5, h6 = vector(loop.axes, 0), vector(loop.axes, 1), vector(loop.axes, 4), vector(loop.axes, 5)
+    p2, p3, p4 = vector(loop.points, 1), vector(loop.points, 2), vector(loop.points, 3)
     p5, p6 = vector(loop.points, 4), vector(loop.points, 5)
-    start = loop.start
-    # The three joints in the plane: what is along h does not matter.
-    upper, lower = across(h, minus(p3, p2)), across(h, minus(p4, p3))
-    side = upper if dot(upper, upper) > 0.0 else lower
     q1, q5 = loop.pairs[way, 0], loop.pairs[way, 1]
     # h · R1^-1 R = h · R5 R6: turned back by joint 6, h before joint 5 is where the target has it.
     s1, c1 = sincos(q1)
@@ -82,7 +78,8 @@ def turn_in_plane(loop, motion, way, rows, r):
     x, y, z = turn(inverse(motion), seen[0], seen[1], seen[2])
     s6, c6 = one_turn_direction(h6, turned(h5, -q5, h), (x, y, z), math.nan)
     if math.isnan(s6):  # axis 6 is parallel to the three
-        q6 = _within_reach(loop, motion, (h, p2, p4, h5, p5, h6, p6), (q1, q5), (length(upper), length(lower)))
+        links = length(across(h, minus(p3, p2))), length(across(h, minus(p4, p3)))
+        q6 = _within_reach(loop, motion, (h, p2, p4, h5, p5, h6, p6), (q1, q5), links)
         s6, c6 = sincos(-q6)
     q6 = -arctan2(s6, c6)
     s6, c6 = of_length_one(s6, c6)  # of -q6
@@ -90,7 +87,24 @@ def turn_in_plane(loop, motion, way, rows, r):
     s5, c5 = one_turn_direction(h5, turned_by(h6, -s6, c6, (x, y, z)), h, q5)
     q5 = arctan2(s5, c5)
     s5, c5 = of_length_one(-s5, c5)  # of -q5
-    s1 = -s1  # of -q1
+    return (q1, -s1, c1), (q5, s5, c5), (q6, s6, c6)
+
+
+@jit
+def turn_in_plane(loop, motion, outside, rows, r):
+    """Both postures with what `turn_outside` returns, as rows r and r + 1."""
+    h, h3, h4 = vector(loop.axes, 1), vector(loop.axes, 2), vector(loop.axes, 3)
+    h1, h5, h6 = vector(loop.axes, 0), vector(loop.axes, 4), vector(loop.axes, 5)
+    p1, p2, p3, p4 = vector(loop.points, 0), vector(loop.points, 1), vector(loop.points, 2), vector(loop.points, 3)
+    p5, p6 = vector(loop.points, 4), vector(loop.points, 5)
+    first, fifth, sixth = outside
+    q1, s1, c1 = first
+    q5, s5, c5 = fifth
+    q6, s6, c6 = sixth
+    start = loop.start
+    # The three joints in the plane: what is along h does not matter.
+    upper, lower = across(h, minus(p3, p2)), across(h, minus(p4, p3))
+    side = upper if dot(upper, upper) > 0.0 else lower
     # Where the target has the point of axis 4, and a direction in the plane, seen from between joints 1 and 5.
     end = plus(p5, turned_by(h5, s5, c5, minus(p4, p5)))
     end = plus(p6, turned_by(h6, s6, c6, minus(end, p6)))

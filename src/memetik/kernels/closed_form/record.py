@@ -42,7 +42,9 @@ class Loop(NamedTuple):
     roots: Array = floats(4)  # of a quadratic (trigonometric.py)
     pairs: Array = floats(4, 2)  # angles of two joints
     turns: Array = floats(4, 3)  # angles of the first three joints
-    posture: Array = floats("variables")  # the start, with the held joint at its value
-    bounds: Array = floats(4)  # how far a joint must move for each of the pairs or turns
-    found: Array = floats("variables")  # the candidate that is nearest to the start
+    rest: Array = floats("variables")  # the posture to stay near, the start unless a Displacement has a reference
+    weight: Array = floats("variables")  # of the squared change of each variable from there
+    posture: Array = floats("variables")  # the same posture, with the held joint at its value
+    bounds: Array = floats(4)  # squared distance that each of the pairs or turns takes at least
+    found: Array = floats("variables")  # the nearest candidate
     rows: Array = floats(ROWS, "variables")  # candidates for one value of the held joint

@@ -1,9 +1,14 @@
-"""Ctrl-C and cancellation inside kernels.
+"""Ctrl-C, cancellation and the GIL inside kernels.
 
 Python runs signal handlers, in its main thread, between two of its own instructions, and a kernel is one instruction. So a long
 kernel asks Python from time to time to run them, and ends early if one raises an exception, as Ctrl-C does. The exception is
 kept in the run's `clock` array until the kernel has returned, where `raise_caught` raises it. Another thread cancels a run
-through the same array; kernels that hold the GIL release it for a moment, so that the other thread can.
+through the same array.
+
+To release the GIL and to take it again costs a tenth of a microsecond, and milliseconds where other threads want it, too: most
+solves are shorter. So a kernel begins with the GIL (`keep_gil`), gives it back to other threads for good once it is clear that
+it will take longer (`cancelled`, which every search asks at every step), and takes it again before it returns (`take_gil`).
+Whoever does not say `keep_gil` releases it for a moment from time to time, so that another thread can cancel the run.
 """
 
 import ctypes
@@ -18,12 +23,18 @@ from memetik.kernels.compiler.clock import now
 from memetik.kernels.compiler.jit import COMPILED, jit, jit_shared
 
 # The entries of a clock: two for the C library's time (clock.py), how often `cancelled` was asked, when to look for signals
-# next [ns], the thread in which Python handles signals, and type, value and traceback of the exception that a handler raised.
-CALLS, NEXT, MAIN, CAUGHT, VALUE, TRACEBACK, CLOCK = 2, 3, 4, 5, 6, 7, 8
+# next [ns], the thread in which Python handles signals, when to release the GIL [ns], the state of the thread that Python keeps
+# meanwhile, and type, value and traceback of the exception that a handler raised.
+CALLS, NEXT, MAIN, RELEASE, THREAD, CAUGHT, VALUE, TRACEBACK, CLOCK = 2, 3, 4, 5, 6, 7, 8, 9, 10
 
 CANCELLED = 1  # in place of a type, which is an address: another thread has cancelled the run
 CALLS_PER_LOOK = 16  # a look at the time takes as long as a small body's forward kinematics
 PERIOD = 50_000_000  # ns between two looks for signals, for which a kernel without the GIL must wait for it
+
+# How long a kernel keeps the GIL, which it has when it begins: to its end; until BRIEFLY has passed after the first look at the
+# time; or until the first call of `cancelled`, where it is known to take long.
+ALWAYS, AT_FIRST, NOT_LONG = 0, 1, 2
+BRIEFLY = 100_000  # ns
 
 
 _runs: dict[int, list[NDArray[np.int64]]] = {}  # by thread
@@ -83,6 +94,11 @@ if COMPILED:
     def handle_signals(clock):
         """From time to time, let Python handle signals if this is the thread for it, and let other threads run."""
         time = int(1e9 * now(clock))
+        if clock[RELEASE] == AT_FIRST:
+            clock[RELEASE] = time + BRIEFLY
+        elif clock[RELEASE] != ALWAYS and time >= clock[RELEASE]:
+            clock[RELEASE] = ALWAYS
+            clock[THREAD] = _release_gil()
         if time < clock[NEXT]:
             return
         clock[NEXT] = time + PERIOD
@@ -95,10 +111,31 @@ if COMPILED:
         if _holds_gil() != 0:
             _reacquire_gil(_release_gil())
 
+    @jit
+    def keep_gil(clock, how):
+        """A kernel that Python calls begins; `how` long it keeps the GIL."""
+        clock[RELEASE] = how
+        clock[CALLS] = CALLS_PER_LOOK - 1 if how == NOT_LONG else 0
+
+    @jit
+    def take_gil(clock):
+        """It returns to Python, which wants the GIL back."""
+        clock[RELEASE] = ALWAYS
+        if clock[THREAD] != 0:
+            state = clock[THREAD]
+            clock[THREAD] = 0
+            _reacquire_gil(state)
+
 else:
 
     def handle_signals(clock):
         """Without the compiler Python handles signals by itself."""
+
+    def keep_gil(clock, how):
+        """Without the compiler Python lets other threads run by itself."""
+
+    def take_gil(clock):
+        """See `keep_gil`."""
 
 
 @jit

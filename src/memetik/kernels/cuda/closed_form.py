@@ -84,9 +84,12 @@ def closed_form_kernel(motions: int) -> Any:
         joints, begin = cuda.local.array(6, np.int64), cuda.local.array(6, np.float64)
         touches, roots = cuda.local.array(1, np.float64), cuda.local.array(4, np.float64)
         pairs, turns = cuda.local.array((4, 2), np.float64), cuda.local.array((4, 3), np.float64)
+        rest, weight = cuda.local.array(JOINTS, np.float64), cuda.local.array(JOINTS, np.float64)
         posture, bounds = cuda.local.array(JOINTS, np.float64), cuda.local.array(4, np.float64)
         found, rows = cuda.local.array(JOINTS, np.float64), cuda.local.array((WAYS, JOINTS), np.float64)
-        loop = Loop(axes, points, joints, begin, touches, roots, pairs, turns, posture, bounds, found, rows)
+        loop = Loop(
+            axes, points, joints, begin, touches, roots, pairs, turns, rest, weight, posture, bounds, found, rows
+        )
         row = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
         if row < tasks.number:
             q, outcome = results.q[row], results.outcomes[row]

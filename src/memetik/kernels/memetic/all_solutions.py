@@ -4,6 +4,7 @@ import math
 from typing import NamedTuple
 
 from memetik.kernels.body.balls import angle_between
+from memetik.kernels.compiler.cancel import AT_FIRST, keep_gil, take_gil
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.random import seed_stream
 from memetik.kernels.compiler.record import Array, floats
@@ -61,6 +62,7 @@ def find_all(table, found, attempt, q, outcome, seed, most, seconds, patience, d
     new, or when the budget is spent."""
     arrays = memetic_arrays(table)
     problem, work, genes = arrays.solve.problem, arrays.solve.work, arrays.population.genes
+    keep_gil(arrays.solve.clock, AT_FIRST)
     run = begin_solve(arrays.solve, q, outcome, seed, most, seconds)
     x, variables = work.x, problem.variables
     seed_stream(run.state, seed, 1)
@@ -85,4 +87,5 @@ def find_all(table, found, attempt, q, outcome, seed, most, seconds, patience, d
         c = int(outcome[ATTEMPTS]) - 1
         for k in range(x.size):
             x[k] = genes[c, k] if c < genes.shape[0] else sample(variables[k], run.state)
+    take_gil(arrays.solve.clock)
     return count

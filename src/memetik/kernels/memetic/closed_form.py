@@ -22,24 +22,27 @@ from memetik.kernels.body.forward import forward, frame_pose
 from memetik.kernels.closed_form.candidates import ROUNDING, closed_form_candidates, near_copy, nearest_candidate
 from memetik.kernels.closed_form.filter_candidates import Candidates, best_candidate, filter_candidates
 from memetik.kernels.closed_form.meeting_axes import three_turns, turn_wrist
-from memetik.kernels.closed_form.parallel_axes import outer_turns, turn_in_plane
-from memetik.kernels.closed_form.record import TWO_LINKS, Loop
+from memetik.kernels.closed_form.parallel_axes import outer_turns, turn_in_plane, turn_outside
+from memetik.kernels.closed_form.record import ROWS, TWO_LINKS, Loop
 from memetik.kernels.compiler.cancel import CAUGHT, cancelled
 from memetik.kernels.compiler.clock import now
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.compiler.record import numba_type, reader
 from memetik.kernels.math.pose import turn
+from memetik.kernels.memetic.pose_search import has_gone, is_beside
 from memetik.kernels.memetic.pose_step import pose_step, solve_six
 from memetik.kernels.memetic.record import MemeticArrays, memetic_arrays
+from memetik.kernels.memetic.search import UNFINISHED
 from memetik.kernels.memetic.verify_pose import verify_pose
-from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, OUTCOME, TIMED_OUT
-from memetik.kernels.problem.function_pointers import PROBLEM, VECTOR, WORKSPACE, call_stage
+from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT, spent
+from memetik.kernels.problem.function_pointers import PROBLEM, VECTOR, WORKSPACE, call_attempt, call_stage
 from memetik.kernels.problem.least_squares import LEAST_DAMPING
 from memetik.kernels.problem.mounts import seen_from_root
 from memetik.kernels.problem.record import Problem
 from memetik.kernels.problem.solve import begin_solve
-from memetik.kernels.problem.verify import CLOSEST, ENDED, REACHED
+from memetik.kernels.problem.verify import CLOSEST, ENDED, REACHED, verify
 from memetik.kernels.terms.pose import rotation_vector, target_pose
+from memetik.kernels.terms.springs import displacement, displacement_springs
 
 POLISHES = 12  # Newton steps that a candidate is worth; two or three are the rule
 NEAR = 1e-2  # squared scaled error, above which a candidate is not next to a solution
@@ -219,33 +222,132 @@ def polish_rows(arm, problem, target, rows, count, outcome, work):
     return count
 
 
+@jit_part
+def pose_alone(problem, terms):
+    """The same problem with these two terms, position and orientation, whose target is made that of the position."""
+    position, orientation = terms[0].target, terms[1].target
+    for k in range(4):  # where the position has its target are axes, which a length does not depend on
+        problem.data[position + k] = problem.data[orientation + k]
+    return Problem(
+        problem.nodes, problem.frames, terms, problem.variables, problem.limits, problem.data, problem.affects,
+        problem.blocks, problem.order, problem.balls, problem.mounts,
+    )  # fmt: skip
+
+
+@jit_part
+def nearest_on_body(arm, loop, problem, target, beyond, careful, outcome, work):
+    """As nearest_candidate, and brings the posture onto the body."""
+    x = loop.found
+    least = nearest_candidate(arm, loop, target, problem, work.poses, beyond, careful)
+    if least < math.inf and arm.off > 0.0:
+        polish(without_limits(problem, arm), target, x, outcome, work)
+        for k in range(x.size):
+            x[k] = near_copy(x[k], loop.rest[k], problem.variables[k], ROUNDING)
+    outcome[EVALUATIONS] += 1.0
+    return least
+
+
 @jit
 def attempt_closed_form(table, q, outcome, seed, most, seconds):
     """As a stage (stages.py) that has begun: the candidate of six joints within the limits that is nearest to work.start.
 
-    It is written to q if it satisfies the pose; the status says so. At most a posture or two are measured.
+    It is written to q if it satisfies the pose; the status says so. A posture or two are measured as a rule.
     """
     arrays = memetic_arrays(table)
     problem, work, arm, loop = arrays.solve.problem, arrays.solve.work, arrays.arm, arrays.loop
     target = target_pose(problem.terms[0], problem.data, work.world)
     x = loop.found
     for k in range(x.size):
-        loop.posture[k] = work.start[k]
-    for careful in range(2):
-        if not nearest_candidate(arm, loop, target, problem, work.poses, careful != 0) < math.inf:
-            return CLOSEST
-        if arm.off > 0.0:
-            polish(without_limits(problem, arm), target, x, outcome, work)
-            for k in range(x.size):
-                x[k] = near_copy(x[k], work.start[k], problem.variables[k], ROUNDING)
-        outcome[EVALUATIONS] += 1.0
+        loop.posture[k] = loop.rest[k] = work.start[k]
+        loop.weight[k] = 1.0
+    beyond = -1.0
+    for trial in range(ROWS):
+        least = nearest_on_body(arm, loop, problem, target, beyond, trial > 0, outcome, work)
+        if not least < math.inf:
+            break
         if verify_pose(problem, target, x, outcome, work) == REACHED:
             far, turned = problem.terms[0].scale * outcome[OUTCOME], problem.terms[1].scale * outcome[OUTCOME + 1]
             outcome[ERROR] = far * far + turned * turned
             for k in range(x.size):
                 q[problem.variables[k].index] = x[k]
             return REACHED
+        if trial > 0:  # the first look was not careful
+            beyond = least
     return CLOSEST
+
+
+@jit_part
+def attempt_nearest(table, q, outcome, seed, most, seconds):
+    """The same where the pose may be asked for in two objectives, and a Displacement says what is near."""
+    arrays = memetic_arrays(table)
+    problem, work, arm, loop = arrays.solve.problem, arrays.solve.work, arrays.arm, arrays.loop
+    terms, x = problem.terms, loop.found
+    pose = pose_alone(problem, arrays.pose)
+    target = target_pose(pose.terms[0], pose.data, work.world)
+    displacement_springs(terms, problem.data, work.start, loop.rest, loop.weight)
+    for k in range(x.size):
+        loop.posture[k] = loop.rest[k]
+    beyond = -1.0
+    for trial in range(ROWS):
+        least = nearest_on_body(arm, loop, pose, target, beyond, trial > 0, outcome, work)
+        if not least < math.inf:
+            break
+        if verify(problem, x, outcome, work) == REACHED:
+            outcome[ERROR] = 0.0
+            for t in range(terms.size):
+                if not terms[t].soft:
+                    outcome[ERROR] += (terms[t].scale * outcome[OUTCOME + t]) ** 2
+            for k in range(x.size):
+                q[problem.variables[k].index] = x[k]
+            return REACHED
+        if trial > 0:  # the first look was not careful
+            beyond = least
+    return CLOSEST
+
+
+@jit_part
+def nearest_stage(table, q, outcome, seed, most, seconds):
+    """The first stage (stages.py) of one full pose and Displacements that guide, for an arm with a closed form.
+
+    Where the arm is next to a singularity, a posture within the tolerances can be far nearer than one that is exactly on the
+    target: if the start is next to the target, the local search looks for one. Without a solution in closed form the search of
+    all other problems goes on.
+    """
+    arrays = memetic_arrays(table)
+    problem, work, loop = arrays.solve.problem, arrays.solve.work, arrays.loop
+    run = begin_solve(arrays.solve, q, outcome, seed, most, seconds)
+    x = work.x
+    if most > 2 and call_stage(arrays.closed_form, table, q, outcome, seed, most, 0.0) == REACHED:
+        outcome[ATTEMPTS] = 1.0
+        pose = pose_alone(problem, arrays.pose)
+        target = target_pose(pose.terms[0], pose.data, work.world)
+        if (
+            not has_gone(loop.found, work.start)
+            or spent(run)
+            or not is_beside(pose, target, arrays.arm.size, work.start, work)
+        ):
+            return REACHED
+        error, outcome[ERROR] = outcome[ERROR], math.inf
+        least = displacement(problem.terms, problem.data, work.start, loop.found)
+        if (
+            call_attempt(arrays.attempt, problem, x, run, work)
+            and verify(problem, x, outcome, work) == REACHED
+            and displacement(problem.terms, problem.data, work.start, x) < least
+        ):
+            for k in range(x.size):
+                q[problem.variables[k].index] = x[k]
+            return REACHED
+        outcome[ERROR] = error
+        verify(problem, loop.found, outcome, work)
+        return REACHED
+    if arrays.addresses[0].search == 0:
+        return UNFINISHED
+    evaluations, moved_inside = outcome[EVALUATIONS], outcome[MOVED]
+    left = most - int(evaluations)
+    status = call_stage(arrays.addresses[0].search, table, q, outcome, seed, left, seconds)
+    outcome[EVALUATIONS] += evaluations
+    outcome[MOVED] = max(outcome[MOVED], moved_inside)
+    return status
 
 
 # The largest parts of it, with the types of their arguments, for two processes to share (compiler/second_compiler.py).
@@ -254,7 +356,8 @@ _ROWS = types.float64[:, ::1]
 CLOSED_FORM_PARTS = (
     (polish, (PROBLEM, _POSE, VECTOR, VECTOR, WORKSPACE)),
     (outer_turns, (_LOOP, _FLOAT, _POSE)),
-    (turn_in_plane, (_LOOP, _POSE, _INT, _ROWS, _INT)),
+    (turn_outside, (_LOOP, _POSE, _INT)),
+    (turn_in_plane, (_LOOP, _POSE, types.UniTuple(types.UniTuple(_FLOAT, 3), 3), _ROWS, _INT)),
     (turn_wrist, (_LOOP, _FLOAT, _POSE, _INT, _ROWS, _INT)),
     (three_turns, (_LOOP, _FLOAT, _POSE)),
 )
@@ -262,14 +365,14 @@ CLOSED_FORM_PARTS = (
 
 @jit
 def closed_form_stage(table, q, outcome, seed, most, seconds):
-    """The first stage (stages.py) of a solve in closed form: write the solution nearest to the start q to q.
+    """The first stage (stages.py) of a solve in closed form: write the nearest solution to q.
 
-    Without one, what comes nearest. A held joint is held at its value in the start first, then ever farther from it, until
+    Without one, what comes nearest. A held joint is held at its value at rest first, then ever farther from it, until
     there is a solution or, for every solution (candidates.every), at all values. What was offered stays in the candidates.
     """
     own = analytic_arrays(table)
     arrays, arm, loop, candidates = own.memetic.solve, own.memetic.arm, own.memetic.loop, own.candidates
-    problem, work, clock = arrays.problem, arrays.work, arrays.clock
+    problem, work, clock, pose = arrays.problem, arrays.work, arrays.clock, arrays.problem
     run = begin_solve(arrays, q, outcome, seed, most, seconds)
     outcome[ATTEMPTS] = 1.0
     candidates.count[0] = 0
@@ -277,12 +380,15 @@ def closed_form_stage(table, q, outcome, seed, most, seconds):
     attempt = 0 if every else own.memetic.closed_form
     if attempt != 0 and call_stage(attempt, table, q, outcome, seed, most, seconds) == REACHED:
         return REACHED
+    if own.memetic.pose.size > 0:
+        pose = pose_alone(problem, own.memetic.pose)
+    target = target_pose(pose.terms[0], pose.data, work.world)
+    displacement_springs(problem.terms, problem.data, work.start, loop.rest, loop.weight)
     for k in range(work.start.size):
-        loop.posture[k] = work.start[k]
-    target = target_pose(problem.terms[0], problem.data, work.world)
+        loop.posture[k] = loop.rest[k]
     solutions = 0
     values = arm.values.size if arm.held >= 0 else 0
-    held = work.start[arm.held] if values > 0 else 0.0
+    held = loop.rest[arm.held] if values > 0 else 0.0
     above = 0  # the value to hold next of those above that of the start; below: of those below it
     while above < values and arm.values[above] <= held:
         above += 1
@@ -297,7 +403,11 @@ def closed_form_stage(table, q, outcome, seed, most, seconds):
                 above += 1
         count = closed_form_candidates(arm, loop, seen_from_root(problem, target), loop.rows)
         if arm.shape != TWO_LINKS:
-            count = polish_rows(arm, problem, target, loop.rows, count, outcome, work)
+            count = polish_rows(arm, pose, target, loop.rows, count, outcome, work)
+        for r in range(count):
+            for k in range(work.start.size):
+                near = near_copy(loop.rows[r, k], loop.rest[k], problem.variables[k], ROUNDING)
+                loop.rows[r, k] = near if near < math.inf else loop.rows[r, k]
         solutions += filter_candidates(arrays, candidates, loop.rows, count, outcome)
         if solutions > 0 and not every:
             break

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from numba.core import types
 
+from memetik.kernels.compiler.cancel import AT_FIRST, keep_gil, take_gil
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.compiler.record import Array, floats, integers, item, reader, records
 from memetik.kernels.memetic.record import MemeticArrays, memetic_arrays
@@ -31,6 +32,7 @@ class SearchCall(NamedTuple):
     """A search as Python calls it: all that stays the same from one solve to the next."""
 
     search: int  # its address (STAGE in problem/function_pointers.py)
+    keeps_gil: int  # how long it keeps the GIL (`keep_gil` of compiler/cancel.py)
     table: Array = integers("words")  # all that it reads and writes
     spending: Array = records(SPENDING, 1)
 
@@ -71,9 +73,14 @@ def is_usual(start, dof, usual):
 def search_from(table, q, outcome, seed, usual):
     """The first stage of a solve (stages.py) from the joint vector q as the user gave it; the table is a SearchCall's."""
     call = search_call(table)
-    if not is_usual(q, memetic_arrays(call.table).solve.problem.limits.size, usual):
+    solve = memetic_arrays(call.table).solve
+    if not is_usual(q, solve.problem.limits.size, usual):
         return UNUSUAL
-    return call_stage(call.search, call.table, q, outcome, seed, call.spending[0].most, call.spending[0].seconds)
+    keep_gil(solve.clock, call.keeps_gil)
+    spending = call.spending[0]
+    status = call_stage(call.search, call.table, q, outcome, seed, spending.most, spending.seconds)
+    take_gil(solve.clock)
+    return status
 
 
 # As Python calls it.
@@ -93,7 +100,10 @@ def step_pose(table, target, start):
         q[k] = start[k]
     for k in range(bound.locked.size):
         q[bound.locked[k].index] = bound.locked[k].value
+    clock = bound.arrays.solve.clock
+    keep_gil(clock, AT_FIRST)
     status = call_stage(bound.search, table, q, bound.outcome, bound.seed, bound.most, bound.seconds)
+    take_gil(clock)
     if status == REACHED:
         for k in range(q.size):
             bound.last[k] = q[k]

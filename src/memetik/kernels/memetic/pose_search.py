@@ -2,10 +2,10 @@
 
 There is one limb, so nothing is recombined: the next attempt starts from the posture of the population whose frame is
 nearest to the target. An arm with a closed form tries that first, unless the start is next to the target, from where a few
-steps are as quick; what it offers is verified as every answer is, and where it offers nothing the search goes on. Most
-problems are of this kind, and most of them are solved in a few microseconds, so nothing is looked up, called by address or
-divided into parts here, but for the closed form, which few bodies have, and for where the next attempt starts, which few first
-solves need. Tests hold its verification equal to that of all other problems.
+steps are as quick and, if they stay near, lead to the nearest solution, too; what it offers is verified as every answer is, and
+where it offers nothing the search goes on. Most problems are of this kind, and most of them are solved in a few microseconds, so
+nothing is looked up, called by address or divided into parts here, but for the closed form, which few bodies have, and for where
+the next attempt starts, which few first solves need. Tests hold its verification equal to that of all other problems.
 """
 
 import math
@@ -21,7 +21,7 @@ from memetik.kernels.memetic.pose_descent import descend_pose
 from memetik.kernels.memetic.record import call_next_pose_start, memetic_arrays
 from memetik.kernels.memetic.search import FRESH, SHARE, UNFINISHED
 from memetik.kernels.memetic.verify_pose import verify_pose
-from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, deadline_after, spent
+from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, deadline_after, spent
 from memetik.kernels.problem.function_pointers import PROBLEM, RUN, SOLVE, VECTOR, WORKSPACE, call_stage
 from memetik.kernels.problem.limits import sample
 from memetik.kernels.problem.mounts import seen_from_root
@@ -31,6 +31,7 @@ from memetik.kernels.problem.verify import ENDED, REACHED
 from memetik.kernels.terms.pose import rotation_vector, target_pose
 
 BESIDE = 0.1  # rad, or of the arm's size: a start that is nearer to the target takes steps first
+STEP_AWAY = 0.1  # rad for the joint that moves most: what goes farther from such a start may pass a nearer solution
 
 
 @jit_part
@@ -93,6 +94,24 @@ def next_pose_start(table, target, run):
 
 
 @jit_part
+def has_gone(x, start):
+    """Whether a posture is farther from the start than a start that is next to the target should be."""
+    far = 0.0
+    for k in range(x.size):
+        far = max(far, abs(x[k] - start[k]))
+    return far > STEP_AWAY
+
+
+@jit_part
+def is_nearer(x, other, start):
+    """Whether a posture is nearer to the start than another one."""
+    difference = 0.0
+    for k in range(x.size):
+        difference += (x[k] - start[k]) ** 2 - (other[k] - start[k]) ** 2
+    return difference < 0.0
+
+
+@jit_part
 def reached_in_closed_form(form, table, q, outcome, seed, most):
     """Whether the closed form at an address answers, an attempt of its own if so."""
     reached = call_stage(form, table, q, outcome, seed, most, 0.0) == REACHED
@@ -121,12 +140,18 @@ def solve_pose(table, q, outcome, seed, most, seconds):
     while True:
         outcome[ATTEMPTS] += 1.0
         satisfied = descend_pose(problem, target, x, run, work)
-        if satisfied or spent(run):
+        if satisfied and not (in_closed_form and has_gone(x, work.start)):
+            break
+        if spent(run):
             break
         if in_closed_form:
-            in_closed_form = False
-            if reached_in_closed_form(arrays.closed_form, table, q, outcome, seed, most):
+            in_closed_form, error = False, outcome[ERROR]
+            reached = reached_in_closed_form(arrays.closed_form, table, q, outcome, seed, most)
+            if reached and not (satisfied and is_nearer(x, arrays.loop.found, work.start)):
                 return REACHED
+            if satisfied:
+                outcome[ERROR] = error
+                break
         if next_start == 0:
             return UNFINISHED
         call_next_pose_start(next_start, table, target, run)

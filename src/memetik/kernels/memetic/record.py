@@ -34,6 +34,7 @@ class SearchScratch(NamedTuple):
 
 # The addresses of kernels that are compiled when they are needed, 0 before. All scratch of a problem has the same array of one.
 ADDRESSES = item(
+    search=int,  # the search of any problem (stages.py), where a closed form comes first
     next_start=int,  # where the next attempt starts (search.py) ...
     next_pose_start=int,  # ... and that of a single pose (pose_search.py)
     attempt_bare=int,  # the local search without guides (descent.py)
@@ -118,6 +119,7 @@ class MemeticArrays(NamedTuple):
     arm: Geometry  # of shape NO_FORM where there is no closed form
     loop: Loop
     addresses: Array = records(ADDRESSES, 1)
+    pose: Array = records(TERM, "pose")  # position and orientation, if a closed form may answer; else empty
     roomy: Array = flags("terms")  # 1 for a tolerance that is wide enough to use
     bare: Array = integers("bare")  # the table of the problem without its contacts (contact_search.py), empty if none
 

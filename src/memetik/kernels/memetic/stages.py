@@ -11,7 +11,7 @@ import numba
 from numba.core import types
 
 from memetik.kernels.compiler.clock import now
-from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.compiler.jit import jit, jit_free, jit_part
 from memetik.kernels.memetic.priorities import keep_start
 from memetik.kernels.memetic.record import Callees, memetic_arrays
 from memetik.kernels.memetic.refine import refine_vector
@@ -102,7 +102,7 @@ def left_of(seconds, begin, clock):
     return max(seconds - (now(clock) - begin), 1e-9) if seconds > 0.0 else 0.0
 
 
-@jit
+@jit_free
 def run_stages(stages, table, q, outcome, status, seed, shares, seconds, clock):
     """The stages after the search, as far as they are called for. Returns the status of the answer."""
     begin = now(clock) if seconds > 0.0 else 0.0

@@ -13,7 +13,7 @@ looked at, and they count only where they save a good part of the way.
 import math
 from typing import NamedTuple
 
-from memetik.kernels.compiler.cancel import CAUGHT
+from memetik.kernels.compiler.cancel import AT_FIRST, CAUGHT, keep_gil, take_gil
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.random import seed_stream, uniform
 from memetik.kernels.compiler.record import Array, floats, integers
@@ -55,6 +55,7 @@ def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, 
     softness, addresses = 1.0 if only_guides else FAINT, whole.addresses[0]
     problem, work, data, variables = arrays.problem, arrays.work, arrays.problem.data, arrays.problem.variables
     x, last, n = work.x, work.start, work.x.size
+    keep_gil(arrays.clock, AT_FIRST)
     begin_solve(arrays, q, outcome, seed, most, seconds)
     for step in range(path.q.shape[0]):
         for k in range(q.size):
@@ -125,3 +126,4 @@ def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, 
         if run.clock[CAUGHT] != 0:
             break
     outcome[EVALUATIONS] = evaluations
+    take_gil(arrays.clock)

@@ -42,8 +42,8 @@ NO_GOAL, POINT, ROTATION, DIRECTION = 0, 1, 2, 3
 # from the margin on (CONTACT), or as the thesis has it.
 LENGTH, POSITION_LOSS, CONTACT, HYPERBOLA = 0, 1, 2, 3
 
-# `other` of springs that rest where the solve starts.
-FOLLOWS_START = -2
+# `other` of the springs of a Displacement: they rest where the solve starts, or at a posture of their own.
+FOLLOWS_START, AT_REFERENCE = -2, -3
 
 UNITS = ("m", "rad", "")  # empty: another, or that of a joint
 

@@ -14,7 +14,7 @@ from memetik.kernels.body.balls import ball_rotation, three_turns, vector_betwee
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.sincos import sincos
 from memetik.kernels.math.vector import dot
-from memetik.kernels.terms.records import FOLLOWS_START, TermKind, declare
+from memetik.kernels.terms.records import AT_REFERENCE, FOLLOWS_START, TermKind, declare
 
 # Data, for each of `count`: variable, stiffness, lower and upper end of the rest interval, and 0 or, for the first of the three
 # springs of a ball, their stiffness with the sign of the ball; all three have stiffness 0 themselves then, and only rest values.
@@ -114,6 +114,54 @@ def rest_at_start(terms, data, start):
                 value = start[int(data[k + SPRING_VARIABLE])]
                 data[k + SPRING_LOW] = value
                 data[k + SPRING_HIGH] = value
+
+
+@jit
+def is_displacement(term):
+    """Whether a term is a Displacement that guides."""
+    return term.soft != 0 and term.rows == 0 and (term.other == FOLLOWS_START or term.other == AT_REFERENCE)
+
+
+@jit
+def displacement(terms, data, start, x):
+    """The squared distance of a posture from the start, by which the nearest of several solutions is chosen.
+
+    It is what the search minimises of the Displacement objectives that guide: the sum of the squared changes from the start
+    (or from their reference), each with its weights. Without any it is the plain sum of squares.
+    """
+    total, measured = 0.0, False
+    for t in range(terms.size):
+        if is_displacement(terms[t]):
+            total += terms[t].scale ** 2 * springs_cost(terms[t], data, x)
+            measured = True
+    if not measured:
+        for k in range(x.size):
+            total += (x[k] - start[k]) ** 2
+    return total
+
+
+@jit
+def displacement_springs(terms, data, start, rest, weight):
+    """Write `displacement` as one spring for each variable: where it rests, and what its squared change is multiplied by.
+
+    Several springs on a variable are one at their weighted mean, but for a constant. A variable without any rests at the start.
+    """
+    measured = False
+    for k in range(rest.size):
+        rest[k], weight[k] = start[k], 0.0
+    for t in range(terms.size):
+        if is_displacement(terms[t]):
+            measured = True
+            for s in range(terms[t].count):
+                k = terms[t].numbers + s * SPRING_DATA
+                variable = int(data[k + SPRING_VARIABLE])
+                added = (terms[t].scale * data[k + SPRING_STIFFNESS]) ** 2
+                if added > 0.0:
+                    weight[variable] += added
+                    rest[variable] += added / weight[variable] * (data[k + SPRING_LOW] - rest[variable])
+    if not measured:
+        for k in range(weight.size):
+            weight[k] = 1.0
 
 
 SPRINGS = declare(TermKind(3, "springs", "", 0, None, None))
