@@ -75,7 +75,11 @@ class Follower:
         self.reset(start)
 
     def limit(self, *, velocity: Limits = None, acceleration: Limits = None, jerk: Limits = None) -> None:
-        """Set all limits anew, as when it was made. A joint that is too fast then brakes."""
+        """Set all limits anew, as when it was made. A joint that is too fast then brakes.
+
+        One that cannot stop before a limit of the body any more with its new acceleration brakes evenly with the least that is
+        enough, which is no more than the acceleration that it had before.
+        """
         limits = rate_limits(self.body, velocity, acceleration, jerk, "Follower")
         windows = np.maximum(np.ceil(2.0 * limits.acceleration / limits.jerk * self.rate * (1.0 - 1e-12)), 1.0)
         if not windows.max(initial=1.0) <= LONGEST_WINDOW:
