@@ -68,15 +68,20 @@ def known(name: object, names: Collection[str], what: str, where: str = "") -> s
 
 
 class MissingExtraError(MemetikError, ImportError):
-    """An optional package that this call needs is not installed, or is and cannot be imported."""
+    """An optional package that this call needs is not installed, or is and cannot be imported.
 
-    def __init__(self, package: str, purpose: str, extra: str | None = None) -> None:
+    how: what installs it, where pip does not.
+    """
+
+    def __init__(self, package: str, purpose: str, extra: str | None = None, *, how: str = "") -> None:
         what = f'"memetik[{extra}]"' if extra else package
         cause = sys.exc_info()[1]
         if isinstance(cause, ImportError) and _is_installed(package):
-            why = f"is installed but cannot be imported ({cause}). Mend it with: pip install {what} --upgrade"
+            why = (
+                f"is installed but cannot be imported ({cause}). {how or f'Mend it with: pip install {what} --upgrade'}"
+            )
         else:
-            why = f"is not installed. Install it with: pip install {what}"
+            why = f"is not installed. {how or f'Install it with: pip install {what}'}"
         super().__init__(f"{purpose} needs the package {package!r}, which {why}")
 
 

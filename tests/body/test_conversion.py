@@ -61,16 +61,19 @@ def test_mujoco_stands_as_the_body_does(seed, animal):
 
 
 @pytest.mark.parametrize("name", ["panda", "h1", "go2", "baxter", "shadow_hand", "valkyrie"])
-@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("base", ["fixed", "floating", "planar", "xyz"])
 def test_pinocchio_stands_as_the_body_does(name, base, rng):
     body = mk.load(name, base=base)
-    root = (pin.JointModelFreeFlyer(),) if base == "floating" else ()
-    model = pin.buildModelFromUrdf(str(bodies.path(name)), *root)
+    kind = {"floating": "JointModelFreeFlyer", "planar": "JointModelPlanar", "xyz": "JointModelTranslation"}.get(base)
+    root = () if kind is None else (getattr(pin, kind)(),)
+    model = pin.buildModelFromUrdf(str(bodies.path(name)), *root)  # which calls the base root_joint
     data = model.createData()
     for _ in range(3):
         q = body.sample(rng)
         theirs = body.to_pinocchio(q)
         assert theirs.shape == (model.nq,)
+        assert_allclose(body.to_pinocchio(q, model), theirs)
+        assert_allclose(body.from_pinocchio(theirs, model), body.from_pinocchio(theirs))
         pin.framesForwardKinematics(model, data, theirs)
         poses = body.forward(q)
         for frame, pose in zip(model.frames, data.oMf, strict=True):

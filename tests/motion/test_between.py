@@ -103,7 +103,10 @@ def test_a_free_motion_has_a_proved_distance():
 def test_clearance():
     _, _, problem = slider()
     assert mk.check_motion(problem, [[0.0], [0.7]], clearance=0.09)
-    assert mk.check_motion(problem, [[0.0], [0.7]], clearance=0.11).contact.all()
+    close = mk.check_motion(problem, [[0.0], [0.7]], clearance=0.11)
+    assert close.contact.all()
+    assert str(close).startswith("closer than the 0.11 m to keep in 1 of 1 motion"), "nothing is touched"
+    assert str(mk.check_motion(problem, [[0.0], [0.9]])).startswith("contact in 1 of 1 motion")
 
 
 def test_a_narrow_miss_is_undecided_and_a_finer_look_decides():

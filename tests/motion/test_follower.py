@@ -184,6 +184,23 @@ def test_zeros_are_doubted_in_a_body_and_refused_from_a_caller():
         mk.Follower(arm, velocity=0.0)
 
 
+@pytest.mark.parametrize("rate", [60.0, 1000.0])
+@pytest.mark.parametrize("way", [0.04, 0.1, 0.3])
+def test_a_smaller_acceleration_near_a_limit_brakes_evenly(rate, way):
+    """With the new one the joint cannot stop before its limit any more, so it takes what it needs, and no more than before."""
+    joint = mk.Joint("slide", "prismatic", "base", "tip", lower=-1.0, upper=1.0)
+    body = mk.Body("slider", [mk.Link("base"), mk.Link("tip")], [joint])
+    follower = mk.Follower(body, np.array([-0.9]), rate=rate, velocity=3.0, acceleration=10.0)
+    path = [follower.q[0]]
+    while path[-1] < 1.0 - way:
+        path.append(follower.step([1.0])[0])
+    follower.limit(velocity=3.0, acceleration=1.0)
+    path += run(follower, [1.0])[1:, 0].tolist()
+    accelerations = np.diff(path, n=2) * rate**2
+    assert np.abs(accelerations).max() <= 10.0 * (1.0 + 1e-9)
+    assert max(path) == path[-1] == 1.0
+
+
 def test_goals_out_of_limits_count_as_the_limit():
     body = mk.load("ur5")
     follower = mk.Follower(body, rate=100.0)

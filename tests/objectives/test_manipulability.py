@@ -86,3 +86,25 @@ def test_a_part_of_a_joint_that_is_locked_moves_nothing(rng):
     lock = {body.joint_names[2]: 0.3}
     assert mk.solve(mk.Problem(body, keen)).errors[keen] == 0.0
     assert mk.solve(mk.Problem(body, keen, lock=lock), budget=mk.Budget(evaluations=50)).errors[keen] > 0.999
+
+
+def parallel_axes(seed):
+    """Slides and turns about parallel axes, far apart: the rotation of the tip is singular in every posture."""
+    rng = np.random.default_rng(seed)
+    kinds, axis, R = rng.permutation(["prismatic"] * 3 + ["revolute"] * 4), rng.normal(size=3), np.eye(3)
+    joints = []
+    for k, kind in enumerate(kinds):
+        turn = mk.random_rotation(rng)
+        R = R @ turn
+        direction = R.T @ axis if kind == "revolute" else rng.normal(size=3)
+        origin = mk.transform(3000.0 * rng.normal(size=3), turn)
+        joints.append(mk.Joint(f"joint{k}", str(kind), f"link{k}", f"link{k + 1}", origin=origin, axis=direction))
+    return mk.Body("parallel", [mk.Link(f"link{k}") for k in range(8)], joints)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rounding_is_no_manipulability(seed):
+    body = parallel_axes(seed)
+    wish = mk.Manipulability("link7", 0.2, tolerance=0.3)
+    solution = mk.solve(mk.Problem(body, wish), budget=mk.Budget(evaluations=200))
+    assert not solution.success and solution.errors[wish] == 1.0

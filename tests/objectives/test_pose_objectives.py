@@ -224,6 +224,15 @@ def test_a_wide_axis_yields_to_a_narrow_one(arm):
     assert not solve(arm, [Position("tip", (0.8, 0.0, 0.8), tolerance=(1e-4, 1e-4, 0.1))]).success
 
 
+@pytest.mark.parametrize("objective", [Position, Orientation])
+def test_axes_of_which_none_counts_are_satisfied(arm, objective):
+    """The mask leaves one axis, and its tolerance is infinite."""
+    target = (0.4, 0.3, 99.0) if objective is Position else np.eye(3)
+    free = objective("tip", target, mask=(0, 1, 0), tolerance=(0.01, math.inf, 0.01))
+    solution = solve(arm, [free])
+    assert solution.success and solution.errors[free] == 0.0
+
+
 def test_an_infinite_tolerance_frees_an_axis(arm):
     free = Position("tip", (0.4, 0.3, 99.0), tolerance=(1e-4, 1e-4, math.inf))
     solution = solve(arm, [free])

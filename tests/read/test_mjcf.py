@@ -1,10 +1,13 @@
 """MuJoCo models as bodies, against MuJoCo's own kinematics."""
 
+from types import SimpleNamespace
+
 import mujoco
 import numpy as np
 import pytest
 
 import memetik as mk
+from memetik.read import mjcf
 
 EVERYTHING = """
 <mujoco model="everything">
@@ -185,3 +188,25 @@ def test_keyframes_are_postures(body, model):
         np.testing.assert_allclose(body.forward(q)["wrist"][:3, 3], data.body("wrist").xpos, atol=1e-12)
         own, coupled = np.array(model.key(key).qpos), model.joint("other").qposadr
         np.testing.assert_allclose(np.delete(body.to_qpos(q), coupled), np.delete(own, coupled), atol=1e-12)
+
+
+def test_a_damaged_binary_model_is_refused(tmp_path):
+    path = tmp_path / "a.mjb"
+    xml = "<mujoco><worldbody><body name='a'><joint/><geom size='.1'/></body></worldbody></mujoco>"
+    mujoco.mj_saveModel(mujoco.MjModel.from_xml_string(xml), str(path), None)
+    assert mk.load(path).dof == 1
+    path.write_bytes(path.read_bytes()[:2000])
+    with pytest.raises(mk.FormatError, match=r"a\.mjb: MuJoCo cannot read it"):
+        mk.load(path)
+
+
+def test_an_error_of_mujoco_itself_is_passed_on_as_ours(tmp_path, monkeypatch):
+    """As when the header of a binary model asks for more memory than there is."""
+
+    def too_large(_):
+        raise mujoco.FatalError("Could not allocate memory")
+
+    models = SimpleNamespace(from_binary_path=too_large)
+    monkeypatch.setattr(mjcf, "_mujoco", lambda: SimpleNamespace(FatalError=mujoco.FatalError, MjModel=models))
+    with pytest.raises(mk.FormatError, match=r"a\.mjb: MuJoCo cannot read it. Could not allocate memory"):
+        mk.load(tmp_path / "a.mjb")

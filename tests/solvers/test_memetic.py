@@ -585,3 +585,28 @@ def test_a_cone_is_satisfied_anywhere_inside():
     solution = Memetic().solve(Problem(body, Cone("link4", axis, 0.5)), q)
     assert solution.success and solution.evaluations == 1
     assert_array_equal(solution.q, q)
+
+
+@pytest.mark.parametrize("seed", [1727, 2477])
+def test_a_heavy_guide_leaves_the_answer_finite(seed):
+    """Few rows of a heavy guide count, so most variables are open: the damped step is next to singular."""
+    rng = np.random.default_rng(seed)
+    origins = [mk.transform(rng.normal(size=3) * 0.3, mk.random_rotation(rng)) for _ in range(3)]
+    joints = [
+        mk.Joint(f"joint{k}", kind, f"link{k}", f"link{k + 1}", origin=origins[k], axis=(0, 0, 1))
+        for k, kind in enumerate(("revolute", "spherical", "planar"))
+    ]
+    body = mk.Body("arm", [mk.Link(f"link{k}") for k in range(4)], joints)
+    tip, near = body.frame("link3", (0.1, -0.1, 0.2)), body.frame("link1", (-0.2, 0.1, 0.25))
+    q = body.sample(rng)
+    guide = mk.Pose(
+        tip,
+        body.forward(q, tip),
+        mask=(1, 0, 0, 0, 0, 1),
+        position_tolerance=None,
+        orientation_tolerance=None,
+        weight=3e5,
+    )
+    problem = mk.Problem(body, [guide, mk.Position(near, body.forward(q, near)[:3, 3])])
+    solution = mk.solve(problem, seed=seed, budget=mk.Budget(evaluations=3000))
+    assert solution.success and np.isfinite(solution.q).all()

@@ -144,6 +144,43 @@ def test_what_is_no_archive_or_too_much_is_refused(session, monkeypatch):
         session.upload("a.zip", zipped({"a.stl": STL}))
 
 
+@pytest.mark.parametrize(
+    "name", ["../../out.urdf", "/", "", "\0.urdf", "\ud800.urdf", "\u00e9" * 100 + ".urdf", "a/b.urdf"]
+)
+def test_a_name_leads_nowhere_else(name, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    uploads = Uploads()
+    try:
+        uploads.take(name, ARM.format(mesh="b.stl").encode())
+    except mk.MemetikError:
+        pass
+    finally:
+        uploads.close()
+    assert not list(tmp_path.rglob("*")), "all was in the folder of the session"
+    assert not Path(tmp_path, "../../out.urdf").exists() and not (tmp_path / "out.urdf").exists()
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("a.urdf", "a.urdf/b.stl"),
+        ("a.urdf/b.stl",),
+        ("a.urdf/b.urdf",),
+        ("x" * 300 + ".urdf",),
+        ("d.stl", "d.stl/a.urdf"),
+    ],
+)
+def test_names_that_a_disk_does_not_take_are_refused(names):
+    uploads = Uploads()
+    try:
+        models = uploads.take("t.zip", zipped({name: ARM.format(mesh="b.stl") for name in names}))
+        assert models == ["t/a.urdf/b.urdf"]
+    except mk.FormatError:
+        assert names != ("a.urdf/b.urdf",)
+    finally:
+        uploads.close()
+
+
 def test_a_bomb_is_not_unpacked(monkeypatch):
     """Sizes are counted while unpacking; the second file would be too much."""
     monkeypatch.setattr(upload, "MOST_UNPACKED", 2**20)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -23,6 +24,7 @@ KEY = b"memetik"
 _SIZE = 16  # bytes of a digest
 _ZEROS = b"0" * (2 * _SIZE)
 _BEGIN = b'{"checksum": "'
+_TAIL = b"0000PAR1"  # how a Parquet file ends: the length of the footer, and what it is
 _NOTE = re.compile(re.escape(_BEGIN) + rb'([0-9a-f]{32})"[^{}]*\}')
 
 
@@ -77,6 +79,19 @@ def read_seal(data: bytes) -> Sealed:
     except ValueError:
         return Sealed({}, False)
     return Sealed(note, _checksum(data, found.start(1)) == found[1])
+
+
+def read_note(path: Path) -> dict[str, Any]:
+    """The note in the footer of a Parquet file, unverified; empty where there is none. The rest of the file is not read."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - len(_TAIL), 0))
+            footer = int.from_bytes(file.read(4), "little") + len(_TAIL)
+            file.seek(max(size - footer, 0))
+            return read_seal(file.read()).note
+    except OSError:
+        return {}
 
 
 def _checksum(data: bytes, begin: int) -> bytes:

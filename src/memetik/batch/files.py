@@ -9,7 +9,8 @@ from itertools import groupby
 from pathlib import Path
 
 from memetik.batch.cluster import require_cluster, solve_on_cluster
-from memetik.batch.manifest import Found, clean, describe, read_manifest, resume, some
+from memetik.batch.lock import held
+from memetik.batch.manifest import Found, clean, describe, read_manifest, require_ours, resume, some
 from memetik.batch.shards import ANSWERS, REJECTS, Job, Tally, require_other_names, solve_shard
 from memetik.batch.solve import require_report, threads_of
 from memetik.batch.source import Piece, open_files, read
@@ -83,7 +84,8 @@ def solve_files(
     out: a folder. `out/solutions` gets a file for each `rows_per_shard` rows, with a column for each joint, status and
     errors; `out/rejects` the rows that cannot be solved, with the reason. Files that are there and verify as those of this job
     are not solved again, so a job that was stopped goes on where it was; a MemetikWarning names the others. Answers to
-    another problem are refused, or deleted with `anew`.
+    another problem are refused, or deleted with `anew`. One call at a time works in a folder (batch/lock.py); another is
+    refused, on whatever machine.
     objective: whose target the rows are; the problem's only Pose or Position unless given.
     cluster: the address of a Ray cluster, whose machines must all see the files; this machine alone unless given.
     threads: of this machine; on a cluster every core takes a shard of its own.
@@ -109,19 +111,22 @@ def solve_files(
             )
     for part in ("", ANSWERS, REJECTS):
         writable_folder(folder / part)
-    found = Found({}, "") if anew else read_manifest(folder)
-    rows = files.counted(layout.columns)
-    manifest = describe(problem, wanted, rows, found.manifest, seed=seed, rows_per_shard=size, budget=budget)
-    job = Job(problem, wanted, layout, folder, seed, budget, manifest["job"])
-    pieces = rows.pieces(size)
-    state = resume(job, pieces, found, manifest, anew=anew)
-    solved = Tally()
-    with teller(progress, sum(rows.rows), "solving") as tell:
-        tell(state.done.rows)
-        for tally in _solve(job, state.missing, cluster, threads, state.done.rows, tell):
-            solved = solved.plus(tally)
-            tell(state.done.rows + solved.rows)
-    clean(folder)  # of what a machine that was lost had half written
+    with held(folder) as still_held:
+        found = Found({}, "") if anew else read_manifest(folder)
+        rows = files.counted(layout.columns)
+        manifest = describe(problem, wanted, rows, found.manifest, seed=seed, rows_per_shard=size, budget=budget)
+        job = Job(problem, wanted, layout, folder, seed, budget, manifest["job"])
+        pieces = rows.pieces(size)
+        state = resume(job, pieces, found, manifest, anew=anew)
+        solved = Tally()
+        with teller(progress, sum(rows.rows), "solving") as tell:
+            tell(state.done.rows)
+            for tally in _solve(job, state.missing, cluster, threads, state.done.rows, tell, still_held):
+                still_held()
+                solved = solved.plus(tally)
+                tell(state.done.rows + solved.rows)
+        clean(folder)  # of what a machine that was lost had half written
+        require_ours(job, pieces)
     return FilesReport(
         folder,
         state.done.plus(solved),
@@ -135,15 +140,16 @@ def solve_files(
 
 
 def _solve(
-    job: Job, pieces: list[Piece], cluster: str | None, threads: int | None, done: int, tell: Callable[[int], None]
-) -> Iterator[Tally]:
+    job: Job, pieces: list[Piece], cluster: str | None, threads: int | None, done: int, tell: Callable[[int], None],
+    still_held: Callable[[], None],
+) -> Iterator[Tally]:  # fmt: skip
     """Solve all pieces. `tell` is called for rows on this machine; on a cluster there is a tally for each shard."""
     if cluster is not None:
         yield from solve_on_cluster(job, pieces, cluster)
         return
     for _, together in groupby(pieces, key=lambda piece: piece.path):
         for piece, table in read(list(together), job.layout.columns):
-            yield solve_shard(job, piece, table, threads, _after(done, tell))
+            yield solve_shard(job, piece, table, threads, _after(done, tell), still_held)
             done += piece.rows
 
 

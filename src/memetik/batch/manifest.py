@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memetik._version import __version__
-from memetik.batch.checksum import digest_of, digest_of_data, read_if_there, read_seal
+from memetik.batch.checksum import digest_of, digest_of_data, read_if_there, read_note, read_seal
 from memetik.batch.shards import ANSWERS, REJECTS, Job, Tally
 from memetik.batch.source import Piece, Source
 from memetik.errors import ProblemError, warn
@@ -146,6 +146,17 @@ def resume(job: Job, pieces: Sequence[Piece], found: Found, manifest: dict[str, 
     if state.strays:
         warn(f"files: {folder}: not written by this job, so not counted: {some(state.strays)}. Move it away.")
     return state
+
+
+def require_ours(job: Job, pieces: Sequence[Piece]) -> None:
+    """Raise if a shard is not of this job when all are written, whatever has written it. Contents are not verified."""
+    paths = [job.path(ANSWERS, piece) for piece in pieces]
+    foreign = [_name(path) for path in paths if read_note(path).get("job") != job.identity]
+    if foreign:
+        raise ProblemError(
+            f"files: {job.out}: another run has written into the folder meanwhile: {some(foreign)}. Start this one again; "
+            "what is of another job is then solved again."
+        )
 
 
 def clean(folder: Path, *, everything: bool = False) -> None:

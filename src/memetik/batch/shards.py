@@ -7,6 +7,7 @@ Whoever is stopped in the middle, or does the same piece a second time, leaves n
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -84,8 +85,11 @@ def error_columns(problem: Problem, objective: Objective) -> dict[Objective, tup
     return named
 
 
-def solve_shard(job: Job, piece: Piece, table: Any, threads: int | None, progress: Report = False) -> Tally:
-    """Solve the rows of a piece and write them; how they came out."""
+def solve_shard(
+    job: Job, piece: Piece, table: Any, threads: int | None, progress: Report = False,
+    may_write: Callable[[], None] = lambda: None,
+) -> Tally:  # fmt: skip
+    """Solve the rows of a piece and write them, unless `may_write` raises; how they came out."""
     rows = job.layout.rows(table)
     batch = solve_batch(
         job.problem,
@@ -99,6 +103,7 @@ def solve_shard(job: Job, piece: Piece, table: Any, threads: int | None, progres
     reached, closest, invalid = (int((batch.status == status).sum()) for status in Status)
     evaluations = int(batch.evaluations.sum())
     tally = Tally(len(rows.good), reached, closest, invalid, len(rows.reasons), evaluations)
+    may_write()
     if rows.reasons:  # first, so that answers that are there mean that all is there
         _write(job, piece, REJECTS, _rejected(job, piece, table, rows), tally)
     _write(job, piece, ANSWERS, _answered(job, piece, table, rows, batch), tally)

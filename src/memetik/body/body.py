@@ -245,7 +245,7 @@ class Body(Variations, Rich):
         order, children of a link by name, quaternions as x, y, z, w, and continuous joints as cosine and sine.
 
         model: a pinocchio.Model whose joints have the same names, in any order and with whatever numbers it has for them;
-        joints that only it has stay neutral, and a floating base may have another name there.
+        joints that only it has stay neutral, and a base that moves may have another name there.
         """
         return conversion.to_other(self, q, PINOCCHIO, model)
 

@@ -17,6 +17,7 @@ from memetik.types import Array
 if TYPE_CHECKING:
     from memetik.body.body import Body
 
+BASE_SIZES = {"floating": 7, "planar": 4, "xyz": 3}  # numbers of a joint that holds the root of a body
 LEAST = 1e-6  # a quaternion, or a cosine and a sine, that are shorter have no direction
 
 
@@ -142,14 +143,15 @@ def layout_of(model: Any, library: Library) -> Layout:
 def _parts_of(body: Body, library: Library, layout: Layout) -> tuple[list[Part], Array]:
     """The joints of the body that a model has, by name, and the model's vector at rest.
 
-    A floating base may be called differently in both, if each has only one.
+    A base that moves may be called differently in both, if each has only one of its kind.
     """
     moving = [joint for joint in body.joints.values() if joint.dof]
     names = {joint.name: joint.name for joint in moving if joint.name in layout.numbers}
-    mine = [joint.name for joint in moving if joint.kind == "floating" and joint.name not in names]
-    theirs = [name for name, where in layout.numbers.items() if where.stop - where.start == 7 and name not in names]
-    if len(mine) == len(theirs) == 1:
-        names[mine[0]] = theirs[0]
+    for kind, size in BASE_SIZES.items():
+        mine = [joint.name for joint in moving if joint.kind == kind and joint.name not in names]
+        theirs = [n for n, where in layout.numbers.items() if where.stop - where.start == size and n not in names]
+        if len(mine) == len(theirs) == 1:
+            names[mine[0]] = theirs[0]
     parts = []
     for joint in moving:
         if joint.name not in names:

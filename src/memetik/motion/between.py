@@ -34,11 +34,11 @@ MOST = 1_000_000  # lines of a trajectory
 
 
 class Meeting(NamedTuple):
-    """Where a motion meets something, or may do so.
+    """Where a motion comes too close to something, or may do so.
 
     step: the motion from posture `step` to the next one, at `share` of the way, from 0 to 1; its joint vector is q.
     time: when that is, along a trajectory [s]; steps elsewhere.
-    pair: what meets: links, or obstacles by their name in the world or as "obstacle 3".
+    pair: what comes too close: links, or obstacles by their name in the world or as "obstacle 3".
     """
 
     step: int
@@ -69,12 +69,13 @@ class MotionCheck:
 
     @property
     def contact(self) -> NDArray[np.bool_]:
-        """(n - 1,) Motions in which a posture was found that is in contact."""
+        """(n - 1,) Motions in which a posture was found where a pair is closer than it has to keep: in contact, or
+        within its clearance."""
         return np.asarray(self.verdicts["status"] == CONTACT)
 
     @property
     def undecided(self) -> NDArray[np.bool_]:
-        """(n - 1,) Motions that pass something by less than the resolution, where no contact was found nor excluded."""
+        """(n - 1,) Motions that pass something by less than the resolution beyond what is to be kept: neither was proved."""
         return np.asarray(self.verdicts["status"] == UNDECIDED)
 
     @property
@@ -89,12 +90,12 @@ class MotionCheck:
 
     @property
     def meetings(self) -> tuple[Meeting, ...]:
-        """The first contact of each motion that has one."""
+        """Where each motion first comes closer to something than it may; only motions that do."""
         return tuple(self._meeting(int(k)) for k in np.flatnonzero(self.contact))
 
     @property
     def first(self) -> Meeting | None:
-        """The first contact of all; None if none was found."""
+        """The first of all meetings; None if there is none."""
         found = np.flatnonzero(self.contact)
         return self._meeting(int(found[0])) if found.size else None
 
@@ -110,9 +111,9 @@ class MotionCheck:
         met = self.first
         if met is not None:
             where = f"step {met.step}, {100.0 * met.share:.1f} % of the way"
-            parts.append(
-                f"contact in {self.contact.sum()} of {motions}; the first at {where}: {' and '.join(met.pair)}"
-            )
+            least = self.names.required[int(self.verdicts[met.step]["pair"])]
+            what = f"closer than the {least:g} m to keep" if least > 0.0 else "contact"
+            parts.append(f"{what} in {self.contact.sum()} of {motions}; the first at {where}: {' and '.join(met.pair)}")
         if self.undecided.any():
             near = self._meeting(int(np.flatnonzero(self.undecided)[0]))
             pair = f": {' and '.join(near.pair)}" if near.pair[0] else ""
@@ -137,7 +138,8 @@ def check_motion(
     problem: Problem | Body, path: ArrayLike | Trajectory, *, world: World | None = None,
     targets: Mapping[Objective, ArrayLike] | None = None, clearance: float = 0.0, resolution: float = RESOLUTION,
 ) -> MotionCheck:  # fmt: skip
-    """Whether a motion is free of contact from each posture to the next, everywhere, not only at samples.
+    """Whether a motion is free of contact from each posture to the next, everywhere, not only at samples; with a
+    `clearance`, whether nothing comes closer than that.
 
         if mk.check_motion(problem, [q, goal]): ...
 

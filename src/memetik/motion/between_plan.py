@@ -31,11 +31,12 @@ LOOKS = 20_000  # postures for each motion
 
 
 class Names(NamedTuple):
-    """The names of pairs, put together when somebody asks."""
+    """The names of pairs, put together when somebody asks, and how far they have to keep apart."""
 
     links: Sequence[tuple[str, str]]  # of each pair, obstacles by number
     others: NDArray[np.int64]  # the second group of each pair
     owners: Mapping[int, str | None]  # whose that group is in a world
+    required: Array  # m that each pair has to keep
 
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """The names of each pair."""
@@ -179,7 +180,7 @@ class Plan:
         )  # fmt: skip
         if not drifting:
             self._free.append((solids, table))
-        return verdicts, Names(self.names, self.pairs["other"], self._owners())
+        return verdicts, Names(self.names, self.pairs["other"], self._owners(), self.pairs["clearance"] + clearance)
 
     def _scratch(self, drifting: Sequence[int]) -> tuple[Solids, Any]:
         """What the kernel works on, for one call."""

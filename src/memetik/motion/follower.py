@@ -75,7 +75,11 @@ class Follower:
         self.reset(start)
 
     def limit(self, *, velocity: Limits = None, acceleration: Limits = None, jerk: Limits = None) -> None:
-        """Set all limits anew, as when it was made. A joint that is too fast then brakes."""
+        """Set all limits anew, as when it was made. A joint that is too fast then brakes.
+
+        One that cannot stop before a limit of the body any more with its new acceleration brakes evenly with the least that is
+        enough, which is no more than the acceleration that it had before.
+        """
         limits = rate_limits(self.body, velocity, acceleration, jerk, "Follower")
         seconds = np.where(np.isinf(limits.jerk), 0.0, 2.0 * np.minimum(limits.acceleration, AT_ONCE) / limits.jerk)
         windows = np.maximum(np.ceil(seconds * self.rate * (1.0 - 1e-12)), 1.0)

@@ -217,9 +217,10 @@ def _gains(mask: Array, tolerance: Array | None) -> Array:
     """How hard each axis pulls: an axis with a wide tolerance yields to a narrow one, in proportion."""
     if tolerance is None:
         return mask
-    floor = np.maximum(tolerance, 1e-9)
-    narrow = np.min(floor, where=mask > 0.0, initial=np.inf)
-    return mask * np.where(np.isfinite(floor), narrow / floor, 0.0)
+    floor, gains = np.maximum(tolerance, 1e-9), np.zeros(3)
+    counts = (mask > 0.0) & np.isfinite(floor)
+    gains[counts] = mask[counts] * floor[counts].min(initial=np.inf) / floor[counts]
+    return gains
 
 
 def _mask(mask: Sequence[object], name: str, axes: Sequence[str] = "xyz") -> Array:

@@ -33,9 +33,12 @@ def read_mjcf(path: Path, **_: object) -> Body:
             model = mujoco.MjModel.from_binary_path(str(path))
         else:
             model = mujoco.MjModel.from_xml_path(str(path))
-    except (ValueError, RuntimeError, OSError) as error:
+    except (ValueError, RuntimeError, OSError, mujoco.FatalError) as error:
         raise FormatError(f"{path.name}: MuJoCo cannot read it. {' '.join(str(error).split())}") from None
-    return _body_of(model, path.stem, path, _folder_of_meshes(mujoco, model, path))
+    try:
+        return _body_of(model, path.stem, path, _folder_of_meshes(mujoco, model, path))
+    except (UnicodeDecodeError, IndexError) as error:  # numbers and names that MuJoCo did not check in a .mjb
+        raise FormatError(f"{path.name}: the model is damaged: {error}. Compile it again.") from None
 
 
 def from_mujoco(model: Model, *, name: str | None = None) -> Body:

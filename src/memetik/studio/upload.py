@@ -53,22 +53,26 @@ class Uploads:
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="memetik_studio_")
         base = Path(self._folder.name).resolve()
-        stem = "".join(c if c.isalnum() or c in "-_." else "_" for c in PurePosixPath(short).stem).strip(".") or "model"
+        stem = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in PurePosixPath(short).stem)
+        stem = stem.strip(".") or "model"
         folder = base / stem
         number = 2
         while folder.exists():
             folder, number = base / f"{stem}-{number}", number + 1
         folder.mkdir()
         try:
-            files = _unzipped(short, content, self._left) if short.lower().endswith(".zip") else [(short, content)]
+            zipped = short.lower().endswith(".zip")
+            files = _unzipped(short, content, self._left) if zipped else [(stem + PurePosixPath(short).suffix, content)]
             for path, data in files:
                 self._left -= len(data)
                 target = folder / path
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(data)
             models = _models(folder, short)
-        except BaseException:
+        except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
+            if isinstance(error, (OSError, ValueError)) and not isinstance(error, mk.MemetikError):
+                raise mk.FormatError(f"{short!r} cannot be kept: {error}. Rename what is in it.") from error
             raise
         self.roots = tuple(dict.fromkeys((str(base), str(folder), *self.roots)))
         return [str(model.relative_to(base)) for model in models]
@@ -151,7 +155,7 @@ def _models(folder: Path, name: str) -> list[Path]:
     XML that the strict reader refuses is deleted, so that no other reader meets it.
     """
     trouble, roots = "", {}
-    for path in sorted(each for each in folder.rglob("*") if each.suffix.lower() in MODELS):
+    for path in sorted(each for each in folder.rglob("*") if each.suffix.lower() in MODELS and each.is_file()):
         try:
             roots[path] = read_xml(path)
         except mk.FormatError as error:

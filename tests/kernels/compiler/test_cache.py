@@ -4,6 +4,7 @@ import errno
 import os
 import pickle
 import random
+import stat
 import struct
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 from numba.core import config, event
 
+from memetik.kernels.compiler import cache
 from memetik.kernels.compiler.cache import TROUBLE, CacheFiles
 from memetik.kernels.compiler.jit import jit
 from tests.conftest import COMPILED
@@ -75,6 +77,59 @@ def test_damaged_files_are_absent_and_replaced(tmp_path):
             if data is None:
                 files(base).save(key, saved[base, key])
     assert all(files(base).load(key) == data for (base, key), data in saved.items())
+
+
+POSIX = pytest.mark.only_if(os.name == "posix", "systems with owners and permissions")
+
+
+@POSIX
+@pytest.mark.parametrize("group", [False, True])
+@pytest.mark.parametrize("whole_folder", [False, True])
+def test_what_others_may_write_is_not_unpickled(tmp_path, troubles, monkeypatch, group, whole_folder):
+    monkeypatch.setattr(cache, "_is_private_group", lambda user, group: False)
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    CacheFiles(str(folder), "a", "stamp").save(1, "code")
+    place = folder if whole_folder else next(folder.glob("*.nbc"))
+    place.chmod(place.stat().st_mode | (stat.S_IWGRP if group else stat.S_IWOTH))
+    files = CacheFiles(str(folder), "a", "stamp")
+    assert files.load(1) is None
+    (what, _, why), *_ = troubles
+    assert what == "read" and f"other users may write to the {'folder' if whole_folder else 'file'}" in why
+    assert "chmod go-w" in why
+    if not whole_folder:
+        files.save(1, "code")
+        assert files.load(1) == "code", "it is replaced"
+
+
+@POSIX
+def test_a_private_group_may_write(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache, "_is_private_group", lambda user, group: True)
+    CacheFiles(str(tmp_path), "a", "stamp").save(1, "code")
+    for path in (tmp_path, *tmp_path.iterdir()):
+        path.chmod(path.stat().st_mode | stat.S_IWGRP)
+    assert CacheFiles(str(tmp_path), "a", "stamp").load(1) == "code"
+
+
+@POSIX
+def test_what_another_user_owns_is_not_unpickled(tmp_path, troubles, monkeypatch):
+    CacheFiles(str(tmp_path), "a", "stamp").save(1, "code")
+    before = tmp_path.stat()
+    owned = os.stat_result((before.st_mode, 0, 0, 0, 4242, before.st_gid, 0, 0, 0, 0))
+    assert cache.why_untrusted(owned) == "the folder belongs to another user (4242)"
+    monkeypatch.setattr(cache, "_package_owner", lambda: 4242)
+    assert cache.why_untrusted(owned) == "", "who owns the package runs code in this process anyway"
+    assert not list(troubles) and CacheFiles(str(tmp_path), "a", "stamp").load(1) == "code"
+
+
+@POSIX
+def test_files_are_for_their_owner_whatever_the_umask(tmp_path):
+    before = os.umask(0)
+    try:
+        CacheFiles(str(tmp_path), "a", "stamp").save(1, "code")
+    finally:
+        os.umask(before)
+    assert all(path.stat().st_mode & 0o777 == 0o644 for path in tmp_path.iterdir())
 
 
 def test_kernels_survive_damaged_files(tmp_path):

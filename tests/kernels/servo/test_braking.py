@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memetik.kernels.servo.braking import PLANNED, fastest_to_stop, velocity_range
+from memetik.kernels.servo.braking import PLANNED, fastest_to_stop, least_braking, velocity_range
 from memetik.kernels.servo.record import MOVER
 from tests.naive import followers
 
@@ -30,6 +30,20 @@ def test_the_smooth_rule_is_a_little_faster(distance, acceleration, tick):
     rule = np.sqrt(0.25 * brake**2 + 2.0 * acceleration * distance) - 0.5 * brake
     exact = fastest_to_stop(distance, acceleration, tick)
     assert exact * (1.0 - 1e-9) - 1e-12 <= min(rule, distance / tick) <= exact + 0.5 * brake
+
+
+@given(distance=distances, velocity=st.floats(1e-3, 10.0), tick=ticks)
+@settings(deadline=None, max_examples=60)
+def test_the_least_braking_stops_at_the_end_of_the_way(distance, velocity, tick):
+    least = least_braking(velocity, distance, tick)
+    after = velocity - least * tick
+    assert followers.stopping_distance(after, least, tick) == pytest.approx(distance, rel=1e-9)
+    assert fastest_to_stop(distance, least, tick) == pytest.approx(after, rel=1e-9, abs=1e-9)
+
+
+def test_nothing_has_to_brake_that_rests_or_has_no_limit():
+    assert least_braking(0.0, 1.0, 1e-3) == least_braking(-1.0, 1.0, 1e-3) == 0.0
+    assert least_braking(1.0, np.inf, 1e-3) == least_braking(1.0, 0.0, 1e-3) == 0.0
 
 
 def test_ends_of_the_line():

@@ -292,3 +292,12 @@ def test_contacts_are_where_a_foot_is_low_and_slow():
     (first, second) = runs(contact.flat)
     assert first[0] == 0 and abs(first[1] - 50) <= 2
     assert abs(second[0] - 100) <= 2 and second[1] == 200
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"format": ' + "1" * 5000 + "}"], ids=["nested", "a long number"])
+def test_a_plan_that_no_reader_of_json_takes_is_refused(tmp_path, content):
+    path = tmp_path / "plan.json"
+    path.write_text(content)
+    with pytest.raises(mk.FormatError, match=r"plan.json: cannot be read as a plan"):
+        mk.RetargetPlan.load(path)

@@ -96,5 +96,6 @@ def test_callbacks(module):
 
 def test_without_ros_it_says_what_to_do():
     sys.modules.pop("memetik.serve.ros.rclpy_node", None)
-    with pytest.raises(mk.MissingExtraError, match=r"setup\.bash"):
+    with pytest.raises(mk.MissingExtraError, match=r"setup\.bash") as error:
         importlib.import_module("memetik.serve.ros.rclpy_node")
+    assert "pip install" not in str(error.value), "ROS does not come from there"

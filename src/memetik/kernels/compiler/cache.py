@@ -5,6 +5,9 @@ flipped bit crashes the process. Here every file begins with a checksum, which i
 The checksum covers the name of the file, and the index names the checksum of its data files, so that a file in the place
 of another one is noticed, too.
 
+A checksum protects from accidents, not from people: who can write a file can run code in the process that unpickles it. So
+a file or a folder that another user owns or may write to is not read (`why_untrusted`).
+
 A file is replaced in one step, data before the index that names it: whoever is interrupted, or reads meanwhile, finds the
 old one or the new one.
 
@@ -15,7 +18,9 @@ import contextlib
 import functools
 import hashlib
 import itertools
+import os
 import pickle
+import stat
 import uuid
 from pathlib import Path
 from typing import Any
@@ -146,7 +151,11 @@ class CacheFiles(IndexDataCacheFile):
     def _read(self, name: str) -> tuple[bytes, bytes] | None:
         """The checksum of a file and its content; None if there is no file, or one that this version did not write."""
         try:
-            whole = self._path(name).read_bytes()
+            with self._path(name).open("rb") as file:
+                why = why_untrusted(os.fstat(file.fileno())) or why_untrusted(Path(self._cache_path).stat())
+                if why:
+                    raise _UntrustedFileError(why)
+                whole = file.read()
         except FileNotFoundError:
             return None
         if whole.startswith(_PICKLE):
@@ -162,6 +171,7 @@ class CacheFiles(IndexDataCacheFile):
         path = self._path(name)
         draft = path.with_name(f"{name}.tmp.{uuid.uuid4().hex[:16]}")
         try:
+            draft.touch(mode=0o644, exist_ok=False)  # nobody else may write to it, whatever the umask
             draft.write_bytes(b"".join((_MARK, checksum, content)))
             draft.replace(path)
         except BaseException:  # Ctrl-C as well: nobody would ever remove the draft
@@ -176,6 +186,45 @@ class CacheFiles(IndexDataCacheFile):
 
 class _DamagedFileError(Exception):
     """A file is not what was written under its name."""
+
+
+class _UntrustedFileError(Exception):
+    """Another user could have written a file."""
+
+
+def why_untrusted(status: os.stat_result) -> str:
+    """Return why a file or a folder of machine code is not to be trusted, empty if it is.
+
+    Its owner is this user, root, or whoever owns this package, whose code runs anyway. Only the owner may write to it;
+    a group may if it is the owner's private one, as where the umask is 002.
+    """
+    if os.name != "posix":
+        return ""
+    what = "folder" if stat.S_ISDIR(status.st_mode) else "file"
+    if status.st_uid not in (os.geteuid(), 0, _package_owner()):
+        return f"the {what} belongs to another user ({status.st_uid})"
+    others = status.st_mode & stat.S_IWOTH or (
+        status.st_mode & stat.S_IWGRP and not _is_private_group(status.st_uid, status.st_gid)
+    )
+    return f"other users may write to the {what}; run chmod go-w on it" if others else ""
+
+
+@functools.cache
+def _package_owner() -> int:
+    return Path(__file__).stat().st_uid
+
+
+@functools.cache
+def _is_private_group(user: int, group: int) -> bool:
+    """Whether a group has the name of a user and no other members."""
+    import grp
+    import pwd
+
+    try:
+        name, entry = pwd.getpwuid(user).pw_name, grp.getgrgid(group)
+    except KeyError:
+        return False
+    return entry.gr_name == name and set(entry.gr_mem) <= {name}
 
 
 def is_whole(name: str, content: bytes) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from memetik.kernels.cuda.orders import FLOAT, TERMS, WHOLE_WARP, meet
 from memetik.kernels.cuda.record import LANES, SIMULATED
+from memetik.kernels.math.linear import LOST
 
 cuda: Any = numba.cuda  # it has no types
 
@@ -59,7 +60,10 @@ def solve_by_rows(thread, a, size, b):
         value = 0.0
         if j <= lane <= n:
             value = less_row(row[j], row, a[j], j)
-        pivot = reciprocal_root(max(cuda.shfl_sync(WHOLE_WARP, value, np.int32(j)), 1e-30))
+            if lane == j and value <= LOST * row[j]:
+                value = 0.0  # a lost pivot has the reciprocal zero (math/linear.py)
+        value_there = cuda.shfl_sync(WHOLE_WARP, value, np.int32(j))
+        pivot = reciprocal_root(value_there) if value_there > 0.0 else 0.0
         if j < lane <= n:
             row[j] = value * pivot
         elif lane == j:
@@ -86,11 +90,13 @@ def solve_share(thread, a, size, b):
     """Cholesky in place, the diagonal with its reciprocals, and both substitutions; a row a lane."""
     lane, n = np.uint64(thread), np.uint64(size)
     for j in range(n):
+        least = LOST * a[j, j]
+        meet()
         for i in range(j + lane, n + _ONE, _LANES):
             row = a[i] if i < n else b
             row[j] = less_row(row[j], row, a[j], j)
         meet()
-        pivot = reciprocal_root(max(a[j, j], 1e-30))
+        pivot = reciprocal_root(a[j, j]) if a[j, j] > least else 0.0
         meet()
         for i in range(j + lane, n + _ONE, _LANES):
             row = a[i] if i < n else b

@@ -11,20 +11,26 @@ import numpy as np
 
 from memetik.kernels.compiler.jit import jit_fast
 
+LOST = 1e-15  # a pivot that is a smaller share of its entry on the diagonal is what rounding has left
+
 
 @jit_fast
 def factorise(a, n):
-    """Cholesky in place, lower triangle; the diagonal keeps the reciprocals. A lost pivot is replaced by a tiny one."""
+    """Cholesky in place, lower triangle; the diagonal keeps the reciprocals.
+
+    A lost pivot has the reciprocal zero, so its unknown is zero in the solution: a system of lower rank has one without
+    that unknown. A tiny pivot in its place would make the solution overflow.
+    """
     for i in range(n):
         for j in range(i):
             s = a[i, j]
             for k in range(j):
                 s -= a[i, k] * a[j, k]
             a[i, j] = s * a[j, j]
-        s = a[i, i]
+        s = whole = a[i, i]
         for k in range(i):
             s -= a[i, k] * a[i, k]
-        a[i, i] = 1.0 / math.sqrt(max(s, 1e-30))
+        a[i, i] = 1.0 / math.sqrt(s) if s > LOST * whole else 0.0
 
 
 @jit_fast

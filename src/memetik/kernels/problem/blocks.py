@@ -19,9 +19,8 @@ residuals or variables than another has zeros in its lane.
 import numpy as np
 
 from memetik.kernels.compiler.jit import jit_fast, jit_part
-from memetik.kernels.compiler.lanes import fused, put, spread, sum_lanes, take
-
-LEAST_PIVOT = 1e-30  # a pivot that rounding has lost is replaced by this
+from memetik.kernels.compiler.lanes import fused, put, select, spread, sum_lanes, take
+from memetik.kernels.math.linear import LOST
 
 _ONE = np.uint64(1)  # indices of loops that do not start at zero are unsigned (math/linear.py says why)
 
@@ -86,9 +85,12 @@ def eliminate(count, damping, work):
             total = spread(damping if i == j else 0.0)
             for p in range(own):
                 total = fused(take(shares, tall + p), take(columns, p * tall + j), total)
+            least = LOST * total
             for q in range(i):
                 total = fused(take(shares, q), take(square, q * tall + j), total)
-            put(square, i * tall + j, total if i != j else 1.0 / max(total, LEAST_PIVOT))
+            if i == j:  # a lost pivot has the reciprocal zero (math/linear.py)
+                total = select(total > least, 1.0 / max(total, least), 0.0)
+            put(square, i * tall + j, total)
         for s in range(count):
             total = take(border, s * tall + i)
             for q in range(i):
@@ -122,7 +124,9 @@ def fill_trunk(problem, trunk, damping, work):
 def solve_trunk(system, size):
     """Solve the normal equations of the trunk; the row behind them gets its step, negative."""
     for s in range(size):
-        reciprocal = 1.0 / max(system[s, s], LEAST_PIVOT)
+        system[size, s] = LOST * system[s, s]
+    for s in range(size):
+        reciprocal = 1.0 / system[s, s] if system[s, s] > system[size, s] else 0.0
         for q in range(s + _ONE, size):
             share = system[s, q] * reciprocal
             for r in range(q, size + _ONE):

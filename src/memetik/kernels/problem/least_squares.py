@@ -214,8 +214,12 @@ def shorten(longest, work):
 
 @jit
 def take_step(x, problem, work):
-    """Move along work.step and stop at the limits."""
-    variables = problem.variables
+    """Move along work.step and stop at the limits. A step that is not finite leads nowhere: x stays."""
+    variables, total = problem.variables, 0.0
+    for k in range(x.size):
+        total += work.step[k]
+    if not math.isfinite(total):
+        return
     for k in range(x.size):
         if not variables[k].ball:
             x[k] = clamp(x[k] + work.step[k], variables[k])

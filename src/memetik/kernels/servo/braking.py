@@ -41,16 +41,32 @@ def fastest_to_stop(distance, acceleration, tick):
 
 
 @jit
+def least_braking(velocity, distance, tick):
+    """The smallest a with which a joint of this velocity still stops within the distance, braking from the next tick on.
+
+    That is D(v) = d + v h, where the tick that has passed counts: v h (n + 1) - a h^2 n (n + 1) / 2 = d + v h, and the n
+    for which a h is between v / (n + 1) and v / n.
+    """
+    if not (velocity > 0.0 and 0.0 < distance < math.inf):
+        return 0.0
+    way = velocity * tick
+    n = math.floor(2.0 * distance / way + 1.0)
+    return 2.0 * (n * way - distance) / (tick * tick * n * (n + 1.0))
+
+
+@jit
 def velocity_range(joint, q, velocity, tick):
     """The least and the largest velocity that a joint may have in the next tick.
 
     After it the joint can still stop before its limits. Of rules that contradict each other, because a limit was
-    changed on the way or the start was outside, position goes first, then acceleration, then velocity. Out of limits it
-    may only go in.
+    changed on the way or the start was outside, position goes first, then acceleration, then velocity: a joint that
+    cannot stop any more with its acceleration brakes evenly with the least one that is enough. Out of limits it may only
+    go in.
     """
     change = joint.acceleration * tick
     low, high = velocity - change, velocity + change
     high, low = max(min(high, joint.velocity), low), min(max(low, -joint.velocity), high)
-    to_upper = fastest_to_stop(joint.upper - q, PLANNED * joint.acceleration, tick)
-    to_lower = -fastest_to_stop(q - joint.lower, PLANNED * joint.acceleration, tick)
+    above, below, planned = joint.upper - q, q - joint.lower, PLANNED * joint.acceleration
+    to_upper = fastest_to_stop(above, max(planned, least_braking(velocity, above, tick)), tick)
+    to_lower = -fastest_to_stop(below, max(planned, least_braking(-velocity, below, tick)), tick)
     return min(max(low, to_lower), to_upper), max(min(high, to_upper), to_lower)

@@ -14,7 +14,8 @@ M is kept in blocks of 3 x 3, A for velocities, D for angular velocities and B f
     det M = det D det S        S = A - B D^-1 B^T
 
 D is singular only where M is. Where the rotation does not count, D is the identity and B zero; likewise for the position. With
-fewer columns than axes that count, w is zero, and what det M has is rounding.
+fewer columns than axes that count, w is zero, and what det M has is rounding. So it is in singular postures: rounding goes by
+the product of the entries on the diagonal, which bounds the determinant (Hadamard), and a tiny share of it counts as zero.
 """
 
 import math
@@ -29,7 +30,7 @@ from memetik.kernels.terms.records import TermKind, declare
 # kind and pitch, those of a variable in a row; then whether the position counts, and the rotation.
 MOTION_ROW, MOTION_VARIABLE, MOTION_RATIO, MOTION_KIND, MOTION_PITCH, MOTION_DATA = 0, 1, 2, 3, 4, 5
 
-LEAST = 1e-24  # of det M for a posture that is not singular: below, rounding decides
+ROUNDING = 1e-12  # share of the product of the diagonal below which a determinant is zero but for rounding
 ZERO = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
@@ -114,7 +115,7 @@ def inner(row, u):
 
 @jit_part
 def schur(a, d, b):
-    """D^-1, S^-1 and det M."""
+    """D^-1, S^-1 and det M, which is zero in a posture that is singular but for rounding."""
     inverse_d, det_d = invert(d)
     ux, uy, uz = times(inverse_d, *b[0]), times(inverse_d, *b[1]), times(inverse_d, *b[2])
     s = (
@@ -122,7 +123,10 @@ def schur(a, d, b):
         a[3] - inner(b[1], uy), a[4] - inner(b[1], uz), a[5] - inner(b[2], uz),
     )  # fmt: skip
     inverse_s, det_s = invert(s)
-    return inverse_d, inverse_s, max(det_d, 0.0) * max(det_s, 0.0)
+    det, least = max(det_d, 0.0) * max(det_s, 0.0), ROUNDING * d[0] * d[3] * d[5]
+    if det_d <= least or det <= least * a[0] * a[3] * a[5]:
+        det = 0.0
+    return inverse_d, inverse_s, det
 
 
 @jit_part
@@ -137,7 +141,7 @@ def manipulability_jacobian(term, data, world, x, nodes, frames, poses, axes, sc
     a, d, b, enough = gram(term, data, world)
     inverse_d, inverse_s, det = schur(a, d, b)
     w, least = math.sqrt(det), data[term.target]
-    if w >= least or det <= LEAST or not enough:
+    if w >= least or det == 0.0 or not enough:
         return
     scale *= -w / least
     tip = frames[term.frame].node

@@ -145,7 +145,7 @@ class RetargetPlan:
         file = path_of(path, FormatError, "the path of a plan")
         try:
             data = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise FormatError(
                 f"{file}: cannot be read as a plan ({error}). Give a file that RetargetPlan.save wrote."
             ) from None

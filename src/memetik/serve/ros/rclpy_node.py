@@ -19,7 +19,10 @@ except ModuleNotFoundError as error:
         raise
     raise mk.MissingExtraError(
         error.name,
-        "memetik ros2 --rclpy, which runs where ROS 2 is: source its setup.bash first, and install moveit_msgs;",
+        "memetik ros2 --rclpy",
+        how="It comes with ROS 2 and not from pip: install ROS 2 and its package moveit_msgs (on Ubuntu apt install "
+        "ros-$ROS_DISTRO-moveit-msgs), source its setup.bash, and start memetik in that shell with the same Python. Without "
+        "ROS, memetik ros2 without --rclpy speaks to ROS 2 as well.",
     ) from error
 
 try:  # a package that few have

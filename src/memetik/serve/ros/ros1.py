@@ -29,8 +29,9 @@ except ModuleNotFoundError as error:
         raise
     raise mk.MissingExtraError(
         error.name,
-        "memetik ros1, which runs where ROS 1 is: source its setup.bash first, or on Debian apt-get install python3-rospy and "
-        "give --ros-path /usr/lib/python3/dist-packages;",
+        "memetik ros1",
+        how="It comes with ROS 1 and not from pip: source the setup.bash of ROS 1 and start memetik in that shell, or on Debian "
+        "apt-get install python3-rospy and give --ros-path /usr/lib/python3/dist-packages.",
     ) from error
 
 
