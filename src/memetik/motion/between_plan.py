@@ -269,6 +269,7 @@ def _on_body(objective: Distance | SelfDistance, riders: Riders, part: Mapping[s
 def _in_world(obstacles: Obstacles, riders: Riders) -> list[Apart]:
     """The pairs of an objective of which one is an obstacle."""
     objective, first, count = obstacles.objective, obstacles.first, obstacles.size
+    touching = {} if objective.world is None else objective.world.touching()
     return [
         Apart(
             riders.number(frame, objective.radius, objective.name), first + slot, _required(objective),
@@ -276,17 +277,17 @@ def _in_world(obstacles: Obstacles, riders: Riders) -> list[Apart]:
         )
         for frame in objective.kept
         for slot in range(count)
-        if objective.world is None or not objective.world.may_touch(slot, link_of(frame))
+        if link_of(frame) not in touching.get(slot, ())
     ]  # fmt: skip
 
 
 def _with_fixed(objective: Distance, what: Standing, number: int, riders: Riders) -> list[Apart]:
     """The pairs of an objective with a group that stays where it is."""
-    clearance, world = _required(objective), objective.world
+    clearance, touching = _required(objective), {} if objective.world is None else objective.world.touching()
     return [
         Apart(riders.number(frame, objective.radius, objective.name), number, clearance, (str(frame), what.name))
         for frame in objective.kept
-        if world is None or not world.may_touch(what.slot, link_of(frame))
+        if link_of(frame) not in touching.get(what.slot, ())
     ]
 
 

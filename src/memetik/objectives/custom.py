@@ -27,6 +27,7 @@ from memetik.kernels.terms.custom import (
     READ_JOINT,
     frame_view,
 )
+from memetik.objectives.attributes import fixed
 from memetik.objectives.machine_code import Call, MachineCode, machine_code
 from memetik.objectives.objective import FrameLike, Packer, Single, checked_name
 
@@ -94,6 +95,11 @@ class Custom(Single):
         self._joints = _several(joints, (str,), self.name, "joints", "joint names")
         self._require_arguments(function, len(self._frames) + len(self._joints))
         self._connect()
+
+    @fixed
+    def function(self, value: Callable[..., Any]) -> Callable[..., Any]:
+        """What says how far off a posture is."""
+        return value
 
     def _connect(self) -> None:
         """Make what holds for this process only."""
@@ -258,11 +264,26 @@ class FunctionalRelation(Custom):
     ) -> None:  # fmt: skip
         name = checked_name(name) or type(self).__name__
         sources = _several(of, (str,), name, "of", "joint names")
-        self.joint, self.of, self.relation = text(joint, ProblemError, f"{name}: joint"), sources, function
+        self.joint, self.of, self.relation = joint, sources, function
         super().__init__(
             self._difference, joints=(joint, *sources), tolerance=tolerance, weight=weight, name=name, priority=priority
         )
         self._require_arguments(function, len(sources))
+
+    @fixed
+    def joint(self, value: str) -> str:
+        """The joint that follows others."""
+        return text(value, ProblemError, f"{type(self).__name__}: joint")
+
+    @fixed
+    def of(self, value: tuple[str, ...]) -> tuple[str, ...]:
+        """The joints that it follows."""
+        return value
+
+    @fixed
+    def relation(self, value: Callable[..., float]) -> Callable[..., float]:
+        """The function of their values."""
+        return value
 
     def _difference(self, value: float, *others: float) -> float:
         return value - self.relation(*others)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from memetik.problem.balance import balance_weights
 from memetik.problem.balls import find_balls, mark_springs
 from memetik.problem.blocks import Split, split_residuals
 from memetik.problem.term_list import Reads, TermList
+from memetik.sharing import cached_property
 from memetik.types import Array
 
 # A tolerance this wide, as a share of what counts as one in the search, leaves room that a solver can use.
@@ -61,8 +61,14 @@ class Compiled:
     priorities: NDArray[np.int64]  # (terms)
     one_pose: bool  # nothing but one full pose of one frame, which has methods of its own
     kept: Sequence[object]  # what `data` points to
+    targets: Sequence[tuple[Target, int]]  # with their places in `data`
     plans: dict[Any, Any] = field(init=False, default_factory=dict)
     ready: list[Any] = field(init=False, default_factory=list)
+
+    def bind_targets(self) -> None:
+        """Let the targets live in `data` from now on, as they are now."""
+        for target, at in self.targets:
+            target.bind(self.data, at)
 
     @cached_property
     def active(self) -> NDArray[np.int64]:
@@ -213,8 +219,6 @@ def compile_problem(
     terms = np.array(packed.terms, dtype=TERM)
     if balanced:
         balance_weights(terms, data)
-    for target, at in packed.targets:
-        target.bind(data, at)
     affects = _affects(nodes, frames, packed.reads, data, len(read))
     # A spring that rests at the start has nothing against a whole turn that brings a joint nearer to it.
     settled = {
@@ -241,6 +245,7 @@ def compile_problem(
     compiled = Compiled(
         nodes, frames, terms, variables, limits, data, affects, split, balls, _mounts(nodes, frames, place), packed.kernels,
         reads, owners, np.array(packed.priorities, dtype=np.int64), is_one_pose(terms, data, nodes), packed.kept,
+        packed.targets,
     )  # fmt: skip
     if not compiled.one_pose:
         compiled.record  # noqa: B018 - compile the terms now, before the clock of a solve runs

@@ -8,7 +8,6 @@ for the next call.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -20,6 +19,7 @@ from memetik.kernels.problem.record import Problem as FlatProblem
 from memetik.kernels.problem.record import SolveArrays
 from memetik.problem.cancel import CancelToken
 from memetik.problem.compile import Compiled
+from memetik.sharing import cached_property
 from memetik.types import Array
 
 S = TypeVar("S", bound="Scratch")
