@@ -7,15 +7,32 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from llvmlite.binding import ffi  # type: ignore[import-untyped]
+from numba.core.compiler_lock import global_compiler_lock
+
 T = TypeVar("T")
 
 # Guards what objectives, problems and worlds know of each other. It is held for microseconds, never while anything is compiled.
-# There is one for all, so that no two can be taken in different orders, and a fork waits for it: a forked process has no other
-# thread that could release it, nor one that could complete a change.
+# There is one for all, so that no two can be taken in different orders.
 LOCK = threading.RLock()
 
+# A forked process has no other thread that could release a lock or complete a change, so a fork waits for these, in the order in
+# which threads take them: this one, that of Numba's compiler and that of LLVM.
+_LOCKS: tuple[Any, ...] = (LOCK, global_compiler_lock, ffi.lib._lock)
+
+
+def _hold() -> None:
+    for lock in _LOCKS:
+        lock.__enter__()
+
+
+def _release() -> None:
+    for lock in reversed(_LOCKS):
+        lock.__exit__(None, None, None)
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
+    os.register_at_fork(before=_hold, after_in_parent=_release, after_in_child=_release)
 
 
 class cached_property(functools.cached_property[T]):  # noqa: N801 - named as what it replaces
