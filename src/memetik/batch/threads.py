@@ -24,6 +24,7 @@ from memetik.kernels.memetic.batch import Rows, solve_rows
 from memetik.kernels.memetic.lane_search import solve_in_lanes
 from memetik.kernels.terms.custom import CUSTOM_COMPILED
 from memetik.kernels.terms.records import kind_of
+from memetik.objectives import signals
 from memetik.parallel import cores
 from memetik.problem import Problem
 from memetik.problem.columns import Columns
@@ -99,6 +100,7 @@ class _Work:
             while part := self._take(wanted):
                 begin = time.perf_counter()
                 if plan.compiled.calls_python:
+                    signals.hold()
                     begin_run(clock)
                 rows = Rows(self.places, self.rows[part], *(array[part] for array in self.answers))
                 if self.in_lanes:

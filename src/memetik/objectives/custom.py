@@ -27,12 +27,15 @@ from memetik.kernels.terms.custom import (
     READ_JOINT,
     frame_view,
 )
+from memetik.objectives import signals
 from memetik.objectives.attributes import fixed
 from memetik.objectives.machine_code import Call, MachineCode, machine_code
 from memetik.objectives.objective import FrameLike, Packer, Single, checked_name
 
 _NUMBER = ctypes.sizeof(ctypes.c_double)
 _POSE = 7 * ctypes.c_double
+# As plain Python: Numba crashes where an interrupt keeps it from making a named tuple.
+_view = getattr(frame_view, "py_func", frame_view)
 
 
 def objective(
@@ -143,13 +146,16 @@ class Custom(Single):
     def raise_fault(self) -> None:
         """Raise what the function raised since it was last asked, as a ProblemError that tells where it came from."""
         fault = self._faults.pop(threading.get_ident(), None)
-        if isinstance(fault, Exception):
+        if isinstance(fault, Exception) and not signals.by_handler(fault):
             raise ProblemError(
                 f"{self.name}: the function raised {type(fault).__name__} during the solve: {fault}. Let it return a "
                 "number for every posture, NaN where it is not defined."
             ) from fault
         if fault is not None:  # the user pressed Ctrl-C
             raise fault
+
+    def forget_fault(self) -> None:
+        self._faults.pop(threading.get_ident(), None)
 
     # Compilation
 
@@ -187,7 +193,7 @@ class Custom(Single):
         arguments: list[Any] = []
         for frame in map(body.frame, self._frames):
             T = poses[frame.link] @ frame.link_from_frame
-            arguments.append(frame_view(*to_quaternion(T[:3, :3]).tolist(), *T[:3, 3].tolist()))
+            arguments.append(_view(*to_quaternion(T[:3, :3]).tolist(), *T[:3, 3].tolist()))
         for source, ratio, offset in drives:
             arguments.append(offset + (0.0 if source is None else ratio * float(body.home[body.index(source)])))
         return arguments
@@ -211,26 +217,33 @@ class Custom(Single):
             )
         return values, 0 if np.ndim(value) == 0 else len(values) if isinstance(value, tuple) else None
 
+    @signals.entry
     def _answer(self, data: int, world: int, x: int, out: int, rows: int) -> None:
         """The function at the inputs that stand at these addresses; kernels call it through ctypes."""
-        residuals = (rows * ctypes.c_double).from_address(out)
+        residuals, place = (rows * ctypes.c_double).from_address(out), signals.place
+        around = place.may_raise  # where the function of another objective solves a problem
         if threading.get_ident() not in self._faults:
             try:
+                place.may_raise = True
+                signals.deliver()
                 values = _floats(self.function(*self._arguments_at(data, world, x)))
                 if len(values) != rows:
                     raise ProblemError(f"it returned {len(values)} residuals, but {rows} at the home posture")
-                residuals[:] = [*values]
+                place.may_raise = around
+                residuals[:] = values
                 return
             except BaseException as fault:  # nothing may pass through the kernels: raise_fault does it afterwards
+                place.may_raise = False
                 self._faults[threading.get_ident()] = fault
                 cancel_runs_of_this_thread()
+        place.may_raise = around
         residuals[:] = [math.nan] * rows
 
     def _arguments_at(self, data: int, world: int, x: int) -> list[Any]:
         first = CUSTOM_FRAMES + len(self._frames)
         numbers = ((first + READ_JOINT * len(self._joints)) * ctypes.c_double).from_address(data)
         size = ctypes.sizeof(_POSE)
-        arguments = [frame_view(*_POSE.from_address(world + size * int(row))) for row in numbers[CUSTOM_FRAMES:first]]
+        arguments = [_view(*_POSE.from_address(world + size * int(row))) for row in numbers[CUSTOM_FRAMES:first]]
         for at in range(first, len(numbers), READ_JOINT):
             k, value = int(numbers[at + JOINT_VARIABLE]), numbers[at + JOINT_OFFSET]
             if k >= 0:

@@ -158,6 +158,9 @@ class Objective:
     def raise_fault(self) -> None:
         """Raise what went wrong during a solve where no exception can pass; only users' functions can fail there."""
 
+    def forget_fault(self) -> None:
+        """Forget it, because something else was raised."""
+
     def __getstate__(self) -> dict[str, Any]:
         """What travels to another process."""
         with LOCK:

@@ -16,7 +16,7 @@ from memetik.geometry.checks import real_array, real_number, several
 from memetik.geometry.rotation import quaternion_of_matrix
 from memetik.geometry.transform import frozen_transform
 from memetik.kernels.compiler.cancel import end_run, raise_caught
-from memetik.objectives import Objective
+from memetik.objectives import Objective, signals
 from memetik.objectives.attributes import ReadOnlyDict, attribute, fixed, frozen_copy, refuse_the_rest
 from memetik.objectives.objective import Target
 from memetik.problem.compile import Compiled, compile_problem
@@ -251,11 +251,17 @@ class Problem(Rich):
 
     def raise_faults(self, clock: NDArray[np.int64]) -> None:
         """Raise what an objective or a signal handler raised in a run with this clock; every solver ends with it."""
-        if self._fallible:
-            end_run(clock)
-        raise_caught(clock)
-        for objective in self._fallible:
-            objective.raise_fault()
+        try:
+            if self._fallible:
+                end_run(clock)
+                signals.release()
+            raise_caught(clock)
+            for objective in self._fallible:
+                objective.raise_fault()
+        except BaseException:
+            for objective in self._fallible:
+                objective.forget_fault()
+            raise
 
     def __reduce__(self) -> tuple[Any, ...]:
         """To another process goes what it was made of; it is compiled anew there."""

@@ -17,6 +17,7 @@ from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.problem.mounts import place_root
 from memetik.kernels.problem.record import Problem as FlatProblem
 from memetik.kernels.problem.record import SolveArrays
+from memetik.objectives import signals
 from memetik.problem.cancel import CancelToken
 from memetik.problem.compile import Compiled
 from memetik.sharing import cached_property
@@ -90,6 +91,7 @@ class Scratch:
     def begin(self, token: CancelToken | None) -> None:
         """A run begins that the token, or a function of the user's that fails, can end."""
         if self.calls_python:
+            signals.hold()
             begin_run(self.clock)
         if token is not None:
             self.token = token

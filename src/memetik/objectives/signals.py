@@ -1,0 +1,101 @@
+"""Signals while a kernel calls a function that runs as plain Python.
+
+Python runs signal handlers between two of its instructions, wherever they are. What a handler raises must not leave the function that a
+kernel has called: there is nobody to take it, and it would be lost. So as long as such a kernel runs, all handlers are called by
+another one, which sees by the frame where Python is: in a place that may raise it calls the handler at once, elsewhere it keeps the
+signal for the next such place. None is lost, and a handler that raises nothing changes nothing.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
+
+Handler = Callable[[int, FrameType | None], Any]
+
+_NUMBERS = sorted(signal.valid_signals())
+_handlers: dict[int, Handler] = {}  # that were there before
+_kept: list[int] = []  # signals that wait for their handler
+_raised: list[BaseException] = []  # by handlers, inside functions that kernels called
+_entries: set[CodeType] = set()  # the functions that kernels call
+
+
+class _Place(threading.local):
+    """Whether the function that a kernel has called may raise now."""
+
+    def __init__(self) -> None:
+        self.may_raise = False
+
+
+place = _Place()
+
+
+def entry(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a function that kernels call. What it calls may raise while it has set `place.may_raise`; it itself may not."""
+    _entries.add(function.__code__)
+    return function
+
+
+def hold() -> None:
+    """A kernel that calls Python begins in this thread. Handlers run in the main thread only."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    if _entered(sys._getframe()) is None:
+        _raised.clear()
+    for number in _NUMBERS:
+        handler = signal.getsignal(number)
+        if callable(handler) and handler is not _handle:
+            _handlers[number] = handler
+            signal.signal(number, _handle)
+
+
+def release() -> None:
+    """It has ended: call the handlers of signals that were kept."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    if _entered(sys._getframe()) is None:
+        for number, handler in tuple(_handlers.items()):
+            if signal.getsignal(number) is _handle:
+                signal.signal(number, handler)
+    deliver()
+
+
+def deliver() -> None:
+    """Call the handlers of signals that were kept. In the main thread, where they may raise."""
+    while _kept and threading.current_thread() is threading.main_thread():
+        number = _kept.pop(0)
+        _call(number, sys._getframe())
+
+
+def by_handler(error: BaseException) -> bool:
+    """Whether a signal handler raised it."""
+    return any(error is each for each in _raised)
+
+
+def _handle(number: int, frame: FrameType | None) -> None:
+    inside = _entered(frame)
+    if inside is None or (inside is not frame and place.may_raise):
+        _call(number, frame)
+    else:
+        _kept.append(number)
+
+
+def _call(number: int, frame: FrameType | None) -> None:
+    try:
+        _handlers[number](number, frame)
+    except BaseException as error:
+        if _entered(frame) is not None:
+            _raised.append(error)
+            place.may_raise = False  # until what was raised has arrived
+        raise
+
+
+def _entered(frame: FrameType | None) -> FrameType | None:
+    """The function around a frame that a kernel called last."""
+    while frame is not None and frame.f_code not in _entries:
+        frame = frame.f_back
+    return frame
