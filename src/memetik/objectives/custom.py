@@ -230,7 +230,7 @@ class Custom(Single):
                 if len(values) != rows:
                     raise ProblemError(f"it returned {len(values)} residuals, but {rows} at the home posture")
                 place.may_raise = around
-                residuals[:] = values
+                residuals[:] = [*values]
                 return
             except BaseException as fault:  # nothing may pass through the kernels: raise_fault does it afterwards
                 place.may_raise = False

@@ -1,9 +1,10 @@
-"""Signals while a kernel calls a function that runs as plain Python.
+"""Signals while a kernel calls a function that runs as plain Python, and while Numba compiles.
 
-Python runs signal handlers between two of its instructions, wherever they are. What a handler raises must not leave the function that a
-kernel has called: there is nobody to take it, and it would be lost. So as long as such a kernel runs, all handlers are called by
-another one, which sees by the frame where Python is: in a place that may raise it calls the handler at once, elsewhere it keeps the
-signal for the next such place. None is lost, and a handler that raises nothing changes nothing.
+Python runs signal handlers between two of its instructions, wherever they are. What a handler raises must not leave the function
+that a kernel has called, where it would be lost, nor code that is about to tell LLVM who owns what, where the process would crash
+later. So during both all handlers are called by another one, which sees by the frame where Python is: in a place that may raise it
+calls the handler at once, elsewhere it keeps the signal for the next such place. None is lost, and a handler that raises nothing
+changes nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
+from numba.core import event
+
 Handler = Callable[[int, FrameType | None], Any]
 
 _NUMBERS = sorted(signal.valid_signals())
@@ -22,6 +25,22 @@ _handlers: dict[int, Handler] = {}  # that were there before
 _kept: list[int] = []  # signals that wait for their handler
 _raised: list[BaseException] = []  # by handlers, inside functions that kernels called
 _entries: set[CodeType] = set()  # the functions that kernels call
+_holders: set[str] = set()  # why handlers are replaced
+_RUN, _COMPILER = "run", "compiler"
+
+# Modules that an exception of a handler must not leave, with all that they call, and others where only their own code must not.
+_NEVER = (
+    "llvmlite.binding.",
+    "numba.core.codegen",
+    "numba.core.caching",
+    "numba.core.runtime.",
+    "memetik.kernels.compiler.cache",
+)
+_NOT_ITSELF = (
+    "memetik.kernels.compiler.part", "memetik.kernels.compiler.jit", "memetik.objectives.engine", "memetik.objectives.signals",
+    "numba.core.event", "numba.core.compiler_lock",
+)  # fmt: skip
+_SWALLOWED = ("weakref", "_weakrefset")  # Python calls them where it ignores exceptions, as it does `__del__`
 
 
 class _Place(threading.local):
@@ -40,12 +59,13 @@ def entry(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def hold() -> None:
+def hold(holder: str = _RUN) -> None:
     """A kernel that calls Python begins in this thread. Handlers run in the main thread only."""
     if threading.current_thread() is not threading.main_thread():
         return
     if _entered(sys._getframe()) is None:
         _raised.clear()
+    _holders.add(holder)
     for number in _NUMBERS:
         handler = signal.getsignal(number)
         if callable(handler) and handler is not _handle:
@@ -53,12 +73,13 @@ def hold() -> None:
             signal.signal(number, _handle)
 
 
-def release() -> None:
+def release(holder: str = _RUN) -> None:
     """It has ended: call the handlers of signals that were kept."""
     if threading.current_thread() is not threading.main_thread():
         return
     if _entered(sys._getframe()) is None:
-        for number, handler in tuple(_handlers.items()):
+        _holders.discard(holder)
+        for number, handler in tuple(_handlers.items()) if not _holders else ():
             if signal.getsignal(number) is _handle:
                 signal.signal(number, handler)
     deliver()
@@ -77,11 +98,59 @@ def by_handler(error: BaseException) -> bool:
 
 
 def _handle(number: int, frame: FrameType | None) -> None:
-    inside = _entered(frame)
-    if inside is None or (inside is not frame and place.may_raise):
+    if _may_raise(frame):
         _call(number, frame)
     else:
         _kept.append(number)
+
+
+def _may_raise(frame: FrameType | None, *, at_pass: bool = False) -> bool:
+    """Whether Python is where an exception does no harm, as it is between two passes of the compiler."""
+    inside = _entered(frame)
+    if inside is not None:
+        return inside is not frame and place.may_raise
+    if frame is not None and _COMPILER in _holders and not at_pass and _module(frame).startswith(_NOT_ITSELF):
+        return False
+    while frame is not None:
+        module = _module(frame)
+        if module.startswith(_NEVER) or module in _SWALLOWED or frame.f_code.co_name == "__del__":
+            return False
+        frame = frame.f_back
+    return True
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
+
+
+class _Compilation(event.Listener):
+    """Numba tells when it takes its lock, to compile or to load machine code, and when a pass of its compiler has ended."""
+
+    depth = 0
+
+    def on_start(self, happening: Any) -> None:
+        if happening.kind == "numba:compiler_lock" and threading.current_thread() is threading.main_thread():
+            self.depth += 1
+            if self.depth == 1:
+                hold(_COMPILER)
+
+    def on_end(self, happening: Any) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        if happening.kind == "numba:compiler_lock":
+            self.depth -= 1
+            if self.depth <= 0:
+                self.depth = 0
+                release(_COMPILER)
+        elif _kept and _may_raise(sys._getframe(), at_pass=True):
+            deliver()
+
+
+def hold_while_compiling() -> None:
+    """From now on, keep signals while Numba compiles in the main thread, until they can do no harm."""
+    listener = _Compilation()
+    event.register("numba:compiler_lock", listener)
+    event.register("numba:run_pass", listener)
 
 
 def _call(number: int, frame: FrameType | None) -> None:

@@ -1,5 +1,6 @@
 """Problem = body + objectives + limits + locked joints, and its compilation into flat arrays."""
 
+from memetik.objectives.signals import hold_while_compiling
 from memetik.problem.columns import target_columns
 from memetik.problem.fitness import fitness
 from memetik.problem.notice import announce_compilation
@@ -9,3 +10,4 @@ from memetik.problem.seed import checked_seed
 __all__ = ["Problem", "checked_seed", "fitness", "require_problem", "target_columns"]
 
 announce_compilation()
+hold_while_compiling()
