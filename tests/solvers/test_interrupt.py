@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import memetik as mk
+from memetik import signals
 from memetik.kernels.compiler.jit import COMPILED
-from memetik.objectives import signals
 
 ALARM = getattr(signal, "SIGALRM", None)
 pytestmark = [
@@ -177,6 +177,30 @@ def test_a_signal_on_the_way_into_a_function_waits_for_the_function(slow_wish):
         sys.settrace(None)
         signal.signal(ALARM, before)
     assert pressed == ["call"]
+
+
+def test_a_signal_in_a_finalizer_waits_for_its_end(press):
+    """Python ignores what a finalizer raises, and objects die wherever a function of the user's lets go of them."""
+    sent = []
+
+    class Mortal:
+        def __del__(self):
+            if not sent:
+                sent.append(True)
+                os.kill(os.getpid(), ALARM)
+                sum(range(100))
+
+    def unlike(value):
+        Mortal()
+        return float(str(value)) + 9.0
+
+    wish = mk.objective(joints=["elbow_joint"], tolerance=1e-3)(unlike)
+    sent.append(True)
+    with pytest.warns(mk.MemetikWarning, match="cannot compile"):
+        problem = mk.Problem(mk.load("ur5"), wish)
+    sent.clear()
+    with pytest.raises(PressedError):
+        mk.solve(problem, budget=ENDLESS)
 
 
 def test_a_handler_that_raises_nothing_changes_nothing_of_a_function_in_plain_python(slow_wish):

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
+from memetik import signals
 from memetik.batch.solution import Answers, Tell
 from memetik.errors import warn
 from memetik.kernels.compiler.cancel import begin_run, cancel
@@ -24,7 +25,6 @@ from memetik.kernels.memetic.batch import Rows, solve_rows
 from memetik.kernels.memetic.lane_search import solve_in_lanes
 from memetik.kernels.terms.custom import CUSTOM_COMPILED
 from memetik.kernels.terms.records import kind_of
-from memetik.objectives import signals
 from memetik.parallel import cores
 from memetik.problem import Problem
 from memetik.problem.columns import Columns

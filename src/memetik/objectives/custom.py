@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from memetik import signals
 from memetik.body import Body, Frame
 from memetik.errors import MemetikWarning, ProblemError, shown
 from memetik.geometry import to_quaternion
@@ -27,7 +28,6 @@ from memetik.kernels.terms.custom import (
     READ_JOINT,
     frame_view,
 )
-from memetik.objectives import signals
 from memetik.objectives.attributes import fixed
 from memetik.objectives.machine_code import Call, MachineCode, machine_code
 from memetik.objectives.objective import FrameLike, Packer, Single, checked_name

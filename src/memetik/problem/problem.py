@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memetik import signals
 from memetik.body import Body
 from memetik.errors import ProblemError, shown
 from memetik.geometry import TransformLike, transform
@@ -16,7 +17,7 @@ from memetik.geometry.checks import real_array, real_number, several
 from memetik.geometry.rotation import quaternion_of_matrix
 from memetik.geometry.transform import frozen_transform
 from memetik.kernels.compiler.cancel import end_run, raise_caught
-from memetik.objectives import Objective, signals
+from memetik.objectives import Objective
 from memetik.objectives.attributes import ReadOnlyDict, attribute, fixed, frozen_copy, refuse_the_rest
 from memetik.objectives.objective import Target
 from memetik.problem.compile import Compiled, compile_problem

@@ -12,12 +12,12 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from memetik import signals
 from memetik.kernels.compiler.cancel import begin_run, new_clock
 from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.problem.mounts import place_root
 from memetik.kernels.problem.record import Problem as FlatProblem
 from memetik.kernels.problem.record import SolveArrays
-from memetik.objectives import signals
 from memetik.problem.cancel import CancelToken
 from memetik.problem.compile import Compiled
 from memetik.sharing import cached_property

@@ -2,16 +2,18 @@
 
 Python runs signal handlers between two of its instructions, wherever they are. What a handler raises must not leave the function
 that a kernel has called, where it would be lost, nor code that is about to tell LLVM who owns what, where the process would crash
-later. So during both all handlers are called by another one, which sees by the frame where Python is: in a place that may raise it
-calls the handler at once, elsewhere it keeps the signal for the next such place. None is lost, and a handler that raises nothing
-changes nothing.
+later. So during both all handlers are called by another one, which sees by the frame where Python is: in a place that may raise,
+it calls the handler at once, elsewhere it keeps the signal for the next such place. None is lost, and a handler that raises
+nothing changes nothing. LLVM itself cannot be interrupted, so while it compiles a large kernel an answer takes as long as that.
 """
 
 from __future__ import annotations
 
+import _thread
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
@@ -20,6 +22,8 @@ from numba.core import event
 
 Handler = Callable[[int, FrameType | None], Any]
 
+AGAIN = 0.02  # s until a place that may raise is looked for again
+_AGAIN = getattr(signal, "SIGURG", None)
 _NUMBERS = sorted(signal.valid_signals())
 _handlers: dict[int, Handler] = {}  # that were there before
 _kept: list[int] = []  # signals that wait for their handler
@@ -37,10 +41,11 @@ _NEVER = (
     "memetik.kernels.compiler.cache",
 )
 _NOT_ITSELF = (
-    "memetik.kernels.compiler.part", "memetik.kernels.compiler.jit", "memetik.objectives.engine", "memetik.objectives.signals",
+    "memetik.kernels.compiler.part", "memetik.kernels.compiler.jit", "memetik.objectives.engine", "memetik.signals",
     "numba.core.event", "numba.core.compiler_lock",
 )  # fmt: skip
-_SWALLOWED = ("weakref", "_weakrefset")  # Python calls them where it ignores exceptions, as it does `__del__`
+# Python ignores what these raise: finalizers, and what weak references call, of Python's own modules and of Numba.
+_SWALLOWED, _FINALIZERS = ("weakref", "_weakrefset"), ("__del__", "on_disposal")
 
 
 class _Place(threading.local):
@@ -66,9 +71,11 @@ def hold(holder: str = _RUN) -> None:
     if _entered(sys._getframe()) is None:
         _raised.clear()
     _holders.add(holder)
+    if holder == _COMPILER and _AGAIN is not None and signal.getsignal(_AGAIN) is signal.SIG_DFL:
+        signal.signal(_AGAIN, _handle_kept)
     for number in _NUMBERS:
         handler = signal.getsignal(number)
-        if callable(handler) and handler is not _handle:
+        if callable(handler) and handler not in (_handle, _handle_kept):
             _handlers[number] = handler
             signal.signal(number, _handle)
 
@@ -79,6 +86,8 @@ def release(holder: str = _RUN) -> None:
         return
     if _entered(sys._getframe()) is None:
         _holders.discard(holder)
+        if _COMPILER not in _holders and _AGAIN is not None and signal.getsignal(_AGAIN) is _handle_kept:
+            signal.signal(_AGAIN, signal.SIG_DFL)
         for number, handler in tuple(_handlers.items()) if not _holders else ():
             if signal.getsignal(number) is _handle:
                 signal.signal(number, handler)
@@ -102,18 +111,39 @@ def _handle(number: int, frame: FrameType | None) -> None:
         _call(number, frame)
     else:
         _kept.append(number)
+        if _COMPILER in _holders:
+            _ask_again()
+
+
+def _ask_again() -> None:
+    """Interrupt Python once more in a moment, perhaps where it may raise. If all is over by then, the signal is ignored."""
+    thread = threading.main_thread().ident
+    if _AGAIN is not None and thread is not None and signal.getsignal(_AGAIN) is _handle_kept:
+        _thread.start_new_thread(_interrupt_later, (thread, _AGAIN))
+
+
+def _interrupt_later(thread: int, number: int) -> None:
+    time.sleep(AGAIN)
+    signal.pthread_kill(thread, number)
+
+
+def _handle_kept(number: int, frame: FrameType | None) -> None:
+    if _kept and _may_raise(frame):
+        deliver()
+    elif _kept:
+        _ask_again()
 
 
 def _may_raise(frame: FrameType | None, *, at_pass: bool = False) -> bool:
     """Whether Python is where an exception does no harm, as it is between two passes of the compiler."""
     inside = _entered(frame)
-    if inside is not None:
-        return inside is not frame and place.may_raise
+    if inside is not None and (inside is frame or not place.may_raise):
+        return False
     if frame is not None and _COMPILER in _holders and not at_pass and _module(frame).startswith(_NOT_ITSELF):
         return False
-    while frame is not None:
+    while frame is not inside and frame is not None:
         module = _module(frame)
-        if module.startswith(_NEVER) or module in _SWALLOWED or frame.f_code.co_name == "__del__":
+        if module.startswith(_NEVER) or module in _SWALLOWED or frame.f_code.co_name in _FINALIZERS:
             return False
         frame = frame.f_back
     return True
