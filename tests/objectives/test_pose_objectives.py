@@ -109,7 +109,8 @@ def test_a_target_is_a_copy():
     point = np.array([0.1, 0.2, 0.3])
     reach = Position("tip", point)
     point[0] = 9.0
-    reach.target[1] = 9.0
+    with pytest.raises(ValueError, match="read-only"):
+        reach.target[1] = 9.0
     assert_allclose(reach.target, [0.1, 0.2, 0.3])
 
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import memetik as mk
+from memetik import signals
 from memetik.kernels.compiler.jit import COMPILED
 
 ALARM = getattr(signal, "SIGALRM", None)
@@ -127,29 +129,98 @@ def test_one_pose_out_of_reach(method, press):
     assert press(lambda: solver.solve(problem, budget=ENDLESS)) < LATEST
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a key press that is lost
-def test_a_function_in_plain_python():
-    """Python handles the signal inside the function, where it comes out of no solve; the search ends all the same.
-
-    One that comes just when a kernel calls the function is lost, as Python has it, so the key is pressed again and again.
-    """
-    body = mk.load("ur5")
+@pytest.fixture
+def slow_wish():
+    """A problem whose objective runs as plain Python, almost all of the time of a solve."""
 
     def unlike(first, second):
         return float(str(first)) - second + 10.0  # which Numba does not compile
 
     wish = mk.objective(joints=["shoulder_pan_joint", "elbow_joint"], tolerance=1e-3)(unlike)
     with pytest.warns(mk.MemetikWarning, match="cannot compile"):
-        problem = mk.Problem(body, wish)
-    settle(solver := mk.solver("memetic"), problem)
-    before = signal.signal(ALARM, signal.default_int_handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.1, 0.03)
+        problem = mk.Problem(mk.load("ur5"), [wish, mk.Position("tool0", (0.4, 0.2, 0.3))])
+    settle(mk.solver("memetic"), problem)
+    return problem
+
+
+@pytest.mark.parametrize("method", ["memetic", "lbfgsb"])
+def test_a_function_in_plain_python(method, slow_wish, press):
+    """The signal comes inside the function, or on the way there or back, where nothing may be raised; none is lost."""
+    settle(solver := mk.solver(method), slow_wish)
+    expected = solver.solve(slow_wish, budget=mk.Budget(evaluations=300))
+    for k in range(30):
+        assert press(lambda: solver.solve(slow_wish, budget=ENDLESS), 0.01 + 0.0003 * k) < LATEST
+    np.testing.assert_array_equal(solver.solve(slow_wish, budget=mk.Budget(evaluations=300)).q, expected.q)
+    assert signal.getsignal(ALARM).__module__ == __name__, "the handler of before stands again"
+
+
+def test_a_signal_on_the_way_into_a_function_waits_for_the_function(slow_wish):
+    """In the first line that Python runs for a kernel, nothing may be raised, and nothing is lost."""
+    place, answer = signals.place, slow_wish.objectives[0]._answer.__func__
+    pressed = []
+
+    def trace(frame, event, argument):
+        if frame.f_code is answer.__code__ and not place.may_raise and not pressed:
+            pressed.append(event)
+            os.kill(os.getpid(), ALARM)
+        return trace
+
+    def handler(*_):
+        raise PressedError
+
+    before = signal.signal(ALARM, handler)
     try:
-        with pytest.raises(KeyboardInterrupt):
-            solver.solve(problem, budget=ENDLESS)
+        with pytest.raises(PressedError):
+            sys.settrace(trace)
+            mk.solve(slow_wish, budget=ENDLESS)
+    finally:
+        sys.settrace(None)
+        signal.signal(ALARM, before)
+    assert pressed == ["call"]
+
+
+def test_a_signal_in_a_finalizer_waits_for_its_end(press):
+    """Python ignores what a finalizer raises, and objects die wherever a function of the user's lets go of them."""
+    sent = []
+
+    class Mortal:
+        def __del__(self):
+            if not sent:
+                sent.append(True)
+                os.kill(os.getpid(), ALARM)
+                sum(range(100))
+
+    def unlike(value):
+        Mortal()
+        return float(str(value)) + 9.0
+
+    wish = mk.objective(joints=["elbow_joint"], tolerance=1e-3)(unlike)
+    sent.append(True)
+    with pytest.warns(mk.MemetikWarning, match="cannot compile"):
+        problem = mk.Problem(mk.load("ur5"), wish)
+    sent.clear()
+    with pytest.raises(PressedError):
+        mk.solve(problem, budget=ENDLESS)
+
+
+def test_a_handler_that_raises_nothing_changes_nothing_of_a_function_in_plain_python(slow_wish):
+    expected, rung = mk.solve(slow_wish, budget=mk.Budget(evaluations=3_000)), []
+    before = signal.signal(ALARM, lambda *_: rung.append(1))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
+        solution = mk.solve(slow_wish, budget=mk.Budget(evaluations=3_000))
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(ALARM, before)
+    assert rung
+    np.testing.assert_array_equal(solution.q, expected.q)
+
+
+def test_check_motion(press):
+    body, rng = mk.load("panda"), np.random.default_rng(0)
+    path = np.array([body.sample(rng) for _ in range(20_000)])
+    mk.check_motion(body, path[:3])
+    assert press(lambda: mk.check_motion(body, path)) < LATEST
 
 
 def test_a_bound_step_ends_at_once_and_the_next_starts_from_the_last_answer(press):

@@ -26,7 +26,7 @@ SKIPPED = frozenset({
     "Poses.get", "Problem.recompile", "add_term", "breed", "error", "explain", "follows_start", "joints",
     "make_record", "own", "pack", "raise_fault", "raise_faults", "rest", "search", "second_look", "sizes", "solids",
     "step", "steps_to_stall", "target_rows", "usual", "take_slot", "take_world", "pair_anew", "target_kind",
-    "World.get", "strength", "World.may_touch", "World.owner", "World.rows", "World.watch", "PointCloud.groups", "World.fields",
+    "World.get", "strength", "World.touching", "World.owner", "World.rows", "World.watch", "PointCloud.groups", "World.fields",
     "Distance.standing", "Loop.count", "Loop.index",
 })  # fmt: skip
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from memetik.kernels.memetic.descent import STEPS
 from memetik.kernels.problem.workspace import workspace_size
 from memetik.kernels.terms.distance import HULL_DISTANCE
 from memetik.kernels.terms.records import CONTACT
+from memetik.sharing import cached_property
 from memetik.solvers.analytic import AnalyticPlan
 from memetik.solvers.memetic_plan import MemeticPlan, memetic_plan
 

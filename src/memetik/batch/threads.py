@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
+from memetik import signals
 from memetik.batch.solution import Answers, Tell
 from memetik.errors import warn
 from memetik.kernels.compiler.cancel import begin_run, cancel
@@ -99,6 +100,7 @@ class _Work:
             while part := self._take(wanted):
                 begin = time.perf_counter()
                 if plan.compiled.calls_python:
+                    signals.hold()
                     begin_run(clock)
                 rows = Rows(self.places, self.rows[part], *(array[part] for array in self.answers))
                 if self.in_lanes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from memetik.errors import BodyError, shown
 from memetik.geometry import as_transform
 from memetik.geometry.checks import frozen, real_array, real_number, several, three_finite
 from memetik.geometry.transform import frozen_transform
+from memetik.sharing import cached_property
 from memetik.types import Array
 
 T = TypeVar("T")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from memetik.errors import ProblemError, shown
 from memetik.geometry import translation
 from memetik.geometry.checks import real_array, real_number
 from memetik.kernels.collision.sampling import distances_from_grid, distances_from_triangles, winding_numbers
+from memetik.sharing import cached_property
 from memetik.types import Array
 
 MOST_SAMPLES = 100_000_000  # of a grid from a mesh

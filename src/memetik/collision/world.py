@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
@@ -19,6 +18,7 @@ from memetik.errors import BodyError, ProblemError, known, shown
 from memetik.geometry import TransformLike
 from memetik.geometry.checks import flag, frozen, instance, real_array, several, text, whole_number
 from memetik.geometry.transform import invert
+from memetik.sharing import LOCK
 from memetik.types import Array
 
 MOST = 100_000  # shapes of a world
@@ -62,7 +62,6 @@ class World(Mapping[str, Obstacle]):
         if obstacles is not None and not isinstance(obstacles, Mapping):
             raise ProblemError(f"the obstacles of a world are {shown(obstacles)}. Give {{'table': mk.Shape(...)}}.")
         count = whole_number(capacity, ProblemError, "the capacity of a world", least=1, most=MOST)
-        self._lock = threading.RLock()
         self._watchers: weakref.WeakSet[Watcher] = weakref.WeakSet()
         self._obstacles: dict[str, Obstacle] = {}
         self._slots: dict[str, list[int]] = {}  # of each obstacle, one for each shape
@@ -75,7 +74,8 @@ class World(Mapping[str, Obstacle]):
     # What there is
 
     def __getitem__(self, name: str) -> Obstacle:
-        return self._obstacles[known(name, self._obstacles, "obstacle", "the world")]
+        with LOCK:
+            return self._obstacles[known(name, self._obstacles, "obstacle", "the world")]
 
     def __iter__(self) -> Iterator[str]:
         return iter(tuple(self._obstacles))
@@ -134,7 +134,7 @@ class World(Mapping[str, Obstacle]):
             NOTHING if part.is_field else group(-1, [solid(part, f"obstacle {name!r}: shape {k}")])
             for k, part in enumerate(parts)
         ]
-        with self._lock:
+        with LOCK:
             before = self._obstacles.get(name)
             fields = self._has_fields(name)
             paired = {} if before is None else dict.fromkeys(self._slots[name], before.touching)
@@ -151,7 +151,7 @@ class World(Mapping[str, Obstacle]):
 
     def remove(self, name: str) -> None:
         """Take an obstacle out of the world."""
-        with self._lock:
+        with LOCK:
             gone, fields = self[name], self._has_fields(name)
             hulls = len(self._points)
             for slot in self._slots.pop(name):
@@ -165,7 +165,7 @@ class World(Mapping[str, Obstacle]):
         moves: Mapping[str, Any] = {name: pose} if isinstance(name, str) else name
         if not isinstance(moves, Mapping) or any(each is None for each in moves.values()):
             raise ProblemError(f"cannot move {shown(name)}. Give a name and a pose, or {{name: pose}}.")
-        with self._lock:
+        with LOCK:
             placed = {self[each].name: pose_of(where, each) for each, where in moves.items()}
             for each, where in placed.items():
                 self._obstacles[each] = dataclasses.replace(self._obstacles[each], pose=where)
@@ -182,7 +182,7 @@ class World(Mapping[str, Obstacle]):
     def enable(self, name: str, enabled: bool = True) -> None:
         """Let an obstacle count again, or, with False, as if it were not there."""
         counts = flag(enabled, ProblemError, "enabled")
-        with self._lock:
+        with LOCK:
             self._obstacles[name] = dataclasses.replace(self[name], enabled=counts)
             self._place(name)
             self._tell_all(False, self._has_fields(name))
@@ -205,7 +205,7 @@ class World(Mapping[str, Obstacle]):
         touching: links that may touch it besides the one that holds it, such as fingers.
         """
         instance(body, Body, ProblemError, "a body. Give mk.load(...) and the like.")
-        with self._lock:
+        with LOCK:
             held = self[name]
             link_from_obstacle = invert(body.forward(q, link, root=root)) @ held.pose
             allowed = [*(held.touching & body.links.keys()), *several(touching, ProblemError, "touching", "['finger']")]
@@ -229,14 +229,15 @@ class World(Mapping[str, Obstacle]):
 
     def watch(self, watcher: Watcher) -> None:
         """Tell this one of every change from now on, and of all there is."""
-        with self._lock:
+        with LOCK:
             self._watchers.add(watcher)
             watcher.take_world(self._numbers, self._behind())
 
-    def may_touch(self, slot: int, link: str) -> bool:
-        """Whether a link may touch what stands in a slot."""
-        owner = self._owners[slot]
-        return owner is not None and link in self._obstacles[owner].touching
+    def touching(self) -> dict[int, frozenset[str]]:
+        """The links that may touch what stands in a slot, for slots where there are some."""
+        with LOCK:
+            owned = ((slot, self._obstacles[name].touching) for name, slots in self._slots.items() for slot in slots)
+            return {slot: links for slot, links in owned if links}
 
     def owner(self, slot: int) -> str | None:
         """Whose slot it is."""
@@ -244,7 +245,7 @@ class World(Mapping[str, Obstacle]):
 
     def fields(self) -> list[Field]:
         """The height fields and grids that count."""
-        with self._lock:
+        with LOCK:
             return [
                 Field(slot, name, shape, obstacle.pose)
                 for name, obstacle in self._obstacles.items()
@@ -264,7 +265,7 @@ class World(Mapping[str, Obstacle]):
         lengths = {name: path.shape[0] if path.shape[1:] == (4, 4) else -1 for name, path in paths.items()}
         if min(lengths.values()) < 1 or len(set(lengths.values())) > 1:
             raise ProblemError("obstacles over time need the same number of poses each, arrays of shape (rows, 4, 4).")
-        with self._lock:
+        with LOCK:
             rows = np.tile(self._numbers, (next(iter(lengths.values())), 1, 1))
             for name, path in paths.items():
                 obstacle = self[name]
@@ -337,8 +338,8 @@ class World(Mapping[str, Obstacle]):
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy has the obstacles, and nobody who watches them."""
-        with self._lock:
-            state = {key: value for key, value in self.__dict__.items() if key not in ("_lock", "_watchers")}
+        with LOCK:
+            state = {key: value for key, value in self.__dict__.items() if key != "_watchers"}
             owned = {name: list(slots) for name, slots in self._slots.items()}
             fresh = {
                 "_numbers": self._numbers.copy(),
@@ -350,7 +351,9 @@ class World(Mapping[str, Obstacle]):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._lock, self._watchers = threading.RLock(), weakref.WeakSet()
+        self._watchers = weakref.WeakSet()
+        for obstacle in self._obstacles.values():
+            frozen(obstacle.pose)
         renew_kernels(self._numbers)
 
     def __eq__(self, other: object) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ from memetik.motion.spline import finer
 from memetik.motion.trajectory import Trajectory
 from memetik.objectives import Distance, Objective, SelfDistance
 from memetik.problem import Problem
+from memetik.sharing import cached_property
 from memetik.types import Array
 
 __all__ = ["Meeting", "MotionCheck", "check_motion"]

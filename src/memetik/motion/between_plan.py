@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +30,8 @@ from memetik.problem import Problem
 from memetik.types import Array
 
 LOOKS = 20_000  # postures for each motion
+FEW_LOOKS = 500  # of a motion that is checked in this thread
+AT_ONCE = 0.05  # s that the kernel runs before Python handles signals
 
 
 class Names(NamedTuple):
@@ -68,6 +72,40 @@ class Apart(NamedTuple):
     other: int
     clearance: float
     names: tuple[str, str]
+
+
+class Motions(NamedTuple):
+    """What the kernel takes, a row for each motion."""
+
+    table: Any
+    before: Array
+    after: Array
+    path: Array  # a row more
+    bends: Array
+    resolution: float
+    verdicts: NDArray[np.void]
+
+    def check(self) -> None:
+        """Check all of them. Python handles signals every now and then."""
+        done, count = 0, 1
+        while done < len(self.verdicts):
+            begin = perf_counter()
+            self._run(slice(done, done + count), FEW_LOOKS)
+            done += count
+            count = max(int(count * min(AT_ONCE / max(perf_counter() - begin, 1e-9), 8.0)), 1)
+        for k in np.flatnonzero(self.verdicts["looks"] >= FEW_LOOKS).tolist():
+            # It may take seconds: this thread waits for signals meanwhile.
+            thread = threading.Thread(
+                target=self._run, args=(slice(k, k + 1), LOOKS), name="memetik motion", daemon=True
+            )
+            thread.start()
+            thread.join()
+
+    def _run(self, part: slice, looks: int) -> None:
+        check_motions(
+            self.table, self.before[part], self.after[part], self.path[part.start : part.stop + 1], self.bends[part],
+            self.resolution, looks, self.verdicts[part],
+        )  # fmt: skip
 
 
 class Riders:
@@ -174,10 +212,11 @@ class Plan:
             solids.data[place : place + what.numbers.size] = _fixed_seen_from(root_from_world, what.numbers)
         solids.pairs["clearance"] = self.pairs["clearance"] + clearance
         verdicts = np.zeros(len(path) - 1, dtype=VERDICT)
-        check_motions(
+        motions = Motions(
             table, np.hstack(before), np.hstack(after), np.ascontiguousarray(path[:, self.keep]),
-            np.ascontiguousarray(bends[:, self.keep]), resolution, LOOKS, verdicts,
+            np.ascontiguousarray(bends[:, self.keep]), resolution, verdicts,
         )  # fmt: skip
+        motions.check()
         if not drifting:
             self._free.append((solids, table))
         return verdicts, Names(self.names, self.pairs["other"], self._owners(), self.pairs["clearance"] + clearance)
@@ -270,6 +309,7 @@ def _on_body(objective: Distance | SelfDistance, riders: Riders, part: Mapping[s
 def _in_world(obstacles: Obstacles, riders: Riders) -> list[Apart]:
     """The pairs of an objective of which one is an obstacle."""
     objective, first, count = obstacles.objective, obstacles.first, obstacles.size
+    touching = {} if objective.world is None else objective.world.touching()
     return [
         Apart(
             riders.number(frame, objective.radius, objective.name), first + slot, _required(objective),
@@ -277,17 +317,17 @@ def _in_world(obstacles: Obstacles, riders: Riders) -> list[Apart]:
         )
         for frame in objective.kept
         for slot in range(count)
-        if objective.world is None or not objective.world.may_touch(slot, link_of(frame))
+        if link_of(frame) not in touching.get(slot, ())
     ]  # fmt: skip
 
 
 def _with_fixed(objective: Distance, what: Standing, number: int, riders: Riders) -> list[Apart]:
     """The pairs of an objective with a group that stays where it is."""
-    clearance, world = _required(objective), objective.world
+    clearance, touching = _required(objective), {} if objective.world is None else objective.world.touching()
     return [
         Apart(riders.number(frame, objective.radius, objective.name), number, clearance, (str(frame), what.name))
         for frame in objective.kept
-        if world is None or not world.may_touch(what.slot, link_of(frame))
+        if link_of(frame) not in touching.get(what.slot, ())
     ]
 
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from memetik.kernels.terms.aim import AIM
 from memetik.kernels.terms.targets import DIRECTION_TARGET, OPPOSITE_TARGET, POINT_TARGET
+from memetik.objectives.attributes import attribute, frozen_copy
 from memetik.objectives.framed import Framed
 from memetik.objectives.objective import FrameLike, Packer, Single, Target, checked_name, checked_number
 from memetik.objectives.pose_target import checked_point, point_rows, unit
@@ -19,7 +20,7 @@ class Aim(Framed, Single):
     """Common to objectives about the angle between an axis and where it should point, in radians."""
 
     _is_point = False
-    half_angle = 0.0  # rad, the angle that is free
+    _free_angle = 0.0  # rad
 
     def __init__(
         self, frame: FrameLike, target: ArrayLike, *, axis: ArrayLike = (0.0, 0.0, 1.0), tolerance: float | None = 1e-3,
@@ -28,14 +29,19 @@ class Aim(Framed, Single):
         super().__init__(
             frame, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name, priority=priority
         )
-        self.axis = unit(axis, self.name, "axis")
+        self.axis = axis
         self._aim = Target(3)
         self.target = target
+
+    @attribute
+    def axis(self, value: ArrayLike) -> Array:
+        """The unit vector in the frame that points somewhere; assign any vector to change it."""
+        return unit(value, self.name, "axis")
 
     @property
     def target(self) -> Array:
         """The direction or point to aim at; assign to change it."""
-        return self._aim.numbers.copy()
+        return frozen_copy(self._aim.numbers)
 
     @target.setter
     def target(self, value: ArrayLike) -> None:
@@ -51,7 +57,7 @@ class Aim(Framed, Single):
         return POINT_TARGET if self._is_point else DIRECTION_TARGET, self._aim, 0
 
     def pack(self, packer: Packer) -> None:
-        data = packer.numbers([*self.axis, float(self._is_point), self.half_angle])
+        data = packer.numbers([*self.axis, float(self._is_point), self._free_angle])
         self.add_term(packer, AIM, self.tolerance, target=packer.target(self._aim), data=data, reach=1.0)
 
 
@@ -98,8 +104,17 @@ class Cone(Aim):
             name=name,
             priority=priority,
         )
+        self.half_angle = half_angle
+
+    @attribute
+    def half_angle(self, value: float) -> float:
+        """The angle that is free [rad]."""
         must = "it must be from 0 to below pi radians."
-        self.half_angle = checked_number(half_angle, self.name, "half_angle", lambda x: 0.0 <= x < math.pi, must)
+        return checked_number(value, self.name, "half_angle", lambda x: 0.0 <= x < math.pi, must)
+
+    @property
+    def _free_angle(self) -> float:  # type: ignore[override]
+        return self.half_angle
 
 
 class Side(Aim):
@@ -108,7 +123,7 @@ class Side(Aim):
     The same as a Cone of 90 degrees about the opposite direction: the axis may point anywhere in that half space.
     """
 
-    half_angle = math.pi / 2.0
+    _free_angle = math.pi / 2.0
 
     def __init__(
         self, frame: FrameLike, direction: ArrayLike, *, axis: ArrayLike = (0.0, 0.0, 1.0), tolerance: float | None = 1e-3,
@@ -129,7 +144,7 @@ class Side(Aim):
     @property
     def direction(self) -> Array:
         """The unit vector to point away from; assign any vector to change it."""
-        return -self.target
+        return frozen_copy(-self.target)
 
     @direction.setter
     def direction(self, value: ArrayLike) -> None:

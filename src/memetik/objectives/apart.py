@@ -10,6 +10,7 @@ from memetik.collision.solids import has_fields
 from memetik.errors import ProblemError, shown
 from memetik.kernels.terms.distance import DISTANCE, FIELD_DISTANCE, HULL_DISTANCE
 from memetik.kernels.terms.records import HYPERBOLA
+from memetik.objectives.attributes import attribute
 from memetik.objectives.broad_phase import Group, pair_lists
 from memetik.objectives.objective import FrameLike, Packer, Single, checked_length
 
@@ -23,8 +24,6 @@ ROWS = 32
 class Apart(Single):
     """Pairs of groups of solids, how far apart they are to be, and what it costs if they are not."""
 
-    loss = "margin"  # also of those that were written to a file before there was another
-
     def __init__(
         self,
         *,
@@ -37,31 +36,29 @@ class Apart(Single):
         loss: str,
     ) -> None:
         super().__init__(weight=weight, tolerance=tolerance, name=name, priority=priority)
-        if not isinstance(loss, str) or loss not in LOSSES:
-            raise ProblemError(f"{self.name}: loss is {shown(loss)}; choose one of {', '.join(LOSSES)}.")
         self.loss = loss
         self.clearance = clearance
         self.margin = margin
 
-    @property
-    def clearance(self) -> float:
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({"loss": "margin", **state})  # those that were written to a file before had none
+
+    @attribute
+    def loss(self, value: str) -> str:
+        """What the evolutionary methods lose, "margin" or "published"."""
+        if not isinstance(value, str) or value not in LOSSES:
+            raise ProblemError(f"{self.name}: loss is {shown(value)}; choose one of {', '.join(LOSSES)}.")
+        return value
+
+    @attribute
+    def clearance(self, value: float) -> float:
         """How far apart is required [m]: what decides whether the objective is satisfied. 0 is contact."""
-        return self._clearance
+        return checked_length(value, self.name, "clearance")
 
-    @clearance.setter
-    def clearance(self, value: float) -> None:
-        self._clearance = checked_length(value, self.name, "clearance")
-        self._changed()
-
-    @property
-    def margin(self) -> float:
+    @attribute
+    def margin(self, value: float) -> float:
         """How far beyond the clearance the search aims [m], so that rounding does not end short of it."""
-        return self._margin
-
-    @margin.setter
-    def margin(self, value: float) -> None:
-        self._margin = checked_length(value, self.name, "margin")
-        self._changed()
+        return checked_length(value, self.name, "margin")
 
     def _pack_pairs(
         self, packer: Packer, pairs: Sequence[tuple[Group, Group]], frames: Sequence[FrameLike], *, hulls: bool = False,

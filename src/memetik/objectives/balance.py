@@ -12,6 +12,7 @@ from memetik.errors import ProblemError, shown
 from memetik.geometry import translation
 from memetik.geometry.checks import real_array, several
 from memetik.kernels.terms.balance import BALANCE
+from memetik.objectives.attributes import frozen_copy
 from memetik.objectives.objective import Packer, Single, Target, checked_length
 from memetik.types import Array
 
@@ -38,7 +39,7 @@ class Balance(Single):
     @property
     def polygon(self) -> Array:
         """The convex polygon of support (k, 2) [m], anticlockwise; assign points to change it."""
-        return self._polygon.copy()
+        return frozen_copy(self._polygon)
 
     @polygon.setter
     def polygon(self, value: ArrayLike) -> None:

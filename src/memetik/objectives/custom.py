@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from memetik import signals
 from memetik.body import Body, Frame
 from memetik.errors import MemetikWarning, ProblemError, shown
 from memetik.geometry import to_quaternion
@@ -27,11 +28,14 @@ from memetik.kernels.terms.custom import (
     READ_JOINT,
     frame_view,
 )
+from memetik.objectives.attributes import fixed
 from memetik.objectives.machine_code import Call, MachineCode, machine_code
 from memetik.objectives.objective import FrameLike, Packer, Single, checked_name
 
 _NUMBER = ctypes.sizeof(ctypes.c_double)
 _POSE = 7 * ctypes.c_double
+# As plain Python: Numba crashes where an interrupt keeps it from making a named tuple.
+_view = getattr(frame_view, "py_func", frame_view)
 
 
 def objective(
@@ -95,6 +99,11 @@ class Custom(Single):
         self._require_arguments(function, len(self._frames) + len(self._joints))
         self._connect()
 
+    @fixed
+    def function(self, value: Callable[..., Any]) -> Callable[..., Any]:
+        """What says how far off a posture is."""
+        return value
+
     def _connect(self) -> None:
         """Make what holds for this process only."""
         self._in_python = CALLBACK(self._answer)
@@ -137,13 +146,16 @@ class Custom(Single):
     def raise_fault(self) -> None:
         """Raise what the function raised since it was last asked, as a ProblemError that tells where it came from."""
         fault = self._faults.pop(threading.get_ident(), None)
-        if isinstance(fault, Exception):
+        if isinstance(fault, Exception) and not signals.by_handler(fault):
             raise ProblemError(
                 f"{self.name}: the function raised {type(fault).__name__} during the solve: {fault}. Let it return a "
                 "number for every posture, NaN where it is not defined."
             ) from fault
         if fault is not None:  # the user pressed Ctrl-C
             raise fault
+
+    def forget_fault(self) -> None:
+        self._faults.pop(threading.get_ident(), None)
 
     # Compilation
 
@@ -181,7 +193,7 @@ class Custom(Single):
         arguments: list[Any] = []
         for frame in map(body.frame, self._frames):
             T = poses[frame.link] @ frame.link_from_frame
-            arguments.append(frame_view(*to_quaternion(T[:3, :3]).tolist(), *T[:3, 3].tolist()))
+            arguments.append(_view(*to_quaternion(T[:3, :3]).tolist(), *T[:3, 3].tolist()))
         for source, ratio, offset in drives:
             arguments.append(offset + (0.0 if source is None else ratio * float(body.home[body.index(source)])))
         return arguments
@@ -205,26 +217,33 @@ class Custom(Single):
             )
         return values, 0 if np.ndim(value) == 0 else len(values) if isinstance(value, tuple) else None
 
+    @signals.entry
     def _answer(self, data: int, world: int, x: int, out: int, rows: int) -> None:
         """The function at the inputs that stand at these addresses; kernels call it through ctypes."""
-        residuals = (rows * ctypes.c_double).from_address(out)
+        residuals, place = (rows * ctypes.c_double).from_address(out), signals.place
+        around = place.may_raise  # where the function of another objective solves a problem
         if threading.get_ident() not in self._faults:
             try:
+                place.may_raise = True
+                signals.deliver()
                 values = _floats(self.function(*self._arguments_at(data, world, x)))
                 if len(values) != rows:
                     raise ProblemError(f"it returned {len(values)} residuals, but {rows} at the home posture")
+                place.may_raise = around
                 residuals[:] = [*values]
                 return
             except BaseException as fault:  # nothing may pass through the kernels: raise_fault does it afterwards
+                place.may_raise = False
                 self._faults[threading.get_ident()] = fault
                 cancel_runs_of_this_thread()
+        place.may_raise = around
         residuals[:] = [math.nan] * rows
 
     def _arguments_at(self, data: int, world: int, x: int) -> list[Any]:
         first = CUSTOM_FRAMES + len(self._frames)
         numbers = ((first + READ_JOINT * len(self._joints)) * ctypes.c_double).from_address(data)
         size = ctypes.sizeof(_POSE)
-        arguments = [frame_view(*_POSE.from_address(world + size * int(row))) for row in numbers[CUSTOM_FRAMES:first]]
+        arguments = [_view(*_POSE.from_address(world + size * int(row))) for row in numbers[CUSTOM_FRAMES:first]]
         for at in range(first, len(numbers), READ_JOINT):
             k, value = int(numbers[at + JOINT_VARIABLE]), numbers[at + JOINT_OFFSET]
             if k >= 0:
@@ -258,11 +277,26 @@ class FunctionalRelation(Custom):
     ) -> None:  # fmt: skip
         name = checked_name(name) or type(self).__name__
         sources = _several(of, (str,), name, "of", "joint names")
-        self.joint, self.of, self.relation = text(joint, ProblemError, f"{name}: joint"), sources, function
+        self.joint, self.of, self.relation = joint, sources, function
         super().__init__(
             self._difference, joints=(joint, *sources), tolerance=tolerance, weight=weight, name=name, priority=priority
         )
         self._require_arguments(function, len(sources))
+
+    @fixed
+    def joint(self, value: str) -> str:
+        """The joint that follows others."""
+        return text(value, ProblemError, f"{type(self).__name__}: joint")
+
+    @fixed
+    def of(self, value: tuple[str, ...]) -> tuple[str, ...]:
+        """The joints that it follows."""
+        return value
+
+    @fixed
+    def relation(self, value: Callable[..., float]) -> Callable[..., float]:
+        """The function of their values."""
+        return value
 
     def _difference(self, value: float, *others: float) -> float:
         return value - self.relation(*others)

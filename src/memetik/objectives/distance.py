@@ -28,9 +28,11 @@ from memetik.geometry.checks import real_array, several
 from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_SOLIDS
 from memetik.kernels.terms.geometry.solids import SOLID_POINTS
 from memetik.objectives.apart import Apart
+from memetik.objectives.attributes import attribute, fixed, frozen_copy
 from memetik.objectives.broad_phase import Group, place_group
 from memetik.objectives.objective import FrameLike, Packer, Target, checked_frame, checked_length, checked_name
 from memetik.objectives.point_cloud import PointCloud
+from memetik.sharing import LOCK
 from memetik.types import Array
 
 
@@ -68,21 +70,18 @@ class Distance(Apart):
     error is what the nearest pair lacks of the clearance: with none, the depth of the deepest pair.
     """
 
-    world: World | None = None  # also of those that were written to a file before there were worlds
-    fields: tuple[Shape, ...] = ()  # the same, before there were fields
-
     def __init__(
         self, frame: Body | FrameLike | Iterable[FrameLike], others: object, *, radius: float | None = None,
         clearance: float = 0.0, margin: float = 0.005, tolerance: float | None = 0.0, weight: float = 1.0,
         name: str | None = None, priority: int = 1, loss: str = "margin",
     ) -> None:  # fmt: skip
-        self.kept = _kept(frame)
+        self.kept = frame
         usual = f"Distance of {len(self.kept)} links" if len(self.kept) > 1 else None
         super().__init__(
             clearance=clearance, margin=margin, tolerance=tolerance, weight=weight, name=checked_name(name) or usual,
             priority=priority, loss=loss,
         )  # fmt: skip
-        self.radius = None if radius is None else checked_length(radius, self.name, "radius")
+        self.radius = radius
         self.world = others if isinstance(others, World) else None
         self.others, self.clouds, self.fields, obstacles = _sort(() if isinstance(others, World) else others, self.name)
         if not self.kept:
@@ -97,6 +96,36 @@ class Distance(Apart):
         else:
             self.world.watch(self)
 
+    @fixed
+    def kept(self, value: Body | FrameLike | Iterable[FrameLike]) -> tuple[FrameLike, ...]:
+        """The frames and links that keep away."""
+        return _kept(value)
+
+    @attribute
+    def radius(self, value: float | None) -> float | None:
+        """The radius of the balls that stand for links and frames [m]; None where links have their shapes."""
+        return None if value is None else checked_length(value, self.name, "radius")
+
+    @fixed
+    def world(self, value: World | None) -> World | None:
+        """The world that it keeps away from, None where it was given obstacles."""
+        return value
+
+    @fixed
+    def others(self, value: tuple[FrameLike, ...]) -> tuple[FrameLike, ...]:
+        """The frames and links of the body that it keeps away from."""
+        return value
+
+    @fixed
+    def clouds(self, value: tuple[PointCloud, ...]) -> tuple[PointCloud, ...]:
+        """The clouds of points that it keeps away from."""
+        return value
+
+    @fixed
+    def fields(self, value: tuple[Shape, ...]) -> tuple[Shape, ...]:
+        """The height fields and grids that it keeps away from."""
+        return value
+
     @property
     def obstacles(self) -> Array:
         """The obstacles in the world as balls (x, y, z, radius), around each if it is no ball itself.
@@ -104,10 +133,10 @@ class Distance(Apart):
         Assign points, spheres or shapes to move them; as many as before change in place, others compile anew. Those of a World
         are changed there.
         """
-        balls = self._groups[:, GROUP_CENTER : GROUP_CENTER + 4].copy()
-        if self.world is None:
-            return balls
-        return balls[balls[:, 0] < FAR]  # neither empty room, nor what is disabled, nor fields
+        with LOCK:
+            balls = self._groups[:, GROUP_CENTER : GROUP_CENTER + 4].copy()
+        # In a world, neither empty slots, nor what is disabled, nor fields.
+        return frozen_copy(balls if self.world is None else balls[balls[:, 0] < FAR])
 
     @obstacles.setter
     def obstacles(self, value: object) -> None:
@@ -120,8 +149,8 @@ class Distance(Apart):
     @property
     def obstacle_numbers(self) -> tuple[Array, Array]:
         """The numbers of the obstacles in the world as they are now, a row for each, and the points of hulls behind them."""
-        numbers = self._world.numbers.copy()
-        end = self._count * GROUP_OF_ONE
+        with LOCK:
+            numbers, end = frozen_copy(self._world.numbers), self._count * GROUP_OF_ONE
         return numbers[:end].reshape(-1, GROUP_OF_ONE), numbers[end:]
 
     def obstacle_name(self, data: Array, place: int) -> str | None:
@@ -139,10 +168,11 @@ class Distance(Apart):
 
     def take_world(self, groups: Array, points: Array) -> None:
         """Take over the numbers of all obstacles, a row for each, and the points of hulls."""
-        if len(groups) != self._count or groups.size + points.size != self._world.numbers.size:
-            self._world, self._count = Target(groups.size + points.size), len(groups)
-            self._changed()
-        self._world.assign(0, np.concatenate([groups.ravel(), points]))
+        with LOCK:
+            if len(groups) != self._count or groups.size + points.size != self._world.numbers.size:
+                self._world, self._count = Target(groups.size + points.size), len(groups)
+                self._changed()
+            self._world.assign(0, np.concatenate([groups.ravel(), points]))
 
     def take_slot(self, slot: int, numbers: Array) -> None:
         """Take over the numbers of the obstacle in a slot, which is the same as before but elsewhere."""
@@ -153,7 +183,8 @@ class Distance(Apart):
         self._changed()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
+        # Those that were written to a file before there were worlds and fields have none.
+        super().__setstate__({"world": None, "fields": (), **state})
         if self.world is not None:
             self.world.watch(self)
 
@@ -163,12 +194,14 @@ class Distance(Apart):
     def pack(self, packer: Packer) -> None:
         kept = [self._group(packer, frame, self.radius) for frame in self.kept]
         others = [self._group(packer, frame, None) for frame in self.others]
-        groups = self._groups.copy()
-        renew_kernels(groups)
-        self._world.assign(0, groups.ravel())
-        world = packer.target(self._world)
+        with LOCK:  # all as it was at one time
+            groups = self._groups.copy()
+            renew_kernels(groups)
+            self._world.assign(0, groups.ravel())
+            world = packer.target(self._world)
+            touching = {} if self.world is None else self.world.touching()
+            standing = self.standing()
         others += [Group(place) for place in range(world, world + groups.size, GROUP_OF_ONE)]
-        standing = self.standing()
         for each in standing:
             packer.keep(each.kept)
         slots = [*range(len(self.others)), *range(len(groups)), *(each.slot for each in standing)]
@@ -180,7 +213,7 @@ class Distance(Apart):
             for (frame, one), (slot, other) in product(
                 zip(self.kept, kept, strict=True), zip(slots, others, strict=True)
             )
-            if self.world is None or not self.world.may_touch(slot, _link(frame))
+            if _link(frame) not in touching.get(slot, ())
         ]
         self._pack_pairs(packer, pairs, self.frames(), hulls=hulls, fields=fields)
 
@@ -198,7 +231,8 @@ class Distance(Apart):
         """Obstacles over time: rows of as many points or spheres as now, an array of rows x k x 3 or 4; of a World the poses of
         those that move, {name: poses (rows, 4, 4)}."""
         if self.world is not None:
-            return self.world.rows(path), self._world
+            with LOCK:
+                return self.world.rows(path), self._world
         rows = np.array([world_groups(np.asarray(step), self.name)[0].ravel() for step in np.asarray(path)])
         if rows.shape[1:] != self._world.numbers.shape:
             count = len(self.obstacles)

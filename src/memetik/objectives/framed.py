@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from memetik.kernels.terms.records import TermKind
 from memetik.kernels.terms.targets import POINT_TARGET
+from memetik.objectives.attributes import attribute, frozen_copy
 from memetik.objectives.objective import (
     FrameLike,
     Objective,
@@ -30,8 +31,18 @@ class Framed(Objective):
         name: str | None, priority: int,
     ) -> None:  # fmt: skip
         super().__init__(weight=weight, tolerance=tolerance, name=name, priority=priority)
-        self.frame = checked_frame(frame, self.name)
-        self.relative_to = None if relative_to is None else checked_frame(relative_to, self.name, "relative_to")
+        self.frame = frame
+        self.relative_to = relative_to
+
+    @attribute
+    def frame(self, value: FrameLike) -> FrameLike:
+        """The frame that it is about."""
+        return checked_frame(value, self.name)
+
+    @attribute
+    def relative_to(self, value: FrameLike | None) -> FrameLike | None:
+        """The frame of the body that what is wanted rides on, None for the world."""
+        return None if value is None else checked_frame(value, self.name, "relative_to")
 
     def frames(self) -> tuple[FrameLike, ...]:
         return (self.frame,) if self.relative_to is None else (self.frame, self.relative_to)
@@ -56,7 +67,7 @@ class Pointed(Framed, Single):
 
     @property
     def _point(self) -> Array:
-        return self._numbers.numbers[self._first : self._first + 3].copy()
+        return frozen_copy(self._numbers.numbers[self._first : self._first + 3])
 
     def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
         """Points over time; all else stays."""
@@ -97,15 +108,10 @@ class Posed(Framed):
     def position_tolerance(self, value: float | None) -> None:
         self.tolerance = value
 
-    @property
-    def orientation_tolerance(self) -> float | None:
+    @attribute
+    def orientation_tolerance(self, value: float | None) -> float | None:
         """[rad], None for a mere guide."""
-        return self._orientation_tolerance
-
-    @orientation_tolerance.setter
-    def orientation_tolerance(self, value: float | None) -> None:
-        self._orientation_tolerance = checked_tolerance(value, self.name)
-        self._changed()
+        return checked_tolerance(value, self.name)
 
     def error(self, errors: Array) -> PoseError:
         return PoseError(float(errors[0]), float(errors[1]))

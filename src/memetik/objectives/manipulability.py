@@ -11,6 +11,7 @@ from memetik.body.rows import Axes
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import instance
 from memetik.kernels.terms.manipulability import MANIPULABILITY
+from memetik.objectives.attributes import attribute, fixed
 from memetik.objectives.framed import Framed
 from memetik.objectives.objective import FrameLike, Packer, Single, checked_number
 from memetik.types import Array
@@ -36,23 +37,25 @@ class Manipulability(Framed, Single):
         weight: float = 1.0, priority: int = 0, name: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(frame, tolerance=tolerance, weight=weight, priority=priority, name=name)
-        if not isinstance(axes, str) or axes not in COUNTS:
-            raise ProblemError(f"{self.name}: axes is {shown(axes)}. Give 'all', 'position' or 'rotation'.")
         self.axes = axes
         self.least = least
 
-    @property
-    def least(self) -> float | None:
-        """The manipulability that is enough; assign to change it."""
-        return self._least
+    @attribute
+    def axes(self, value: Axes) -> Axes:
+        """The directions that count, "all" or those of the "position" or "rotation" alone."""
+        if not isinstance(value, str) or value not in COUNTS:
+            raise ProblemError(f"{self.name}: axes is {shown(value)}. Give 'all', 'position' or 'rotation'.")
+        return value
 
-    @least.setter
-    def least(self, value: float | None) -> None:
-        if value is not None:
-            must = "it must be above zero, or None for the median of random postures."
-            value = checked_number(value, self.name, "least", lambda w: 0.0 < w < math.inf, must)
-        self._least = value
-        self._changed()
+    @attribute
+    def least(self, value: float | None) -> float | None:
+        """The manipulability that is enough, without a unit; None for the median of random postures."""
+        must = "it must be above zero, or None for the median of random postures."
+        return None if value is None else checked_number(value, self.name, "least", lambda w: 0.0 < w < math.inf, must)
+
+    @fixed
+    def relative_to(self, value: None) -> None:
+        """Always None: manipulability is about the world."""
 
     def enough(self, body: Body) -> float:
         """`least`, or the median manipulability of random postures of a body."""

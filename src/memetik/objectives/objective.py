@@ -14,6 +14,8 @@ from memetik.body import Body, Frame
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_number, whole_number
 from memetik.kernels.terms.records import TermKind
+from memetik.objectives.attributes import attribute, attributes_of, read_only, refuse_the_rest
+from memetik.sharing import LOCK
 from memetik.types import Array
 
 MOST_PRIORITY = 1_000_000
@@ -86,46 +88,40 @@ class Objective:
     """
 
     _stays: tuple[str, ...] = ("_problems",)  # what holds for this process only
-    _priority = 0  # of those that were written to a file before there were priorities
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if cls.__module__.startswith("memetik."):  # users' classes may keep what they want
+            refuse_the_rest(cls)
 
     def __init__(self, *, weight: float, tolerance: float | None, name: str | None = None, priority: int = 0) -> None:
         self._problems: weakref.WeakSet[Recompilable] = weakref.WeakSet()
-        self.name = checked_name(name) or type(self).__name__
+        self.name = name
         self.weight = weight
         self.tolerance = tolerance
         self.priority = priority
 
-    @property
-    def weight(self) -> float:
+    @attribute
+    def name(self, value: str | None) -> str:
+        """What reports and errors call it; its class unless given."""
+        return checked_name(value) or type(self).__name__
+
+    @attribute
+    def weight(self, value: float) -> float:
         """How hard the search pulls, relative to other objectives; positive."""
-        return self._weight
-
-    @weight.setter
-    def weight(self, value: float) -> None:
         must = "it must be positive. Leave the objective out instead of 0."
-        self._weight = checked_number(value, self.name, "weight", lambda x: 0.0 < x < math.inf, must)
-        self._changed()
+        return checked_number(value, self.name, "weight", lambda x: 0.0 < x < math.inf, must)
 
-    @property
-    def tolerance(self) -> float | None:
+    @attribute
+    def tolerance(self, value: float | None) -> float | None:
         """The error up to which it is satisfied [its own unit: m, rad, or that of a joint]; None for a guide."""
-        return self._tolerance
+        return checked_tolerance(value, self.name)
 
-    @tolerance.setter
-    def tolerance(self, value: float | None) -> None:
-        self._tolerance = checked_tolerance(value, self.name)
-        self._changed()
-
-    @property
-    def priority(self) -> int:
+    @attribute
+    def priority(self, value: int) -> int:
         """The level it stands on; a higher one is never traded for a lower one."""
-        return self._priority
-
-    @priority.setter
-    def priority(self, value: int) -> None:
         what = f"{self.name}: priority"
-        self._priority = whole_number(value, ProblemError, what, least=-MOST_PRIORITY, most=MOST_PRIORITY)
-        self._changed()
+        return whole_number(value, ProblemError, what, least=-MOST_PRIORITY, most=MOST_PRIORITY)
 
     def frames(self) -> tuple[FrameLike, ...]:
         """The frames it reads."""
@@ -162,20 +158,33 @@ class Objective:
     def raise_fault(self) -> None:
         """Raise what went wrong during a solve where no exception can pass; only users' functions can fail there."""
 
+    def forget_fault(self) -> None:
+        """Forget it, because something else was raised."""
+
     def __getstate__(self) -> dict[str, Any]:
         """What travels to another process."""
-        return {key: value for key, value in self.__dict__.items() if key not in self._stays}
+        with LOCK:
+            return {key: value for key, value in self.__dict__.items() if key not in self._stays}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        # Files of before may lack a priority, and have some attributes by private names.
+        known = attributes_of(type(self))
+        state = {"priority": 0, **state}
+        state = {key[1:] if key[1:] in known.keys() - state else key: value for key, value in state.items()}
+        self.__dict__.update({key: read_only(value) if key in known else value for key, value in state.items()})
         self._problems = weakref.WeakSet()
 
     def __repr__(self) -> str:
         return f"<{self.name}{''.join(f' {frame}' for frame in self.frames())}>"
 
     def _changed(self) -> None:
-        for problem in self._problems:
-            problem.recompile()
+        """Problems compile anew at their next solve."""
+        with LOCK:
+            for problem in tuple(self._problems):
+                problem.recompile()
+
+
+refuse_the_rest(Objective)
 
 
 class Single(Objective):
@@ -197,53 +206,73 @@ class Target:
 
     They live in the data of the problem that was compiled last, so that the usual retargeting, of one problem, writes
     them once and copies nothing.
+
+    Threads may write while others compile. `sole` is the numbers as long as there are no copies and nobody moves them: whoever
+    has written to others, or to these before that changed, writes again under the lock.
     """
 
-    __slots__ = ("_home", "copies", "numbers")
+    __slots__ = ("_copies", "_home", "numbers", "sole")
 
     def __init__(self, count: int) -> None:
         self.numbers = np.zeros(count)
+        self.sole: Array | None = self.numbers
         self._home: tuple[Array, int] | None = None  # the data they live in, and where
-        self.copies: list[tuple[weakref.ref[Array], int]] = []
+        self._copies: list[tuple[weakref.ref[Array], int]] = []
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _target_of, (self.numbers.copy(),)
 
     def bind(self, data: Array, at: int) -> None:
         """Live in data[at:] from now on; the data before it keeps a copy as long as somebody uses it."""
-        if self._home is not None:
-            self.copies = [(copy, k) for copy, k in self.copies if copy() is not None]
-            self.copies.append((weakref.ref(self._home[0]), self._home[1]))
-        here = data[at : at + self.numbers.size]
-        here[:] = self.numbers
-        self.numbers, self._home = here, (data, at)
+        with LOCK:
+            self.sole = None
+            if self._home is not None:
+                self._copies.append((weakref.ref(self._home[0]), self._home[1]))
+            here = data[at : at + self.numbers.size]
+            here[:] = self.numbers
+            self.numbers, self._home = here, (data, at)
+            self._forget_copies()
 
     def write(self, kernel: Callable[[Array, Array, int], int], value: Array) -> int:
         """Convert `value` by a kernel into the numbers; its complaint, 0 for none. Nothing changes if it complains."""
-        complaint = kernel(value, self.numbers, 0)
-        if complaint == 0 and self.copies:
-            self._spread()
+        numbers = self.numbers
+        complaint = kernel(value, numbers, 0)
+        if complaint == 0 and self.sole is not numbers:
+            with LOCK:
+                kernel(value, self.numbers, 0)
+                self._spread()
         return complaint
 
     def place(self, data: Array) -> int:
         """Where the numbers stand in the data of a compiled problem."""
-        if self._home is not None and self._home[0] is data:
-            return self._home[1]
-        for copy, at in self.copies:
-            if copy() is data:
-                return at
+        with LOCK:
+            if self._home is not None and self._home[0] is data:
+                return self._home[1]
+            for copy, at in self._copies:
+                if copy() is data:
+                    return at
         raise ProblemError("the objective is not part of the compiled problem.")
 
     def assign(self, first: int, values: Array) -> None:
         """Replace some of the numbers by values that are known to be right."""
-        self.numbers[first : first + values.size] = values
-        self._spread()
+        numbers = self.numbers
+        numbers[first : first + values.size] = values
+        if self.sole is not numbers:
+            with LOCK:
+                self.numbers[first : first + values.size] = values
+                self._spread()
 
     def _spread(self) -> None:
-        for copy, at in self.copies:
+        self._forget_copies()
+        for copy, at in self._copies:
             data = copy()
             if data is not None:
                 data[at : at + self.numbers.size] = self.numbers
+
+    def _forget_copies(self) -> None:
+        """Forget those that nobody uses any longer."""
+        self._copies = [(copy, at) for copy, at in self._copies if copy() is not None]
+        self.sole = None if self._copies else self.numbers
 
 
 def _target_of(numbers: Array) -> Target:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from memetik.collision.solids import ball_rows, group
 from memetik.errors import ProblemError
 from memetik.geometry.checks import real_array
+from memetik.objectives.attributes import Frozen
 from memetik.objectives.objective import checked_length
 from memetik.types import Array
 
@@ -18,7 +19,7 @@ FEWEST = (
 )
 
 
-class PointCloud:
+class PointCloud(Frozen):
     """Points (n, 3) [m] in the world, each a ball of this radius [m], for mk.Distance(links, mk.PointCloud(points, 0.02)).
 
     It is divided at medians into about sqrt(n) groups of points that lie close together. A solid that is farther than the
@@ -27,7 +28,7 @@ class PointCloud:
     """
 
     def __init__(self, points: ArrayLike, radius: float) -> None:
-        self.points = np.array(real_array(points, ProblemError, "PointCloud: points must be numbers"))
+        self.points = real_array(points, ProblemError, "PointCloud: points must be numbers")
         if self.points.ndim != 2 or self.points.shape[1] != 3 or len(self.points) == 0:
             raise ProblemError(
                 f"PointCloud: points have the shape {self.points.shape}; it must be (n, 3), n at least 1."
@@ -35,7 +36,6 @@ class PointCloud:
         if not np.isfinite(self.points).all():
             raise ProblemError("PointCloud: points have an entry that is NaN or infinite. Leave such points out.")
         self.radius = checked_length(radius, "PointCloud", "radius")
-        self.points.setflags(write=False)
 
     def groups(self) -> list[Array]:
         """The numbers of its groups, as Distance packs them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +16,7 @@ from memetik.kernels.terms.pose import ORIENTATION, POSITION
 from memetik.kernels.terms.records import TermKind
 from memetik.kernels.terms.targets import OK, POSE_TARGET, ROTATION_TARGET
 from memetik.objectives import pose_target
+from memetik.objectives.attributes import attribute, frozen_copy, read_only
 from memetik.objectives.framed import Framed, Pointed, Posed
 from memetik.objectives.objective import FrameLike, Packer, Single, Target, checked_tolerance
 from memetik.objectives.pose_target import checked_point, pose_rows, set_pose, set_rotation, stack, three
@@ -28,8 +30,6 @@ class PerAxis(Framed, Single):
     """Common to Position and Orientation: a tolerance for the length of the error, or one for each of three axes, and a mask
     of those that count."""
 
-    axis_tolerance: Array | None = None
-
     def __init__(
         self, frame: FrameLike, *, tolerance: float | Sequence[float] | None, weight: float, mask: Sequence[object],
         relative_to: FrameLike | None, name: str | None, priority: int,
@@ -42,29 +42,50 @@ class PerAxis(Framed, Single):
             name=name,
             priority=priority,
         )
-        self.mask = _mask(mask, self.name)
+        self.mask = mask
         self._numbers = Target(7)
+
+    _numbers: Target
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "_tolerance" in state:  # as files of before have it
+            state = {**state, "_tolerances": (state["_tolerance"], state["axis_tolerance"])}
+        tolerance, axes = state["_tolerances"]
+        state = {key: value for key, value in state.items() if key not in ("_tolerance", "axis_tolerance")}
+        super().__setstate__({**state, "_tolerances": (tolerance, read_only(axes))})
+
+    @attribute
+    def mask(self, value: Sequence[object]) -> Array:
+        """Which of the three axes count, as ones and zeros."""
+        return _mask(value, self.name)
 
     @property
     def tolerance(self) -> float | None:
         """[m or rad], None for a mere guide, 0 where each axis has one of its own in `axis_tolerance`."""
-        return self._tolerance
+        return self._tolerances[0]
 
     @tolerance.setter
     def tolerance(self, value: float | Sequence[float] | None) -> None:
         axes, scalar = None, value
         if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) > 0:
-            axes, scalar = three(value, self.name, "tolerance"), 0.0  # type: ignore[arg-type]
+            axes, scalar = frozen_copy(three(value, self.name, "tolerance")), 0.0  # type: ignore[arg-type]
             for tolerance in axes:
                 checked_tolerance(float(tolerance), self.name)
-        self._tolerance = checked_tolerance(scalar, self.name)  # type: ignore[arg-type]
-        self.axis_tolerance = axes
+        self._tolerances = checked_tolerance(scalar, self.name), axes  # type: ignore[arg-type]
         self._changed()
 
+    @property
+    def axis_tolerance(self) -> Array | None:
+        """That of each axis [m or rad], None where one holds for the length of the error; assign three numbers."""
+        return self._tolerances[1]
+
+    @axis_tolerance.setter
+    def axis_tolerance(self, value: Sequence[float]) -> None:
+        self.tolerance = three(value, self.name, "axis_tolerance")  # type: ignore[assignment]
+
     def _pack_as(self, packer: Packer, kind: TermKind) -> None:
-        pack_pose_term(
-            packer, kind, self, packer.target(self._numbers), self.tolerance, mask=self.mask, axes=self.axis_tolerance
-        )
+        tolerance, axes = self._tolerances
+        pack_pose_term(packer, kind, self, packer.target(self._numbers), tolerance, mask=self.mask, axes=axes)
 
 
 class Position(PerAxis, Pointed):
@@ -87,8 +108,17 @@ class Position(PerAxis, Pointed):
         super().__init__(
             frame, tolerance=tolerance, weight=weight, mask=mask, relative_to=relative_to, name=name, priority=priority
         )
-        set_rotation(self._numbers, np.eye(3) if axes is None else axes, self.name)
+        self.axes = np.eye(3) if axes is None else axes
         self.target = target
+
+    @property
+    def axes(self) -> Array:
+        """The rotation of the axes that mask and tolerances are meant in, as a 3x3 matrix; assign any kind to change it."""
+        return frozen_copy(rotation_matrix(self._numbers.numbers[:4]))
+
+    @axes.setter
+    def axes(self, value: RotationLike) -> None:
+        set_rotation(self._numbers, value, self.name)
 
     @property
     def target(self) -> Array:
@@ -125,7 +155,7 @@ class Orientation(PerAxis):
     @property
     def target(self) -> Array:
         """The wanted rotation as a 3x3 matrix; assign any kind of rotation to change it."""
-        return rotation_matrix(self._numbers.numbers[:4])
+        return frozen_copy(rotation_matrix(self._numbers.numbers[:4]))
 
     @target.setter
     def target(self, value: RotationLike) -> None:
@@ -169,20 +199,26 @@ class Pose(Posed):
             frame, position_tolerance=position_tolerance, orientation_tolerance=orientation_tolerance, weight=weight,
             relative_to=relative_to, name=name, priority=priority,
         )  # fmt: skip
-        self.mask = _mask(mask, self.name, POSE_AXES)
+        self.mask = mask
         self._pose = Target(7)
         self.target = target
+
+    @attribute
+    def mask(self, value: Sequence[object]) -> Array:
+        """Which of the six errors count, as ones and zeros."""
+        return _mask(value, self.name, POSE_AXES)
 
     @property
     def target(self) -> Array:
         """The wanted pose as a 4x4 matrix; assign any kind of transform to change it."""
-        return transform(self._pose.numbers[4:], rotation_matrix(self._pose.numbers[:4]))
+        return frozen_copy(transform(self._pose.numbers[4:], rotation_matrix(self._pose.numbers[:4])))
 
     @target.setter
     def target(self, value: TransformLike) -> None:
         pose = self._pose
-        is_usual = type(value) is _ARRAY and value.dtype is _FLOAT and value.ndim == 2 and not pose.copies
-        if not is_usual or pose_target.write_pose(value, pose.numbers, 0) != OK:  # retargeting is hot
+        sole = pose.sole  # as Target.write, written out: retargeting is hot
+        is_usual = type(value) is _ARRAY and value.dtype is _FLOAT and value.ndim == 2 and sole is not None
+        if not is_usual or pose_target.write_pose(value, sole, 0) != OK or pose.sole is not sole:  # type: ignore[arg-type]
             set_pose(pose, value, self.name)
 
     def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:

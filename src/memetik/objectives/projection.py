@@ -10,6 +10,7 @@ from memetik.errors import ProblemError, shown
 from memetik.geometry import TransformLike, rotation_matrix, transform
 from memetik.geometry.checks import flag
 from memetik.kernels.terms.projection import MISS_BESIDE, MISS_KEEPS, MISS_SATISFIED, PROJECTION, PROJECTION_TURN
+from memetik.objectives.attributes import attribute, fixed, frozen_copy
 from memetik.objectives.framed import Posed, PoseError
 from memetik.objectives.objective import FrameLike, Packer, Target, checked_number
 from memetik.objectives.pose_target import pose_rows, set_pose, unit
@@ -51,31 +52,45 @@ class Projection(Posed):
             frame, position_tolerance=position_tolerance, orientation_tolerance=orientation_tolerance, weight=weight,
             name=name, priority=priority,
         )  # fmt: skip
-        must = "it must be above zero, or rays from the surface miss it."
-        self.lift = checked_number(lift, self.name, "lift", lambda x: 0.0 < x < math.inf, must)
-        self.direction = unit(direction, self.name, "direction")
-        self.align = flag(align, ProblemError, f"{self.name}: align")
-        self.length = checked_number(
-            length, self.name, "length", lambda x: x > 0.0, "it must be above zero, in metres."
-        )
+        self.direction, self.lift, self.align, self.length = direction, lift, align, length
         self._pose: Target | None = None
         self.on_miss = on_miss
         self.surface = surface
 
-    @property
-    def surface(self) -> Surface:
-        """Where the frame goes. Another surface takes another place in memory, so problems compile again at need."""
-        return self._surface
+    @attribute
+    def direction(self, value: ArrayLike) -> Array:
+        """The unit vector along the ray, in the frame; assign any vector to change it."""
+        return unit(value, self.name, "direction")
 
-    @surface.setter
-    def surface(self, value: Surface) -> None:
+    @attribute
+    def lift(self, value: float) -> float:
+        """How far behind the frame the ray starts [m]."""
+        must = "it must be above zero, or rays from the surface miss it."
+        return checked_number(value, self.name, "lift", lambda x: 0.0 < x < math.inf, must)
+
+    @attribute
+    def align(self, value: bool) -> bool:
+        """Whether the frame turns to face the surface."""
+        return flag(value, ProblemError, f"{self.name}: align")
+
+    @attribute
+    def length(self, value: float) -> float:
+        """Where the ray ends, from its start [m]."""
+        return checked_number(value, self.name, "length", lambda x: x > 0.0, "it must be above zero, in metres.")
+
+    @fixed
+    def relative_to(self, value: None) -> None:
+        """Always None: surfaces stand in the world."""
+
+    @attribute
+    def surface(self, value: Surface) -> Surface:
+        """Where the frame goes."""
         if not isinstance(value, Surface):
             raise ProblemError(
                 f"{self.name}: {shown(value)} is not a surface. Give mk.Ground(...), mk.HeightField(...) or "
                 "mk.TriangleMesh(...)."
             )
-        self._surface = value
-        self._changed()
+        return value
 
     @property
     def on_miss(self) -> str | Array:
@@ -101,7 +116,7 @@ class Projection(Posed):
         """The pose of the frame where it meets nothing (4x4), for an objective that was given one; assign another."""
         if self._pose is None:
             raise ProblemError(f"{self.name}: on_miss is {self._on_miss!r} and no pose. Assign one to on_miss first.")
-        return transform(self._pose.numbers[4:], rotation_matrix(self._pose.numbers[:4]))
+        return frozen_copy(transform(self._pose.numbers[4:], rotation_matrix(self._pose.numbers[:4])))
 
     @pose.setter
     def pose(self, value: TransformLike) -> None:
@@ -119,7 +134,7 @@ class Projection(Posed):
     def pack(self, packer: Packer) -> None:
         miss = max(LEAST_MISS, 2.0 * (self.tolerance or 0.0))
         free = 0.0 if self.align else SLANT
-        place = self._surface.pack(packer)
+        place = self.surface.pack(packer)
         on_miss = MISSES[self._on_miss] if self._pose is None else MISS_KEEPS
         target = 0 if self._pose is None else packer.target(self._pose)
         data = packer.numbers([*self.direction, self.lift, miss, free, place, self.length, on_miss])

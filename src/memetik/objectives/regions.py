@@ -13,6 +13,7 @@ from memetik.geometry import between, rotation_matrix
 from memetik.geometry.checks import text
 from memetik.kernels.terms.pose import POSITION
 from memetik.kernels.terms.region import PLANE, PLANE_TARGET, RANGE, RANGE_LEAST, RANGE_TARGET
+from memetik.objectives.attributes import attribute, frozen_copy
 from memetik.objectives.framed import Pointed
 from memetik.objectives.objective import FrameLike, Packer, Target, checked_length
 from memetik.objectives.pose import pack_pose_term
@@ -110,7 +111,7 @@ class Line(Through):
     @property
     def direction(self) -> Array:
         """The unit vector along the line; assign any vector to turn it."""
-        return rotation_matrix(self._numbers.numbers[:4])[:, 2]
+        return frozen_copy(rotation_matrix(self._numbers.numbers[:4])[:, 2])
 
     @direction.setter
     def direction(self, value: ArrayLike) -> None:
@@ -134,18 +135,23 @@ class Plane(Through):
         super().__init__(
             frame, tolerance=tolerance, weight=weight, relative_to=relative_to, name=name, priority=priority
         )
-        if not isinstance(side, str) or side not in ("on", "above"):
-            raise ProblemError(
-                f"{self.name}: side is {shown(side)}; say 'on' or 'above'. To stay below, turn the normal."
-            )
         self.side = side
         self._numbers = Target(PLANE_TARGET)
         self.point, self.normal = point, normal
 
+    @attribute
+    def side(self, value: str) -> str:
+        """Whether the frame lies "on" the plane or "above" it."""
+        if not isinstance(value, str) or value not in ("on", "above"):
+            raise ProblemError(
+                f"{self.name}: side is {shown(value)}; say 'on' or 'above'. To stay below, turn the normal."
+            )
+        return value
+
     @property
     def normal(self) -> Array:
         """The unit vector square to the plane; assign any vector to tilt it."""
-        return self._numbers.numbers[3:].copy()
+        return frozen_copy(self._numbers.numbers[3:])
 
     @normal.setter
     def normal(self, value: ArrayLike) -> None:
@@ -186,7 +192,20 @@ class Touch(Plane):
             name=name,
             priority=priority,
         )
-        self.link = text(link, ProblemError, f"{self.name}: link")
+
+    @attribute
+    def frame(self, value: str) -> str:
+        """The link that touches the plane."""
+        return text(value, ProblemError, f"{self.name}: link")
+
+    @property
+    def link(self) -> str:
+        """The link that touches the plane; assign another to change it."""
+        return self.frame
+
+    @link.setter
+    def link(self, value: str) -> None:
+        self.frame = value
 
     def solids(self, packer: Packer) -> list[Array]:
-        return link_solids(packer.body, self.link, self.name)
+        return link_solids(packer.body, self.frame, self.name)

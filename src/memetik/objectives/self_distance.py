@@ -13,6 +13,7 @@ from memetik.collision.solids import link_solids
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import several, text
 from memetik.objectives.apart import Apart
+from memetik.objectives.attributes import fixed
 from memetik.objectives.broad_phase import place_group
 from memetik.objectives.objective import FrameLike, Packer, checked_name
 
@@ -63,13 +64,23 @@ class SelfDistance(Apart):
             and frozenset((part[a], part[b])) not in joined
             and frozenset((a, b)) not in body.touching
         ]
-        self.pairs = tuple(pair for pair in apart if frozenset(pair) not in given_out)
-        self.ignored = tuple(pair for pair in apart if frozenset(pair) in given_out)
+        self.pairs = [pair for pair in apart if frozenset(pair) not in given_out]
+        self.ignored = [pair for pair in apart if frozenset(pair) in given_out]
         if not self.pairs:
             raise ProblemError(
                 f"{self.name}: no two of the links {', '.join(names) or '(none has shapes)'} can collide. Name links "
                 "with at least two joints between them."
             )
+
+    @fixed
+    def pairs(self, value: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        """The pairs of links that keep apart."""
+        return tuple(value)
+
+    @fixed
+    def ignored(self, value: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        """The pairs of links that `ignore` left out."""
+        return tuple(value)
 
     def frames(self) -> tuple[FrameLike, ...]:
         return tuple(dict.fromkeys(link for pair in self.pairs for link in pair))

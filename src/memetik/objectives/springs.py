@@ -13,6 +13,7 @@ from memetik.errors import ProblemError
 from memetik.geometry.checks import mapping, real_array, text
 from memetik.kernels.terms.records import AT_REFERENCE, FOLLOWS_START
 from memetik.kernels.terms.springs import SPRINGS
+from memetik.objectives.attributes import attribute
 from memetik.objectives.objective import Packer, Single, Target, checked_number
 from memetik.types import Array
 
@@ -31,9 +32,14 @@ class JointValue(Single):
         priority: int = 0,
     ) -> None:
         super().__init__(weight=weight, tolerance=tolerance, name=name, priority=priority)
-        self.joint = text(joint, ProblemError, f"{self.name}: joint")
+        self.joint = joint
         self._rest = Target(2)  # lower and upper end of the rest interval, the same
         self.target = target
+
+    @attribute
+    def joint(self, value: str) -> str:
+        """The joint that takes the value."""
+        return text(value, ProblemError, f"{self.name}: joint")
 
     @property
     def target(self) -> float:
@@ -64,9 +70,14 @@ class Posture(Single):
         name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
         super().__init__(weight=weight, tolerance=tolerance, name=name, priority=priority)
-        given = mapping(joints, ProblemError, f"{self.name}: joints", "{'joint_1': 0.5}")
+        self.stiffness = joints
+
+    @attribute
+    def stiffness(self, value: Mapping[str, float] | None) -> dict[str, float]:
+        """The weight of single joints, 1 for those not named."""
+        given = mapping(value, ProblemError, f"{self.name}: joints", "{'joint_1': 0.5}")
         must = "it must be zero or positive."
-        self.stiffness: dict[str, float] = {
+        return {
             joint: checked_number(
                 value, self.name, f"the weight of joint {joint!r}", lambda x: 0.0 <= x < math.inf, must
             )
@@ -123,9 +134,12 @@ class Displacement(Posture):
         tolerance: float | None = None, name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
         super().__init__(joints=joints, weight=weight, tolerance=tolerance, name=name, priority=priority)
-        self.reference: Array | None = None
-        if reference is not None:
-            self.reference = np.array(real_array(reference, ProblemError, f"{self.name}: reference is no joint vector"))
+        self.reference = reference
+
+    @attribute
+    def reference(self, value: ArrayLike | None) -> Array | None:
+        """The posture to stay close to [rad or m]; None for the start of each solve."""
+        return None if value is None else real_array(value, ProblemError, f"{self.name}: reference is no joint vector")
 
     @property
     def follows_start(self) -> bool:
@@ -174,8 +188,13 @@ class AvoidLimits(Posture):
         tolerance: float | None = None, name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
         super().__init__(joints=joints, weight=weight, tolerance=tolerance, name=name, priority=priority)
+        self.margin = margin
+
+    @attribute
+    def margin(self, value: float) -> float:
+        """The share of the range at each end that joints keep out of."""
         must = "it is a share of the range, between 0 and 0.5."
-        self.margin = checked_number(margin, self.name, "margin", lambda x: 0.0 < x < 0.5, must)
+        return checked_number(value, self.name, "margin", lambda x: 0.0 < x < 0.5, must)
 
     def rest(self, packer: Packer, joint: str) -> tuple[float, float, float]:
         low, high = packer.limits(joint)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -17,8 +16,10 @@ from memetik.errors import ProblemError, said, shown
 from memetik.geometry import translation
 from memetik.geometry.checks import real_array
 from memetik.kernels.terms.geometry.rays import GROUND, HEIGHT_FIELD, TRIANGLES, beside, cast
+from memetik.objectives.attributes import Frozen
 from memetik.objectives.objective import Packer
 from memetik.objectives.pose_target import checked_point, unit
+from memetik.sharing import cached_property
 from memetik.types import Array
 
 DEPTH = 10.0  # m
@@ -32,7 +33,7 @@ class Hit(NamedTuple):
     normal: Array  # unit vector of the facet
 
 
-class Surface:
+class Surface(Frozen):
     """Facets in the world. Each has a front, the side of its normal; rays pass through it from behind."""
 
     def __init__(self, numbers: Array) -> None:
@@ -43,7 +44,7 @@ class Surface:
         return {key: value for key, value in self.__dict__.items() if key != "_places"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        super().__setstate__(state)
         self._places = WeakKeyDictionary()
 
     def pack(self, packer: Packer) -> int:

@@ -13,6 +13,7 @@ from memetik.errors import ProblemError
 from memetik.geometry.checks import mapping
 from memetik.kernels.terms.manipulability import MOTION_DATA
 from memetik.kernels.terms.torque import SHARE, TORQUE
+from memetik.objectives.attributes import attribute, frozen_copy
 from memetik.objectives.balance import masses_of
 from memetik.objectives.objective import Packer, Single, Target, checked_number
 from memetik.objectives.pose_target import checked_point
@@ -40,18 +41,23 @@ class GravityTorque(Single):
     ) -> None:  # fmt: skip
         super().__init__(weight=weight, tolerance=tolerance, name=name, priority=priority)
         self._limits = Target(SHARE + 1)
-        given = mapping(effort, ProblemError, f"{self.name}: effort", "{'joint_1': 50.0}")
+        self.effort = effort
+        self.gravity, self.share = gravity, share
+
+    @attribute
+    def effort(self, value: Mapping[str, float] | None) -> dict[str, float]:
+        """What motors can bear, by joint, in place of what the body says [N m or N]."""
+        given = mapping(value, ProblemError, f"{self.name}: effort", "{'joint_1': 50.0}")
         must = "it must be positive, in N m or N; math.inf leaves the joint out."
-        self.effort = {
+        return {
             joint: checked_number(value, self.name, f"effort of joint {joint!r}", lambda x: x > 0.0, must)
             for joint, value in given.items()
         }
-        self.gravity, self.share = gravity, share
 
     @property
     def gravity(self) -> Array:
         """Gravity [m/s^2] in the world; assign to change it."""
-        return self._limits.numbers[:SHARE].copy()
+        return frozen_copy(self._limits.numbers[:SHARE])
 
     @gravity.setter
     def gravity(self, value: ArrayLike) -> None:

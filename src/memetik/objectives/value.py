@@ -57,13 +57,13 @@ class Value(Single):
     def __init__(self, function: Callable[[Array], float], lower: Array, upper: Array, target: float) -> None:
         """target: the value that is small enough."""
         super().__init__(weight=1.0, tolerance=0.0 if target == -np.inf else float(rank(target)), name="Value")
-        self.ranges = np.column_stack([lower, upper])
+        self._ranges = np.column_stack([lower, upper])
         self._code = _machine_code(function)
 
     def joints(self, body: Body) -> tuple[str, ...]:
         return tuple(body.joint_names)
 
     def pack(self, packer: Packer) -> None:
-        place = packer.numbers([*divmod(self._code.address, 2**32), *self.ranges.ravel().tolist()])
+        place = packer.numbers([*divmod(self._code.address, 2**32), *self._ranges.ravel().tolist()])
         variables = [packer.variable(name) for name in packer.body.joint_names]
         packer.add(VALUE, tolerance=self.tolerance, data=place, count=len(variables), variables=variables)

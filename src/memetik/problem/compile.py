@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,6 +39,7 @@ from memetik.problem.balance import balance_weights
 from memetik.problem.balls import find_balls, mark_springs
 from memetik.problem.blocks import Split, split_residuals
 from memetik.problem.term_list import Reads, TermList
+from memetik.sharing import cached_property
 from memetik.types import Array
 
 # Motions and residuals of a problem of which a posture is measured in 10 us.
@@ -73,8 +73,14 @@ class Compiled:
     one_pose: bool  # nothing but one full pose of one frame, which has methods of its own
     links: Sequence[str]  # the link of each frame that objectives asked for
     kept: Sequence[object]  # what `data` points to
+    targets: Sequence[tuple[Target, int]]  # with their places in `data`
     plans: dict[Any, Any] = field(init=False, default_factory=dict)
     ready: list[Any] = field(init=False, default_factory=list)
+
+    def bind_targets(self) -> None:
+        """Let the targets live in `data` from now on, as they are now."""
+        for target, at in self.targets:
+            target.bind(self.data, at)
 
     @cached_property
     def active(self) -> NDArray[np.int64]:
@@ -244,8 +250,6 @@ def compile_problem(
     terms = np.array(packed.terms, dtype=TERM)
     if balanced:
         balance_weights(terms, data)
-    for target, at in packed.targets:
-        target.bind(data, at)
     affects = _affects(nodes, frames, packed.reads, data, len(read))
     # A spring that rests at the start has nothing against a whole turn that brings a joint nearer to it.
     settled = {
@@ -272,7 +276,7 @@ def compile_problem(
     compiled = Compiled(
         nodes, frames, terms, variables, limits, data, affects, split, balls, _mounts(nodes, frames, place), packed.kernels,
         reads, owners, np.array(packed.priorities, dtype=np.int64), is_one_pose(terms, data, nodes),
-        [frame.link for frame in packed.frames], packed.kept,
+        [frame.link for frame in packed.frames], packed.kept, packed.targets,
     )  # fmt: skip
     if not compiled.one_pose:
         compiled.record  # noqa: B018 - compile the terms now, before the clock of a solve runs

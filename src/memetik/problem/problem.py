@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memetik import signals
 from memetik.body import Body
 from memetik.errors import ProblemError, shown
 from memetik.geometry import TransformLike, transform
@@ -18,21 +18,46 @@ from memetik.geometry.rotation import quaternion_of_matrix
 from memetik.geometry.transform import frozen_transform
 from memetik.kernels.compiler.cancel import end_run, raise_caught
 from memetik.objectives import Objective
+from memetik.objectives.attributes import ReadOnlyDict, attribute, fixed, frozen_copy, refuse_the_rest
 from memetik.objectives.objective import Target
 from memetik.problem.compile import Compiled, compile_problem
 from memetik.problem.doubts import degrees_hint, doubt_problem, doubt_start, usual_size
 from memetik.rich import Rich
+from memetik.sharing import LOCK
 from memetik.types import Array
 
 _ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 WEIGHTS = ("given", "balanced")
 
 
+class _Joints(NamedTuple):
+    """What holds joints, replaced as a whole so that no thread sees half of a change."""
+
+    lower: Array  # the limits in force [rad or m]
+    upper: Array
+    lock: Mapping[str, float]
+    held: tuple[tuple[int, float], ...]  # the locks by number of joint
+
+
+class _CompiledAtNeed:
+    """Problem.compiled, until it is in the problem's __dict__."""
+
+    if TYPE_CHECKING:
+
+        def __get__(self, problem: Problem, kind: type[Problem]) -> Compiled: ...
+
+    else:
+
+        def __get__(self, problem, kind):
+            return self if problem is None else problem._compile()
+
+
 class Problem(Rich):
     """A body, objectives, joints that are locked at a value, limits narrower than the body's, and where its root stands.
 
-    Compiled once; assigning a new target to an objective changes it in place. Everything that can be wrong is said here,
-    before anything is solved.
+    Compiled once; assigning a new target to an objective changes it in place. All other attributes of the problem and of its
+    objectives can be assigned as well, and count from the next solve on, which compiles the problem again; what cannot change
+    raises. Everything that can be wrong is said here, before anything is solved.
 
     root: world_from_root, the pose of the body's root link in the world in which targets are given; the world's own pose
     unless given. `problem.root = T` moves it in place, as a target is.
@@ -54,48 +79,118 @@ class Problem(Rich):
         root: TransformLike | None = None,
         weights: str = "given",
     ) -> None:
-        if not isinstance(body, Body):
-            raise ProblemError(f"a problem needs a body, not {shown(body)}. Give mk.load(...) and the like.")
         self.body = body
-        self.objectives = _several(objectives)
-        if not self.objectives:
-            raise ProblemError("a problem needs at least one objective, for example mk.Position(frame, target).")
-        for objective in self.objectives:
-            if not isinstance(objective, Objective):
-                raise ProblemError(
-                    f"{shown(objective)} is not an objective. Give mk.Position(...), mk.Pose(...) and the like."
-                )
-        if len(set(map(id, self.objectives))) < len(self.objectives):
-            raise ProblemError("the same objective stands in the problem twice. Raise its weight instead.")
-        if not isinstance(weights, str) or weights not in WEIGHTS:
-            raise ProblemError(
-                f"weights is {shown(weights)}. Give 'given', or 'balanced' to measure errors by tolerances."
-            )
+        self.objectives = objectives
+        self._version = 0  # of all that is compiled: how often it has changed
+        self._joints = _Joints(body.lower, body.upper, ReadOnlyDict(), ())
         self.weights = weights
-        self.lower, self.upper = _narrow(body, {} if limits is None else limits)
-        self.lock = _locked(body, {} if lock is None else lock)
-        for joint, value in self.lock.items():
-            k = body.index(joint)
-            if not (math.isfinite(value) and self.lower[k] <= value <= self.upper[k]):
-                raise ProblemError(
-                    f"joint {joint!r} is locked at {value:g}, outside its limits {self.lower[k]:g} to {self.upper[k]:g}."
-                    f"{degrees_hint(body, k, value)}"
-                )
+        self.limits = {} if limits is None else limits
+        self.lock = {} if lock is None else lock
         self._root = None if root is None else _new_root(root)
         self._fallible = [o for o in self.objectives if type(o).raise_fault is not Objective.raise_fault]
         self._shape = (body.dof,)
-        self._locked = [(body.index(joint), value) for joint, value in self.lock.items()]
         self.usual_size = usual_size(body)  # a start that is shorter than this is not looked at
-        self.compiled  # noqa: B018 - compile now, so that mistakes are said now
-        for objective in self.objectives:
-            objective._problems.add(self)
-        doubt_problem(body, self.objectives, self.compiled, limits or {}, self.lock)
+        with LOCK:  # before it is compiled, so that no change is missed
+            for objective in self.objectives:
+                objective._problems.add(self)
+        compiled = self.compiled  # now, so that mistakes are said now
+        doubt_problem(body, self.objectives, compiled, limits or {}, self.lock)
 
-    @cached_property
-    def compiled(self) -> Compiled:
-        """The flat arrays, compiled at need."""
-        balanced = self.weights == "balanced"
-        return compile_problem(self.body, self.objectives, self.lower, self.upper, self.lock, self._root, balanced)
+    compiled = _CompiledAtNeed()
+
+    def _compile(self) -> Compiled:
+        """Compile the problem as it is now. It is kept in `compiled` unless something has changed meanwhile."""
+        with LOCK:
+            version, joints, root, weights = self._version, self._joints, self._root, self.weights
+        made = compile_problem(
+            self.body, self.objectives, joints.lower, joints.upper, joints.lock, root, weights == "balanced"
+        )
+        with LOCK:
+            made.bind_targets()
+            if self._version == version:
+                self.__dict__["compiled"] = made
+        return made
+
+    @fixed
+    def body(self, value: Body) -> Body:
+        """The body that takes the posture."""
+        if not isinstance(value, Body):
+            raise ProblemError(f"a problem needs a body, not {shown(value)}. Give mk.load(...) and the like.")
+        return value
+
+    @fixed
+    def objectives(self, value: Objective | Iterable[Objective]) -> tuple[Objective, ...]:
+        """What is wanted of it."""
+        return _several(value)
+
+    @attribute
+    def weights(self, value: str) -> str:
+        """Whether weights count as they are "given", or errors are measured by their tolerances, "balanced"."""
+        if not isinstance(value, str) or value not in WEIGHTS:
+            raise ProblemError(
+                f"weights is {shown(value)}. Give 'given', or 'balanced' to measure errors by tolerances."
+            )
+        return value
+
+    @property
+    def lower(self) -> Array:
+        """The lower limits in force, of body.joint_names [rad or m]; assign an array of as many to change them."""
+        return self._joints.lower
+
+    @lower.setter
+    def lower(self, value: ArrayLike) -> None:
+        self._limit(lower=np.maximum(_ends(self.body, value, "lower"), self.body.lower))
+
+    @property
+    def upper(self) -> Array:
+        """The upper limits in force, of body.joint_names [rad or m]; assign an array of as many to change them."""
+        return self._joints.upper
+
+    @upper.setter
+    def upper(self, value: ArrayLike) -> None:
+        self._limit(upper=np.minimum(_ends(self.body, value, "upper"), self.body.upper))
+
+    @property
+    def limits(self) -> Mapping[str, tuple[float, float]]:
+        """The limits in force, by joint [rad or m]; assign {joint: (lower, upper)}, and others have those of the body."""
+        ends = zip(self.lower.tolist(), self.upper.tolist(), strict=True)
+        return ReadOnlyDict(zip(self.body.joint_names, ends, strict=True))
+
+    @limits.setter
+    def limits(self, value: Mapping[str, tuple[float, float]]) -> None:
+        lower, upper = _narrow(self.body, value)
+        self._limit(lower=lower, upper=upper)
+
+    @property
+    def lock(self) -> Mapping[str, float]:
+        """The joints that are held, with their values [rad or m]; assign others to change them."""
+        return self._joints.lock
+
+    @lock.setter
+    def lock(self, value: Mapping[str, float]) -> None:
+        self._limit(lock=_locked(value))
+
+    def _limit(self, **changed: Any) -> None:
+        """Replace limits or locks, if they fit those that stay."""
+        with LOCK:
+            joints, body = self._joints._replace(**changed), self.body
+            for k in np.flatnonzero(~(joints.lower <= joints.upper)).tolist():
+                raise ProblemError(
+                    f"limits of joint {body.joint_names[k]!r}: {joints.lower[k]:g} is above {joints.upper[k]:g}. Assign both at "
+                    "once, problem.limits = {joint: (lower, upper)}."
+                )
+            for joint, value in joints.lock.items():
+                k = body.index(joint)
+                if not (math.isfinite(value) and joints.lower[k] <= value <= joints.upper[k]):
+                    raise ProblemError(
+                        f"joint {joint!r} is locked at {value:g}, outside its limits {joints.lower[k]:g} to "
+                        f"{joints.upper[k]:g}.{degrees_hint(body, k, value)}"
+                    )
+            held = tuple((body.index(joint), value) for joint, value in joints.lock.items())
+            self._joints = _Joints(
+                frozen_copy(joints.lower), frozen_copy(joints.upper), ReadOnlyDict(joints.lock), held
+            )
+            self._changed()
 
     @property
     def root(self) -> Array | None:
@@ -104,19 +199,25 @@ class Problem(Rich):
         Assign a pose to move the root: nothing is compiled again if the problem was given one before (the identity will do),
         and a solve that runs in another thread keeps the one it began with.
         """
-        return None if self._root is None else transform(self._root.numbers[4:], self._root.numbers[:4])
+        root = self._root
+        return None if root is None else frozen_copy(transform(root.numbers[4:], root.numbers[:4]))
 
     @root.setter
     def root(self, pose: TransformLike | None) -> None:
-        if pose is not None and self._root is not None:
-            self._root.assign(0, _seven(pose))
+        root = self._root
+        if pose is not None and root is not None:
+            root.assign(0, _seven(pose))
         else:
             self._root = None if pose is None else _new_root(pose)
-            self.recompile()
+            self._changed()
 
     def recompile(self) -> None:
-        """Forget the compiled arrays; the next solve builds them anew. Weights and tolerances do this by themselves."""
-        self.__dict__.pop("compiled", None)
+        """Forget the compiled arrays; the next solve builds them anew. Assignments of all but targets do this by themselves."""
+        with LOCK:
+            self._version += 1
+            self.__dict__.pop("compiled", None)
+
+    _changed = recompile  # as attributes call it
 
     def start(self, q: ArrayLike | None) -> Array:
         """A fresh joint vector to solve from: `q` or the body's home, with locked joints at their values."""
@@ -132,7 +233,7 @@ class Problem(Rich):
             )
         if not math.hypot(*vector.tolist()) < self.usual_size:  # the quickest look at all entries of a short vector
             self._look_at(vector)
-        for k, value in self._locked:
+        for k, value in self._joints.held:
             vector[k] = value
         return vector
 
@@ -151,23 +252,27 @@ class Problem(Rich):
 
     def raise_faults(self, clock: NDArray[np.int64]) -> None:
         """Raise what an objective or a signal handler raised in a run with this clock; every solver ends with it."""
-        if self._fallible:
-            end_run(clock)
-        raise_caught(clock)
-        for objective in self._fallible:
-            objective.raise_fault()
+        try:
+            if self._fallible:
+                end_run(clock)
+                signals.release()
+            raise_caught(clock)
+            for objective in self._fallible:
+                objective.raise_fault()
+        except BaseException:
+            for objective in self._fallible:
+                objective.forget_fault()
+            raise
 
     def __reduce__(self) -> tuple[Any, ...]:
         """To another process goes what it was made of; it is compiled anew there."""
         return _made_of, (self.body, self.objectives, self.lock, self.limits, self.root, self.weights)
 
-    @property
-    def limits(self) -> dict[str, tuple[float, float]]:
-        """The limits in force, by joint [rad or m]."""
-        return dict(zip(self.body.joint_names, zip(self.lower.tolist(), self.upper.tolist(), strict=True), strict=True))
-
     def __repr__(self) -> str:
         return f"<Problem: {self.body.name}, {len(self.objectives)} objectives, {len(self.compiled.active)} joints to solve>"
+
+
+refuse_the_rest(Problem)
 
 
 def require_problem(problem: object, who: str) -> None:
@@ -200,12 +305,31 @@ def _seven(pose: TransformLike) -> Array:
 
 
 def _several(objectives: Objective | Iterable[Objective]) -> tuple[Objective, ...]:
+    """The objectives, if all are some and none is there twice."""
     if isinstance(objectives, Objective):
         return (objectives,)
-    return several(objectives, ProblemError, "what is wanted", "[mk.Position(frame, target)]")
+    wanted = several(objectives, ProblemError, "what is wanted", "[mk.Position(frame, target)]")
+    if not wanted:
+        raise ProblemError("a problem needs at least one objective, for example mk.Position(frame, target).")
+    for objective in wanted:
+        if not isinstance(objective, Objective):
+            raise ProblemError(
+                f"{shown(objective)} is not an objective. Give mk.Position(...), mk.Pose(...) and the like."
+            )
+    if len(set(map(id, wanted))) < len(wanted):
+        raise ProblemError("the same objective stands in the problem twice. Raise its weight instead.")
+    return wanted
 
 
-def _locked(body: Body, lock: Mapping[str, float]) -> dict[str, float]:
+def _ends(body: Body, value: ArrayLike, what: str) -> Array:
+    """Limits of all joints, if they are."""
+    ends = real_array(value, ProblemError, f"{what} limits are not numbers")
+    if ends.shape != (body.dof,) or np.isnan(ends).any():
+        raise ProblemError(f"{what} limits are {shown(value)}. Give one number for each of body.joint_names.")
+    return ends
+
+
+def _locked(lock: Mapping[str, float]) -> dict[str, float]:
     """Values by joint. A list of names would leave open which values are meant, home or start."""
     if not isinstance(lock, Mapping):
         raise ProblemError(

@@ -8,11 +8,11 @@ for the next call.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from memetik import signals
 from memetik.kernels.compiler.cancel import begin_run, new_clock
 from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.problem.mounts import place_root
@@ -20,6 +20,7 @@ from memetik.kernels.problem.record import Problem as FlatProblem
 from memetik.kernels.problem.record import SolveArrays
 from memetik.problem.cancel import CancelToken
 from memetik.problem.compile import Compiled
+from memetik.sharing import cached_property
 from memetik.types import Array
 
 S = TypeVar("S", bound="Scratch")
@@ -90,6 +91,7 @@ class Scratch:
     def begin(self, token: CancelToken | None) -> None:
         """A run begins that the token, or a function of the user's that fails, can end."""
         if self.calls_python:
+            signals.hold()
             begin_run(self.clock)
         if token is not None:
             self.token = token

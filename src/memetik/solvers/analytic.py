@@ -25,7 +25,6 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,6 +45,7 @@ from memetik.kernels.terms.records import POINT
 from memetik.problem import Problem, require_problem
 from memetik.problem.compile import Compiled
 from memetik.problem.serial_arm import arm_of
+from memetik.sharing import cached_property
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget, require_task
 from memetik.solvers.closed_forms import closed_form

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -52,6 +51,7 @@ from memetik.problem.compile import Compiled
 from memetik.problem.free_postures import set_free
 from memetik.problem.scratch import Pool, Scratch
 from memetik.problem.serial_arm import arm_of
+from memetik.sharing import cached_property
 from memetik.solvers.budget import Budget, refuse_generations
 from memetik.solvers.closed_forms import closed_form, no_form
 from memetik.types import Array

@@ -22,7 +22,6 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +33,7 @@ from memetik.kernels.compiler.compile_time import split_time
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.problem import Problem
 from memetik.problem.cancel import CancelToken
+from memetik.sharing import cached_property
 from memetik.solution import Solution, Status
 from memetik.solvers.budget import DEFAULT, Budget, require_task
 from memetik.solvers.registry import Solver, chosen, solver

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +35,7 @@ from memetik.objectives import Displacement, Objective, Orientation, Position, S
 from memetik.problem import Problem
 from memetik.problem.columns import target_columns
 from memetik.problem.term_list import POSITION_GAIN, reach_of
+from memetik.sharing import cached_property
 from memetik.types import Array
 
 # Weights of feet that are held: position [1/m] and rotation [1/rad]; an ankle may not get a foot flat.
