@@ -18,6 +18,7 @@ from memetik.read.mjcf import read_mjcf
 from memetik.read.resources import folders_of
 from memetik.read.shapes import apply_shapes, read_shapes
 from memetik.read.srdf import apply, read_srdf
+from memetik.read.untrusted import distrusted
 from memetik.read.urdf import body_from_urdf
 from memetik.read.usd import read_usd
 from memetik.read.xacro import read_xacro
@@ -76,7 +77,7 @@ def load(
         path = Path(source)
     for_models: dict[str, Any] = {"roots": folders, "soft_limits": soft_limits}
     if path.suffix.lower() == ".xacro":
-        for_models["trust"] = trust
+        for_models["trust"] = trust and distrusted(path) is None
     body = _read(path, for_models, {"up": up, "scale": scale})
     if srdf is not None:
         body = apply(body, read_srdf(srdf))
