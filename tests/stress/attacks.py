@@ -32,6 +32,7 @@ from tests.stress.serve import connected, frame, http_answer, http_request, ws_a
 ATTACKER = "127.0.0.2"
 MEMORY = 512  # MB that the server keeps of problems, scenes and streams
 BESIDES = 900  # MB that it may need besides: itself, kernels, and what is in work
+PING = 9  # of the frames of a WebSocket
 WORST = 0.1  # s, of 99 in 100 answers to others
 
 
@@ -304,7 +305,11 @@ def others(port: int, body: str, seconds: float, rate: float = 50.0) -> dict[str
         k, data = 0, b""
         while (begin := time.monotonic()) < end:
             client.sendall(messages[k % len(messages)])
-            while (found := answer(data)) is None:
+            while (found := answer(data)) is None or (kind == "ws" and data[0] & 15 == PING):
+                if found is not None:
+                    client.sendall(bytes([0x8A, 0x80 | len(found[0])]) + b"\0\0\0\0" + found[0])
+                    data = found[1]
+                    continue
                 more = client.recv(2**16)
                 assert more, f"{name}: the server has hung up"
                 data += more

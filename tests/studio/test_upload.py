@@ -1,11 +1,14 @@
 """Uploads: models with meshes open as they should, and what a stranger may put into an archive does no harm."""
 
+import contextlib
 import io
 import stat
+import threading
 import time
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import memetik as mk
@@ -232,6 +235,31 @@ def test_what_takes_mujoco_too_much_ends(session, monkeypatch):
     with pytest.raises(mk.FormatError, match=r"longer than 1 s|cannot read it"):
         session.upload("m.zip", zipped({"m.xml": f"<mujoco><worldbody>{many}</worldbody></mujoco>"}))
     assert time.perf_counter() - begin < 20.0
+
+
+@pytest.mark.timed
+def test_an_upload_does_not_stop_other_sessions(session, monkeypatch):
+    """MuJoCo is busy in a process of its own for as long as it may be; others go on, and no memory of it stays."""
+    pytest.importorskip("mujoco")
+    monkeypatch.setattr(untrusted, "MAX_SECONDS", 3.0)
+    many = "".join(f'<body name="b{k}"><joint/><geom size="0.1"/></body>' for k in range(20_000))
+    stranger, took = Session(patient("parallel five-bar")), []
+
+    def upload():
+        with contextlib.suppress(mk.FormatError):
+            stranger.upload("m.zip", zipped({"m.xml": f"<mujoco><worldbody>{many}</worldbody></mujoco>"}))
+
+    name = session.scene.wishes[0].name
+    session.set(name, weight=1.5)
+    busy = threading.Thread(target=upload)
+    busy.start()
+    while busy.is_alive() or len(took) < 10:
+        begin = time.perf_counter()
+        session.set(name, weight=1.0 + 0.01 * (len(took) % 50))
+        took.append(time.perf_counter() - begin)
+        time.sleep(0.02)
+    stranger.close()
+    assert np.median(took) < 0.1 and len(took) > 20
 
 
 def test_an_upload_is_never_trusted(tmp_path):
