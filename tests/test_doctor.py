@@ -48,7 +48,10 @@ def test_every_extra_is_looked_for():
 def test_a_missing_extra(monkeypatch):
     monkeypatch.setitem(doctor.EXTRAS, "xacro", ("no_such_module",))
     said = "\n".join(doctor.lines(doctor.examine()))
-    assert 'without   xacro: models as .xacro; no no_such_module (pip install "memetik[xacro]")' in said
+    assert (
+        'without   xacro: trusted models as .xacro, and YAML in any; no no_such_module (pip install "memetik[xacro]")'
+        in said
+    )
     for name in doctor.EXTRAS:
         monkeypatch.setitem(doctor.EXTRAS, name, ("no_such_module",) if name in ("docs", "xacro") else ("json",))
     said = doctor.lines(doctor.examine())
@@ -72,7 +75,10 @@ def test_thorough_finds_what_is_there_but_broken(tmp_path, monkeypatch):
     facts = doctor.examine(thorough=True)
     assert facts["broken"] == {"xacro": "torn_module cannot be imported: OSError: libtorn.so: cannot open"}
     said = doctor.lines(facts)
-    assert any(line.startswith("  broken    xacro: models as .xacro; torn_module cannot") for line in said)
+    assert any(
+        line.startswith("  broken    xacro: trusted models as .xacro, and YAML in any; torn")
+        for line in said
+    )
     assert "extras      1 of 2 are here" in said
     assert "  works     serve: answers over HTTP and WebSocket (json)" in said
     assert said[-1].startswith("solving     REACHED, a pose of a panda's hand in ")

@@ -54,7 +54,7 @@ PURPOSES = {  # what each is for
     "serve": "answers over HTTP and WebSocket",
     "studio": "the page in 3D; pictures as .png and .gif",
     "usd": "USD stages",
-    "xacro": "models as .xacro",
+    "xacro": "trusted models as .xacro, and YAML in any",
 }
 PACKAGES = ("numpy", "numba", "llvmlite")
 DISTRIBUTIONS = {  # of modules that are installed by another name than their own

@@ -10,6 +10,7 @@ import difflib
 import sys
 import warnings
 from collections.abc import Collection, Iterable
+from itertools import islice
 
 
 class MemetikError(Exception):
@@ -127,10 +128,23 @@ def suggest(name: object, known: Iterable[str], most: int = 12) -> str:
 def shown(value: object, most: int = 100) -> str:
     """A value as an error message quotes it: cut to `most` characters, and whatever its `repr` does."""
     try:
-        text = repr(value)
+        text = repr(_beginning(value, [2 * most]))
     except Exception:  # a stranger's repr, a whole number of thousands of digits, lists nested without end
         text = f"a {type(value).__name__}"
     return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def _beginning(value: object, left: list[int]) -> object:
+    """As much of a text or of nested lists as is shown at most: a message about a million numbers would take a second."""
+    left[0] -= 1
+    if type(value) is str:
+        return value[: max(left[0], 0) + 1]
+    if type(value) in (list, tuple) and left[0] > 0:
+        parts = [_beginning(part, left) for part in islice(value, left[0])]  # type: ignore[call-overload]
+        return parts if type(value) is list else tuple(parts)
+    if type(value) is dict and left[0] > 0:
+        return {_beginning(key, left): _beginning(part, left) for key, part in islice(value.items(), left[0])}
+    return value if type(value) not in (list, tuple, dict) else type(value)()
 
 
 def said(reason: Exception) -> str:

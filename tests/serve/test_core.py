@@ -1,6 +1,10 @@
 """The core: request -> problem -> solution -> reply, with the codes of MoveIt."""
 
+import sys
 import threading
+import time
+import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +13,8 @@ import memetik as mk
 from memetik.scenes import KINDS, Wish
 from memetik.serve import Code, Core, Reply, Request
 from memetik.serve import core as core_module
+from memetik.serve.store import MB, Store
+from memetik.serve.structure import movers
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +34,11 @@ def hand(pose, **values):
 
 def reachable(body, rng, count):
     return [body.forward(body.sample(rng), "panda_hand") for _ in range(count)]
+
+
+def resident():
+    """Bytes of this process."""
+    return 4096 * int(Path("/proc/self/statm").read_text().split()[1])
 
 
 FAR = mk.translation(3.0, 0.0, 0.0)
@@ -227,15 +238,64 @@ def test_a_known_structure_is_not_compiled_again(core, panda, rng, monkeypatch):
     assert all(core.answer(Request((hand(pose),))).code == Code.SUCCESS for pose in poses)
 
 
-def test_what_is_kept_is_bounded(panda, monkeypatch):
-    monkeypatch.setattr(core_module, "MOST_STRUCTURES", 3)
-    monkeypatch.setattr(core_module, "MOST_IDLE", 2)
-    core, pose = Core(panda), panda.forward(panda.home, "panda_hand")
+def test_what_is_kept_is_bounded(panda):
+    core, pose = Core(panda, store=Store(most=10 * MB, share=6 * MB, many=5)), panda.forward(panda.home, "panda_hand")
     for k in range(6):
         core.answer(Request((hand(pose, weight=1.0 + k),)))
         core.answer(Request((hand(pose),), state={"panda_joint1": 0.1 * k}, fixed_joints=("panda_joint1",)))
-    assert len(core._structures) == 3
-    assert max(len(structure.idle) for structure in core._structures.values()) == 2
+    kept = [each for structure in core._structures.values() for row in structure.idle.values() for each in row]
+    assert len(kept) == 5 == sum(structure.count for structure in core._structures.values())
+    assert 0 < core.store.size <= 10 * MB
+    assert core.answer(Request((hand(pose),))).reached  # what was forgotten is compiled again
+
+
+def test_a_client_that_keeps_too_much_loses_its_own(panda):
+    core, pose = Core(panda, store=Store(many=4)), panda.forward(panda.home, "panda_hand")
+    for k in range(3):
+        core.answer(Request((hand(pose, weight=1.0 + k),)), client="other")
+    for k in range(20):
+        core.answer(Request((hand(pose, weight=10.0 + k),)), client="greedy")
+    assert all(core.quick(Request((hand(pose, weight=1.0 + k),))) is not None for k in range(3))
+    assert core.store.held("greedy") > 0
+
+
+@pytest.mark.only_if(sys.platform == "linux", "Linux, which tells how large a process is")
+def test_sizes_are_those_of_the_process():
+    """What the store counts is at least half of what problems take, also of those with large tables."""
+    body = mk.load("valkyrie")
+    core, pose = Core(body), body.forward(body.home, "leftFoot")
+    place = {"position": (pose[:3, 3] + 0.3).tolist(), "wxyz": mk.to_quaternion(pose[:3, :3]).tolist()}
+
+    def ask(weight):
+        wish = Wish("Pose", "foot", {"frame": "leftFoot", "weight": weight, **place})
+        core.answer(Request((wish,), avoid_collisions=True, timeout=0.001))
+
+    ask(1.0)
+    before, counted = resident(), core.store.size
+    for k in range(20):
+        ask(2.0 + k)
+    grown, counted = resident() - before, core.store.size - counted
+    assert 0.5 * grown < counted < 4.0 * grown
+
+
+def test_attempts_share_the_time(core):
+    request = Request((hand(FAR),), timeout=0.2, attempts=60, method="bioik")
+    core.answer(request)
+    begin = time.perf_counter()
+    assert core.answer(request).code in (Code.TIMED_OUT, Code.NO_IK_SOLUTION)
+    assert time.perf_counter() - begin < 1.0  # an attempt alone takes about 0.04 s
+
+
+def test_a_long_chain_takes_no_memory_with_its_square():
+    chain = mk.snake(3000)
+    tip = list(chain.links)[-1]
+    tracemalloc.start()
+    try:
+        assert movers(chain, [tip, chain.root]) == set(chain.joint_names)
+        Core(chain)
+        assert tracemalloc.get_traced_memory()[1] < 20e6
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_quick_look_says_the_same_or_nothing(panda, rng):

@@ -73,8 +73,9 @@ def ws_answer(data):
     return (data[begin : begin + size], data[begin + size :]) if len(data) >= begin + size else None
 
 
-def connected(port, kind="http", path="/ws"):
-    client = socket.create_connection(("127.0.0.1", port))
+def connected(port, kind="http", path="/ws", address="127.0.0.1"):
+    client = socket.create_connection(("127.0.0.1", port), timeout=20, source_address=(address, 0))
+    client.settimeout(None)
     client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if kind == "ws":
         key = base64.b64encode(os.urandom(16)).decode()

@@ -1,13 +1,18 @@
 """Uploads: models with meshes open as they should, and what a stranger may put into an archive does no harm."""
 
+import contextlib
 import io
 import stat
+import threading
+import time
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import memetik as mk
+from memetik.read import distrust, forget, untrusted
 from memetik.studio import upload
 from memetik.studio.meshes import missing_meshes
 from memetik.studio.session import Session
@@ -199,3 +204,109 @@ def test_what_was_uploaded_is_deleted_with_the_session(session):
     assert (folder / "arm/part.stl").is_file()
     session.close()
     assert not folder.exists()
+
+
+# ---- Models of MuJoCo, which MuJoCo itself reads --------------------------------------------------------------------
+
+BODY = '<worldbody><body name="b"><joint/><geom size="0.1"/></body></worldbody>'
+SECRET = '<any><worldbody><body name="secret"><joint/><geom size="0.1"/></body></worldbody></any>'
+
+
+@pytest.mark.parametrize("root", ["any", "robot", "mujocoinclude", "mujoco"])
+@pytest.mark.parametrize("name", ["{outside}/secret.xml", "../../../secret.xml", "..\\..\\..\\secret.xml"])
+def test_an_included_file_includes_nothing_outside(session, tmp_path, root, name):
+    """Whatever its root is called: MuJoCo does not look at that."""
+    pytest.importorskip("mujoco")
+    (tmp_path / "secret.xml").write_text(SECRET)
+    inner = f'<{root}><include file="{name.format(outside=tmp_path)}"/></{root}>'
+    files = {"m.xml": f'<mujoco>{BODY}<include file="a/inner.xml"/></mujoco>', "a/inner.xml": inner}
+    with pytest.raises(mk.FormatError, match="leads out of the upload"):
+        session.upload("evil.zip", zipped(files))
+
+
+def test_folders_of_one_file_do_not_lead_names_of_another_outside(session):
+    pytest.importorskip("mujoco")
+    files = {
+        "a/b/m.xml": f'<mujoco><compiler meshdir=".."/><include file="i.xml"/>{BODY}</mujoco>',
+        "a/b/i.xml": '<any><asset><mesh name="m" file="../../../part.stl"/></asset></any>',
+    }
+    with pytest.raises(mk.FormatError, match="leads out of the upload"):
+        session.upload("evil.zip", zipped(files))
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        '<worldbody><replicate count="100000000"><body><joint/><geom size="0.1"/></body></replicate></worldbody>',
+        '<worldbody><replicate count="500"><replicate count="500"><body><joint/></body></replicate></replicate></worldbody>',
+        '<worldbody><flexcomp name="f" type="grid" count="1000 1000 1000" spacing="1 1 1"/></worldbody>',
+        '<asset><texture name="t" type="2d" builtin="flat" width="100000" height="100000"/></asset>',
+        '<asset><hfield name="h" nrow="100000" ncol="100000" size="1 1 1 1"/></asset>',
+    ],
+)
+@pytest.mark.parametrize("fragment", [False, True])
+def test_a_model_that_makes_too_much_of_itself_is_refused_at_once(tmp_path, inner, fragment):
+    pytest.importorskip("mujoco")
+    (tmp_path / "inner.xml").write_text(f"<any>{inner}</any>")
+    path = tmp_path / "m.xml"
+    include = '<include file="inner.xml"/>'
+    path.write_text(f"<mujoco>{BODY}{include if fragment else inner}</mujoco>")
+    begin = time.perf_counter()
+    with pytest.raises(mk.FormatError, match="Write fewer"):
+        mk.load(path)
+    assert time.perf_counter() - begin < 5.0
+
+
+def test_what_takes_mujoco_too_much_ends(session, monkeypatch):
+    """What no look at the file foresees meets the limits of the process that reads it."""
+    pytest.importorskip("mujoco")
+    for text, says in (
+        ('<size memory="400G"/>', "MuJoCo cannot read it"),
+        ('<size nuser_body="2000000000"/>', "cannot read"),
+    ):
+        with pytest.raises(mk.FormatError, match=says):
+            session.upload("m.zip", zipped({"m.xml": f"<mujoco>{text}{BODY}</mujoco>"}))
+    monkeypatch.setattr(untrusted, "MAX_SECONDS", 1.0)
+    many = "".join(f'<body name="b{k}"><joint/><geom size="0.1"/></body>' for k in range(20_000))
+    begin = time.perf_counter()
+    with pytest.raises(mk.FormatError, match=r"longer than 1 s|cannot read it"):
+        session.upload("m.zip", zipped({"m.xml": f"<mujoco><worldbody>{many}</worldbody></mujoco>"}))
+    assert time.perf_counter() - begin < 20.0
+
+
+@pytest.mark.timed
+def test_an_upload_does_not_stop_other_sessions(session, monkeypatch):
+    """MuJoCo is busy in a process of its own for as long as it may be; others go on, and no memory of it stays."""
+    pytest.importorskip("mujoco")
+    monkeypatch.setattr(untrusted, "MAX_SECONDS", 3.0)
+    many = "".join(f'<body name="b{k}"><joint/><geom size="0.1"/></body>' for k in range(20_000))
+    stranger, took = Session(patient("parallel five-bar")), []
+
+    def upload():
+        with contextlib.suppress(mk.FormatError):
+            stranger.upload("m.zip", zipped({"m.xml": f"<mujoco><worldbody>{many}</worldbody></mujoco>"}))
+
+    name = session.scene.wishes[0].name
+    session.set(name, weight=1.5)
+    busy = threading.Thread(target=upload)
+    busy.start()
+    while busy.is_alive() or len(took) < 10:
+        begin = time.perf_counter()
+        session.set(name, weight=1.0 + 0.01 * (len(took) % 50))
+        took.append(time.perf_counter() - begin)
+        time.sleep(0.02)
+    stranger.close()
+    assert np.median(took) < 0.1 and len(took) > 20
+
+
+def test_an_upload_is_never_trusted(tmp_path):
+    pytest.importorskip("xacro")
+    path = tmp_path / "a.xacro"
+    path.write_text('<robot name="r"><link name="l${(lambda: 1)()}"/></robot>')
+    assert mk.load(path, trust=True).root == "l1"
+    distrust(tmp_path)
+    try:
+        with pytest.raises(mk.FormatError, match="without trust"):
+            mk.load(path, trust=True)
+    finally:
+        forget(tmp_path)

@@ -106,6 +106,8 @@ def add_base(command: argparse.ArgumentParser, default: str = "fixed") -> None:
     group.add_argument("--base", default=default, metavar="KIND", help=roots)
     add_common(group, "--srdf")
     add_common(group, "--root")
+    trust = "let a .xacro file run Python, the environment and any file in it; without, it is expanded as data"
+    group.add_argument("--trust", action="store_true", help=trust)
 
 
 def add_skeleton(command: argparse.ArgumentParser) -> None:
@@ -125,7 +127,7 @@ def load_body(options: argparse.Namespace) -> mk.Body:
             )
         made: mk.Body = getattr(mk, CHAINS[kind])(int(joints))
         return made.with_base(options.base)
-    return mk.load(options.body, base=options.base, srdf=options.srdf, roots=options.root)
+    return mk.load(options.body, base=options.base, srdf=options.srdf, roots=options.root, trust=options.trust)
 
 
 def ends(body: mk.Body) -> list[str]:

@@ -30,8 +30,12 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--origin", action="append", default=[], metavar="URL", help=pages)
     kept = "a scene to keep, named after its file; repeatable"
     command.add_argument("--scene", type=Path, action="append", default=[], metavar="FILE.json", help=kept)
+    behind = "the address of a proxy whose X-Forwarded-For says who asks; repeatable (default: nobody is believed)"
+    command.add_argument("--proxy", action="append", default=[], metavar="ADDRESS", help=behind)
     add_number(command, "--rate", 20_000.0, "requests a second from one address", "HZ")
-    add_number(command, "--seconds", 10.0, "the longest search", "S")
+    add_number(command, "--seconds", 10.0, "the longest search, with all its attempts", "S")
+    add_number(command, "--links", 2_000, "the most of a scene's body", "N")
+    add_number(command, "--memory", 512.0, "problems, scenes and streams that are kept, half of it of one client", "MB")
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -40,7 +44,8 @@ def _serve(options: argparse.Namespace) -> int:
 
     serve(
         load_body(options), host=options.host, port=options.port, token=options.token, origins=options.origin,
-        limits=Limits(rate=options.rate, timeout=options.seconds),
+        limits=Limits(rate=options.rate, timeout=options.seconds, memory=options.memory, links=options.links),
+        proxies=options.proxy,
         scenes={path.stem: read_scene(path) for path in options.scene},
         roots=[path.resolve().parent for path in options.scene],
     )  # fmt: skip

@@ -1,9 +1,11 @@
 """Files -> Body: URDF, SRDF and xacro, skeletons of BVH and glTF; `load` picks the reader."""
 
 from memetik.read.load import load
+from memetik.read.mjcf_bounds import check_model as check_mjcf
 from memetik.read.resources import resolve_mesh
 from memetik.read.srdf import Srdf, parse_srdf, read_srdf
 from memetik.read.srdf import apply as apply_srdf
+from memetik.read.untrusted import distrust, forget
 from memetik.read.urdf import parse_urdf, read_urdf
 from memetik.read.xacro import read_xacro
 from memetik.read.xml import Element
@@ -13,6 +15,9 @@ __all__ = [
     "Element",
     "Srdf",
     "apply_srdf",
+    "check_mjcf",
+    "distrust",
+    "forget",
     "load",
     "parse_srdf",
     "parse_urdf",

@@ -18,6 +18,7 @@ from memetik.read.mjcf import read_mjcf
 from memetik.read.resources import folders_of
 from memetik.read.shapes import apply_shapes, read_shapes
 from memetik.read.srdf import apply, read_srdf
+from memetik.read.untrusted import distrusted
 from memetik.read.urdf import body_from_urdf
 from memetik.read.usd import read_usd
 from memetik.read.xacro import read_xacro
@@ -37,6 +38,7 @@ def load(
     soft_limits: bool = False,
     up: str = "y",
     scale: float = 1.0,
+    trust: bool = False,
     package_roots: Iterable[str | PathLike[str]] = (),
 ) -> Body:
     """A body by its bundled name, such as "panda", or from the path of a file: .urdf, .xacro, MuJoCo's .xml or USD's .usd,
@@ -52,6 +54,8 @@ def load(
     are listed in one warning, as kinematics needs no meshes. `soft_limits` narrows the limits
     to those of the safety controllers. `up` and `scale` are for skeletons of animation files
     alone: the axis of the file that points up and the length of its unit [m]; their root is floating already.
+    Macros of a .xacro file are expanded without running anything of the file; `trust` lets the package `xacro` expand it with
+    all of Python, for files that need that and that you would run as a program.
     `package_roots` is the former name of `roots`.
     """
     if not isinstance(source, (str, PathLike)):
@@ -71,7 +75,10 @@ def load(
         folders += found.roots
     else:
         path = Path(source)
-    body = _read(path, {"roots": folders, "soft_limits": soft_limits}, {"up": up, "scale": scale})
+    for_models: dict[str, Any] = {"roots": folders, "soft_limits": soft_limits}
+    if path.suffix.lower() == ".xacro":
+        for_models["trust"] = trust and distrusted(path) is None
+    body = _read(path, for_models, {"up": up, "scale": scale})
     if srdf is not None:
         body = apply(body, read_srdf(srdf))
     if shapes is not None:

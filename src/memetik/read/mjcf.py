@@ -18,6 +18,8 @@ from memetik.body import Body, Frame, Joint, Link, Loop, Mimic, Shape
 from memetik.errors import FormatError, MissingExtraError, warn
 from memetik.geometry import axis_angle, invert, transform, translation
 from memetik.geometry.checks import text
+from memetik.read.mjcf_bounds import check_model
+from memetik.read.untrusted import compiled, distrusted
 from memetik.types import Array
 
 Model = Any  # mujoco.MjModel
@@ -28,6 +30,12 @@ NO_COLOR = (0.5, 0.5, 0.5, 1.0)  # of a geom whose file gives none, as MuJoCo wr
 def read_mjcf(path: Path, **_: object) -> Body:
     """The body of a MuJoCo file (.xml with <mujoco>, .mjcf, .mjb)."""
     mujoco, path = _mujoco(), path.absolute()  # so that meshes are found from wherever the program goes
+    strangers = distrusted(path)
+    if strangers is not None:
+        model, folder = compiled(path.resolve(), strangers)
+        return _body_of(model, path.stem, path, path.parent / folder if _names_only(mujoco, model) else None)
+    if path.suffix.lower() != ".mjb":
+        check_model(path)
     try:
         if path.suffix.lower() == ".mjb":
             model = mujoco.MjModel.from_binary_path(str(path))
@@ -79,11 +87,16 @@ def _body_of(model: Model, name: str | None, file: Path | None = None, meshes: P
 
 def _folder_of_meshes(mujoco: Any, model: Model, path: Path) -> Path | None:
     """Where the meshes of a file are, if the model does not say; MuJoCo before 3.17 keeps what the file says of each, no more."""
-    version = tuple(int(part) for part in mujoco.__version__.split(".")[:2])
-    if version >= (3, 17) or not model.nmesh or path.suffix.lower() == ".mjb":
+    if path.suffix.lower() == ".mjb" or not _names_only(mujoco, model):
         return None
     folder: str = mujoco.MjSpec.from_file(str(path)).meshdir
     return path.parent / folder
+
+
+def _names_only(mujoco: Any, model: Model) -> bool:
+    """Whether a model keeps of its meshes what the file says of each, and not where they are."""
+    version = tuple(int(part) for part in mujoco.__version__.split(".")[:2])
+    return bool(model.nmesh) and version < (3, 17)
 
 
 def _mujoco() -> Any:

@@ -53,7 +53,10 @@ def loads(source: str | bytes, name: str = "the scene") -> Scene:
     if len(data) > MOST_BYTES:
         raise FormatError(f"{name} is larger than {MOST_BYTES >> 20} MB, more than any scene needs.")
     try:
-        plain = json.loads(data.decode(), parse_constant=_refuse, object_pairs_hook=_once)
+        plain = json.loads(
+            data.decode(), parse_constant=_refuse, object_pairs_hook=_once,
+            parse_float=lambda text: float(text), parse_int=lambda text: int(text),  # other threads go on in between
+        )  # fmt: skip
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
         raise FormatError(f"{name} is not a scene in JSON: {reason}.") from error

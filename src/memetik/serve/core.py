@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import threading
-from collections import OrderedDict
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,6 +18,7 @@ from memetik.errors import UnknownNameError, said, shown
 from memetik.scenes import KINDS, Wish, fields
 from memetik.serve.codes import Code, RequestError, code_of
 from memetik.serve.request import Missed, Reply, Request
+from memetik.serve.store import Store, footprint, reached
 from memetik.serve.structure import CHANGED, Prepared, Structure, fixed, movers
 from memetik.solution import MISSED, measures, title
 from memetik.types import Array
@@ -26,8 +27,6 @@ LONGEST = 10.0  # s, the most that a request may ask for
 USUAL = 0.1  # s, where it does not say
 MOST_ATTEMPTS = 100
 MOST_OBJECTIVES = 500
-MOST_STRUCTURES = 64  # compiled problems that are kept, those not asked for longest go first
-MOST_IDLE = 16  # problems of one structure that are kept, one for each thread that asks at once
 # A first look that a transport takes before it hands a request to another thread. Of 2,000 reachable poses of a Panda, 1,998 are
 # found by it, with 8 evaluations in the median and 56 in 99 of 100 (tests/stress/serve.py quick).
 QUICK = mk.Budget(evaluations=400, seconds=0.002)
@@ -47,6 +46,7 @@ class Core:
     world: obstacles for requests that avoid collisions.
     method: of requests that name none: a name of mk.methods(), or a solver.
     timeout: of requests that give none [s].
+    store: how much of what is compiled is kept, for all cores that share it; calls say which client they are of.
     """
 
     def __init__(
@@ -57,54 +57,67 @@ class Core:
         world: mk.World | None = None,
         method: str | mk.Solver = "memetic",
         timeout: float = USUAL,
+        store: Store | None = None,
     ) -> None:
         self.body, self.root, self.world, self.method, self.timeout = body, root, world, method, timeout
         self._index = {name: k for k, name in enumerate(body.joint_names)}
-        self._movers = movers(body)
+        self.store = Store() if store is None else store
         self._groups = {name: self._members(name) for name in body.chains}
         self._lock = threading.Lock()
-        self._structures: OrderedDict[Any, Structure] = OrderedDict()
+        self._structures: dict[Any, Structure] = {}
+        self._shared: set[int] | None = None  # ids of what problems have in common
 
     # ---- Answers -----------------------------------------------------------------------------------------------
 
-    def answer(self, request: Request) -> Reply:
+    def answer(self, request: Request, client: str = "") -> Reply:
         """Solve what is asked for. It never raises: whatever is wrong is in the code and the message."""
-        return self._guarded(request, None) or Reply(Code.FAILURE, "a search ended without a word.")
+        return self._guarded(request, None, client) or Reply(Code.FAILURE, "a search ended without a word.")
 
     def quick(self, request: Request) -> Reply | None:
         """The answer, if it can be had in about a millisecond: the problem is ready and a short search reaches all, or the
         request is wrong. None otherwise: `answer` may take long. A posture is the same from both."""
-        return self._guarded(request, QUICK)
+        return self._guarded(request, QUICK, "")
 
-    def explain(self, request: Request) -> str:
+    def explain(self, request: Request, client: str = "") -> str:
         """In sentences what a request misses and why; empty where it misses nothing."""
-        with self.leased(request) as (prepared, start):
+        with self.leased(request, client=client) as (prepared, start):
             assert prepared is not None
             solution = self._search(prepared, start, request, self._budget(request))
             return "" if solution.success else solution.explain()
 
-    def _guarded(self, request: Request, budget: mk.Budget | None) -> Reply | None:
+    def _guarded(self, request: Request, budget: mk.Budget | None, client: str) -> Reply | None:
         try:
-            return self._answer(request, budget)
+            return self._answer(request, budget, client)
         except mk.MemetikError as error:
             return Reply(code_of(error), str(error))
         except Exception as error:  # a fault of ours ends this request and nothing else
             _LOG.exception("a request failed")
             return Reply(Code.FAILURE, f"a fault of the program: {type(error).__name__}: {said(error)}")
 
-    def _answer(self, request: Request, budget: mk.Budget | None) -> Reply | None:
-        with self.leased(request, only_ready=budget is not None) as (prepared, start):
+    def _answer(self, request: Request, budget: mk.Budget | None, client: str) -> Reply | None:
+        with self.leased(request, only_ready=budget is not None, client=client) as (prepared, start):
             if prepared is None:
                 return None
             solution = self._search(prepared, start, request, budget or self._budget(request))
             prepared.solved = True
-            if budget is not None and not solution.success:
-                return None
+            if budget is not None:
+                prepared.skipped = 0
+                if not solution.success:
+                    prepared.misses += 1
+                    return None
+                prepared.misses = 0
             return self.reply(solution, request)
 
     def _search(self, prepared: Prepared, start: Array, request: Request, budget: mk.Budget) -> mk.Solution:
+        """The best of all attempts, which share the time of the budget."""
         best: mk.Solution | None = None
+        end = time.monotonic() + (budget.seconds or LONGEST)
         for attempt in range(1 if budget is QUICK else request.attempts):
+            if attempt > 0:
+                left = end - time.monotonic()
+                if left <= 0.0:
+                    break
+                budget = mk.Budget(seconds=left)
             solution = mk.solve(
                 prepared.problem,
                 start,
@@ -206,31 +219,42 @@ class Core:
     # ---- Problems ------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def leased(self, request: Request, only_ready: bool = False) -> Iterator[tuple[Prepared | None, Array]]:
+    def leased(
+        self, request: Request, only_ready: bool = False, client: str = ""
+    ) -> Iterator[tuple[Prepared | None, Array]]:
         """A problem with the targets of a request, for one call, and where to start; None where none is ready."""
-        structure = self._structure(request)
+        key = self._key(request)
+        found = self._structures.get(key)
         start = self.start(request.state)
+        if found is None and only_ready:
+            if request.group:
+                self._known_group(request.group)
+            yield None, start
+            return
+        structure = self._new_structure(request) if found is None else found
         values = tuple([start[self._index[name]].item() for name in structure.held])
         with self._lock:
             waiting = structure.idle.get(values)
             prepared = waiting.pop() if waiting else None
         try:
-            if only_ready and (prepared is None or not prepared.solved):
+            if only_ready and (prepared is None or not prepared.solved or not prepared.worth_a_look()):
                 yield None, start
                 return
             if prepared is None:
                 prepared = self._prepare(request, structure, values)
+                prepared.client = client
             self._retarget(
                 prepared, structure, request
             )  # raises where a target is none; the next call sets all of them
             yield prepared, start
         finally:
             if prepared is not None:
-                self._give_back(structure, values, prepared)
+                self._give_back(key, structure, values, prepared)
 
     def problem(self, request: Request) -> tuple[mk.Problem, dict[str, mk.Objective], Array]:
         """A problem of the caller's own, its objectives by name, and where to start; for what lives longer than a request."""
-        structure, start = self._structure(request), self.start(request.state)
+        structure = self._structures.get(self._key(request)) or self._new_structure(request)
+        start = self.start(request.state)
         prepared = self._prepare(
             request, structure, tuple([start[self._index[name]].item() for name in structure.held])
         )
@@ -238,32 +262,52 @@ class Core:
         names = [wish.name for wish in structure.wishes]
         return prepared.problem, dict(zip(names, prepared.objectives, strict=True)), start
 
-    def _give_back(self, structure: Structure, values: tuple[float, ...], prepared: Prepared) -> None:
+    def _give_back(self, key: Any, structure: Structure, values: tuple[float, ...], prepared: Prepared) -> None:
+        """Keep a problem for the next call, unless the store has forgotten it meanwhile."""
         with self._lock:
-            waiting = structure.idle.pop(values, [])
-            structure.idle[values] = waiting  # the latest last
-            if len(waiting) < MOST_IDLE:
-                waiting.append(prepared)
-            while len(structure.idle) > MOST_IDLE:
-                del structure.idle[next(iter(structure.idle))]
+            if not prepared.kept:
+                return
+            structure = self._structures.setdefault(key, structure)
+            structure.idle.setdefault(values, []).append(prepared)
+            prepared.uses += 1
+            if prepared.uses == 1:
+                structure.count += 1
+        if prepared.uses & (prepared.uses - 1):
+            self.store.use(id(prepared))
+            return
+        # Its size is looked at now and then, because methods make their scratch when they first need it.
+        if self._shared is None:
+            self._shared = reached(self.body, self.world, KINDS, mk.methods())
+        size = footprint(prepared, self._shared) + footprint(structure.wishes, self._shared)
+        self.store.keep(id(prepared), prepared.client, size, lambda: self._forget(key, structure, values, prepared))
 
-    def _structure(self, request: Request) -> Structure:
-        """The structure of a request, known or new."""
-        key = (
+    def _forget(self, key: Any, structure: Structure, values: tuple[float, ...], prepared: Prepared) -> None:
+        with self._lock:
+            prepared.kept = False
+            waiting = structure.idle.get(values, [])
+            if prepared in waiting:
+                waiting.remove(prepared)
+            if not waiting:
+                structure.idle.pop(values, None)
+            structure.count -= 1
+            if structure.count <= 0 and self._structures.get(key) is structure:
+                del self._structures[key]
+
+    def close(self) -> None:
+        """Forget all that was compiled."""
+        with self._lock:
+            problems = [each for s in self._structures.values() for row in s.idle.values() for each in row]
+            self._structures.clear()
+        for each in problems:
+            each.kept = False
+            self.store.drop(id(each))
+
+    def _key(self, request: Request) -> Any:
+        """What a request has in common with all others that the same problem answers."""
+        return (
             request.group, tuple(request.fixed_joints), bool(request.avoid_collisions), request.method,
             tuple([(w.kind, w.name, fixed(w)) for w in request.objectives if w.enabled]),
         )  # fmt: skip
-        with self._lock:
-            found = self._structures.get(key)
-            if found is not None:
-                self._structures.move_to_end(key)
-                return found
-        made = self._new_structure(request)
-        with self._lock:
-            self._structures[key] = made
-            while len(self._structures) > MOST_STRUCTURES:
-                self._structures.popitem(last=False)
-        return made
 
     def _new_structure(self, request: Request) -> Structure:
         """Check all of a request that is not a target."""
@@ -299,14 +343,13 @@ class Core:
     def _read(self, objectives: Iterable[mk.Objective]) -> set[str]:
         """The joints that move what objectives are about."""
         read: set[str] = set()
+        links: list[str] = []
         for objective in objectives:
             read |= set(objective.joints(self.body))
-            for frame in objective.frames():
-                link = self.body.frame(frame).link
-                read |= self._movers[link]
+            links += [self.body.frame(frame).link for frame in objective.frames()]
             if isinstance(objective, mk.Balance):
                 read |= set(self._index)
-        return read
+        return read | movers(self.body, links)
 
     def _apart(self) -> list[mk.Objective]:
         """What keeps links off each other and off the world."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import memetik as mk
 from memetik.scenes import KINDS, Field, Kind, Wish
 
+MOST_MISSES = 6  # that count: of 64 requests, one is always looked at quickly
 LONGEST_KEY = 1000  # characters of what is compared; longer ones are hashed
 
 
@@ -27,13 +29,28 @@ def _changed(kind: Kind) -> _Changed:
 CHANGED = {name: _changed(kind) for name, kind in KINDS.items()}
 
 
-@dataclass
+@dataclass(eq=False)
 class Prepared:
-    """A problem that one call at a time retargets and solves."""
+    """A problem that one call at a time retargets and solves.
+
+    client: who asked for it first. `kept` ends when the store forgets it, maybe while a call uses it.
+    """
 
     problem: mk.Problem
     objectives: tuple[mk.Objective, ...]  # of the request, without those that avoid collisions
+    client: str = ""
     solved: bool = False  # its kernels are compiled
+    uses: int = 0
+    kept: bool = True
+    misses: int = 0  # quick looks in a row that found nothing
+    skipped: int = 0  # requests since the last quick look
+
+    def worth_a_look(self) -> bool:
+        """Whether to look quickly: each look in vain doubles the number of requests that go without one."""
+        if not self.misses:
+            return True
+        self.skipped += 1
+        return self.skipped >= 1 << min(self.misses, MOST_MISSES)
 
 
 class Structure:
@@ -43,15 +60,21 @@ class Structure:
         self.wishes = wishes  # checked, with every value filled in
         self.held = held  # joints that stay where the state has them
         self.idle: dict[tuple[float, ...], list[Prepared]] = {}  # by the values of these
+        self.count = 0  # problems of it that are kept, idle or in use
 
 
-def movers(body: mk.Body) -> dict[str, frozenset[str]]:
-    """The free joints that move each link."""
+def movers(body: mk.Body, links: Iterable[str]) -> set[str]:
+    """The free joints that move any of some links."""
     drives, names = body.variables.drives, body.joint_names
-    found: dict[str, frozenset[str]] = {body.root: frozenset()}
-    for joint in body.joints.values():  # depth-first: parents are met before their children
-        own = {names[drive.variable] for drive in drives.get(joint.name, ())}
-        found[joint.child] = found[joint.parent] | own
+    above = {joint.child: joint for joint in body.joints.values()}
+    found: set[str] = set()
+    seen = {body.root}
+    for link in links:
+        while link not in seen:
+            seen.add(link)
+            joint = above[link]
+            found |= {names[drive.variable] for drive in drives.get(joint.name, ())}
+            link = joint.parent
     return found
 
 

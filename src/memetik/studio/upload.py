@@ -1,7 +1,7 @@
 """What comes through the page: a scene, a URDF, or a .zip of a model with its meshes, unpacked into a folder of the session.
 
 What comes in is a stranger's. Nothing is written outside of the folder, sizes are counted while unpacking, only kinds of files
-that models need are kept, and a model may name no file outside of it.
+that models need are kept, and `distrust` has the readers see to it that a model names no file outside of it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 
 import memetik as mk
 from memetik import scenes
-from memetik.read import Element, read_xml, resolve_mesh
+from memetik.read import Element, check_mjcf, distrust, forget, read_xml, resolve_mesh
 from memetik.studio.meshes import FORMATS, PACKAGE
 
 MOST_ZIP = 128 * 2**20  # bytes, packed
@@ -27,9 +27,6 @@ MOST_UNPACKED = 512 * 2**20  # bytes, of all uploads of a session
 MOST_FILES = 10_000
 MODELS = (".urdf", ".xml", ".mjcf")
 KEPT = (*MODELS, *FORMATS, ".mtl", ".bin", ".msh", ".skn", ".png", ".jpg", ".jpeg")
-DIRECTORIES = ("meshdir", "texturedir", "assetdir")
-INCLUDE = ("include", "model")
-FILES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
 
 
 class Uploads:
@@ -43,6 +40,7 @@ class Uploads:
     def close(self) -> None:
         """Delete everything."""
         if self._folder is not None:
+            forget(Path(self._folder.name))
             self._folder.cleanup()
             self._folder = None
             self.roots = ()
@@ -52,6 +50,7 @@ class Uploads:
         short = name[-100:]
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="memetik_studio_")
+            distrust(Path(self._folder.name))
         base = Path(self._folder.name).resolve()
         stem = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in PurePosixPath(short).stem)
         stem = stem.strip(".") or "model"
@@ -161,14 +160,12 @@ def _models(folder: Path, name: str) -> list[Path]:
         except mk.FormatError as error:
             path.unlink()
             trouble = trouble or str(error)
-    # MuJoCo takes the names in an included file from the folder of the model that includes it.
-    includes = (each for root in roots.values() for each in _all(root) if each.tag in INCLUDE)
+    includes = (each for root in roots.values() for each in _all(root) if each.tag in ("include", "model"))
     included = {PurePosixPath(each.attributes.get("file", "")).name for each in includes}
-    folders = {path.parent for path in roots}
     found: list[tuple[int, bool, int, str, Path]] = []
     for path, root in roots.items():
         if root.tag.startswith("mujoco"):
-            _check_names(root, folders if path.name in included else {path.parent}, folder)
+            check_mjcf(path, folder)
         rank = {"robot": 0, "mujoco": 1}.get(root.tag)
         joints = sum(element.tag in ("joint", "freejoint", "include") for element in _all(root))
         if rank is not None and joints:
@@ -183,21 +180,6 @@ def _all(root: Element) -> Iterator[Element]:
     yield root
     for child in root.children:
         yield from _all(child)
-
-
-def _check_names(root: Element, begins: set[Path], folder: Path) -> None:
-    """Refuse a MuJoCo model that names a file outside of the upload, as MuJoCo itself would read it."""
-    elements = list(_all(root))
-    below = ["", *(each.attributes[key] for each in elements for key in DIRECTORIES if key in each.attributes)]
-    for element in elements:
-        for key, value in element.attributes.items():
-            if key in DIRECTORIES or key in FILES:
-                first = [""] if key in DIRECTORIES or element.tag in INCLUDE else below
-                places = (os.path.normpath(begin / own / value) for begin in begins for own in first)
-                if any(not Path(place).is_relative_to(folder) for place in places):
-                    raise element.error(f"{key} is {value[:100]!r}, which leads out of the upload.")
-        if element.tag in INCLUDE and PurePosixPath(element.attributes.get("file", "a.xml")).suffix != ".xml":
-            raise element.error("only .xml files can be included.")
 
 
 def read_upload(name: str, content: bytes, roots: Sequence[str] = ()) -> scenes.Scene:

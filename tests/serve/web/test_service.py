@@ -305,11 +305,11 @@ def test_a_rate_is_kept(panda):
 def test_too_many_searches_are_refused(panda):
     with Service(panda, port=0, limits=Limits(waiting=1)) as service:
         service.warm()
-        service._application._waiting = 1
+        service._application.workers.waiting = 1
         status, found = ask(service, "/solve", {"objectives": [FAR]})
         assert (status, "waiting already" in found["message"]) == (503, True)
         assert ask(service, "/solve", {"objectives": [TARGET]})[0] == 503  # a structure that is not compiled yet
-        service._application._waiting = 0
+        service._application.workers.waiting = 0
         assert ask(service, "/solve", {"objectives": [TARGET]})[0] == 200
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import os
-from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request as HttpRequest
@@ -22,14 +22,15 @@ from memetik.serve import plain
 from memetik.serve.codes import Code
 from memetik.serve.core import Core
 from memetik.serve.request import Reply, Request
+from memetik.serve.store import QuotaError
 from memetik.serve.web.guard import Meter, TooLargeError
 from memetik.serve.web.limits import Limits
 from memetik.serve.web.openapi import description
 from memetik.serve.web.page import PAGE
 from memetik.serve.web.paths import Stream, track
 from memetik.serve.web.shelf import Shelf
+from memetik.serve.web.workers import BusyError, Turns, Workers
 
-T = TypeVar("T")
 Plain = dict[str, Any]
 
 SCENE = ("targets", "state", "approximate", "timeout")
@@ -37,17 +38,13 @@ BURST = 4  # requests of one WebSocket that may be answered before those of othe
 HTTP_STATUS = {Code.FAILURE: 500}  # of replies that are no answers; 422 for the others: understood, and impossible
 
 
-class BusyError(mk.MemetikError, RuntimeError):
-    """Too many searches wait for a thread."""
-
-
 class Application:
     """All that requests share: the core, scenes, and threads for searches that take long."""
 
     def __init__(self, core: Core, shelf: Shelf, limits: Limits, meter: Meter) -> None:
         self.core, self.shelf, self.limits, self._meter = core, shelf, limits, meter
-        self._threads = ThreadPoolExecutor(max(2, os.cpu_count() or 2), thread_name_prefix="memetik-serve")
-        self._waiting = 0
+        self.workers, self._turns = Workers(limits.waiting), Turns()
+        self._streams: dict[str, int] = {}
         self._about = plain.dumps(_about(core.body)).encode()
 
     def starlette(self) -> Starlette:
@@ -73,7 +70,7 @@ class Application:
 
     def close(self) -> None:
         """Let the threads go, after what they are about."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self.workers.close()
 
     # ---- Pages ---------------------------------------------------------------------------------------------------
 
@@ -81,7 +78,7 @@ class Application:
         return HTMLResponse(PAGE)
 
     async def _health(self, _: HttpRequest) -> Response:
-        return _json({"ok": True, "version": mk.__version__, "waiting": self._waiting})
+        return _json({"ok": True, "version": mk.__version__, "waiting": self.workers.waiting})
 
     async def _openapi(self, _: HttpRequest) -> Response:
         return _json(description(self.limits))
@@ -91,46 +88,66 @@ class Application:
 
     # ---- Requests ------------------------------------------------------------------------------------------------
 
-    async def _solve(self, given: Plain) -> Plain:
-        return await self._answer(self.core, plain.request(given))
+    async def _solve(self, client: str, data: bytes | str) -> Plain:
+        """What a request asks for; what is large is read in a thread."""
+        if len(data) < plain.LONG:
+            return await self._answer(self.core, plain.request(plain.loads(data)), client)
+        return await self._large(client, data, lambda given: (self.core, plain.request(given)))
 
-    async def _answer(self, core: Core, request: Request) -> Plain:
-        """Here where it is a matter of a moment, in a thread where it is not."""
+    async def _large(self, client: str, data: bytes | str, read: Callable[[Plain], tuple[Core, Request]]) -> Plain:
+        def work() -> Plain:
+            core, request = read(self._loads(data))
+            self._check_timeout(request)
+            return _checked(core.answer(request, client), core)
+
+        return await self.workers.run(client, work)
+
+    def _loads(self, data: bytes | str) -> Plain:
+        if len(data) >= plain.LONG:
+            plain.check_values(data if isinstance(data, bytes) else data.encode(errors="replace"), self.limits.values)
+        return plain.loads(data)
+
+    def _check_timeout(self, request: Request) -> None:
         if request.timeout > self.limits.timeout:
             raise mk.FormatError(
                 f"timeout is {request.timeout:g}; this server lets a search take {self.limits.timeout:g} s."
             )
+
+    async def _answer(self, core: Core, request: Request, client: str) -> Plain:
+        """Here where it is a matter of a moment, in a thread where it is not."""
+        self._check_timeout(request)
         reply = core.quick(request)
         if reply is None:
-            reply = await self._apart(lambda: core.answer(request))
+            reply = await self.workers.run(client, lambda: core.answer(request, client))
         return _checked(reply, core)
 
-    async def _explain(self, given: Plain) -> Plain:
-        request = plain.request(given)
-        return {"explanation": await self._apart(lambda: self.core.explain(request))}
+    async def _explain(self, client: str, data: bytes) -> Plain:
+        def work() -> Plain:
+            request = plain.request(self._loads(data))
+            self._check_timeout(request)
+            return {"explanation": self.core.explain(request, client)}
 
-    async def _forward(self, given: Plain) -> Plain:
+        return await self.workers.run(client, work)
+
+    async def _forward(self, client: str, data: bytes) -> Plain:
+        if len(data) < plain.LONG:
+            return self._poses(data)
+        return await self.workers.run(client, lambda: self._poses(data))
+
+    def _poses(self, data: bytes) -> Plain:
+        given = self._loads(data)
         asked = fields.keys(given, "a request", ("state", "links"))
         state = fields.by_name(asked.get("state", {}), "state")
         links = fields.texts(asked.get("links", list(self.core.body.links)), "links")
         poses = self.core.body.forward(self.core.start(state), root=self.core.root)
         return {
             link: {"position": poses[link][:3, 3].tolist(), "wxyz": mk.to_quaternion(poses[link][:3, :3]).tolist()}
-            for link in links
+            for link in dict.fromkeys(links)
         }
 
-    async def _track(self, given: Plain) -> Plain:
-        return await self._apart(lambda: track(self.core, given, self.limits.steps, self.limits.timeout))
-
-    async def _apart(self, work: Callable[[], T]) -> T:
-        """Do something in a thread, unless too much is waiting for one."""
-        if self._waiting >= self.limits.waiting:
-            raise BusyError(f"{self._waiting} searches are waiting already. Ask again in a moment.")
-        self._waiting += 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
-        finally:
-            self._waiting -= 1
+    async def _track(self, client: str, data: bytes) -> Plain:
+        limits = self.limits
+        return await self.workers.run(client, lambda: track(self.core, self._loads(data), limits.steps, limits.timeout))
 
     # ---- Scenes --------------------------------------------------------------------------------------------------
 
@@ -143,7 +160,8 @@ class Application:
         async def act() -> Response:
             if http.method == "PUT":
                 data = await http.body()
-                kept = await self._apart(lambda: self.shelf.put(name, data))
+                client = _client(http)
+                kept = await self.workers.run(client, lambda: self.shelf.put(name, data, client))
                 return _json({"name": name, "joint_names": list(kept.core.body.joint_names)}, 201)
             if http.method == "DELETE":
                 self.shelf.drop(name)
@@ -154,15 +172,16 @@ class Application:
 
     async def _solve_scene(self, http: HttpRequest) -> Response:
         async def act() -> Response:
-            data = await http.body()
-            given = plain.loads(data) if data else {}
-            return _json(await self._answer_scene(http.path_params["name"], given))
+            name, data = http.path_params["name"], await http.body()
+            if len(data) >= plain.LONG:
+                return _json(await self._large(_client(http), data, lambda given: self._of_scene(name, given)))
+            return _json(await self._answer(*self._of_scene(name, plain.loads(data) if data else {}), _client(http)))
 
         return await _guarded(act)
 
-    async def _answer_scene(self, name: str, given: Plain) -> Plain:
+    def _of_scene(self, name: str, given: Plain) -> tuple[Core, Request]:
         kept = self.shelf.get(name)
-        return await self._answer(kept.core, kept.request(fields.keys(given, "a request about a scene", SCENE)))
+        return kept.core, kept.request(fields.keys(given, "a request about a scene", SCENE))
 
     # ---- WebSockets ----------------------------------------------------------------------------------------------
 
@@ -170,13 +189,14 @@ class Application:
         """Requests as for /solve, or about a scene that they name, answered one after the other with their "id"."""
         address = socket.client.host if socket.client else ""
 
-        async def answer(given: Plain) -> Plain:
+        def read(given: Plain, mark: Plain) -> tuple[Core, Request]:
+            if "id" in given:
+                mark["id"] = given.pop("id")
             if not self._meter.allows(address):
                 raise BusyError(self._meter.words())
             if "scene" in given:
-                name = fields.text(given.pop("scene"), "scene")
-                return await self._answer_scene(name, given)
-            return await self._solve(given)
+                return self._of_scene(fields.text(given.pop("scene"), "scene"), given)
+            return self.core, plain.request(given)
 
         await socket.accept()
         try:
@@ -186,10 +206,10 @@ class Application:
                     await asyncio.sleep(0)
                 mark: Plain = {}
                 try:
-                    given = plain.loads(text)
-                    if "id" in given:
-                        mark["id"] = given.pop("id")
-                    found = await answer(given)
+                    if len(text) < plain.LONG:
+                        found = await self._answer(*read(plain.loads(text), mark), address)
+                    else:
+                        found = await self._large(address, text, partial(read, mark=mark))
                 except mk.MemetikError as error:
                     found = _failure(error)[0]
                 await _tell(socket, {**found, **mark})
@@ -199,21 +219,41 @@ class Application:
     async def _servo(self, socket: WebSocket) -> None:
         """First a request with a rate, then targets as they come; a posture for each message, or at the rate if "push"."""
         await socket.accept()
+        client, stream = socket.client.host if socket.client else "", None
         try:
-            given = plain.loads(await _received(socket))
-            stream = await self._apart(lambda: Stream(self.core, given))
-            await _tell(socket, stream.tick(0))
-            await (self._pushed(socket, stream) if stream.push else self._followed(socket, stream))
+            text = await _received(socket)
+            with self._counted_stream(client):
+                stream = await self.workers.run(client, lambda: Stream(self.core, self._loads(text), client))
+                await _tell(socket, stream.state())
+                await (self._pushed(socket, stream) if stream.push else self._followed(socket, stream))
         except mk.MemetikError as error:
             await _last_words(socket, error)
         except WebSocketDisconnect:
             return
+        finally:
+            if stream is not None:
+                stream.close()
+
+    @contextmanager
+    def _counted_stream(self, client: str) -> Iterator[None]:
+        """Count a stream while it lasts; raise where there are too many."""
+        own = self._streams.get(client, 0)
+        if sum(self._streams.values()) >= self.limits.streams or own >= max(1, self.limits.streams // 2):
+            raise BusyError(f"there are {own} streams of yours already. Close one.")
+        self._streams[client] = own + 1
+        try:
+            yield
+        finally:
+            self._streams[client] -= 1
+            if not self._streams[client]:
+                del self._streams[client]
 
     async def _followed(self, socket: WebSocket, stream: Stream) -> None:
         while True:
             text = await _received(socket)
             try:
-                found = stream.tick(stream.take(plain.loads(text)))
+                await self._turns.slices(stream.take(self._loads(text)), stream.tick)
+                found = stream.state()
             except mk.MemetikError as error:  # the servo goes on as it was
                 found = _failure(error)[0]
             await _tell(socket, found)
@@ -229,7 +269,7 @@ class Application:
                 done, _ = await asyncio.wait({reader}, timeout=max(0.0, due - loop.time()))
                 if done:
                     try:
-                        stream.take(plain.loads(reader.result()))
+                        stream.take(self._loads(reader.result()))
                     except mk.MemetikError as error:
                         await _tell(socket, _failure(error)[0])
                     reader = asyncio.ensure_future(_received(socket))
@@ -237,7 +277,8 @@ class Application:
                     continue
                 late = min(int(max(0.0, loop.time() - due) * stream.rate), int(stream.rate))
                 due += late / stream.rate
-                await _tell(socket, stream.tick(1 + late))
+                await self._turns.slices(1 + late, stream.tick)
+                await _tell(socket, stream.state())
         finally:
             reader.cancel()
 
@@ -265,7 +306,7 @@ def _failure(error: mk.MemetikError) -> tuple[Plain, int]:
     if isinstance(error, _Refused):
         return error.reply, error.status
     status = 400
-    if isinstance(error, BusyError):
+    if isinstance(error, (BusyError, QuotaError)):
         status = 503
     elif isinstance(error, TooLargeError):
         status = 413
@@ -283,12 +324,17 @@ async def _guarded(act: Callable[[], Awaitable[Response]]) -> Response:
         return _json(*_failure(error))
 
 
-def _answers(work: Callable[[Plain], Awaitable[Plain]]) -> Callable[[HttpRequest], Awaitable[Response]]:
-    """A handler that reads an object and writes one."""
+def _client(http: HttpRequest) -> str:
+    """Whom quotas count a request for."""
+    return http.client.host if http.client else ""
+
+
+def _answers(work: Callable[[str, bytes], Awaitable[Plain]]) -> Callable[[HttpRequest], Awaitable[Response]]:
+    """A handler that takes a message of a client and writes an object."""
 
     async def handle(http: HttpRequest) -> Response:
         try:
-            return _json(await work(plain.loads(await http.body())))
+            return _json(await work(_client(http), await http.body()))
         except mk.MemetikError as error:
             return _json(*_failure(error))
 

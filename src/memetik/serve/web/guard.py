@@ -85,7 +85,10 @@ class Guard:
             return
         headers = dict(scope["headers"])
         origin = headers.get(b"origin", b"").decode("latin-1")
-        refused = self._refused(scope, headers, origin)
+        try:
+            refused = self._refused(scope, headers, origin)
+        except ValueError:  # an address that is none, such as "["
+            refused, origin = (400, "the header Host or Origin is no address."), ""
         if scope["type"] == "websocket":
             if refused is not None:
                 await receive()

@@ -11,11 +11,17 @@ class Limits:
 
     message: the largest request [bytes]; a scene may have eight times that.
     rate: requests a second from one address; a second's worth may come at once.
-    timeout: the longest search [s].
-    waiting: searches that may wait for a thread; more are refused at once.
-    patience: how long a client may take to send a request or to read an answer [s].
-    connections: open at once.
+    timeout: the longest search [s], with all its attempts.
+    waiting: searches that may be under way or wait for a thread, and half of it of one client; more are refused at once.
+    patience: how long a client may take to send a request, or to read an answer [s].
+    connections: open at once, and half of it of one client.
+    memory: compiled problems, scenes and streams that are kept [MB], and half of it of one client. The process needs about
+        500 MB besides, and what requests in work take.
+    problems: compiled and kept for one client.
     scenes: kept at once.
+    streams: servos at once, and half of it of one client.
+    links: of the body of a scene.
+    values: lists and objects in a message; it may have ten times as many numbers and texts.
     steps: of one track.
     """
 
@@ -25,5 +31,10 @@ class Limits:
     waiting: int = 64
     patience: float = 20.0
     connections: int = 1_000
+    memory: float = 512.0
+    problems: int = 512
     scenes: int = 64
+    streams: int = 64
+    links: int = 2_000
+    values: int = 50_000
     steps: int = 10_000

@@ -12,6 +12,7 @@ from memetik.errors import known, shown
 from memetik.scenes import fields
 from memetik.serve import plain
 from memetik.serve.core import Core
+from memetik.serve.store import footprint, reached
 from memetik.types import Array
 
 TRACK = ("targets", "rate", "velocity", "acceleration")
@@ -59,9 +60,10 @@ class Stream:
     """A servo for one client: targets come when they come, postures at a steady rate.
 
     given: a request, and "rate" [1/s], "velocity", "acceleration", "response" [s] as in mk.Servo.
+    client: what the stream holds is pinned in the store of the core for it, until `close`.
     """
 
-    def __init__(self, core: Core, given: Mapping[str, Any]) -> None:
+    def __init__(self, core: Core, given: Mapping[str, Any], client: str = "") -> None:
         self.request = plain.request(given, SERVO)
         self.rate = plain.between(given, "rate", 1.0, FASTEST, 100.0)
         self.push = fields.flag(given.get("push", False), "push")
@@ -72,6 +74,12 @@ class Stream:
             problem, start, rate=self.rate, velocity=_limit(given, "velocity"), acceleration=_limit(given, "acceleration"),
             response=plain.between(given, "response", 0.0, 10.0, 0.01),
         )  # fmt: skip
+        self._store = core.store
+        self._store.pin(self, client, footprint((problem, self.servo), reached(core.body, core.world)))
+
+    def close(self) -> None:
+        """Give back what it holds."""
+        self._store.drop(self)
 
     def take(self, given: Mapping[str, Any]) -> int:
         """Take new targets: {"targets": {objective: {field: value} or null}, "ticks": n}; how many ticks are asked for."""
@@ -95,11 +103,13 @@ class Stream:
             return int(plain.between(message, "ticks", 1, 1000, 1, whole=True)) - 1
         return int(plain.between(message, "ticks", 1, 1000, 1, whole=True))
 
-    def tick(self, count: int = 1) -> dict[str, Any]:
-        """Go on by so many ticks, and say where the joints are."""
+    def tick(self) -> None:
+        """Go on by one tick."""
+        self.servo.step()
+
+    def state(self) -> dict[str, Any]:
+        """Where the joints are."""
         servo = self.servo
-        for _ in range(count):
-            servo.step()
         q = servo.q
         held = [name for name, objective in self._objectives.items() if objective in servo.held]
         return {

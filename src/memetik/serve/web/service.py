@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import secrets
 import socket
@@ -14,8 +15,9 @@ from typing import Any
 
 import memetik as mk
 from memetik.scenes import Scene, Wish
-from memetik.serve.core import Core
+from memetik.serve.core import USUAL, Core
 from memetik.serve.request import Request
+from memetik.serve.store import MB, Store
 from memetik.serve.web.limits import Limits
 
 try:
@@ -31,6 +33,11 @@ except ModuleNotFoundError as error:
     raise mk.MissingExtraError(error.name or "uvicorn", "memetik serve", "serve") from error
 
 
+# How long a thread that works may keep the one that answers from going on [s]. Python's own 5 ms add up: several such waits are
+# part of an answer, and of every piece of what others send.
+SWITCH = 0.0005
+
+
 class Service:
     """A server in a thread of its own; use it in a `with` block, or call `stop`.
 
@@ -41,6 +48,7 @@ class Service:
     origins: addresses of web pages that may ask, besides those on this machine.
     scenes: to keep from the beginning, by name.
     roots: folders in which bodies of scenes may be read.
+    proxies: addresses of proxies that say for whom they ask (X-Forwarded-For); any other's word for it counts for nothing.
     """
 
     def __init__(
@@ -54,12 +62,16 @@ class Service:
         limits: Limits | None = None,
         scenes: Mapping[str, Scene] | None = None,
         roots: Iterable[str | PathLike[str]] = (),
+        proxies: Iterable[str] = (),
     ) -> None:
+        trusted = list(proxies)
         limits = Limits() if limits is None else limits
         loopback = _is_loopback(host)
         self.token = token or (None if loopback else secrets.token_urlsafe(24))
-        self.core = Core(body)
-        shelf = Shelf(limits.scenes, roots)
+        memory = int(limits.memory * MB)
+        store = Store(memory, memory // 2, limits.problems)
+        self.core = Core(body, timeout=min(USUAL, limits.timeout), store=store)
+        shelf = Shelf(limits, store, roots)
         for name, scene in (scenes or {}).items():
             shelf.put(name, scene)
         meter = Meter(limits.rate)
@@ -67,10 +79,12 @@ class Service:
         guard = Guard(
             self._application.starlette(), limits, meter, token=self.token, loopback=loopback, origins=origins
         )
-        http, sockets = impatient(limits.patience)
+        # Behind a proxy all connections are of one address.
+        http, sockets = impatient(limits.patience, None if trusted else max(1, limits.connections // 2))
         config = uvicorn.Config(
             guard, http=http, ws=sockets, log_level="error", access_log=False,
             lifespan="off", ws_max_size=limits.message, ws_per_message_deflate=False,
+            proxy_headers=bool(trusted), forwarded_allow_ips=trusted,
             limit_concurrency=limits.connections, timeout_keep_alive=int(limits.patience) or 1,
             timeout_graceful_shutdown=1, server_header=False, date_header=False,
         )  # fmt: skip
@@ -139,6 +153,9 @@ def serve(body: mk.Body, **options: Any) -> None:
     if service.token is not None:
         print(f"memetik: token {service.token}")
     sys.stdout.flush()
+    sys.setswitchinterval(SWITCH)
+    gc.collect()
+    gc.freeze()  # the garbage collector, which stops all threads, need not look at the library and its compiler again: 0.3 s
     service.run()
 
 

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any
 
 import memetik as mk
 from memetik import scenes
 from memetik.errors import known, shown
 from memetik.scenes import Scene, fields
+from memetik.serve import plain
 from memetik.serve.core import Core
 from memetik.serve.request import Request
+from memetik.serve.store import Store, footprint
+from memetik.serve.web.limits import Limits
 
 LONGEST_NAME = 100
+LARGEST_PARAMETER = 1_000  # populations and the like: methods allocate by them
 
 
-class Kept(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Kept:
     """A scene, and what answers requests about it."""
 
     scene: Scene
@@ -47,30 +53,63 @@ class Kept(NamedTuple):
 
 
 class Shelf:
-    """Scenes by name, as many as `most`."""
+    """Scenes by name, within the limits; what they hold is pinned in the store."""
 
-    def __init__(self, most: int, roots: Iterable[str | PathLike[str]] = ()) -> None:
-        self._most, self._roots = most, tuple(roots)
+    def __init__(self, limits: Limits, store: Store, roots: Iterable[str | PathLike[str]] = ()) -> None:
+        self._limits, self._store, self._roots = limits, store, tuple(roots)
         self._kept: dict[str, Kept] = {}
         self._lock = threading.Lock()
 
-    def put(self, name: str, data: bytes | str | Scene) -> Kept:
+    def put(self, name: str, data: bytes | str | Scene, client: str = "") -> Kept:
         """Keep a scene; its body, objectives and method are made now, so that what is wrong is said now."""
+        if isinstance(data, bytes):
+            plain.check_values(data, self._limits.values)
         scene = data if isinstance(data, Scene) else scenes.loads(data)
         if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
             raise mk.FormatError(f"the name of a scene is {shown(name)}; write 1 to {LONGEST_NAME} characters.")
+        self._check(scene, name)
         body = scenes.load_body(scene.body, self._roots)
         core = Core(
             body, root=scenes.root(scene), world=scenes.world_of(scene), method=scenes.solver(scene.solving),
-            timeout=scene.solving.seconds,
+            timeout=min(scene.solving.seconds, self._limits.timeout), store=self._store,
         )  # fmt: skip
         kept = Kept(scene, core)
         core.problem(kept.request({}))
+        self._store.pin(kept, client, footprint((scene, body)))
         with self._lock:
-            if name not in self._kept and len(self._kept) >= self._most:
-                raise mk.ProblemError(f"there are {self._most} scenes already. Delete one, or replace it by its name.")
-            self._kept[name] = kept
-        return kept
+            if name in self._kept or len(self._kept) < self._limits.scenes:
+                self._drop(name)
+                self._kept[name] = kept
+                return kept
+        self._store.drop(kept)
+        raise self._full()
+
+    def _check(self, scene: Scene, name: str) -> None:
+        """Refuse what would take too much, before it is made."""
+        if name not in self._kept and len(self._kept) >= self._limits.scenes:
+            raise self._full()
+        if scene.body.kind == "urdf" and scene.body.value.count("<link") > self._limits.links:
+            raise mk.FormatError(
+                f"the body has more than {self._limits.links} links, the most of a scene here (--links)."
+            )
+        for key, value in scene.solving.parameters.items():
+            if key != "seed" and isinstance(value, (int, float)) and not abs(value) <= LARGEST_PARAMETER:
+                raise mk.FormatError(
+                    f"solving, parameter {key!r} is {shown(value)}; {LARGEST_PARAMETER} is the most here."
+                )
+            if key == "threads" and value != 1:
+                raise mk.FormatError("solving, parameter 'threads': a search has one thread here.")
+
+    def _full(self) -> mk.MemetikError:
+        return mk.ProblemError(
+            f"there are {self._limits.scenes} scenes already. Delete one, or replace it by its name."
+        )
+
+    def _drop(self, name: str) -> None:
+        kept = self._kept.pop(name, None)
+        if kept is not None:
+            self._store.drop(kept)
+            kept.core.close()
 
     def get(self, name: str) -> Kept:
         """A scene by its name."""
@@ -80,7 +119,7 @@ class Shelf:
     def drop(self, name: str) -> None:
         """Forget a scene."""
         with self._lock:
-            del self._kept[known(name, self._kept, "scene")]
+            self._drop(known(name, self._kept, "scene"))
 
     def names(self) -> list[str]:
         """Of all scenes."""
