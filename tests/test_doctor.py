@@ -75,10 +75,7 @@ def test_thorough_finds_what_is_there_but_broken(tmp_path, monkeypatch):
     facts = doctor.examine(thorough=True)
     assert facts["broken"] == {"xacro": "torn_module cannot be imported: OSError: libtorn.so: cannot open"}
     said = doctor.lines(facts)
-    assert any(
-        line.startswith("  broken    xacro: trusted models as .xacro, and YAML in any; torn")
-        for line in said
-    )
+    assert any(line.startswith("  broken    xacro: trusted models as .xacro, and YAML in any; torn") for line in said)
     assert "extras      1 of 2 are here" in said
     assert "  works     serve: answers over HTTP and WebSocket (json)" in said
     assert said[-1].startswith("solving     REACHED, a pose of a panda's hand in ")

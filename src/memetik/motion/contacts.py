@@ -114,4 +114,3 @@ def _chain(c: Compiled, frame: int) -> list[int]:
         chain.append(node)
         node = int(c.nodes[node]["parent"])
     return chain
-

@@ -18,8 +18,8 @@ from memetik.kernels.memetic.descent import attempt as attempt_unguided
 from memetik.kernels.problem.budget import EVALUATIONS, TIMED_OUT
 from memetik.kernels.problem.function_pointers import ATTEMPT
 from memetik.kernels.problem.verify import ENDED
-from memetik.kernels.servo.record import MOVER, PACE, ServoArrays
 from memetik.kernels.servo.contacts import forget_distances
+from memetik.kernels.servo.record import MOVER, PACE, ServoArrays
 from memetik.kernels.servo.tick import TICK, TICK_PARTS, TICK_POSE, least_distance, tick_pose_servo, tick_servo
 from memetik.kernels.terms.function_pointers import WRITE_POSE
 from memetik.kernels.terms.targets import write_pose_target
@@ -41,6 +41,7 @@ from memetik.types import Array
 _ARRAY, _FLOAT, _SHAPE = np.ndarray, np.dtype(np.float64), (4, 4)
 
 TIGHT = 1e-3  # of a tolerance: what the goal is brought within, so that it does not wait until the target has left it
+HELD = 1e-6  # rad or m; a joint this near to a value can be locked there
 EVALUATIONS_A_TICK = 50
 SHARE_OF_TICK = 0.5  # the time that the search may take, where the budget says nothing
 
@@ -146,7 +147,11 @@ class Servo:
 
     def reset(self, q: ArrayLike | None = None) -> None:
         """Be there at once, at rest (at the body's home unless given); targets stay."""
-        self._place(self.problem.start(q))
+        start = self.problem.start(q)
+        if self._compiled is not self.problem.compiled:
+            self._own.q[:] = start
+            self._make_again()
+        self._place(start)
 
     @property
     def q(self) -> Array:
@@ -232,6 +237,12 @@ class Servo:
         """How often the search in the background has found a better goal elsewhere."""
         return int(self._own.state[0]["switches"])
 
+    def __reduce__(self) -> Any:
+        raise ProblemError(
+            f"{self!r} cannot be pickled or copied: it is a control loop in motion. Send servo.problem and servo.q, and make a new one "
+            "there, mk.Servo(problem, start=q)."
+        )
+
     def __repr__(self) -> str:
         held = f", {len(self._held)} targets held" if self._held else ""
         return f"<Servo of {self.problem.body.name}: {self.status.name}, {self.rate:g} ticks a second{held}>"
@@ -301,6 +312,7 @@ class Servo:
         self._compiled = self.problem.compiled
         own, _ = copy_problem(self.problem, [])
         c = self._copy = own.compiled
+        c.record  # noqa: B018 - writes the addresses of the terms, which copies of them need as well
         self._users_terms = c.terms.copy()
         narrow = (c.terms["soft"] == 0) & ~(c.terms["tolerance"] * c.terms["scale"] > WIDE)
         c.terms["tolerance"][narrow] *= TIGHT
@@ -340,8 +352,8 @@ class Servo:
         movers["acceleration"] = np.minimum(self.acceleration_limit, AT_ONCE)
         pace["tick"], pace["response"], pace["together"] = 1.0 / self.rate, self.response, self.synchronise
         self._own = allocate(
-            ServoArrays, plan.sizes, memetic=scratch.memetic, reach=reach, attempt=attempt, reach_attempt=reach_attempt, reach_hard=hard,
-            reach_terms=reach_terms, tick=lasting_address(tick_servo, TICK),
+            ServoArrays, plan.sizes, memetic=scratch.memetic, reach=reach, attempt=attempt, reach_attempt=reach_attempt,
+            reach_hard=hard, reach_terms=reach_terms, tick=lasting_address(tick_servo, TICK),
             write=lasting_address(write_pose_target, WRITE_POSE), place=self._places.get(pairs[0][0], 0),
             most=self.budget.evaluations, reconfigures=self.reconfigure,
             seconds=self.budget.seconds if self.budget.seconds < math.inf else 0.0,
@@ -357,12 +369,21 @@ class Servo:
         self._place(q)
 
     def _make_again(self) -> None:
-        """The same after a weight or a tolerance has changed; the joints go on as they were."""
+        """The same after a weight, a tolerance, a limit or a lock has changed; the joints go on as they were."""
         before, twins, released = self._own, self._twins, self._released
+        locked = {self.problem.body.index(name): value for name, value in self.problem.lock.items()}
+        for k, value in locked.items():
+            if abs(before.q[k] - value) > HELD:
+                raise ProblemError(
+                    f"Servo: joint {self.problem.body.joint_names[k]!r} is locked at {value:g} and is at {before.q[k]:g}, where a servo "
+                    "does not jump from. Lock it where it is, servo.q, or call servo.reset(q) with a posture that has the value."
+                )
         targets = {o: twin.target for o, twin in twins.items()}  # type: ignore[attr-defined]
         self._make(before.q.copy())
         for name in ("q", "velocity", "goal", "goal_before", "step_before"):
             getattr(self._own, name)[:] = getattr(before, name)
+        for k, value in locked.items():
+            self._own.goal[k] = self._own.goal_before[k] = value
         self._retarget(targets)
         self._retarget(dict.fromkeys(released))
 
@@ -404,19 +425,16 @@ class Servo:
 
 
 def _mirrored(problem: Problem, retargeted: Iterable[Objective]) -> list[tuple[int, int]]:
-    """Return the ranges of a problem's data that may change between ticks: its root, and obstacles and the like, but for the targets
-    that are given to each step."""
-    given = set(map(id, retargeted))
-    targets = [
-        target
-        for objective in problem.objectives
-        if id(objective) not in given
-        for target in vars(objective).values()
-        if isinstance(target, Target)
+    """Return the ranges of a problem's data that may change between ticks, such as those of obstacles and the root, but for the
+    targets that are given to each step."""
+    given = {
+        id(target) for objective in retargeted for target in vars(objective).values() if isinstance(target, Target)
+    }
+    return [
+        (at, at + target.numbers.size)
+        for target, at in problem.compiled.targets
+        if id(target) not in given and target.numbers.size
     ]
-    targets += [] if problem._root is None else [problem._root]
-    places = [target.place(problem.compiled.data) for target in targets if target.numbers.size]
-    return [(at, at + target.numbers.size) for at, target in zip(places, (t for t in targets if t.numbers.size), strict=True)]
 
 
 def _has_target(objective: Objective) -> bool:

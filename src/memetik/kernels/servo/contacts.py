@@ -115,8 +115,15 @@ def advance_obstacle(contacts, data, tick, g):
             data[solid], data[solid + 1], data[solid + 2], data[solid + 3], data[solid + 4], data[solid + 5],
             data[solid + 6],
         )  # fmt: skip
-        dx, dy, dz = pose[4] - before[GROUP_SOLIDS + 4], pose[5] - before[GROUP_SOLIDS + 5], pose[6] - before[GROUP_SOLIDS + 6]
-        way = math.sqrt(dx * dx + dy * dy + dz * dz) + turned_by(before, GROUP_SOLIDS, pose) * data[place_of + GROUP_RADIUS]
+        dx, dy, dz = (
+            pose[4] - before[GROUP_SOLIDS + 4],
+            pose[5] - before[GROUP_SOLIDS + 5],
+            pose[6] - before[GROUP_SOLIDS + 6],
+        )
+        way = (
+            math.sqrt(dx * dx + dy * dy + dz * dz)
+            + turned_by(before, GROUP_SOLIDS, pose) * data[place_of + GROUP_RADIUS]
+        )
         group.travelled += way
         # A world that changes less often than ticks come moves by steps; its speed is that from one change to the next.
         group.interval = group.since if group.since < REST else 1

@@ -5,11 +5,12 @@ it minimises is how far the tips leave the way they want, with the Jacobian J of
 
     |J (v - wanted)|^2 + e |v - wanted|^2 + s |v - v_last|^2
 
-so what the tips do not need makes room first, and joints without a limit on acceleration do not turn round at every touch. The rows are linear in the velocities and the path is not, so the answer is then
-tried: the posture after the tick, and those on the way on which all joints brake from there to a stop, as many as LOOKS. If one
-of them brings a pair too close, the row of the pair is tightened by what lacked and the program solved again, and the last
-resort is to brake at once. That way was tried in the tick before and found free. So a body that was free and could stop is free
-and can stop after every tick, as long as obstacles do what they are taken to do.
+so what the tips do not need makes room first, and joints without a limit on acceleration do not turn round at every touch. The
+rows are linear in the velocities and the path is not, so the answer is then tried: the posture after the tick, and those on the
+way on which all joints brake from there to a stop, as many as LOOKS. If one of them brings a pair too close, the row of the pair
+is tightened by what lacked and the program solved again, and the last resort is to brake at once. That way was tried in the tick
+before and found free. So a body that was free and could stop is free and can stop after every tick, as long as obstacles do what
+they are taken to do.
 """
 
 import math
@@ -22,7 +23,10 @@ from memetik.kernels.servo.contacts import BUFFER, look_around
 from memetik.kernels.servo.quadratic_program import invert, solve_program
 from memetik.kernels.terms.distance import balls_apart, nearest
 
-EASE, STEADY = 1e-3, 0.1  # e and s, as shares of the mean of the diagonal of J^T J; s for joints without a limit on acceleration
+EASE, STEADY = (
+    1e-3,
+    0.1,
+)  # e and s, as shares of the mean of the diagonal of J^T J; s for joints without a limit on acceleration
 LOOKS = 12  # postures on the way to a stop
 SPACING = 4e-3  # m that points may move between two looks, unless the way is longer than LOOKS of them
 ALMOST = 1e-9  # m

@@ -16,7 +16,7 @@ TINY = 1e-14
 GIVE = 1e-9  # of a row, as a share of a H^-1 a
 
 
-@jit_part
+@jit
 def invert(matrix, inverse):
     """Write the inverse of a symmetric positive definite matrix, which is overwritten by its Cholesky factor."""
     n = matrix.shape[0]
@@ -191,7 +191,7 @@ def add(qp, count, active, p, budget):
 
 @jit
 def solve_program(qp, count):
-    """Solve the program with so many rows: v holds v0 at first, and the solution then. Returns how many constraints are active."""
+    """Solve the program with so many rows: v holds v0, and then the solution. Returns how many constraints are active."""
     for i in range(count + 2 * qp.v.size):
         qp.is_active[i], qp.multiplier[i] = 0, 0.0
     active, most = 0, 4 * (qp.v.size + 4)

@@ -112,12 +112,16 @@ class ProgramArrays(NamedTuple):
 class ContactArrays(NamedTuple):
     """What a servo keeps apart, and what it works out in a tick. A close pair has a place in the arrays over `close`."""
 
-    program: ProgramArrays  # the velocities that keep all close pairs apart; rows 2 c and 2 c + 1 belong to close pair c
+    program: (
+        ProgramArrays  # the velocities that keep all close pairs apart; rows 2 c and 2 c + 1 belong to close pair c
+    )
     pairs: Array = records(KEPT_PAIR, "pairs")
     groups: Array = records(KEPT_GROUP, "groups")
     state: Array = records(CONTACT_STATE, 1)
     before: Array = floats("groups", WORLD_NUMBERS)  # pose of a link, or numbers of an obstacle, in the last tick
-    levers: Array = floats("levers", "variables")  # the longest lever of each variable [m], by group, then by pair of links
+    levers: Array = floats(
+        "levers", "variables"
+    )  # the longest lever of each variable [m], by group, then by pair of links
     close: Array = integers("close")  # row of the pair
     measured: Array = integers("close")  # 1: its nearest features, 0: those that were nearest before
     last_slopes: Array = floats("pairs", "variables")  # of the nearest features in the last tick

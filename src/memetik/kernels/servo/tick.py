@@ -15,8 +15,8 @@ from memetik.kernels.compiler.record import numba_type
 from memetik.kernels.memetic.descent import DAMPING, LONGEST_STEP
 from memetik.kernels.memetic.refine import refine
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME, deadline_after, spent
-from memetik.kernels.problem.function_pointers import PROBLEM, RUN, TABLE, WORKSPACE
 from memetik.kernels.problem.evaluate import measure, place
+from memetik.kernels.problem.function_pointers import PROBLEM, RUN, TABLE, WORKSPACE
 from memetik.kernels.problem.guides import FAINT
 from memetik.kernels.problem.least_squares import LEAST_DAMPING, bounded_step, linear_model, take_step
 from memetik.kernels.problem.limits import clamp
@@ -24,7 +24,14 @@ from memetik.kernels.problem.mounts import place_root
 from memetik.kernels.problem.record import Run
 from memetik.kernels.problem.verify import CLOSEST, ENDED, INVALID, REACHED, verify
 from memetik.kernels.servo.contacts import nearest_pair
-from memetik.kernels.servo.detour import BLOCKED, NO_DETOUR, begin_detour, follow_detour, start_at_joints, watch_progress
+from memetik.kernels.servo.detour import (
+    BLOCKED,
+    NO_DETOUR,
+    begin_detour,
+    follow_detour,
+    start_at_joints,
+    watch_progress,
+)
 from memetik.kernels.servo.keep_apart import keep_apart
 from memetik.kernels.servo.pace import plan_velocities, slow_down_lead, take_velocities
 from memetik.kernels.servo.record import ServoArrays, servo_arrays
@@ -120,8 +127,8 @@ def yield_to_guides(own, run):
 def step_towards_goal(own, run):
     """One damped step from where the joints are, for a goal that contacts keep them from. Leaves a posture in work.x.
 
-    A single step changes continuously with the posture, so joints that slide along an obstacle do not turn round and round, as they
-    would after solutions that are far away and differ from tick to tick.
+    A single step changes continuously with the posture. Solutions far away differ from tick to tick, and joints that slide along
+    an obstacle would turn round and round after them.
     """
     problem, work = own.reach.problem, own.reach.work
     for k in range(work.x.size):
@@ -139,15 +146,12 @@ def step_towards_goal(own, run):
 
 @jit
 def renew_goal(own, run):
-    """The goal for the targets as they are now, in `goal` and `x`, contacts apart. Returns its status by the user's tolerances."""
+    """Find the goal for the targets as they are now, contacts apart. Returns its status by the user's tolerances."""
     problem, work, x = own.reach.problem, own.reach.work, own.x
     for k in range(x.size):
         x[k] = own.goal[problem.variables[k].index]
     rest_at_start(problem.terms, problem.data, x)
-    if own.state[0].hindered > 0.0:
-        status = step_towards_goal(own, run)
-    else:
-        status = search_goal(own, run)
+    status = step_towards_goal(own, run) if own.state[0].hindered > 0.0 else search_goal(own, run)
     if status == REACHED and own.reach_attempt != own.reach_hard:
         yield_to_guides(own, run)
     elif status == CLOSEST and own.state[0].hindered <= 0.0 and not spent(run):

@@ -1,0 +1,206 @@
+"""Servos among obstacles: no tick from free into contact, as coal says at poses by Pinocchio, in a world that changes."""
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+import memetik as mk
+from memetik.bench.contact_judge import ContactJudge
+from tests.stress.servo import RATE, broken
+
+DOWN = mk.axis_angle((1.0, 0.0, 0.0), math.pi)
+POST = mk.Shape("cylinder", (0.03, 0.9), mk.translation(0.45, 0.0, 0.45))
+
+
+@pytest.fixture(scope="module")
+def panda():
+    return mk.load("panda").fix({"panda_finger_joint1": 0.035})
+
+
+def hand_at(x, y, z):
+    return mk.transform((x, y, z), DOWN)
+
+
+def kept_apart(body, world, pose, clearance=0.01):
+    """A hand that follows a pose among obstacles, and the objective that it does so by."""
+    wanted = mk.Pose("panda_hand", pose)
+    problem = mk.Problem(
+        body, [wanted, mk.Distance(body, world, clearance=clearance), mk.SelfDistance(body, ignore="always")]
+    )
+    return problem, wanted
+
+
+def run(servo, wanted, targets, judge, before=None):
+    """All postures, and how many ticks coal finds in contact."""
+    path, touching = [servo.q], 0
+    judge.check(servo.q)
+    for k, target in enumerate(targets):
+        for name, pose in (before(k) if before else {}).items():
+            judge.place(name, pose)
+        path.append(servo.step({wanted: target}))
+        judge.check(path[-1])
+        touching += any(judge.contacts())
+    return np.array(path), touching
+
+
+def judged(body, world):
+    return ContactJudge(body, world, mk.SelfDistance(body, ignore="always").pairs)
+
+
+def limits_broken(servo, path):
+    problem = servo.problem
+    return broken(path, problem.lower, problem.upper, servo.velocity_limit, np.minimum(servo.acceleration_limit, 1e12))
+
+
+@pytest.mark.parametrize("acceleration", [None, math.inf])
+@pytest.mark.parametrize("jumps", [False, True])
+def test_a_post_in_the_way_is_never_touched(panda, acceleration, jumps):
+    world = mk.World({"post": POST})
+    problem, wanted = kept_apart(panda, world, hand_at(0.5, -0.3, 0.4))
+    start = mk.solve(problem).q
+    servo = mk.Servo(problem, start=start, rate=RATE, acceleration=acceleration)
+    ys = [0.3] * 1500 if jumps else np.linspace(-0.3, 0.3, 1500)
+    path, touching = run(servo, wanted, [hand_at(0.5, y, 0.4) for y in ys], judged(panda, world))
+    assert touching == 0
+    assert not limits_broken(servo, path)
+    assert np.abs(path[-1] - start).max() > 0.1
+
+
+def test_the_hand_slides_along_and_goes_on(panda):
+    """A target goes along a line that a ball bars in part; beyond it, the hand is where it should be."""
+    home = panda.forward(panda.home)["panda_hand"]
+    beside = home[:3, 3] + (0.09, -0.2, 0.0)
+    world = mk.World({"ball": mk.Shape("sphere", (0.06,), mk.translation(*beside))})
+    problem, wanted = kept_apart(panda, world, home)
+    servo = mk.Servo(problem, rate=RATE)
+    targets = np.tile(home, (2000, 1, 1))
+    targets[:, 1, 3] -= np.linspace(0.0, 0.4, 2000)
+    _, touching = run(servo, wanted, [*targets, *[targets[-1]] * 1500], judged(panda, world))
+    assert touching == 0
+    assert servo.success and servo.errors[wanted][0] < 1e-3
+
+
+def test_an_obstacle_that_comes_near_is_evaded(panda):
+    home = panda.forward(panda.home)["panda_hand"]
+    begin = home[:3, 3] + (0.3, 0.0, 0.05)
+    world = mk.World({"ball": mk.Shape("sphere", (0.05,), mk.translation(*begin))})
+    problem, wanted = kept_apart(panda, world, home)
+    servo = mk.Servo(problem, rate=RATE)
+
+    def move(k):
+        pose = mk.translation(*(begin - (0.3 * k / RATE, 0.0, 0.0)))
+        world.move("ball", pose)
+        return {"ball": pose}
+
+    path, touching = run(servo, wanted, [home] * 1200, judged(panda, copy.deepcopy(world)), move)
+    assert touching == 0
+    assert not limits_broken(servo, path)
+    assert np.linalg.norm(panda.forward(path[-1])["panda_hand"][:3, 3] - home[:3, 3]) > 0.01
+
+
+def test_the_world_is_read_at_every_tick(panda):
+    home = panda.forward(panda.home)["panda_hand"]
+    world = mk.World({"ball": mk.Shape("sphere", (0.05,), mk.translation(2.0, 0.0, 0.0))}, capacity=2)
+    problem, wanted = kept_apart(panda, world, home)
+    servo = mk.Servo(problem, rate=RATE)
+    servo.step({wanted: home})
+    assert servo.success
+    in_the_hand = mk.translation(*home[:3, 3])
+    world.move("ball", in_the_hand)
+    servo.step({wanted: home})
+    assert not servo.success and servo.distance < 0.0
+    world.move("ball", mk.translation(2.0, 0.0, 0.0))
+    servo.step({wanted: home})
+    assert servo.distance > 0.0
+    world["cup"] = mk.Shape("box", (0.05, 0.05, 0.05), in_the_hand)  # within the capacity
+    servo.step({wanted: home})
+    assert servo.distance < 0.0
+    world["cup"] = mk.Shape("box", (0.05, 0.05, 0.05), mk.translation(2.0, 1.0, 0.0))
+    for k in range(3):  # beyond it
+        world.add(f"more {k}", mk.Shape("sphere", (0.02,), in_the_hand))
+    servo.step({wanted: home})
+    assert servo.distance < 0.0
+    for k in range(3):
+        world.remove(f"more {k}")
+    servo.step({wanted: home})
+    assert servo.distance > 0.0
+
+
+def test_a_root_that_moves_carries_the_body_into_the_world(panda):
+    home = panda.forward(panda.home)["panda_hand"]
+    far = home[:3, 3] + (0.3, 0.0, 0.0)
+    world = mk.World({"ball": mk.Shape("sphere", (0.05,), mk.translation(*far))})
+    wanted = mk.Pose("panda_hand", home)
+    problem = mk.Problem(panda, [wanted, mk.Distance(panda, world, clearance=0.01)], root=np.eye(4))
+    servo = mk.Servo(problem, rate=RATE)
+    before = servo.distance
+    problem.root = mk.translation(0.1, 0.0, 0.0)
+    servo.step({wanted: home})
+    assert servo.distance < before - 0.05
+
+
+def test_what_limits_the_motion_has_a_name(panda):
+    home = panda.forward(panda.home)["panda_hand"]
+    below = home[:3, 3] - (0.0, 0.0, 0.25)
+    world = mk.World({"table": mk.Shape("box", (1.0, 1.0, 0.1), mk.translation(*below))})
+    problem, wanted = kept_apart(panda, world, home)
+    servo = mk.Servo(problem, rate=RATE)
+    down = home.copy()
+    down[2, 3] -= 0.3
+    assert servo.limited_by == ()
+    for _ in range(1500):
+        servo.step({wanted: down})
+    assert servo.limited_by and all("table" in pair for pair in servo.limited_by)
+    assert 0.01 <= servo.distance < 0.013
+    exact = ContactJudge(panda, world, mk.SelfDistance(panda, ignore="always").pairs).distance(servo.q)
+    assert servo.distance <= exact + 1e-6
+
+
+def test_limits_and_locks_that_change_count_from_the_next_tick(panda):
+    home = panda.forward(panda.home)["panda_hand"]
+    wanted = mk.Pose("panda_hand", home)
+    problem = mk.Problem(panda, wanted)
+    servo = mk.Servo(problem, rate=RATE)
+    joint = panda.joint_names[0]
+    q = servo.step()
+    problem.lock = {joint: q[0]}
+    aside = home.copy()
+    aside[1, 3] += 0.05
+    for _ in range(300):
+        moved = servo.step({wanted: aside})
+    assert moved[0] == pytest.approx(q[0], abs=1e-9) and np.abs(moved - q).max() > 1e-3
+    problem.lock = {joint: q[0] + 0.3}
+    with pytest.raises(mk.ProblemError, match=r"locked at .* does not jump"):
+        servo.step()
+
+
+def test_a_servo_says_why_it_cannot_be_pickled(panda):
+    servo = mk.Servo(mk.Problem(panda, mk.Pose("panda_hand", hand_at(0.5, 0.0, 0.4))))
+    with pytest.raises(mk.ProblemError, match=r"make a new one"):
+        pickle.dumps(servo)
+
+
+@pytest.mark.parametrize(
+    "guide",
+    [
+        lambda home: mk.LookAt("panda_hand", (-1.0, 0.5, 0.9), tolerance=None),
+        lambda home: mk.Orientation("panda_hand", home[:3, :3] @ mk.euler(60, 0, 0, degrees=True), tolerance=None),
+        lambda home: mk.CenterJoints(tolerance=None),
+    ],
+)
+def test_a_guide_that_cannot_be_met_moves_neither_hand_nor_goal_by_leaps(guide):
+    body = mk.load("panda")
+    home = body.forward(body.home)["panda_hand"]
+    position = mk.Position("panda_hand", home[:3, 3], tolerance=1e-3)
+    servo = mk.Servo(mk.Problem(body, [position, guide(home)]), rate=RATE)
+    goal = servo.goal
+    for k in range(2500):
+        t = k / RATE
+        target = home[:3, 3] + 0.05 * (1.0 - math.cos(t)) * np.array([1.0, 0.5, -1.0])
+        servo.step({position: target})
+        assert servo.errors[position] < 1e-3
+        assert np.abs(servo.goal - goal).max() < 0.2
+        goal = servo.goal
