@@ -15,12 +15,18 @@ LOST = 1e-15  # a pivot that is a smaller share of its entry on the diagonal is 
 
 
 @jit_fast
-def factorise(a, n):
-    """Cholesky in place, lower triangle; the diagonal keeps the reciprocals.
+def reciprocal_root(pivot, whole):
+    """One over the root of a pivot, of which `whole` stood on the diagonal; zero if it is lost.
 
-    A lost pivot has the reciprocal zero, so its unknown is zero in the solution: a system of lower rank has one without
-    that unknown. A tiny pivot in its place would make the solution overflow.
+    So its unknown is zero in the solution: a system of lower rank has one without that unknown. A tiny pivot in its place
+    would make the solution overflow. A kernel of its own, which straight-line code can choose in (cuda/trace.py).
     """
+    return 1.0 / math.sqrt(pivot) if pivot > LOST * whole else 0.0
+
+
+@jit_fast
+def factorise(a, n):
+    """Cholesky in place, lower triangle; the diagonal keeps the reciprocals, zero for a pivot that is lost."""
     for i in range(n):
         for j in range(i):
             s = a[i, j]
@@ -30,7 +36,7 @@ def factorise(a, n):
         s = whole = a[i, i]
         for k in range(i):
             s -= a[i, k] * a[i, k]
-        a[i, i] = 1.0 / math.sqrt(s) if s > LOST * whole else 0.0
+        a[i, i] = reciprocal_root(s, whole)
 
 
 @jit_fast
