@@ -33,7 +33,6 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import memetik as mk
 from memetik import geometry, read
-from memetik.objectives.attributes import Attribute, Fixed
 from tests.stress.sound import EXAMPLES, INDEXED, LEFT_OUT, NEEDED, RECORDS, SKIPPED, sound
 
 LONGEST = 20.0  # s that a call may take, with what it compiles
@@ -130,9 +129,9 @@ def _members(name: str) -> Iterator[Target]:
         where = f"{name}.{key}"
         if where in SKIPPED or key in SKIPPED or (key.startswith("_") and where not in INDEXED):
             continue
-        if isinstance(member, (property, Attribute)):
+        if isinstance(member, property):
             yield Target(where, (), lambda key=key: lambda: getattr(sound(name), key))
-            if not isinstance(member, Fixed) and getattr(member, "fset", True) is not None:
+            if member.fset is not None:
                 value = inspect.Parameter("value", inspect.Parameter.POSITIONAL_ONLY)
                 yield Target(f"{where}=", (value,), lambda key=key: partial(setattr, sound(name), key))
         elif callable(getattr(kind, key)) and not isinstance(member, type):

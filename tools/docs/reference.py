@@ -19,7 +19,6 @@ from tools.docs.diagrams import DIAGRAMS
 
 import memetik as mk
 from memetik.cli.main import _parser
-from memetik.objectives.attributes import Attribute
 
 # Every public name stands in one group; tests/test_reference.py holds the list to `mk.__all__`.
 GROUPS: dict[str, tuple[str, str, str]] = {
@@ -273,9 +272,7 @@ def members(thing: type) -> Iterator[tuple[str, Any]]:
         if not owner.__module__.startswith("memetik"):
             continue
         for name, member in vars(owner).items():
-            is_member = isinstance(member, (property, Attribute, classmethod, staticmethod)) or inspect.isfunction(
-                member
-            )
+            is_member = isinstance(member, (property, classmethod, staticmethod)) or inspect.isfunction(member)
             if name.startswith("_") or name in seen or not is_member:
                 continue
             seen.add(name)
@@ -286,7 +283,7 @@ def members(thing: type) -> Iterator[tuple[str, Any]]:
 
 def described(owner: str, name: str, member: Any) -> Iterator[str]:
     """A property or method of a class."""
-    if isinstance(member, (property, Attribute)):
+    if isinstance(member, property):
         yield f"**`.{name}`**: {markdown(inspect.getdoc(member) or '', set()).strip()}"
         return
     function = member.__func__ if isinstance(member, (classmethod, staticmethod)) else member

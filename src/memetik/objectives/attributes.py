@@ -17,6 +17,7 @@ numbers of compiled problems, and nothing is compiled again.
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 
@@ -31,32 +32,57 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Attribute(Generic[Given, Kept]):
-    """A public attribute, by the method that checks it. Its owner has `_changed()`, which is called after each assignment."""
+if TYPE_CHECKING:
 
-    def __init__(self, check: Callable[[Any, Given], Kept]) -> None:
-        self.check, self.name, self.__doc__ = check, check.__name__, check.__doc__
+    class Attribute(Generic[Given, Kept]):
+        """A public attribute, by the method that checks it. Its owner has `_changed()`, which is called after each assignment."""
 
-    if TYPE_CHECKING:  # Python reads them from the owner's __dict__ by itself, which is quicker
+        slot: str
 
+        def __init__(self, check: Callable[[Any, Given], Kept]) -> None: ...
         @overload
         def __get__(self, owner: None, kind: type) -> Attribute[Given, Kept]: ...
         @overload
         def __get__(self, owner: object, kind: type | None = None) -> Kept: ...
         def __get__(self, owner: Any, kind: type | None = None) -> Any: ...
+        def __set__(self, owner: Any, value: Given) -> None: ...
 
-    def __set__(self, owner: Any, value: Given) -> None:
-        owner.__dict__[self.name] = read_only(self.check(owner, value))
-        owner._changed()
+    class Fixed(Attribute[Given, Kept]):
+        """An attribute that cannot change."""
 
+else:
 
-class Fixed(Attribute[Given, Kept]):
-    """An attribute that cannot change."""
+    class Attribute(property):
+        """A public attribute, by the method that checks it. Its owner has `_changed()`, which is called after each assignment."""
 
-    def __set__(self, owner: Any, value: Given) -> None:
-        if self.name in owner.__dict__:
-            refuse(owner, self.name)
-        owner.__dict__[self.name] = read_only(self.check(owner, value))
+        def __init__(self, check):
+            # Control loops read attributes: a property that reads another attribute is quick, and whoever looks into __dict__
+            # makes Python slower at all attributes of that object.
+            self.slot = f"_{check.__name__}_"
+            super().__init__(operator.attrgetter(self.slot), self._setter(check))
+            self.__doc__ = check.__doc__
+
+        def _setter(self, check):
+            slot = self.slot
+
+            def assign(owner, value):
+                setattr(owner, slot, read_only(check(owner, value)))
+                owner._changed()
+
+            return assign
+
+    class Fixed(Attribute):
+        """An attribute that cannot change."""
+
+        def _setter(self, check):
+            slot, name = self.slot, check.__name__
+
+            def assign(owner, value):
+                if hasattr(owner, slot):
+                    refuse(owner, name)
+                setattr(owner, slot, read_only(check(owner, value)))
+
+            return assign
 
 
 attribute, fixed = Attribute, Fixed

@@ -168,10 +168,16 @@ class Objective:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Files of before may lack a priority, and have some attributes by private names.
-        known = attributes_of(type(self))
         state = {"priority": 0, **state}
-        state = {key[1:] if key[1:] in known.keys() - state else key: value for key, value in state.items()}
-        self.__dict__.update({key: read_only(value) if key in known else value for key, value in state.items()})
+        for name, each in attributes_of(type(self)).items():
+            before = name if name in state else f"_{name}"
+            if each.slot in state:
+                state.pop(name, None)
+            elif before in state:
+                state[each.slot] = state.pop(before)
+            if each.slot in state:
+                state[each.slot] = read_only(state[each.slot])
+        self.__dict__.update(state)
         self._problems = weakref.WeakSet()
 
     def __repr__(self) -> str:

@@ -14,7 +14,7 @@ from memetik.geometry import RotationLike, TransformLike, rotation_matrix, trans
 from memetik.geometry.checks import CLEAN_TOLERANCE, real_array
 from memetik.kernels.terms.pose import ORIENTATION, POSITION
 from memetik.kernels.terms.records import TermKind
-from memetik.kernels.terms.targets import OK, POSE_TARGET, ROTATION_TARGET
+from memetik.kernels.terms.targets import POSE_TARGET, ROTATION_TARGET
 from memetik.objectives import pose_target
 from memetik.objectives.attributes import attribute, frozen_copy, read_only
 from memetik.objectives.framed import Framed, Pointed, Posed
@@ -216,9 +216,11 @@ class Pose(Posed):
     @target.setter
     def target(self, value: TransformLike) -> None:
         pose = self._pose
-        sole = pose.sole  # as Target.write, written out: retargeting is hot
-        is_usual = type(value) is _ARRAY and value.dtype is _FLOAT and value.ndim == 2 and sole is not None
-        if not is_usual or pose_target.write_pose(value, sole, 0) != OK or pose.sole is not sole:  # type: ignore[arg-type]
+        sole = pose.sole
+        if (  # as Target.write, written out: retargeting is hot
+            type(value) is not _ARRAY or value.dtype is not _FLOAT or value.ndim != 2 or sole is None
+            or pose_target.write_pose(value, sole, 0) or pose.sole is not sole
+        ):  # fmt: skip
             set_pose(pose, value, self.name)
 
     def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
