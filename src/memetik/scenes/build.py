@@ -23,11 +23,15 @@ from memetik.types import Array
 Roots = Iterable[str | PathLike[str]]
 
 
-def load_body(source: BodySource, roots: Roots = ()) -> mk.Body:
-    """The body of a scene. Files and the meshes of bodies are looked up inside `roots` only."""
+def load_body(source: BodySource, roots: Roots = (), *, cached: bool = True) -> mk.Body:
+    """The body of a scene. Files and the meshes of bodies are looked up inside `roots` only.
+
+    The latest are kept, to be had again at once, unless `cached` is false: for a caller that keeps them, and counts them, itself.
+    """
     if source.kind == "file":
         return _with_base(mk.load(_inside(source.value, roots), roots=roots), source)
-    return _load(source, tuple(Path(root) for root in roots))
+    load = _load if cached else _load.__wrapped__
+    return load(source, tuple(Path(root) for root in roots))
 
 
 @lru_cache(maxsize=32)

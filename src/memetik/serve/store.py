@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Container, Hashable
@@ -16,7 +17,7 @@ import numpy as np
 import memetik as mk
 
 MB = 2**20
-OBJECT = 100  # bytes of a Python object, about
+OBJECT = 16  # bytes that the garbage collector keeps of an object besides
 CODE = (type, ModuleType, FunctionType, threading.Thread)  # belongs to the program, not to what is kept
 COMPILERS = ("numba", "llvmlite", "ctypes", "_ctypes")
 
@@ -155,14 +156,10 @@ def _walk(thing: object, seen: set[int], known: Container[int]) -> int:
         ):
             continue
         seen.add(name)
-        total += OBJECT
+        total += OBJECT + sys.getsizeof(each)
         if isinstance(each, np.ndarray):
-            if each.base is None:
-                total += each.nbytes
-            else:
+            if each.base is not None:
                 waiting.append(each.base)
-        elif isinstance(each, (str, bytes)):
-            total += len(each)
-        elif not isinstance(each, (int, float, bool)):
+        elif not isinstance(each, (str, bytes, int, float)):
             waiting += gc.get_referents(each)
     return total

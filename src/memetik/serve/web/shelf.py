@@ -68,7 +68,7 @@ class Shelf:
         if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
             raise mk.FormatError(f"the name of a scene is {shown(name)}; write 1 to {LONGEST_NAME} characters.")
         self._check(scene, name)
-        body = scenes.load_body(scene.body, self._roots)
+        body = scenes.load_body(scene.body, self._roots, cached=False)
         core = Core(
             body, root=scenes.root(scene), world=scenes.world_of(scene), method=scenes.solver(scene.solving),
             timeout=min(scene.solving.seconds, self._limits.timeout), store=self._store,
