@@ -145,7 +145,7 @@ def test_a_root_that_moves_carries_the_body_into_the_world(panda):
 def test_what_limits_the_motion_has_a_name(panda):
     home = panda.forward(panda.home)["panda_hand"]
     below = home[:3, 3] - (0.0, 0.0, 0.25)
-    world = mk.World({"table": mk.Shape("box", (1.0, 1.0, 0.1), mk.translation(*below))})
+    world = mk.World({"table": mk.Shape("box", (0.3, 0.3, 0.1), mk.translation(*below))})
     problem, wanted = kept_apart(panda, world, home)
     servo = mk.Servo(problem, rate=RATE)
     down = home.copy()

@@ -60,6 +60,7 @@ def add_levers(problem, group, meet, row, levers, middle, half, rate, shares):
 @jit
 def forget_distances(contacts):
     """Measure every pair anew in the next tick, because the body or the world is elsewhere."""
+    contacts.state[0].count, contacts.state[0].limited, contacts.state[0].braking = 0, 0, 0
     for p in range(contacts.pairs.size):
         pair = contacts.pairs[p]
         pair.reach, pair.bias, pair.fresh, pair.other_ticks = -math.inf, 0.0, 0, 0
