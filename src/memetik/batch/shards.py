@@ -42,6 +42,7 @@ class Tally(NamedTuple):
     invalid: int = 0
     rejected: int = 0
     evaluations: int = 0
+    minimum: int = 0
 
     def plus(self, other: Tally) -> Tally:
         """Both together."""
@@ -96,9 +97,11 @@ def solve_shard(job: Job, piece: Piece, table: Any, threads: int | None, progres
         threads=threads,
         progress=progress,
     )
-    reached, closest, invalid = (int((batch.status == status).sum()) for status in Status)
-    evaluations = int(batch.evaluations.sum())
-    tally = Tally(len(rows.good), reached, closest, invalid, len(rows.reasons), evaluations)
+    count = {status: int((batch.status == status).sum()) for status in Status}
+    tally = Tally(
+        len(rows.good), count[Status.REACHED], count[Status.CLOSEST], count[Status.INVALID], len(rows.reasons),
+        int(batch.evaluations.sum()), count[Status.MINIMUM],
+    )  # fmt: skip
     if rows.reasons:  # first, so that answers that are there mean that all is there
         _write(job, piece, REJECTS, _rejected(job, piece, table, rows), tally)
     _write(job, piece, ANSWERS, _answered(job, piece, table, rows, batch), tally)

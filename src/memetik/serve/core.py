@@ -98,7 +98,7 @@ class Core:
                 return None
             solution = self._search(prepared, start, request, budget or self._budget(request))
             prepared.solved = True
-            if budget is not None and not solution.success:
+            if budget is not None and solution.status != mk.Status.REACHED:
                 return None
             return self.reply(solution, request)
 
@@ -121,7 +121,7 @@ class Core:
 
     def reply(self, solution: mk.Solution, request: Request) -> Reply:
         """What a solution means for who asked."""
-        if solution.success:
+        if solution.status == mk.Status.REACHED:
             return Reply(
                 Code.SUCCESS, "", True, solution.q, 0.0, (), solution.seconds, solution.evaluations
             )  # what is within tolerance counts as met
@@ -130,11 +130,11 @@ class Core:
             for row in measures(solution)
         )
         code = Code.TIMED_OUT if solution.timed_out else Code.NO_IK_SOLUTION
-        if request.approximate and solution.status == mk.Status.CLOSEST:
+        if solution.success or (request.approximate and solution.status == mk.Status.CLOSEST):
             code = Code.SUCCESS
         return Reply(
-            code, _words(measured, code), False, solution.q, _fitness(solution), measured, solution.seconds,
-            solution.evaluations,
+            code, "" if solution.success else _words(measured, code), False, solution.q, _fitness(solution), measured,
+            solution.seconds, solution.evaluations,
         )  # fmt: skip
 
     def _budget(self, request: Request) -> mk.Budget:
