@@ -50,8 +50,12 @@ class FilesReport:
     def __str__(self) -> str:
         total, before = self.total, self.total.rows - self.solved.rows
         lines = [f"{total.rows:,} rows in {self.shards:,} shards: {self.out / ANSWERS}"]
-        for what, number in zip(("REACHED", "CLOSEST", "INVALID", "REJECTED"), total[1:5], strict=True):
-            if number or what == "REACHED":
+        counts = {
+            "REACHED": total.reached, "MINIMUM": total.minimum, "CLOSEST": total.closest, "INVALID": total.invalid,
+            "REJECTED": total.rejected,
+        }  # fmt: skip
+        for what, number in counts.items():
+            if number or (what == "REACHED" and not total.minimum):
                 lines.append(f"  {what:8} {number:>14,} {100.0 * number / max(total.rows, 1):8.3f} %")
         remarks = (
             total.rejected and f"why rows were rejected: {self.out / REJECTS}",

@@ -283,7 +283,7 @@ def _verify(job: Job, piece: Piece, part: str) -> _Verdict:
         return _Verdict(None, f"{_name(path)} is of another job")
     if any(note.get(key) != value for key, value in expected.items()):
         return _Verdict(None, f"{_name(path)} is shard {note.get('shard')} of the {note.get('part')}")
-    return _Verdict(Tally(*(note[key] for key in Tally._fields)), "")
+    return _Verdict(Tally(*(note.get(key, 0) for key in Tally._fields)), "")
 
 
 def _name(path: Path) -> str:

@@ -26,12 +26,15 @@ def settle_missed(
 ) -> tuple[Answers, int]:  # fmt: skip
     """The answers, those that were missed as the processor gives them if it knows better; also how many these are.
 
+    Where nothing can be missed, these are all: a card makes one descent, and does not look for the lowest cost.
+
     plan: of another method than memetic, which always does.
     """
-    if not answers.status.any():  # REACHED is 0
+    c = problem.compiled
+    if not answers.status.any() and not c.only_guides:  # REACHED is 0
         return answers, 0
-    c, missed = problem.compiled, np.flatnonzero(answers.status != Status.REACHED)
-    if not (c.has_levels or plan is not None or looks_last(c, columns.places)):
+    missed = np.arange(len(answers.q)) if c.only_guides else np.flatnonzero(answers.status != Status.REACHED)
+    if not (c.only_guides or c.has_levels or plan is not None or looks_last(c, columns.places)):
         return answers, 0
     rows = Columns(columns.places, np.ascontiguousarray(columns.rows[missed]), columns.targets)
     again, _ = solve_on_threads(problem, rows, starts[missed], seed, budget, threads, lambda done: None, plan)

@@ -43,6 +43,7 @@ class Tally(NamedTuple):
     invalid: int = 0
     rejected: int = 0
     evaluations: int = 0
+    minimum: int = 0
 
     def plus(self, other: Tally) -> Tally:
         """Both together."""
@@ -100,9 +101,11 @@ def solve_shard(
         threads=threads,
         progress=progress,
     )
-    reached, closest, invalid = (int((batch.status == status).sum()) for status in Status)
-    evaluations = int(batch.evaluations.sum())
-    tally = Tally(len(rows.good), reached, closest, invalid, len(rows.reasons), evaluations)
+    count = {status: int((batch.status == status).sum()) for status in Status}
+    tally = Tally(
+        len(rows.good), count[Status.REACHED], count[Status.CLOSEST], count[Status.INVALID], len(rows.reasons),
+        int(batch.evaluations.sum()), count[Status.MINIMUM],
+    )  # fmt: skip
     may_write()
     if rows.reasons:  # first, so that answers that are there mean that all is there
         _write(job, piece, REJECTS, _rejected(job, piece, table, rows), tally)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError, RowError, TruthError, said, shown
 from memetik.export import Table, TableColumns, by_name
-from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
+from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.terms.springs import rest_at_start
 from memetik.objectives import Objective
 from memetik.objectives.objective import Target
@@ -51,7 +51,7 @@ class BatchSolution(Table, Rich):
 
     problem: Problem
     q: Array  # (count, dof)
-    status: NDArray[np.int8]  # (count,) as in Status; REACHED is 0, so ask `success` instead
+    status: NDArray[np.int8]  # (count,) as in Status; not a truth value, so ask `success` instead
     numbers: Array  # (count, k) as a Solution has them, a row each
     row_seconds: Array  # (count,) what each row took [s]
     seconds: float  # what all took together [s], without what kernels took to compile; of a part, its share of that
@@ -61,18 +61,29 @@ class BatchSolution(Table, Rich):
     method: str = "memetic"
     compile_seconds: float = 0.0  # what it took besides to compile kernels or load them from disk [s], for all rows
 
+    def __post_init__(self) -> None:
+        if self.problem.compiled.only_guides and isinstance(self.status, np.ndarray):
+            status = np.where(self.status == Status.REACHED, np.int8(Status.MINIMUM), self.status)
+            object.__setattr__(self, "status", status)
+
     def __len__(self) -> int:
         return len(self.q)
 
     @property
     def success(self) -> NDArray[np.bool_]:
-        """(count,) Whether every objective with a tolerance is within it."""
-        return np.asarray(self.status == Status.REACHED)
+        """(count,) Whether every objective with a tolerance is within it; where none has one, whether the posture is usable."""
+        return np.asarray((self.status == Status.REACHED) | (self.status == Status.MINIMUM))
 
     @property
     def reached(self) -> NDArray[np.bool_]:
-        """(count,) The same as `success`, by the name that a Track has for it."""
-        return self.success
+        """(count,) Whether the status is REACHED: there are objectives with a tolerance, and every one is within it."""
+        return np.asarray(self.status == Status.REACHED)
+
+    @property
+    def cost(self) -> Array:
+        """(count,) The cost of each row where nothing could be missed, as in a Solution; NaN elsewhere."""
+        costs = self.numbers[:, ERROR]
+        return costs.copy() if self.problem.compiled.only_guides else np.full(len(costs), np.nan)
 
     def __bool__(self) -> bool:
         raise TruthError(
@@ -113,8 +124,8 @@ class BatchSolution(Table, Rich):
         return found
 
     def to_columns(self) -> TableColumns:
-        """A row for each problem: success, status, the value of every joint, the errors of every objective by its name,
-        evaluations and seconds."""
+        """A row for each problem: success, status, the value of every joint, the errors of every objective by its name, the cost
+        where nothing could be missed, evaluations and seconds."""
         columns: TableColumns = {
             "success": self.success,
             "status": np.array([Status(code).name for code in self.status.tolist()]),
@@ -128,6 +139,8 @@ class BatchSolution(Table, Rich):
                 columns[label] = errors
             else:
                 columns |= by_name([f"{label}, position", f"{label}, orientation"], errors)
+        if self.problem.compiled.only_guides:
+            columns["cost"] = self.cost
         return {**columns, "evaluations": self.evaluations, "seconds": self.row_seconds}
 
     @overload
@@ -194,7 +207,8 @@ class BatchSolution(Table, Rich):
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return f"<BatchSolution: {int(self.success.sum())} of {len(self)} reached, {duration(self.seconds)}>"
+        how = "guides only" if self.problem.compiled.only_guides else "reached"
+        return f"<BatchSolution: {int(self.success.sum())} of {len(self)} {how}, {duration(self.seconds)}>"
 
     @property
     def rate(self) -> float:

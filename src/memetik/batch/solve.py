@@ -66,7 +66,8 @@ def solve_batch(
     device: "cpu", "cuda" for a graphics card, or "auto" for the card if there is one that can take the problem. A card finds
     other solutions than the processor where one thread is not enough, and keeps the best posture it saw where it fails. Rows that
     it misses are solved by the processor where objectives have different priorities, rank by rank, where the problem is one
-    pose among solids that keep apart, and where the method is "analytic", which on a card takes arms of six joints.
+    pose among solids that keep apart, and where the method is "analytic", which on a card takes arms of six joints. So are
+    all rows where no objective has a tolerance, unless the arrays are on the card: there these end in the nearest minimum.
     threads: as many as there are cores unless given. The answer is the same for any number.
     progress: a function that is told (rows done, rows in all); None draws a line on the terminal if it takes long, False
     keeps it silent.
@@ -166,7 +167,8 @@ def device_for(device: str, problem: Problem, budget: Budget) -> str:
         require_cuda()
     except MemetikError:
         return "cpu"
-    return "cpu" if problem.has_functions or np.isfinite(budget.seconds) else "cuda"
+    on_processor = problem.has_functions or problem.compiled.only_guides or np.isfinite(budget.seconds)
+    return "cpu" if on_processor else "cuda"
 
 
 def _solve_one_by_one(

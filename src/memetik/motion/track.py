@@ -35,6 +35,7 @@ from memetik.problem.scratch import Scratch
 from memetik.problem.seed import checked_seed
 from memetik.rich import Rich
 from memetik.solution import Solution, Status
+from memetik.solution.solution import reported
 from memetik.solvers import Memetic, Solver
 from memetik.solvers.budget import Budget, checked_budget, refuse_generations
 from memetik.solvers.memetic_plan import memetic_plan
@@ -53,7 +54,7 @@ class Track(Table, Rich):
 
     problem: Problem
     q: Array  # (steps, dof)
-    status: NDArray[np.int64]  # of each step, as in Status; REACHED is 0, so ask `reached` instead
+    status: NDArray[np.int64]  # of each step, as in Status; not a truth value, so ask `reached` instead
     jumped: NDArray[np.bool_]  # steps whose solution lies far from the one before because none nearer was found
     errors: dict[Objective, Array]  # (steps,) for each objective, (steps, 2) for a pose
     rate: float  # steps per second
@@ -67,14 +68,15 @@ class Track(Table, Rich):
 
     @property
     def reached(self) -> NDArray[np.bool_]:
-        """(steps,) Whether every objective with a tolerance is within it."""
+        """(steps,) Whether the status is REACHED: there are objectives with a tolerance, and every one is within it."""
         return np.asarray(self.status == REACHED)
 
     @property
     def success(self) -> bool:
-        """Whether every step is within tolerance and none jumps, and, if that was asked for, all motions between them are proved
-        to be free of contact; the track itself is true then, too."""
-        return bool(self.reached.all() and not self.jumped.any() and (self.between is None or self.between))
+        """Whether no step misses a tolerance and none jumps, and, if that was asked for, all motions between them are proved to
+        be free of contact; the track itself is true then, too. With guides only nothing can be missed: see `errors`."""
+        missed = (self.status == Status.CLOSEST) | (self.status == Status.INVALID)
+        return bool(not missed.any() and not self.jumped.any() and (self.between is None or self.between))
 
     def __bool__(self) -> bool:
         return self.success
@@ -209,8 +211,9 @@ def track(
     timed = (
         None if velocity is None and acceleration is None else retime(problem.body, steps.path, velocity, acceleration)
     )
+    statuses = np.array([reported(problem, status) for status in steps.statuses.tolist()], dtype=np.int64)
     return Track(
-        problem, steps.path, steps.statuses, steps.jumped, named, rate, steps.evaluations, *split_time(begin), timed, checked
+        problem, steps.path, statuses, steps.jumped, named, rate, steps.evaluations, *split_time(begin), timed, checked
     )  # fmt: skip
 
 
@@ -319,7 +322,7 @@ def _stepped(problem: Problem, columns: Columns, q: Array, solver: Solver, budge
     return _Steps(
         np.array([solution.q for solution in solutions]),
         np.array([solution.term_errors for solution in solutions]),
-        np.array([int(solution.status) for solution in solutions]),
+        np.array([REACHED if solution.success else int(solution.status) for solution in solutions]),
         np.array(jumped),
         sum(solution.evaluations for solution in solutions),
     )

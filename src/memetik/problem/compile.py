@@ -104,8 +104,8 @@ class Compiled:
 
     @cached_property
     def only_guides(self) -> bool:
-        """Whether nothing can be missed, so that the balance of all terms is what counts."""
-        return bool(self.terms["soft"].all())
+        """Whether nothing can be missed, because no term has a finite tolerance, so that the cost of all terms is what counts."""
+        return bool(np.isinf(self.terms["tolerance"]).all())
 
     @cached_property
     def ends_reached(self) -> bool:

@@ -102,7 +102,7 @@ class Core:
             prepared.solved = True
             if budget is not None:
                 prepared.skipped = 0
-                if not solution.success:
+                if solution.status != mk.Status.REACHED:
                     prepared.misses += 1
                     return None
                 prepared.misses = 0
@@ -134,7 +134,7 @@ class Core:
 
     def reply(self, solution: mk.Solution, request: Request) -> Reply:
         """What a solution means for who asked."""
-        if solution.success:
+        if solution.status == mk.Status.REACHED:
             return Reply(
                 Code.SUCCESS, "", True, solution.q, 0.0, (), solution.seconds, solution.evaluations
             )  # what is within tolerance counts as met
@@ -143,11 +143,11 @@ class Core:
             for row in measures(solution)
         )
         code = Code.TIMED_OUT if solution.timed_out else Code.NO_IK_SOLUTION
-        if request.approximate and solution.status == mk.Status.CLOSEST:
+        if solution.success or (request.approximate and solution.status == mk.Status.CLOSEST):
             code = Code.SUCCESS
         return Reply(
-            code, _words(measured, code), False, solution.q, _fitness(solution), measured, solution.seconds,
-            solution.evaluations,
+            code, "" if solution.success else _words(measured, code), False, solution.q, _fitness(solution), measured,
+            solution.seconds, solution.evaluations,
         )  # fmt: skip
 
     def _budget(self, request: Request) -> mk.Budget:

@@ -54,7 +54,8 @@ class Missed:
 class Reply:
     """The answer of a Core; where `code` is not an answer, only `message` counts.
 
-    reached: whether every objective is within its tolerance, also where `approximate` made a success of the closest posture.
+    reached: whether every objective is within its tolerance, also where `approximate` made a success of the closest posture;
+        False where no objective has one.
     q: the posture, in the order of the body's joint_names; None where there is none.
     fitness: the sum of squared weight * error of all objectives that are no guides, 0 at best.
     measured: the errors one by one, only of what was not reached.

@@ -36,11 +36,15 @@ def explain(solution: Solution, look: Callable[[Problem, Array, int], Solution] 
 
 
 def _success(solution: Solution, rows: list[Measure]) -> str:
+    how = f"{solution.method} in {duration(solution.seconds)} {_effort(solution)}"
+    if solution.problem.compiled.only_guides:
+        cost = f"guides only: cost {solution.cost:.3g}; nothing could be missed"
+        return f"The problem has {cost}. This is the lowest cost found by {how}."
     hard = len({row.objective for row in rows if row.verdict == OK})
     what = "The objective is within tolerance" if hard == 1 else f"All {hard} objectives are within tolerance"
     if hard == 0:
         what = "Nothing had to be reached"
-    return f"{what}: solved by {solution.method} in {duration(solution.seconds)} {_effort(solution)}."
+    return f"{what}: solved by {how}."
 
 
 def _effort(solution: Solution) -> str:

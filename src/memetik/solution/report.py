@@ -45,6 +45,8 @@ def limit_mark(problem: Problem, k: int, value: float) -> str:
 def _status(solution: Solution) -> list[str]:
     spent = f"{count(solution.evaluations, 'evaluation')}, {count(solution.attempts, 'attempt')}"
     lines = [f"{solution.status.name} by {solution.method} in {duration(solution.seconds)} ({spent})"]
+    if solution.problem.compiled.only_guides:
+        lines.append(f"guides only: cost {solution.cost:.3g}; nothing could be missed")
     if solution.compile_seconds > 0.0:
         lines.append(f"besides, kernels took {duration(solution.compile_seconds)} to compile or load")
     if solution.timed_out:

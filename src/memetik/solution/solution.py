@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from memetik.errors import ProblemError, TruthError, UnknownNameError
 from memetik.export import data_frame
 from memetik.geometry.checks import flag, real_array, real_number, text, whole_number
-from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
+from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.problem.limits import move_inside
+from memetik.kernels.problem.solve import cost_of
 from memetik.kernels.problem.verify import INVALID, REACHED, verify
 from memetik.kernels.terms.springs import rest_at_start
 from memetik.objectives import Objective, PoseError
@@ -38,6 +39,7 @@ class Status(enum.IntEnum):
     REACHED = 0  # every objective with a tolerance is within it
     CLOSEST = 1  # within the limits, but not all objectives are satisfied
     INVALID = 2  # no usable vector came out
+    MINIMUM = 3  # no objective has a tolerance, so nothing could be missed: the lowest cost that was found
 
     def __str__(self) -> str:
         return self.name
@@ -50,6 +52,14 @@ class Status(enum.IntEnum):
         )
 
     __format__ = enum.Enum.__format__  # the name in f-strings too
+
+
+SUCCESSES = frozenset((Status.REACHED, Status.MINIMUM))  # those in which nothing was missed
+
+
+def reported(problem: Problem, status: int) -> int:
+    """The status to report for one of a kernel, for which whatever misses nothing is REACHED."""
+    return Status.MINIMUM if status == REACHED and problem.compiled.only_guides else status
 
 
 class Errors(dict[Objective, float | PoseError]):
@@ -75,7 +85,8 @@ class Solution(Rich):
     A solution is true if it succeeded: `if solution:` is `if solution.success:`. `print(solution)` shows it as tables,
     `solution.explain()` says in sentences what was missed and why. A solver of one's own ends with `Solution.of`.
 
-    success: whether every objective with a tolerance is within it.
+    success: whether every objective with a tolerance is within it. Where no objective has one, nothing could be missed: every
+    usable posture is a success, its status is MINIMUM, and `cost` says how good it is.
     seconds: what the solve took [s], without what kernels took to compile.
     compile_seconds: what it took besides to compile kernels or load them from disk [s]; 0.0 when they are in memory.
     """
@@ -101,7 +112,7 @@ class Solution(Rich):
         because loops ask for it at every step."""
         self.problem, self.q, self._status = problem, q, status
         self._numbers, self.seconds, self.method = numbers, seconds, method
-        self.compile_seconds, self.success = compile_seconds, status == REACHED
+        self.compile_seconds, self.success = compile_seconds, status in SUCCESSES
 
     @staticmethod
     def of(
@@ -133,7 +144,13 @@ class Solution(Rich):
     @property
     def status(self) -> Status:
         """What it is worth."""
-        return Status(self._status)
+        return Status(reported(self.problem, self._status))
+
+    @property
+    def cost(self) -> float:
+        """What was minimised where nothing could be missed: the sum of squares of all residuals, with lengths in units of a
+        fifth of the chain's, times the weights; NaN where an objective has a tolerance, which judges the answer instead."""
+        return float(self._numbers[ERROR]) if self.problem.compiled.only_guides else math.nan
 
     @property
     def numbers(self) -> Array:
@@ -199,6 +216,7 @@ class Solution(Rich):
             "method": self.method,
             "success": self.success,
             "status": self.status.name,
+            "cost": _finite(self.cost),
             "q": {name: _finite(value) for name, value in zip(self.keys(), self.q.tolist(), strict=True)},
             "objectives": [{key: _finite(value) for key, value in row.items()} for row in rows],
             **{name: getattr(self, name) for name in SPENT},
@@ -267,6 +285,7 @@ def _judge(problem: Problem, q: ArrayLike, start: ArrayLike | None) -> tuple[Arr
     rest_at_start(c.terms, record.data, first)
     work.start[:] = first
     status = int(verify(record, rest, numbers, work))
+    numbers[ERROR] = cost_of(record, rest, work)
     problem.raise_faults(scratch.clock)
     pool.give_back(scratch)
     if finite:

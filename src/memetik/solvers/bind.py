@@ -23,7 +23,7 @@ from memetik.problem import Problem, require_problem
 from memetik.problem.columns import copy_problem
 from memetik.problem.seed import checked_seed
 from memetik.solution import Solution, Status
-from memetik.solution.solution import Errors
+from memetik.solution.solution import SUCCESSES, Errors
 from memetik.solvers.budget import DEFAULT, Budget, checked_budget, refuse_generations
 from memetik.solvers.memetic import Memetic, later_stages
 from memetik.solvers.memetic_plan import memetic_plan
@@ -128,7 +128,7 @@ class Step:
     def success(self) -> bool:
         """Whether every objective with a tolerance is within it."""
         status = self._way.status
-        return self._answer.success if status is None else status == REACHED  # loops ask for it at every step
+        return self._answer.success if status is None else status in SUCCESSES  # loops ask for it at every step
 
     @property
     def errors(self) -> Errors:

@@ -20,6 +20,7 @@ from memetik.kernels.memetic.closed_form import (
 from memetik.kernels.memetic.contact_search import Bare, Push, attempt_along, contact_stage, push_room
 from memetik.kernels.memetic.descent import attempt, attempt_softly
 from memetik.kernels.memetic.entry import SEARCH_FROM, SearchCall, search_from
+from memetik.kernels.memetic.guide_descent import attempt_calmly, attempt_minimum
 from memetik.kernels.memetic.levels import minimise_rank
 from memetik.kernels.memetic.population_poses import place_population
 from memetik.kernels.memetic.pose_descent import attempt_pose
@@ -39,6 +40,7 @@ from memetik.kernels.memetic.record import (
     Stages,
 )
 from memetik.kernels.memetic.refine import STEPS, refine
+from memetik.kernels.memetic.restarts import restart_stage
 from memetik.kernels.memetic.search import next_start
 from memetik.kernels.memetic.slide import slide_stage
 from memetik.kernels.memetic.sliding_step import Slide
@@ -165,6 +167,18 @@ class MemeticPlan(Pool["MemeticScratch"]):
         return self.attempt
 
     @cached_property
+    def attempt_minimum(self) -> int:
+        """The address of the local search for distinct solutions: with guides, each is a minimum of these."""
+        if not self.compiled.terms["soft"].any():
+            return self.attempt
+        return lasting_address(attempt_minimum, ATTEMPT)
+
+    @property
+    def restarts(self) -> bool:
+        """Whether nothing can be missed and the lowest cost is looked for; with priorities these decide instead."""
+        return self.compiled.only_guides and not self.compiled.has_levels
+
+    @cached_property
     def slide(self) -> int:
         """The address of the search of a track that takes contacts for constraints, 0 where there are none to keep."""
         terms = self.compiled.terms
@@ -217,6 +231,10 @@ class MemeticPlan(Pool["MemeticScratch"]):
         wanted: list[tuple[str, Any, Any]] = [("refine", refine, REFINE)]
         if self.compiled.only_calm:
             wanted.append(("attempt_bare", attempt, ATTEMPT))
+        elif self.restarts:
+            wanted.append(("restart", restart_stage, STAGE))
+        elif self.compiled.terms["soft"].any() and not self.compiled.only_guides:
+            wanted.append(("attempt_calmly", attempt_calmly, ATTEMPT))
         if self.compiled.has_levels:
             wanted += ("settle_levels", settle_levels, SETTLE_LEVELS), ("minimise_rank", minimise_rank, MINIMISE_RANK)
         compile_ahead([(kernel, signature) for _, kernel, signature in wanted])
@@ -235,7 +253,8 @@ class MemeticPlan(Pool["MemeticScratch"]):
             self.addresses["next_start"] = lasting_address(next_start, NEXT_START)
             relax = lasting_address(relax_stage, STAGE)
         priorities = lasting_address(priority_stage, STAGE) if c.has_levels else 0
-        return Stages(self.search, lasting_address(refine_stage, STAGE), relax, priorities)
+        second = restart_stage if self.restarts else refine_stage
+        return Stages(self.search, lasting_address(second, STAGE), relax, priorities)
 
 
 def shares(c: Compiled, most: int) -> Shares:

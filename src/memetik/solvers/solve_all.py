@@ -18,7 +18,7 @@ from memetik.kernels.compiler.compile_time import split_time
 from memetik.kernels.compiler.record import allocate
 from memetik.kernels.memetic.all_solutions import Found, apart, find_all
 from memetik.kernels.memetic.closed_form import POLISHES
-from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME
+from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, OUTCOME
 from memetik.kernels.problem.verify import REACHED
 from memetik.kernels.terms.springs import displacement, rest_at_start
 from memetik.problem import Problem, require_problem
@@ -50,7 +50,8 @@ def solve_all(
     distinct: float = 0.05,
     patience: int = 300,
 ) -> list[Solution]:
-    """Up to `count` distinct solutions, nearest to the start first; an empty list if none was found.
+    """Up to `count` distinct solutions, nearest to the start first; an empty list if none was found. With guides, "memetic" gives
+    those that no small change makes better by the guides.
 
     The distance of a solution q is sqrt(sum_i (q_i - start_i)^2). Where Displacement objectives guide, it is what they minimise:
     each joint counts by its weight there, from the reference if one was given. Where whole turns of a joint change nothing, the
@@ -144,8 +145,9 @@ def _gathered(
     plan = memetic_plan(c)
     scratch = plan.lease(budget.token)
     number = find_all(
-        scratch.table, found, plan.attempt, q, scratch.outcome, seed, budget.evaluations, seconds, patience, distinct
-    )
+        scratch.table, found, plan.attempt_minimum, q, scratch.outcome, seed, budget.evaluations, seconds, patience,
+        distinct,
+    )  # fmt: skip
     problem.raise_faults(scratch.clock)
     outcome = scratch.outcome.copy()
     plan.give_back(scratch)
@@ -156,6 +158,7 @@ def _gathered(
         vector[c.active] = found.solutions[row]
         numbers = outcome.copy()
         numbers[OUTCOME : OUTCOME + c.terms.size] = found.errors[row]
+        numbers[ERROR] = found.costs[row]
         solutions.append(Solution(problem, vector, REACHED, numbers, took, "memetic", compiling))
     return solutions
 

@@ -12,7 +12,7 @@ from memetik.kernels.memetic.record import memetic_arrays
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, OUTCOME, spent
 from memetik.kernels.problem.function_pointers import call_attempt
 from memetik.kernels.problem.limits import sample
-from memetik.kernels.problem.solve import begin_solve
+from memetik.kernels.problem.solve import begin_solve, cost_of
 from memetik.kernels.problem.verify import REACHED, verify
 
 
@@ -21,6 +21,7 @@ class Found(NamedTuple):
 
     solutions: Array = floats("most", "variables")
     errors: Array = floats("most", "terms")
+    costs: Array = floats("most")
 
 
 @jit
@@ -80,6 +81,7 @@ def find_all(table, found, attempt, q, outcome, seed, most, seconds, patience, d
                     found.solutions[count, k] = x[k]
                 for t in range(problem.terms.size):
                     found.errors[count, t] = outcome[OUTCOME + t]
+                found.costs[count] = cost_of(problem, x, work)
                 count += 1
                 idle = 0
         if spent(run):

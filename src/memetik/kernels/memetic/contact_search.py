@@ -16,7 +16,6 @@ far that others can be near; and those that it finds close are the ones of which
 import math
 from typing import NamedTuple
 
-from memetik.kernels.compiler.clock import now
 from memetik.kernels.compiler.jit import jit, jit_fast, jit_part
 from memetik.kernels.compiler.random import seed_stream
 from memetik.kernels.compiler.record import Array, floats, integers, reader, records
@@ -26,7 +25,7 @@ from memetik.kernels.memetic.population_poses import take_best
 from memetik.kernels.memetic.record import MemeticArrays, SearchScratch, memetic_arrays
 from memetik.kernels.memetic.search import SHARE, rank
 from memetik.kernels.memetic.sliding_step import POINT_ROOM, Slide
-from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, TIMED_OUT, remember, spent
+from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, TIMED_OUT, remember, spent, time_left
 from memetik.kernels.problem.evaluate import measure, place
 from memetik.kernels.problem.function_pointers import call_attempt, call_stage
 from memetik.kernels.problem.least_squares import (
@@ -87,12 +86,6 @@ class Bare(NamedTuple):
 
 
 bare_arrays = reader(Bare)
-
-
-@jit_part
-def time_left(run):
-    """Until the deadline [s]; never zero, which means no deadline, unless there is none."""
-    return max(run.deadline - now(run.clock), 1e-9) if run.deadline > 0.0 else 0.0
 
 
 @jit_part

@@ -38,6 +38,8 @@ ADDRESSES = item(
     next_start=int,  # where the next attempt starts (search.py) ...
     next_pose_start=int,  # ... and that of a single pose (pose_search.py)
     attempt_bare=int,  # the local search without guides (descent.py)
+    attempt_calmly=int,  # the one in which guides make way for the rest (guide_descent.py)
+    restart=int,  # the stage that looks for the lowest cost where nothing can be missed (restarts.py)
     refine=int,  # from the best posture to a minimum (refine.py)
     settle_levels=int,  # the same by priorities (priorities.py)
     minimise_rank=int,  # one priority (levels.py)
@@ -87,7 +89,7 @@ class Stages(NamedTuple):
     """The addresses of the stages of a solve (stages.py)."""
 
     search: int
-    refine: int
+    refine: int  # to a minimum; to the lowest one found where nothing can be missed (restarts.py)
     relax: int  # 0 where no tolerance is wide enough to yield
     priorities: int  # 0 where all objectives have the same
 

@@ -48,7 +48,7 @@ def search_stage(table, q, outcome, seed, most, seconds):
 def refine_stage(table, q, outcome, seed, most, seconds):
     """The second stage: bring the best posture to a true minimum."""
     terms = memetic_arrays(table).solve.problem.terms
-    softness = 1.0  # if there are only guides
+    softness = 1.0  # if there are only guides, of different priorities: else restarts.py has this stage
     for t in range(terms.size):
         if not terms[t].soft:
             softness = FAINT

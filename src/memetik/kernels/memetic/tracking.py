@@ -1,8 +1,12 @@
 """Targets that move: each step starts from the last solution, and a far one is taken only if none is near.
 
 Where nothing is within tolerance, being calm is worth more than coming closer elsewhere: the step goes to the bottom of the
-valley that it is in, level by level where objectives have priorities, and stays there until something is. Guides alone can
-not be missed, so nothing else is looked for: the step goes to their balance.
+valley that it is in, level by level where objectives have priorities, and stays there until something is.
+
+Guides alone cannot be missed; minimum_tracking.py follows them.
+
+Where guides stand beside objectives that can be missed, these come first: a step satisfies them from where the last one ended,
+and then goes some way towards a lower cost of the guides (guide_descent.py).
 
 Where solids must not touch, the step slides along surfaces (slide.py). Only what it leaves is for the ways above.
 
@@ -18,6 +22,7 @@ from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.random import seed_stream, uniform
 from memetik.kernels.compiler.record import Array, floats, integers
 from memetik.kernels.memetic.all_solutions import largest_change
+from memetik.kernels.memetic.minimum_tracking import follow_minimum
 from memetik.kernels.memetic.record import call_refine, call_settle_levels, memetic_arrays
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, OUTCOME, deadline_after, spent
 from memetik.kernels.problem.function_pointers import call_attempt, call_stage
@@ -61,7 +66,7 @@ def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, 
         for k in range(q.size):
             path.q[step, k] = q[k]
     seed_stream(arrays.state, seed, 2)
-    evaluations = 0.0
+    evaluations, searched = 0.0, 0.0
     for step in range(path.targets.shape[0]):
         for c in range(path.columns.size):
             data[path.columns[c]] = path.targets[step, c]
@@ -70,7 +75,10 @@ def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, 
             outcome[k] = 0.0
         run = Run(seed, most, deadline_after(seconds, arrays.clock), arrays.clock, arrays.state, outcome)
         status, nearest = -1, math.inf
-        for trial in range(NEARBY + 1 + calm):
+        if addresses.restart != 0:
+            searched, status = follow_minimum(table, path, step, searched, run)
+            nearest = largest_change(x, last, variables, problem.balls)
+        for trial in range(NEARBY + 1 + calm if status < 0 else 0):
             bare = calm != 0 and trial == 1
             for k in range(n):
                 # First from where it is: going on as before would be quicker and less smooth. Then from around there.
@@ -90,6 +98,8 @@ def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, 
                         x[k] = last[k]
             if bare:
                 call_attempt(addresses.attempt_bare, problem, x, run, work)
+            elif not slides and step > 0 and addresses.attempt_calmly != 0:
+                call_attempt(addresses.attempt_calmly, problem, x, run, work)
             elif not slides:
                 call_attempt(attempt, problem, x, run, work)
             judged = verify(problem, x, outcome, work)

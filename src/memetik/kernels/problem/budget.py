@@ -4,7 +4,8 @@ from memetik.kernels.compiler.cancel import cancelled
 from memetik.kernels.compiler.clock import now
 from memetik.kernels.compiler.jit import jit
 
-# What the search reports, in the array `outcome`. MOVED: the start was out of limits.
+# What the search reports, in the array `outcome`. MOVED: the start was out of limits. ERROR: the least squared error so far of
+# the terms that can block; in the end, where nothing can be missed, the cost of the answer (`cost_of` in solve.py).
 EVALUATIONS, ATTEMPTS, TIMED_OUT, MOVED, ERROR = 0, 1, 2, 3, 4
 OUTCOME = 5  # where the errors of the terms begin
 
@@ -31,6 +32,12 @@ def spent(run):
         run.outcome[TIMED_OUT] = 1.0
         return True
     return cancelled(run.clock)
+
+
+@jit
+def time_left(run):
+    """Until the deadline [s]; never zero, which means no deadline, unless there is none."""
+    return max(run.deadline - now(run.clock), 1e-9) if run.deadline > 0.0 else 0.0
 
 
 @jit

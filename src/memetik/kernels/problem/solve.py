@@ -11,7 +11,7 @@ from memetik.kernels.problem.limits import move_inside
 from memetik.kernels.problem.mounts import place_root
 from memetik.kernels.problem.record import Run, solve_arrays
 from memetik.kernels.problem.verify import verify
-from memetik.kernels.terms.springs import rest_at_start
+from memetik.kernels.terms.springs import rest_at_start, springs_cost
 
 
 @jit
@@ -34,12 +34,25 @@ def begin_solve(arrays, q, outcome, seed, most, seconds):
     return run
 
 
+@jit
+def cost_of(problem, x, work):
+    """The sum of squares of all scaled residuals, those of guides in full, at a posture that was just verified."""
+    terms, total = problem.terms, 0.0
+    for t in range(terms.size):
+        square = springs_cost(terms[t], problem.data, x) if terms[t].rows == 0 else 0.0
+        for i in range(terms[t].row, terms[t].row + terms[t].rows):
+            square += work.residual[i] * work.residual[i]
+        total += square * terms[t].scale * terms[t].scale
+    return total
+
+
 @jit_glue
 def end_solve(problem, q, x, outcome, work):
     """Verify x and write it into q, where it began. Returns the status."""
     for k in range(x.size):
         work.start[k] = q[problem.variables[k].index]
     status = verify(problem, x, outcome, work)
+    outcome[ERROR] = cost_of(problem, x, work)
     for k in range(x.size):
         q[problem.variables[k].index] = x[k]
     return status
