@@ -173,7 +173,7 @@ def test_limits_and_locks_that_change_count_from_the_next_tick(panda):
         moved = servo.step({wanted: aside})
     assert moved[0] == pytest.approx(q[0], abs=1e-9) and np.abs(moved - q).max() > 1e-3
     problem.lock = {joint: q[0] + 0.3}
-    with pytest.raises(mk.ProblemError, match=r"locked at .* does not jump"):
+    with pytest.raises(mk.ProblemError, match="does not jump"):
         servo.step()
 
 

@@ -47,7 +47,7 @@ SHARE_OF_TICK = 0.5  # the time that the search may take, where the budget says 
 
 
 class Servo:
-    """Follows moving targets within velocity, acceleration and position limits, one call a tick.
+    """Follows moving targets within velocity, acceleration and position limits and free of contacts, one call a tick.
 
         servo = mk.Servo(problem, start=q, rate=1000)
         q = servo.step({pose: target})  # a thousand times a second
@@ -61,7 +61,12 @@ class Servo:
     targets, from the goal before, and the joints go after it. A goal that moves smoothly and no faster than the joints
     can is followed without lag. Where targets are out of reach, the goal is the closest posture around. Where it misses
     what another posture satisfies, a search in the background finds that, and the joints move there within their
-    limits.
+    limits. Objectives without a tolerance move the goal smoothly, as far as those with one leave it free.
+
+    `Distance` and `SelfDistance` with a tolerance are constraints of every tick: pairs that are apart stay so, with their
+    clearance, the joints slide along what is in the way, and what is too close is brought apart. The world is read
+    at every tick: obstacles that move, come and go, the root, limits, locks and weights. docs/servo.md says what is
+    guaranteed and what is not. `distance`, `limited_by` and `braking` tell.
 
     Targets may jump. One that is NaN, infinite or not a rotation does not count: the last good one does, and `held`
     names the objective. An objective that a call leaves out keeps its last target, and None releases it until it has a
@@ -71,13 +76,13 @@ class Servo:
     start: where the joints are, at rest (the body's home unless given).
     rate: ticks a second [1/s].
     velocity, acceleration: one number for all joints, some by name, or an array; what is not given is the body's own,
-    or a default (see mk.Follower).
+    or a default (see mk.Follower). An acceleration of infinity is no limit.
     response: the rest of the way shrinks by 1/e in this time at the quickest [s]. 0 brakes as late as can be; more is
     smoother where targets are noisy or come less often than ticks. A goal that moves smoothly is followed without lag
     all the same.
     synchronise: joints move in proportion and arrive together, so that a tip goes a sensible way to a far target.
-    reconfigure: whether the search in the background runs; without it the joints stay on their branch, even where it
-    ends.
+    reconfigure: whether the search in the background runs, for postures on other branches and for ways around obstacles;
+    without it the joints stay on their branch, even where that ends.
     budget: of the search in each tick; 50 evaluations and half the time of a tick unless given. As ever, evaluations
     are deterministic and time is not.
 
@@ -239,8 +244,8 @@ class Servo:
 
     def __reduce__(self) -> Any:
         raise ProblemError(
-            f"{self!r} cannot be pickled or copied: it is a control loop in motion. Send servo.problem and servo.q, and make a new one "
-            "there, mk.Servo(problem, start=q)."
+            f"{self!r} cannot be pickled or copied: it is a control loop in motion. Send servo.problem and servo.q, and make a "
+            "new one there, mk.Servo(problem, start=q)."
         )
 
     def __repr__(self) -> str:
@@ -375,8 +380,8 @@ class Servo:
         for k, value in locked.items():
             if abs(before.q[k] - value) > HELD:
                 raise ProblemError(
-                    f"Servo: joint {self.problem.body.joint_names[k]!r} is locked at {value:g} and is at {before.q[k]:g}, where a servo "
-                    "does not jump from. Lock it where it is, servo.q, or call servo.reset(q) with a posture that has the value."
+                    f"Servo: joint {self.problem.body.joint_names[k]!r} is locked at {value:g} and is at {before.q[k]:g}, from where "
+                    "a servo does not jump. Lock it where it is, servo.q, or call servo.reset(q) with a posture that has the value."
                 )
         targets = {o: twin.target for o, twin in twins.items()}  # type: ignore[attr-defined]
         self._make(before.q.copy())

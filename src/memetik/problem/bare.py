@@ -14,7 +14,7 @@ from memetik.problem.compile import Compiled, is_one_pose, write_row_ranges
 
 def blocking_contacts(terms: NDArray[np.void]) -> NDArray[np.bool_]:
     """Return which terms are contacts that can block."""
-    return np.isin(terms["loss"], (CONTACT, HYPERBOLA)) & (terms["soft"] == 0)
+    return np.asarray(np.isin(terms["loss"], (CONTACT, HYPERBOLA)) & (terms["soft"] == 0))
 
 
 def without_contacts(c: Compiled) -> Compiled | None:

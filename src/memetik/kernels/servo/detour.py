@@ -3,8 +3,8 @@
 Joints are blocked when contacts leave little of the velocity that leads to the goal, for a while. Then a rival (rival.py) is
 looked for that satisfies the whole problem, contacts as well, and a way there on which postures a step apart are free: straight,
 or by way of one other posture, which is drawn between both or from the population. Each tick tries one way. While the joints
-are on a way, the rival goes on following the targets. Motions on it are kept safe as all others are (keep_apart.py), so a way that an
-obstacle closes meanwhile is given up.
+are on a way, the rival goes on following the targets. Motions on it are kept safe as all others are (keep_apart.py), so a way
+that an obstacle closes meanwhile is given up.
 """
 
 from memetik.kernels.compiler.jit import jit
