@@ -381,8 +381,8 @@ class Servo:
             if abs(before.q[k] - value) > HELD:
                 raise ProblemError(
                     f"Servo: joint {self.problem.body.joint_names[k]!r} is locked at {value:g} and is at {before.q[k]:g}, "
-                    "from where a servo does not jump. Lock it where it is, servo.q, or call servo.reset(q) with a posture that has the "
-                    "value."
+                    "from where a servo does not jump. Lock it where it is, servo.q, or call servo.reset(q) with a posture "
+                    "that has the value."
                 )
         targets = {o: twin.target for o, twin in twins.items()}  # type: ignore[attr-defined]
         self._make(before.q.copy())
