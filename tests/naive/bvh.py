@@ -1,4 +1,7 @@
-"""BVH, the slow and obvious way: words one by one, SciPy's rotations, positions of joints and end sites in file units."""
+"""BVH, the slow and obvious way: words one by one, SciPy's rotations, positions of joints and end sites in file units.
+
+Position channels take the place of OFFSET, as in Blender.
+"""
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -41,7 +44,7 @@ def joint_positions(text):
         turns = []
         for j, own in enumerate(channels):
             given = {channel: next(values) for channel in own}
-            place = np.array(offsets[j]) + [given.get(f"{axis}position", 0.0) for axis in "XYZ"]
+            place = np.array([given.get(f"{axis}position", offsets[j][k]) for k, axis in enumerate("XYZ")])
             order = [channel[0] for channel in own if channel.endswith("rotation")]
             turn = Rotation.identity()
             for axis in order:

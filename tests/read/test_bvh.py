@@ -38,7 +38,7 @@ Y_UP = [[1, 0, 0], [0, 0, -1], [0, 1, 0]]
 
 def test_poses_are_those_of_the_naive_twin(write):
     text = clip_text(20, seed=1)
-    motion = mk.read_motion(write(text), up="z")
+    motion = mk.read_motion(write(text), up="z", scale=1.0)
     assert len(motion) == 20 and motion.rate == pytest.approx(120.0, abs=1e-3)
     assert_as_naive(motion, text, np.eye(3), 1.0)
 
@@ -46,8 +46,8 @@ def test_poses_are_those_of_the_naive_twin(write):
 def test_up_and_scale(write):
     text = clip_text(3, seed=2)
     path = write(text)
-    assert_as_naive(mk.read_motion(path, scale=0.05), text, Y_UP, 0.05)
-    assert_as_naive(mk.read_motion(path, up="x"), text, [[0, 1, 0], [0, 0, 1], [1, 0, 0]], 1.0)
+    assert_as_naive(mk.read_motion(path, up="y", scale=0.05), text, Y_UP, 0.05)
+    assert_as_naive(mk.read_motion(path, up="x", scale=1.0), text, [[0, 1, 0], [0, 0, 1], [1, 0, 0]], 1.0)
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations("XYZ")), ids="".join)
@@ -57,7 +57,7 @@ def test_every_order_of_channels(write, order):
         "Xposition Yposition Zposition", "Zposition Xposition Yposition"
     )
     text = clip_text(4, seed=3, skeleton=skeleton)
-    assert_as_naive(mk.read_motion(write(text), up="z"), text, np.eye(3), 1.0)
+    assert_as_naive(mk.read_motion(write(text), up="z", scale=1.0), text, np.eye(3), 1.0)
 
 
 def test_joints_of_few_channels(write):
@@ -69,7 +69,7 @@ def test_joints_of_few_channels(write):
         "Xrotation Yrotation Zrotation",
     )
     text = clip_text(4, seed=3, skeleton=skeleton, channels=CHANNELS)
-    motion = mk.read_motion(write(text), up="z")
+    motion = mk.read_motion(write(text), up="z", scale=1.0)
     kinds = {name: joint.kind for name, joint in motion.body.joints.items()}
     assert kinds["Spine"] == "continuous" and kinds["RightLeg"] == "floating" and kinds["Head"] == "spherical"
     assert motion.body.lower[motion.body.index("Head.ry")] == motion.body.upper[motion.body.index("Head.ry")] == 0.0

@@ -58,11 +58,15 @@ class Body(Variations, Rich):
         postures: Mapping[str, Mapping[str, float]] | None = None,
         loops: Iterable[Loop] = (),
         file: str | PathLike[str] | None = None,
+        parts: Mapping[str, str] | None = None,
+        read_as: str = "",
     ) -> None:
         """`home` gives the resting posture by variable name (the rest: zero, or the limit nearest to it); `touching`
         are pairs of links whose contact does not count as a collision; `postures` are named ones, each by variable name, whole
         or in part; `loops` are joints that close loops of the tree, which mk.close_loops turns into objectives; `file` is the
-        model file it was read from."""
+        model file it was read from; `parts` are links of a human-like figure by what they are, with the names of the VRM
+        humanoid in snake case, {"left_upper_arm": "J_Bip_L_UpperArm"}, where a file says so (the map of a .vrm); `read_as` says
+        how a file without units was understood, such as "y up, 1 unit = 0.01 m (guessed)"."""
         if not isinstance(name, str):
             raise BodyError(f"the name of a body is {shown(name)}. Give a text.")
         self.name = name
@@ -82,6 +86,14 @@ class Body(Variations, Rich):
         pairs = several(touching, BodyError, "touching", "[('hand', 'arm')]")
         self.touching = frozenset(frozenset(self._known_links(pair, "a pair of touching links")) for pair in pairs)
         self.loops = checked_loops(loops, self.links, name)
+        figure = mapping(parts, BodyError, "parts", "{'left_hand': 'wrist'}")
+        self.parts = {
+            text(part, BodyError, "a part's name"): self._known_links((link,), "a part")[0]
+            for part, link in figure.items()
+        }
+        if not isinstance(read_as, str):
+            raise BodyError(f"read_as is {shown(read_as)}. Give a text.")
+        self.read_as = read_as
         self.home = self._home(mapping(home, BodyError, "home", "{'joint_1': 0.5}"))
         named = mapping(postures, BodyError, "postures", "{'ready': {'joint_1': 0.5}}")
         self.named_values = {text(key, BodyError, "a posture's name"): self._posture(key, named[key]) for key in named}

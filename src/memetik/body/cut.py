@@ -20,8 +20,10 @@ def rebuilt(body: Body, **changes: Any) -> Body:
     free = {variable for joint in joints if joint.mimic is None for variable in joint.variables}
     named = changes.pop("postures", body.named_values)
     postures = {name: {v: value for v, value in values.items() if v in free} for name, values in named.items()}
+    links = list(changes.pop("links", body.links.values()))
+    kept = {link.name for link in links}
     given = {
-        "links": body.links.values(),
+        "links": links,
         "joints": joints,
         "home": home_by_name(body),
         "chains": body.chains,
@@ -29,6 +31,8 @@ def rebuilt(body: Body, **changes: Any) -> Body:
         "loops": body.loops,
         "postures": {name: values for name, values in postures.items() if values},
         "file": body.file,
+        "parts": {part: link for part, link in body.parts.items() if link in kept},
+        "read_as": body.read_as,
     }
     return type(body)(body.name, **{**given, **changes})
 

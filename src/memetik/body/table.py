@@ -24,7 +24,8 @@ def table(body: Body, width: int | None = None) -> str:
     title = f"{body.name}: {body.dof} degrees of freedom, {len(body.links)} links, {moving} moving joints"
     chains = [f"chains: {', '.join(body.chains)}"] if body.chains else []
     postures = [f"postures: {', '.join(body.named_values)}"] if body.named_values else []
-    return "\n".join([title, f"root: {body.root}", *chains, *postures, "", *aligned(rows, width=width)])
+    read_as = [f"read as: {body.read_as}"] if body.read_as else []
+    return "\n".join([title, f"root: {body.root}", *read_as, *chains, *postures, "", *aligned(rows, width=width)])
 
 
 def _rows(joint: Joint) -> list[tuple[str, ...]]:

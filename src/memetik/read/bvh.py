@@ -1,7 +1,9 @@
 """BVH: a skeleton and its clip, as text.
 
-A local transform is translate(OFFSET + position channels), then the turns in the order of the channels,
-R = R_1 R_2 R_3 about moving axes, in degrees. So the angles are the values of a ball joint of that order.
+A local transform is a translation, then the turns in the order of the channels, R = R_1 R_2 R_3 about moving axes, in
+degrees. So the angles are the values of a ball joint of that order. The translation is OFFSET, and position channels take
+its place, as in Blender, Maya and MotionBuilder: they are not added. A joint that has them though it never slides, as
+those programs write most, stands where they say; one that slides is a floating joint.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ import numpy as np
 from memetik.body import Body
 from memetik.errors import FormatError, shown
 from memetik.files import path_of
-from memetik.read.skeleton import Bone, checked_scale, checked_up, order_of, skeleton
+from memetik.read.guess import understand
+from memetik.read.skeleton import Bone, checked_scale, checked_up, order_of, reach, skeleton, slides_of
 from memetik.types import Array
 
 MAX_BYTES = 512 * 2**20
@@ -24,6 +27,7 @@ MAX_JOINTS = 10_000
 MAX_DEPTH = 200
 MAX_FRAMES = 10_000_000
 LARGEST = 1e9  # of a number in the file
+LOOKED_AT = 40  # frames, spread over the clip, by which axes and units are guessed
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _STRANGE = re.compile(r"[^0-9eE.+\- \t]")  # what no line of a frame has
@@ -43,26 +47,30 @@ class Hierarchy(NamedTuple):
     bones: list[Bone]  # end sites among them
     channels: list[tuple[int, str]]  # bone and channel, such as (3, "Zrotation"), in the order of the numbers
     line: int  # of the line after it
+    has_motion: bool = False  # whether frames follow
 
 
-def read_bvh(path: str | PathLike[str], *, up: str = "y", scale: float = 1.0) -> Clip:
+def read_bvh(path: str | PathLike[str], *, up: str | None = None, scale: float | None = None) -> Clip:
     """The skeleton of a BVH file as a body, and its clip as joint vectors.
 
-    up: the axis of the file that points up; most have "y". scale: the length of a unit of the file [m].
+    up: the axis of the file that points up. scale: the length of a unit of the file [m]. Both are guessed unless given.
     """
-    up, scale = checked_up(up), checked_scale(scale)
     name, lines = _lines(path)
     hierarchy = _hierarchy(name, lines)
-    body = _body(name, hierarchy, up, scale)
     times, values = _frames(name, lines, hierarchy)
+    body, hierarchy, scale = _understood(name, hierarchy, values, up, scale)
     return Clip(body, times, _joint_vectors(body, hierarchy, values, scale))
 
 
-def read_bvh_body(path: str | PathLike[str], *, up: str = "y", scale: float = 1.0) -> Body:
-    """The skeleton of a BVH file as a body; its frames, if it has any, are not looked at."""
-    up, scale = checked_up(up), checked_scale(scale)
+def read_bvh_body(path: str | PathLike[str], *, up: str | None = None, scale: float | None = None) -> Body:
+    """The skeleton of a BVH file as a body, the same as with its frames, if it has any."""
     name, lines = _lines(path)
-    return _body(name, _hierarchy(name, lines), up, scale)
+    hierarchy = _hierarchy(name, lines)
+    if hierarchy.has_motion and hierarchy.channels:
+        values = _frames(name, lines, hierarchy)[1]
+    else:  # a skeleton alone: joints stand at their offsets
+        values = np.array([[_rest_value(hierarchy.bones[k], channel) for k, channel in hierarchy.channels]])
+    return _understood(name, hierarchy, values, up, scale)[0]
 
 
 def _lines(path: str | PathLike[str]) -> tuple[str, list[str]]:
@@ -103,7 +111,7 @@ def _hierarchy(name: str, lines: list[str]) -> Hierarchy:
         elif not open_bones:
             if keyword != "MOTION" or not bones:
                 reader.fail(f"{shown(' '.join(words))} stands where {'MOTION' if bones else 'ROOT'} was expected")
-            return Hierarchy(bones, channels, reader.line)
+            return Hierarchy(bones, channels, reader.line, True)
         elif keyword == "OFFSET":
             if has_offset[-1]:
                 reader.fail(f"joint {shown(bones[open_bones[-1]].name)} has a second OFFSET. Keep one")
@@ -203,8 +211,50 @@ class _Reader:
         raise FormatError(f"{self.name}, line {self.line}: {what}.")
 
 
-def _body(name: str, hierarchy: Hierarchy, up: str, scale: float) -> Body:
-    return skeleton(name.rpartition(".")[0] or name, hierarchy.bones, up=up, scale=scale)
+def _rest_value(bone: Bone, channel: str) -> float:
+    """What a channel is at rest."""
+    return bone.offset["xyz".index(channel[0])] if channel.endswith("position") else 0.0
+
+
+def _understood(
+    name: str, hierarchy: Hierarchy, values: Array, up: str | None, scale: float | None
+) -> tuple[Body, Hierarchy, float]:
+    """The body, the hierarchy with those slides alone that are some, and the length of a unit."""
+    if up is not None:
+        checked_up(up)
+    if scale is not None:
+        scale = checked_scale(scale)
+    title = name.rpartition(".")[0] or name
+    hierarchy = hierarchy._replace(bones=_settled(hierarchy, values))
+    if up is not None and scale is not None:
+        said = f"{up} up, 1 unit = {scale:g} m"
+        return skeleton(title, hierarchy.bones, up=up, scale=scale, read_as=said), hierarchy, scale
+    plain = skeleton(title, hierarchy.bones, up="z", scale=1.0)
+    rows = values[np.linspace(0, len(values) - 1, min(len(values), LOOKED_AT)).astype(int)]
+    places = plain.forward(_joint_vectors(plain, hierarchy, rows, 1.0)).array[:, 1:, :3, 3]
+    understood = understand(list(plain.links)[1:], places, up, scale)
+    body = skeleton(title, hierarchy.bones, up=understood.up, scale=understood.scale, read_as=understood.said)
+    return body, hierarchy, understood.scale
+
+
+def _settled(hierarchy: Hierarchy, values: Array) -> list[Bone]:
+    """The bones; those with position channels that never change stand where these say and do not slide."""
+    bones, size = list(hierarchy.bones), reach(hierarchy.bones)
+    columns: dict[int, list[tuple[int, int]]] = {}
+    for column, (k, channel) in enumerate(hierarchy.channels):
+        if channel.endswith("position") and bones[k].parent >= 0:
+            columns.setdefault(k, []).append(("xyz".index(channel[0]), column))
+    for k, own in columns.items():
+        places = np.tile(np.array(bones[k].offset), (len(values), 1))
+        for axis, column in own:
+            places[:, axis] = values[:, column]
+        if not slides_of(places, size):
+            x, y, z = np.median(places, axis=0).tolist()
+            bones[k] = bones[k]._replace(offset=(x, y, z), slides="")
+    of_root = [column for column, (k, _) in enumerate(hierarchy.channels) if k == 0]
+    if not np.ptp(values[:, of_root], axis=0).any() and any(bone.parent == 0 and bone.slides for bone in bones):
+        bones[0] = bones[0]._replace(is_holder=True)
+    return bones
 
 
 def _frames(name: str, lines: list[str], hierarchy: Hierarchy) -> tuple[Array, Array]:
@@ -255,8 +305,8 @@ def _skip(lines: list[str], at: int) -> int:
 
 
 def _joint_vectors(body: Body, hierarchy: Hierarchy, values: Array, scale: float) -> Array:
-    """Channel values as joint vectors: turns in radians, slides in metres; what has no channel is zero."""
-    q = np.zeros((len(values), body.dof))
+    """Channel values as joint vectors: turns in radians, slides in metres; what has no channel is as at rest."""
+    q = np.tile(body.home, (len(values), 1))
     joints = list(body.joints.values())  # one for each bone, in the same order
     columns: dict[tuple[int, str], int] = {}
     for k, joint in enumerate(joints):
@@ -270,5 +320,10 @@ def _joint_vectors(body: Body, hierarchy: Hierarchy, values: Array, scale: float
             else:
                 columns[k, suffix[1] + "position"] = body.index(variable)
     for column, (k, channel) in zip(values.T, hierarchy.channels, strict=True):
-        q[:, columns[k, channel]] = column * (scale if channel.endswith("position") else math.pi / 180.0)
+        bone = hierarchy.bones[k]
+        if channel.endswith("rotation"):
+            q[:, columns[k, channel]] = column * (math.pi / 180.0)
+        elif (k, channel) in columns:  # else it stands still, and is the offset
+            start = 0.0 if bone.parent < 0 else _rest_value(bone, channel)
+            q[:, columns[k, channel]] = scale * (column - start)
     return q

@@ -1,292 +1,305 @@
-"""glTF 2.0: skeleton and clip of a .gltf, .glb or .vrm, read without any other package.
+"""glTF 2.0: skeleton and clip of a .gltf, .glb or .vrm.
 
-A node's local transform is translation, rotation, scale, and an animation replaces each of them. So a node is a ball joint at
-its resting translation, whose values are its whole rotation; the resting rotation is the body's home. glTF is y up, in metres.
+A node's local transform is translation, rotation, scale, and an animation replaces each of them. What is read is where the nodes
+of the skeleton are, with all that stands above them: an armature that is turned or scaled turns and scales its bones. A node is
+a ball joint, whose values are its whole rotation; the rotation at rest is the body's home. glTF is y up, in metres.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
-import math
-import struct
+from collections.abc import Mapping, Sequence
 from os import PathLike
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from memetik.body import Body
-from memetik.body.conversion import turns_of_quaternions
+from memetik.body.conversion import quaternions_of_matrices, turns_of_quaternions
 from memetik.errors import FormatError, MemetikError, said, shown
-from memetik.files import path_of
 from memetik.read.bvh import Clip
-from memetik.read.skeleton import Bone, checked_scale, checked_up, skeleton
+from memetik.read.gltf_animation import Track, animated_nodes, animation, sampled
+from memetik.read.gltf_file import LARGEST, GltfFile, index_of
+from memetik.read.skeleton import Bone, checked_scale, checked_up, reach, skeleton, slides_of
+from memetik.read.vrm import humanoid_parts
 from memetik.types import Array
 
-MAX_BYTES = 512 * 2**20
-MAX_NODES = 10_000
-MAX_DEPTH = 200
-MAX_FRAMES = 1_000_000
-LARGEST = 1e9
 ORDER = "zxy"
-MOVED = 1e-6  # m; a translation that differs less from the one at rest is none
-
-_TYPES = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
-_WIDTHS = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}
 
 
-def read_gltf(path: str | PathLike[str], *, up: str = "y", scale: float = 1.0) -> Clip:
-    """The skeleton of a glTF file as a body and its first animation as joint vectors; one frame at rest if it has none.
+class Rig(NamedTuple):
+    """The skeleton of a file."""
 
-    Of cubic splines the keys are read, with straight ways between them.
+    file: GltfFile
+    body: Body
+    nodes: list[int]  # of each link but the world, first to last; -1 for the scene
+    parents: list[int]  # of all nodes
+
+
+class Poses(NamedTuple):
+    """Where a node is, in each of some frames, or in one for all: world = place + linear x."""
+
+    place: Array  # (n or 1, 3) [m]
+    linear: Array  # (n or 1, 3, 3), scale included
+    rotation: Array  # (n or 1, 3, 3), the rotation nearest to it
+
+
+def read_gltf(
+    path: str | PathLike[str], *, up: str | None = None, scale: float | None = None, animation: str | int | None = None
+) -> Clip:  # fmt: skip
+    """The skeleton of a glTF file as a body and an animation as joint vectors; one frame at rest if it has none.
+
+    animation: its name or number; the first unless given.
     """
-    return _Gltf(path, up, scale).clip()
+    return _guarded(path, up, scale, animation)[1]
 
 
-def read_gltf_body(path: str | PathLike[str], *, up: str = "y", scale: float = 1.0) -> Body:
+def read_gltf_body(path: str | PathLike[str], *, up: str | None = None, scale: float | None = None) -> Body:
     """The skeleton of a glTF file as a body."""
-    return _Gltf(path, up, scale).clip().body
+    return _guarded(path, up, scale, None)[0].body
 
 
-class _Gltf:
-    """One file."""
+def read_rig(path: str | PathLike[str]) -> Rig:
+    """The skeleton of a glTF file as a body, and the nodes of its links."""
+    return _guarded(path, None, None, None)[0]
 
-    def __init__(self, path: str | PathLike[str], up: str, scale: float) -> None:
-        self.up, self.scale = checked_up(up), checked_scale(scale)
-        self.path = path_of(path, FormatError, "the path of a glTF file")
-        self.name = self.path.name
-        self.document, self.binary = self._opened(_bytes(self.path))
-        self.buffers: dict[int, bytes] = {}
 
-    def clip(self) -> Clip:
-        """All of it; whatever a strange document makes Python raise is an error of the file."""
-        try:
-            return self._clip()
-        except MemetikError:
-            raise
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError) as error:
-            raise FormatError(f"{self.name} is no sound glTF 2.0: {type(error).__name__}: {said(error)}.") from error
+def _guarded(
+    path: str | PathLike[str], up: str | None, scale: float | None, chosen: str | int | None
+) -> tuple[Rig, Clip]:
+    """All of it; whatever a strange document makes Python raise is an error of the file."""
+    axis = "y" if up is None else checked_up(up)
+    unit = 1.0 if scale is None else checked_scale(scale)
+    file = GltfFile(path)
+    try:
+        return _read(file, axis, unit, chosen)
+    except MemetikError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+        raise FormatError(f"{file.name} is no sound glTF 2.0: {type(error).__name__}: {said(error)}.") from error
 
-    # The container
 
-    def _opened(self, data: bytes) -> tuple[dict[str, Any], bytes]:
-        text, binary = data, b""
-        if data[:4] == b"glTF":
-            if len(data) < 20 or struct.unpack("<I", data[4:8])[0] != 2:
-                raise FormatError(f"{self.name} is no GLB of version 2.")
-            at = 12
-            chunks: dict[bytes, bytes] = {}
-            while at + 8 <= len(data):
-                length, kind = struct.unpack("<I4s", data[at : at + 8])
-                if at + 8 + length > len(data):
-                    raise FormatError(f"{self.name}: a chunk is longer than the file, which is cut short.")
-                chunks.setdefault(kind, data[at + 8 : at + 8 + length])
-                at += 8 + length
-            text, binary = chunks.get(b"JSON", b""), chunks.get(b"BIN\0", b"")
-        try:
-            document = json.loads(text.decode("utf-8-sig"))
-        except (ValueError, RecursionError) as error:
-            raise FormatError(f"{self.name}: its JSON cannot be read: {said(error)}.") from error
-        if not isinstance(document, dict) or not str(document.get("asset", {}).get("version", "")).startswith("2"):
-            raise FormatError(f"{self.name} is no glTF 2.0: its asset says no version 2.")
-        return document, binary
+def _read(file: GltfFile, up: str, scale: float, chosen: str | int | None) -> tuple[Rig, Clip]:
+    nodes, parents = file.nodes(), file.parents()
+    parts = humanoid_parts(file.document)
+    order = _skeleton_nodes(file, parents, parts)
+    tracks = animation(file, chosen)
+    times = np.unique(np.concatenate([track.keys for track in tracks.values()])) if tracks else np.zeros(1)
+    rest, now = ({k: _local(file, k, nodes[k]) for k in _above(order, parents)} for _ in range(2))
+    for (k, path), track in tracks.items():
+        if k in now:
+            now[k] = now[k]._replace(**{path: sampled(track, times, path == "rotation")})
+    at_rest, moving = (_world(file, each, order, parents, scale) for each in (rest, now))
+    row = {k: number for number, k in enumerate(order)}
+    bones = []
+    for k in order:
+        parent = row.get(parents[k], row.get(-1, -1)) if k >= 0 else -1
+        place, rotation = _relative(at_rest, k, order[parent] if parent >= 0 else None)
+        a, b, c = turns_of_quaternions(ORDER, quaternions_of_matrices(rotation))[0].tolist()
+        x, y, z = (place[0] / scale).tolist()
+        name = str(nodes[k].get("name") or f"node_{k}") if k >= 0 else "scene"
+        holds = parent < 0 and k not in _joints(file) and k not in animated_nodes(file)
+        bones.append(Bone(name, parent, (x, y, z), "", ORDER, (a, b, c), is_holder=holds))
+    offsets = _settled(file, order, parents, row, bones, rest, scale)
+    for number, offset in offsets.items():
+        x, y, z = (0.0, 0.0, 0.0) if offset is None else (offset / scale).tolist()
+        own = bones[number]
+        bones[number] = own._replace(slides="xyz") if offset is None else own._replace(offset=(x, y, z))
+    figure = {part: row[k] for part, k in parts.items() if k in row}
+    said_of = f"{up} up, 1 unit = {scale:g} m" + (" (glTF)" if (up, scale) == ("y", 1.0) else "")
+    body = skeleton(file.path.stem, bones, up=up, scale=scale, parts=figure, read_as=said_of)
+    q = np.tile(body.home, (len(times), 1))
+    for number, (k, joint) in enumerate(zip(order, body.joints.values(), strict=True)):
+        columns = [body.index(variable) for variable in joint.variables]
+        parent = bones[number].parent
+        place, rotation = _relative(moving, k, order[parent] if parent >= 0 else None)
+        turns = turns_of_quaternions(ORDER, quaternions_of_matrices(rotation))
+        q[:, columns[-3:]] = np.unwrap(turns, axis=0)
+        if parent < 0:
+            q[:, columns[:3]] = place
+        elif bones[number].slides:
+            q[:, columns[:3]] = place - joint.origin[:3, 3]
+    return Rig(file, body, order, parents), Clip(body, times, q)
 
-    def _buffer(self, number: int) -> bytes:
-        if number not in self.buffers:
-            uri = self.document["buffers"][number].get("uri")
-            if uri is None:
-                self.buffers[number] = self.binary
-            elif uri.startswith("data:"):
-                try:
-                    self.buffers[number] = base64.b64decode(uri.partition(",")[2], validate=True)
-                except (binascii.Error, ValueError) as error:
-                    raise FormatError(f"{self.name}: buffer {number} is no base64: {said(error)}.") from error
-            else:
-                beside = Path(uri)
-                if beside.is_absolute() or ".." in beside.parts or ":" in uri:
-                    raise FormatError(f"{self.name}: buffer {shown(uri)} is not beside the file and is not read.")
-                self.buffers[number] = _bytes(self.path.parent / beside)
-        return self.buffers[number]
 
-    def _accessor(self, number: int, kind: str) -> Array:
-        """The numbers of an accessor, (n, width)."""
-        accessor = self.document["accessors"][_index(number)]
-        if accessor["type"] != kind or "sparse" in accessor:
-            raise FormatError(f"{self.name}: accessor {number} is not a plain {kind}.")
-        dtype, width, count = np.dtype(_TYPES[accessor["componentType"]]), _WIDTHS[kind], _index(accessor["count"])
-        view = self.document["bufferViews"][_index(accessor["bufferView"])]
-        step = _index(view.get("byteStride", 0)) or dtype.itemsize * width
-        begin = _index(view.get("byteOffset", 0)) + _index(accessor.get("byteOffset", 0))
-        data = self._buffer(_index(view["buffer"]))
-        if not 1 <= count <= MAX_FRAMES or begin + (count - 1) * step + dtype.itemsize * width > len(data):
-            raise FormatError(f"{self.name}: accessor {number} with {count} rows reaches beyond its buffer.")
-        rows = np.ndarray((count, width), dtype, data, begin, (step, dtype.itemsize)).astype(float)
-        if dtype.kind != "f" and accessor.get("normalized"):
-            rows = np.maximum(rows / np.iinfo(dtype).max, -1.0)
-        if not (np.abs(rows) <= LARGEST).all():
-            raise FormatError(f"{self.name}: accessor {number} has a number that is NaN, infinite or too large.")
-        return rows
+# ---- Which nodes -----------------------------------------------------------------------------------------------
 
-    # The skeleton
 
-    def _clip(self) -> Clip:
-        nodes = self.document.get("nodes", [])
-        if not 1 <= len(nodes) <= MAX_NODES:
-            raise FormatError(f"{self.name} has {len(nodes)} nodes. A skeleton has from 1 to {MAX_NODES}.")
-        parents = self._parents(nodes)
-        tracks, times = self._animation()
-        order = self._kept(nodes, parents, {node for node, _ in tracks})
-        rest = {k: self._rest(k, nodes[k]) for k in order}
-        place = {k: row for row, k in enumerate(order)}
-        grown: dict[int, float] = {}  # product of the scales of a node and all above it
-        bones, moves = [], {}
-        for k in order:
-            above = grown.get(parents[k], self.scale)
-            grown[k] = above * rest[k][2]
-            moved = above * (tracks[k, "translation"] - rest[k][0]) if (k, "translation") in tracks else None
-            if moved is not None and np.abs(moved).max() > MOVED:
-                moves[k] = moved
-            x, y, z = (above * rest[k][0] / self.scale).tolist()
-            a, b, c = turns_of_quaternions(ORDER, rest[k][1][None])[0].tolist()
-            name = str(nodes[k].get("name") or f"node_{k}")
-            slides = "xyz" if k in moves else ""
-            bones.append(Bone(name, place.get(parents[k], -1), (x, y, z), slides, ORDER, (a, b, c)))
-        body = skeleton(self.path.stem, bones, up=self.up, scale=self.scale)
-        q = np.tile(body.home, (len(times), 1))
-        joints = list(body.joints.values())
-        for row, k in enumerate(order):
-            joint = joints[row]
-            columns = [body.index(variable) for variable in joint.variables]
-            if (k, "rotation") in tracks:
-                q[:, columns[-3:]] = np.unwrap(turns_of_quaternions(ORDER, tracks[k, "rotation"]), axis=0)
-            if k in moves:
-                q[:, columns[:3]] = moves[k]
-        return Clip(body, times, q)
+def _joints(file: GltfFile) -> set[int]:
+    return {index_of(k) for skin in file.document.get("skins", []) for k in skin["joints"]}
 
-    def _parents(self, nodes: list[Any]) -> list[int]:
-        parents = [-1] * len(nodes)
-        for k, node in enumerate(nodes):
-            for child in node.get("children", []):
-                if not 0 <= _index(child) < len(nodes) or parents[child] >= 0:
-                    raise FormatError(f"{self.name}: node {shown(child)} does not exist, or hangs on two others.")
-                parents[child] = k
-        return parents
 
-    def _kept(self, nodes: list[Any], parents: list[int], animated: set[int]) -> list[int]:
-        """The nodes of the skeleton, parents before children and each followed by all that is below it."""
-        skins = self.document.get("skins", [])
-        wanted = {_index(k) for k in skins[0]["joints"]} if skins else set(animated) or set(range(len(nodes)))
-        kept: set[int] = set()
-        for k in wanted:
-            at, depth = k, 0
-            while at >= 0 and at not in kept:
-                kept.add(at)
-                at, depth = parents[at], depth + 1
-                if depth > MAX_DEPTH:
-                    raise FormatError(f"{self.name}: more than {MAX_DEPTH} nodes hang in a row, or in a circle.")
-        tops = [k for k in sorted(kept) if parents[k] < 0]
-        if len(tops) != 1:
-            raise FormatError(f"{self.name}: the skeleton has {len(tops)} roots. Join them under one node.")
-        order, waiting = [], [tops[0]]
-        while waiting:
-            k = waiting.pop()
-            order.append(k)
-            waiting += [child for child in reversed(nodes[k].get("children", [])) if child in kept]
-        return order
+def _skeleton_nodes(file: GltfFile, parents: Sequence[int], parts: Mapping[str, int]) -> list[int]:
+    """The nodes of the skeleton, parents before children and each followed by all that is below it.
 
-    def _rest(self, k: int, node: dict[str, Any]) -> tuple[Array, Array, float]:
-        """Translation, rotation (w, x, y, z) and scale of a node at rest."""
-        if "matrix" in node:
-            raise FormatError(f"{self.name}: node {k} has a matrix. Export translation, rotation and scale instead.")
+    These are the joints of the first skin and of all others under the same top node, those that the file calls parts of a person, and
+    all between them. Without a skin they are the nodes that an animation moves, or all. What only stands above them is not
+    among them, but where several roots hang on it, or an animation moves it. -1 stands for the scene, if nothing else is above all.
+    """
+    nodes = file.nodes()
+    moved = animated_nodes(file)
+    skins = file.document.get("skins", [])
+    if skins:
+        first = _tops([index_of(k) for k in skins[0]["joints"]], parents)
+        wanted = {k for k in _joints(file) | set(parts.values()) if _top(k, parents) in first}
+        above = {at for k in wanted for at in _ways(k, parents)}
+        wanted |= above & moved
+    else:
+        wanted = set(parts.values()) | moved or set(range(len(nodes)))
+    if not wanted <= set(range(len(nodes))):
+        raise FormatError(f"{file.name}: its skin or its animation has node {max(wanted)}, which does not exist.")
+    ways = [[-1, *_ways(k, parents)[::-1]] for k in sorted(wanted)]  # from the scene down to each
+    common = 0
+    while all(len(way) > common + 1 and way[common + 1] == ways[0][common + 1] for way in ways):
+        common += 1
+        if ways[0][common] in wanted:
+            break
+    root = ways[0][common]
+    kept = {k for way in ways for k in way[common:]}
+    order, waiting = [], [root]
+    while waiting:
+        k = waiting.pop()
+        order.append(k)
+        children = nodes[k].get("children", []) if k >= 0 else [n for n in range(len(nodes)) if parents[n] < 0]
+        waiting += [child for child in reversed(children) if child in kept]
+    return order
+
+
+def _ways(k: int, parents: Sequence[int]) -> list[int]:
+    """A node and all above it."""
+    way = []
+    while k >= 0:
+        way.append(k)
+        k = parents[k]
+    return way
+
+
+def _top(k: int, parents: Sequence[int]) -> int:
+    return _ways(k, parents)[-1]
+
+
+def _tops(nodes: Sequence[int], parents: Sequence[int]) -> set[int]:
+    return {_top(k, parents) for k in nodes}
+
+
+def _above(order: Sequence[int], parents: Sequence[int]) -> list[int]:
+    """The nodes of a skeleton after all that stand above it."""
+    root = next((k for k in order if k >= 0), -1)
+    return [*_ways(root, parents)[:0:-1], *(k for k in order if k >= 0)]
+
+
+# ---- Where they are --------------------------------------------------------------------------------------------
+
+
+class _Local(NamedTuple):
+    """Local transforms of a node: of one frame for all, or of each."""
+
+    translation: Array  # (n or 1, 3)
+    rotation: Array  # (n or 1, 4), w, x, y, z
+    scale: Array  # (n or 1, 3)
+    more: Array = np.eye(3)  # of a matrix that is no product of the others: what is left
+
+
+def _local(file: GltfFile, k: int, node: Mapping[str, Any]) -> _Local:
+    """At rest."""
+    if "matrix" in node:
+        matrix = np.asarray(node["matrix"], dtype=float).reshape(4, 4).T
+        place, more = matrix[:3, 3], matrix[:3, :3]
+        turn, sizes = np.array([0.0, 0.0, 0.0, 1.0]), np.ones(3)
+    else:
         place, turn, sizes = (
             np.asarray(node.get(key, default), dtype=float)
             for key, default in (("translation", (0, 0, 0)), ("rotation", (0, 0, 0, 1)), ("scale", (1, 1, 1)))
         )
-        if place.shape != (3,) or turn.shape != (4,) or sizes.shape != (3,):
-            raise FormatError(f"{self.name}: node {k} has a transform of wrong shape.")
-        finite = all(np.isfinite(each).all() and (np.abs(each) < LARGEST).all() for each in (place, turn, sizes))
-        if not finite or not np.linalg.norm(turn) > 1e-3 or not sizes.min() > 1e-6:
-            raise FormatError(f"{self.name}: node {k} has a transform that is none.")
-        if np.ptp(sizes) > 1e-3 * sizes.max():
-            raise FormatError(
-                f"{self.name}: node {k} is scaled unevenly, {sizes.tolist()}. Apply the scale and export again."
-            )
-        return place, np.roll(turn / np.linalg.norm(turn), 1), float(sizes.mean())
-
-    # The animation
-
-    def _animation(self) -> tuple[dict[tuple[int, str], Array], Array]:
-        """The rows of each animated property of the first animation at all its times, and these."""
-        animations = self.document.get("animations", [])
-        found: list[tuple[tuple[int, str], Array, Array, str]] = []
-        for channel in animations[0]["channels"] if animations else []:
-            target = channel["target"]
-            if "node" not in target or target["path"] not in ("translation", "rotation"):
-                continue
-            sampler = animations[0]["samplers"][_index(channel["sampler"])]
-            keys = self._accessor(sampler["input"], "SCALAR")[:, 0]
-            rows = self._accessor(sampler["output"], "VEC4" if target["path"] == "rotation" else "VEC3")
-            way = sampler.get("interpolation", "LINEAR")
-            if way == "CUBICSPLINE":
-                rows = rows[1::3]  # the middle ones of in-tangent, value, out-tangent
-            if len(rows) != len(keys) or not (np.diff(keys) > 0.0).all():
-                raise FormatError(
-                    f"{self.name}: an animation has {len(keys)} times out of order, or {len(rows)} values."
-                )
-            found.append(((_index(target["node"]), target["path"]), keys, rows, way))
-        if not found:
-            return {}, np.zeros(1)
-        times = np.unique(np.concatenate([keys for _, keys, _, _ in found]))
-        if len(times) > MAX_FRAMES:
-            raise FormatError(f"{self.name}: the animation has {len(times)} different times, more than {MAX_FRAMES}.")
-        tracks = {}
-        for key, keys, rows, way in found:
-            if not 0 <= key[0] < len(self.document["nodes"]):
-                raise FormatError(f"{self.name}: an animation moves node {key[0]}, which does not exist.")
-            tracks[key] = _sampled(keys, rows, times, way, key[1] == "rotation")
-        for key, rows in tracks.items():
-            if key[1] == "rotation" and not (np.linalg.norm(rows, axis=1) > 1e-3).all():
-                raise FormatError(f"{self.name}: node {key[0]} has a rotation without length.")
-        return tracks, times
+        more = np.eye(3)
+    if place.shape != (3,) or turn.shape != (4,) or sizes.shape != (3,):
+        raise FormatError(f"{file.name}: node {k} has a transform of wrong shape.")
+    numbers = (place, turn, sizes, more)
+    if not all(np.isfinite(each).all() and (np.abs(each) < LARGEST).all() for each in numbers):
+        raise FormatError(f"{file.name}: node {k} has a transform that is not finite, or too large.")
+    if not np.linalg.norm(turn) > 1e-3 or not abs(np.linalg.det(more)) * np.abs(sizes).min() > 1e-9:
+        raise FormatError(f"{file.name}: node {k} has a transform without size. Give it a rotation and a scale.")
+    return _Local(place[None], np.roll(turn / np.linalg.norm(turn), 1)[None], sizes[None], more)
 
 
-def _sampled(keys: Array, rows: Array, times: Array, way: str, rotates: bool) -> Array:
-    """A track at other times: steps, or straight between keys, rotations along the shortest arc."""
-    if rotates:
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        rows = np.roll(rows / np.where(lengths > 1e-3, lengths, math.inf), 1, axis=1)  # w, x, y, z
-    if len(keys) == 1:
-        return np.repeat(rows, len(times), axis=0)
-    i = np.clip(np.searchsorted(keys, times, side="right") - 1, 0, len(keys) - 2)
-    share = np.clip((times - keys[i]) / (keys[i + 1] - keys[i]), 0.0, 1.0)[:, None]
-    if way == "STEP":
-        return np.asarray(np.where(share < 1.0, rows[i], rows[i + 1]))
-    one, other = rows[i], rows[i + 1]
-    if not rotates:
-        return np.asarray(one + share * (other - one))
-    cosine = (one * other).sum(axis=1, keepdims=True)
-    other = np.where(cosine < 0.0, -other, other)
-    angle = np.arccos(np.clip(np.abs(cosine), 0.0, 1.0))
-    near = np.sin(angle) < 1e-9
-    sine = np.where(near, 1.0, np.sin(angle))
-    mixed = np.where(near, 1.0 - share, np.sin((1.0 - share) * angle) / sine) * one
-    mixed = mixed + np.where(near, share, np.sin(share * angle) / sine) * other
-    return np.asarray(mixed / np.maximum(np.linalg.norm(mixed, axis=1, keepdims=True), 1e-12))
+def _world(
+    file: GltfFile, local: Mapping[int, _Local], order: Sequence[int], parents: Sequence[int], scale: float
+) -> dict[int, Poses]:
+    """Where the nodes are, in the axes of the file and metres."""
+    eye = scale * np.eye(3)[None]
+    found = {-1: Poses(np.zeros((1, 3)), eye, np.eye(3)[None])}
+    for k, own in local.items():
+        above = found[parents[k]]
+        with np.errstate(over="ignore", invalid="ignore"):
+            place = above.place + np.einsum("nij,nj->ni", *_broadcast(above.linear, own.translation))
+            linear = above.linear @ _matrices(own.rotation) * own.scale[:, None, :] @ own.more
+        if not (np.abs(place) < LARGEST).all() or not (np.abs(linear) < LARGEST).all():
+            raise FormatError(f"{file.name}: node {k} is farther away or larger than {LARGEST:g} m.")
+        found[k] = Poses(place, linear, _rotations(linear))
+    return {k: found[k] for k in order}
 
 
-def _index(value: object) -> int:
-    """A whole number that is not negative."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"{shown(value)} is no index")
-    return value
+def _broadcast(linear: Array, rows: Array) -> tuple[Array, Array]:
+    count = max(len(linear), len(rows))
+    return np.broadcast_to(linear, (count, 3, 3)), np.broadcast_to(rows, (count, 3))
 
 
-def _bytes(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise FormatError(f"{path.name} has more than {MAX_BYTES // 2**20} MB, which is too much.")
-        return path.read_bytes()
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror or error}.") from error
+def _matrices(quaternions: Array) -> Array:
+    """Rotation matrices (n, 3, 3) of unit quaternions (n, 4)."""
+    w, x, y, z = quaternions.T
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.moveaxis(np.array(rows), 2, 0)
+
+
+def _rotations(linear: Array) -> Array:
+    """The rotations nearest to linear maps: themselves without their scale, where they have one for all axes."""
+    lengths = np.linalg.norm(linear, axis=1, keepdims=True)
+    unit = linear / np.maximum(lengths, 1e-12)
+    across = np.abs(np.swapaxes(unit, 1, 2) @ unit - np.eye(3)).max(initial=0.0)
+    if across > 1e-6:  # a node under an uneven scale that is turned against it is sheared
+        u, _, v = np.linalg.svd(unit)
+        unit = u @ v
+    return np.asarray(unit * np.where(np.linalg.det(unit) < 0.0, -1.0, 1.0)[:, None, None])  # of a mirrored one
+
+
+def _relative(poses: Mapping[int, Poses], k: int, parent: int | None) -> tuple[Array, Array]:
+    """Place [m] and rotation of a node in another one that stands above it; of the root in the file."""
+    own = poses[k]
+    if parent is None:
+        return own.place, own.rotation
+    above = poses[parent]
+    back = np.swapaxes(above.rotation, 1, 2)
+    return np.einsum("nij,nj->ni", *_broadcast(back, own.place - above.place)), back @ own.rotation
+
+
+def _settled(
+    file: GltfFile, order: Sequence[int], parents: Sequence[int], row: Mapping[int, int], bones: Sequence[Bone],
+    rest: Mapping[int, _Local], scale: float,
+) -> dict[int, Array | None]:  # fmt: skip
+    """For bones that an animation of the file slides or scales: where they stand on their parents [m] in all of them,
+    None if they slide. So the body is the same for all animations of a file."""
+    size = scale * reach(bones)
+    ranges: dict[int, list[Array]] = {}
+    for number in range(len(file.document.get("animations", []))):
+        tracks = animation(file, number)
+        if not any(path != "rotation" and k in rest for k, path in tracks):
+            for k in order[1:]:
+                ranges.setdefault(row[k], []).append(np.array([bones[row[k]].offset]) * scale)
+            continue
+        times = np.unique(np.concatenate([track.keys for track in tracks.values()]))
+        now = dict(rest)
+        for (k, path), track in tracks.items():
+            if k in now and path != "rotation":  # places on a parent do not depend on rotations
+                now[k] = now[k]._replace(**{path: sampled(track, times, False)})
+        poses = _world(file, now, order, parents, scale)
+        for k in order[1:]:
+            place = _relative(poses, k, order[bones[row[k]].parent])[0]
+            ranges.setdefault(row[k], []).append(np.stack([place.min(axis=0), place.max(axis=0)]))
+    found: dict[int, Array | None] = {}
+    for number, each in ranges.items():
+        places = np.concatenate(each)
+        found[number] = None if slides_of(places, size) else 0.5 * (places.min(axis=0) + places.max(axis=0))
+    return found

@@ -36,8 +36,8 @@ def load(
     shapes: str | PathLike[str] | None = None,
     roots: Iterable[str | PathLike[str]] = (),
     soft_limits: bool = False,
-    up: str = "y",
-    scale: float = 1.0,
+    up: str | None = None,
+    scale: float | None = None,
     trust: bool = False,
     package_roots: Iterable[str | PathLike[str]] = (),
 ) -> Body:
@@ -53,7 +53,8 @@ def load(
     AMENT_PREFIX_PATH), and in the cache of robot_descriptions; those that are not found keep their name as written and
     are listed in one warning, as kinematics needs no meshes. `soft_limits` narrows the limits
     to those of the safety controllers. `up` and `scale` are for skeletons of animation files
-    alone: the axis of the file that points up and the length of its unit [m]; their root is floating already.
+    alone: the axis of the file that points up and the length of its unit [m], which `mk.read_motion` says more of; their root
+    is floating already.
     Macros of a .xacro file are expanded without running anything of the file; `trust` lets the package `xacro` expand it with
     all of Python, for files that need that and that you would run as a program.
     `package_roots` is the former name of `roots`.

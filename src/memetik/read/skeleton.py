@@ -7,7 +7,7 @@ world of memetik is z up and in metres: the joint of the root turns the file's v
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +27,8 @@ UPRIGHT = {
 STOUT = 0.12  # radius of a bone as a share of its length
 STOUTEST = 0.05  # and of the size of the skeleton, at most
 LARGEST = 1e6  # m; longer bones are a slip of unit
+STILL = 1e-4  # of the reach of a skeleton; a bone that slides less than that does not, but is rounded
+HOLDERS = {"root", "reference", "armature", "scene", "world"}  # roots that hold a figure and are no bone of it
 
 
 class Bone(NamedTuple):
@@ -34,11 +36,12 @@ class Bone(NamedTuple):
 
     name: str
     parent: int  # -1 for the root
-    offset: tuple[float, float, float]  # from the parent, in its axes [units of the file]
+    offset: tuple[float, float, float]  # at rest: from the parent, in its axes; of the root in the file [its units]
     slides: str = ""  # which of "xyz" move
     turns: str = ""  # the turns about moving axes, first to last, such as "zxy"
     turn: tuple[float, float, float] | None = None  # values of the three turns at rest [rad]
     is_end: bool = False  # a point without channels: the end of the bone before it
+    is_holder: bool = False  # a root that is no bone, such as the armature of a file with several roots
 
 
 def checked_up(up: object) -> str:
@@ -61,11 +64,28 @@ def order_of(turns: str) -> str:
     return turns + "".join(axis for axis in "xyz" if axis not in turns)
 
 
-def skeleton(name: str, bones: Sequence[Bone], *, up: str, scale: float) -> Body:
+def reach(bones: Sequence[Bone]) -> float:
+    """The length of the longest way from the root along bones [units of the file]."""
+    ways: list[float] = []
+    for bone in bones:
+        ways.append(0.0 if bone.parent < 0 else ways[bone.parent] + math.hypot(*bone.offset))
+    return max(ways, default=0.0)
+
+
+def slides_of(values: Array, size: float) -> bool:
+    """Whether places (n, 3) of a bone on its parent change, in a skeleton of that reach; rounding is no change."""
+    return float(np.ptp(values, axis=0).max(initial=0.0)) > STILL * size
+
+
+def skeleton(
+    name: str, bones: Sequence[Bone], *, up: str, scale: float, parts: Mapping[str, int] | None = None, read_as: str = ""
+) -> Body:  # fmt: skip
     """The body of bones whose parents come before them. The link of a bone has its name; so has the joint that moves it.
 
     A bone with all turns is a ball without limits, one that also slides is floating, one that has neither is fixed. The
-    root is always floating. What a bone of some turns or slides lacks is locked at zero.
+    root is always floating, and its values are its place and turns in the axes of the file; slides of all others count from
+    where they are at rest. What a bone of some turns or slides lacks is locked at zero.
+    parts: bones, by their number, that are parts of a human-like figure.
     """
     if len({bone.name for bone in bones}) < len(bones):
         bones = _renamed(name, bones)
@@ -80,17 +100,19 @@ def skeleton(name: str, bones: Sequence[Bone], *, up: str, scale: float) -> Body
         origin = np.eye(4)
         origin[:3, 3] = offsets[k]
         if bone.parent < 0:
-            turn = UPRIGHT[up]
-            origin[:3, :3], origin[:3, 3] = turn, turn @ offsets[k]
+            origin[:3, :3], origin[:3, 3] = UPRIGHT[up], 0.0
         parent = world if bone.parent < 0 else bones[bone.parent].name
         joint = _joint(bone, parent, origin)
         joints.append(joint)
+        if bone.parent < 0:
+            home.update(zip(joint.variables[:3], offsets[k].tolist(), strict=True))
         if bone.turn is not None and joint.dof >= 3:
             home.update(zip(joint.variables[-3:], bone.turn, strict=True))
     visuals = _rods(bones, offsets)
     links = [Link(world)]
     links += [_link(bone.name, visuals[k]) for k, bone in enumerate(bones)]
-    return Body(name, links, joints, home=home)
+    figure = {part: bones[k].name for part, k in (parts or {}).items()}
+    return Body(name, links, joints, home=home, parts=figure, read_as=read_as)
 
 
 def _joint(bone: Bone, parent: str, origin: Array) -> Joint:
@@ -114,15 +136,22 @@ def _joint(bone: Bone, parent: str, origin: Array) -> Joint:
 
 
 def _rods(bones: Sequence[Bone], offsets: Array) -> list[list[Shape]]:
-    """The rods of each bone, one to each of its children."""
+    """The rods of each bone, one to each of its children that does not slide; a root that is no bone has none."""
     lengths = np.linalg.norm(offsets, axis=1)
     size = float(lengths[1:].sum()) / max(1.0, math.sqrt(len(bones)))
     rods: list[list[Shape]] = [[] for _ in bones]
     for bone, offset, length in zip(bones, offsets, lengths, strict=True):
-        if bone.parent >= 0 and length > 1e-6 * size:
+        if bone.parent < 0 or bone.slides or (bones[bone.parent].parent < 0 and _holds(bones[bone.parent])):
+            continue
+        if length > 1e-6 * size:
             radius = min(STOUT * float(length), STOUTEST * size)
             rods[bone.parent].append(rod((0.0, 0.0, 0.0), offset, radius))
     return rods
+
+
+def _holds(root: Bone) -> bool:
+    """Whether a root only holds a figure: an armature, or a bone on the floor that is called root."""
+    return root.is_holder or root.name.rpartition(":")[2].lower() in HOLDERS
 
 
 def _link(name: str, rods: list[Shape]) -> Link:

@@ -94,8 +94,9 @@ class Motion(Rich):
     def __repr__(self) -> str:
         name = f" {self.name!r}" if self.name else ""
         rate = f" at {self.rate:g} Hz" if len(self) > 1 else ""
+        read_as = f", {self.body.read_as}" if self.body.read_as else ""
         frames = "1 frame" if len(self) == 1 else f"{len(self)} frames"
-        return f"<Motion{name}: {frames} in {self.duration:.3f} s{rate}, body {self.body.name!r}>"
+        return f"<Motion{name}: {frames} in {self.duration:.3f} s{rate}, body {self.body.name!r}{read_as}>"
 
     @property
     def start(self) -> float:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from memetik.body import Body
 from memetik.body.conversion import axes_of_turns, quaternions_of_turns
+from memetik.body.conversion import quaternions_of_matrices as quaternions_of_matrices
 from memetik.types import Array
 
 LOCKED = 1e-14  # as in kernels/body/balls.py
@@ -137,27 +138,6 @@ def quaternions_of_vectors(vectors: Array) -> Array:
     angle = np.linalg.norm(vectors, axis=-1, keepdims=True)
     share = np.where(angle > SHORT, np.sin(0.5 * angle) / np.where(angle > SHORT, angle, 1.0), 0.5)
     return np.concatenate([np.cos(0.5 * angle), share * vectors], axis=-1)
-
-
-def quaternions_of_matrices(m: Array) -> Array:
-    """Rotation matrices (n, 3, 3) as quaternions (n, 4), w never negative.
-
-    The largest of four expressions that are 4 w², 4 x², 4 y² and 4 z² is the one that loses no digits.
-    """
-    xx, yy, zz = m[:, 0, 0], m[:, 1, 1], m[:, 2, 2]
-    squares = np.stack([1 + xx + yy + zz, 1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz], axis=1)
-    a, b, c = m[:, 2, 1] - m[:, 1, 2], m[:, 0, 2] - m[:, 2, 0], m[:, 1, 0] - m[:, 0, 1]
-    d, e, f = m[:, 0, 1] + m[:, 1, 0], m[:, 0, 2] + m[:, 2, 0], m[:, 1, 2] + m[:, 2, 1]
-    rows = np.stack(
-        [
-            np.stack([squares[:, 0], a, b, c], axis=1), np.stack([a, squares[:, 1], d, e], axis=1),
-            np.stack([b, d, squares[:, 2], f], axis=1), np.stack([c, e, f, squares[:, 3]], axis=1),
-        ],
-        axis=1,
-    )  # fmt: skip
-    best = rows[np.arange(len(m)), squares.argmax(axis=1)]
-    best = best / np.linalg.norm(best, axis=1, keepdims=True)
-    return np.asarray(np.where(best[:, :1] < 0.0, -best, best))
 
 
 def blended(body: Body, p: Array, q: Array, share: Array | float) -> Array:
