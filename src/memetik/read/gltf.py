@@ -15,9 +15,9 @@ import numpy as np
 
 from memetik.body import Body
 from memetik.body.conversion import quaternions_of_matrices, turns_of_quaternions
-from memetik.errors import FormatError, MemetikError, said, shown
+from memetik.errors import FormatError, MemetikError, said
 from memetik.read.bvh import Clip
-from memetik.read.gltf_animation import Track, animated_nodes, animation, sampled
+from memetik.read.gltf_animation import animated_nodes, animation, sampled
 from memetik.read.gltf_file import LARGEST, GltfFile, index_of
 from memetik.read.skeleton import Bone, checked_scale, checked_up, reach, skeleton, slides_of
 from memetik.read.vrm import humanoid_parts
@@ -131,9 +131,10 @@ def _joints(file: GltfFile) -> set[int]:
 def _skeleton_nodes(file: GltfFile, parents: Sequence[int], parts: Mapping[str, int]) -> list[int]:
     """The nodes of the skeleton, parents before children and each followed by all that is below it.
 
-    These are the joints of the first skin and of all others under the same top node, those that the file calls parts of a person, and
-    all between them. Without a skin they are the nodes that an animation moves, or all. What only stands above them is not
-    among them, but where several roots hang on it, or an animation moves it. -1 stands for the scene, if nothing else is above all.
+    These are the joints of the first skin and of all others under the same top node, those that the file calls parts of a
+    person, and all between them. Without a skin they are the nodes that an animation moves, or all. What only stands above
+    them is not among them, but where several roots hang on it, or an animation moves it. -1 stands for the scene, if nothing
+    else is above all.
     """
     nodes = file.nodes()
     moved = animated_nodes(file)

@@ -94,7 +94,8 @@ class GltfFile:
         data = self.buffer(index_of(view["buffer"]))
         if not 1 <= count <= MAX_FRAMES or begin + (count - 1) * step + dtype.itemsize * width > len(data):
             raise FormatError(f"{self.name}: accessor {number} with {count} rows reaches beyond its buffer.")
-        rows = np.ndarray((count, width), dtype, data, begin, (step, dtype.itemsize)).astype(float)
+        with np.errstate(invalid="ignore"):  # signalling NaNs
+            rows = np.ndarray((count, width), dtype, data, begin, (step, dtype.itemsize)).astype(float)
         if dtype.kind != "f" and accessor.get("normalized"):
             rows = np.maximum(rows / np.iinfo(dtype).max, -1.0)
         if not (np.abs(rows) <= LARGEST).all():

@@ -15,7 +15,10 @@ from memetik.types import Array
 
 HIGH, LOW = r"head|neck", r"foot|toe|ankle|shin|calf|knee|leg"  # what is above and below of a figure that stands
 PLAIN = 0.7  # cosine; the way from the low to the high parts of a figure lies along an axis
-FLOOR, MIDDLE = 0.12, 0.25  # of the size of a figure: how near to zero its lowest points are, and how high its middle is
+FLOOR, MIDDLE = (
+    0.12,
+    0.25,
+)  # of the size of a figure: how near to zero its lowest points are, and how high its middle is
 CMU = {"lhipjoint", "lowerback"}  # joints that all skeletons of the CMU database have
 CMU_UNIT = 0.0254 / 0.45  # m; its files are in inches times 0.45
 UNITS = ((1.0, 0.4, 4.0), (0.01, 40.0, 400.0), (0.001, 400.0, 4000.0))  # m, and the sizes of figures that are in it
@@ -61,7 +64,9 @@ def guess_up(names: Sequence[str], places: Array) -> str | None:
     size = max(size_of(places), 1e-12)
     bottom = np.quantile(np.abs(places.min(axis=1)), 0.8, axis=0) / size
     middle = np.median(places.mean(axis=1), axis=0) / size
-    return next((axis for axis in "yzx" if bottom["xyz".index(axis)] < FLOOR and middle["xyz".index(axis)] > MIDDLE), None)
+    return next(
+        (axis for axis in "yzx" if bottom["xyz".index(axis)] < FLOOR and middle["xyz".index(axis)] > MIDDLE), None
+    )
 
 
 def guess_unit(names: Sequence[str], size: float) -> float | None:

@@ -1,8 +1,8 @@
 """Motions as BVH.
 
 A skeleton that has no rotations in its rest pose, as every one that is read from BVH, is written as it is: its joint
-values are the numbers of the file. Any other body is written by the rotations of its links from the posture of zeros:
-with G = R R_zero^T of a link and of its parent, the local rotation is G_parent^T G.
+values are the numbers of the file. Any other body is written by the rotations of its bones from its posture at home: with
+G = R R_home^T of a bone and of its parent, the local rotation is G_parent^T G. Position channels take the place of OFFSET.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from memetik.motion.clips.motion import Motion
 from memetik.motion.clips.turns import quaternions_of_matrices, steady_turns
 from memetik.read.skeleton import UPRIGHT
 from memetik.types import Array
+from memetik.write.bones import bones_of
 
 END = "_EndSite"
 ORDER = "zxy"  # of the turns of bodies that are no skeletons
@@ -29,6 +30,7 @@ class Node(NamedTuple):
 
     name: str
     offset: Array  # [units of the file]
+    is_end: bool  # an end site
     channels: list[str]
     values: Array  # (frames, channels)
     children: list[Node]
@@ -43,7 +45,7 @@ def bvh_text(motion: Motion, up: str | None, scale: float, digits: int) -> str:
         )
     own = _own_up(motion.body)
     direct = own is not None and up in (None, own)
-    root = _as_it_is(motion, own or "z", scale) if direct else _by_links(motion, up or "y", scale)
+    root = _as_it_is(motion, own or "z", scale) if direct else _by_bones(motion, up or "y", scale)
     lines = ["HIERARCHY"]
     columns: list[Array] = []
     _hierarchy(root, "ROOT", 0, lines, columns, digits)
@@ -64,11 +66,10 @@ def _hierarchy(root: Node, keyword: str, depth: int, lines: list[str], columns: 
         if node is None:
             lines.append(tab + "}")
             continue
-        is_end = depth > 0 and not node.channels and not node.children and END in node.name
-        lines.append(tab + ("End Site" if is_end else f"{keyword if depth == 0 else 'JOINT'} {node.name}"))
+        lines.append(tab + ("End Site" if node.is_end else f"{keyword if depth == 0 else 'JOINT'} {node.name}"))
         lines.append(tab + "{")
         lines.append(f"{tab}\tOFFSET " + " ".join(f"{x:.{digits}f}" for x in node.offset))
-        if not is_end:
+        if not node.is_end:
             lines.append(" ".join([f"{tab}\tCHANNELS {len(node.channels)}", *node.channels]))
         columns.append(node.values)
         waiting.append((None, depth))
@@ -91,60 +92,71 @@ def _own_up(body: Body) -> str | None:
 def _as_it_is(motion: Motion, up: str, scale: float) -> Node:
     """The joints of a skeleton with their own values."""
     body = motion.body
+    parents = {joint.parent for joint in body.joints.values()}
     nodes: dict[str, Node] = {}
     for joint in body.joints.values():
-        offset = joint.origin[:3, 3] / scale
+        offset = joint.origin[:3, 3]
         if joint.parent == body.root:
-            offset = UPRIGHT[up].T @ offset
-        channels, values = _own_channels(motion, joint, scale)
-        node = nodes[joint.child] = Node(joint.child, offset, channels, values, [])
+            first = body.index(joint.variables[0])
+            offset = UPRIGHT[up].T @ offset + body.home[first : first + 3]
+        channels, values = _own_channels(motion, joint, up, scale)
+        is_end = not channels and joint.child not in parents and END in joint.child
+        node = nodes[joint.child] = Node(joint.child, offset / scale, is_end, channels, values, [])
         if joint.parent in nodes:
             nodes[joint.parent].children.append(node)
     return next(iter(nodes.values()))
 
 
-def _own_channels(motion: Motion, joint: Joint, scale: float) -> tuple[list[str], Array]:
-    """The channels of a joint that can move, and their values; a turn that is locked at zero is none."""
-    channels, columns = [], []
+def _own_channels(motion: Motion, joint: Joint, up: str, scale: float) -> tuple[list[str], Array]:
+    """The channels of a joint that can move, and their values. All three turns or none: Blender reads no others."""
     body = motion.body
+    start = UPRIGHT[up].T @ joint.origin[:3, 3] if joint.parent == body.root else joint.origin[:3, 3]
+    order = joint.order
+    slides: dict[str, Array] = {}
+    turns: dict[str, Array] = {}
     for moved, variable in zip(joint.motions(), joint.variables, strict=True):
-        k = body.index(variable)
-        if body.lower[k] == body.upper[k] == 0.0:
-            continue
-        axis = "XYZ"[int(np.argmax(moved.axis))]
-        channels.append(axis + ("rotation" if moved.turns else "position"))
-        columns.append(np.degrees(motion.q[:, k]) if moved.turns else motion.q[:, k] / scale)
+        k, axis = body.index(variable), int(np.argmax(moved.axis))
+        is_free = not body.lower[k] == body.upper[k] == 0.0
+        if moved.turns and joint.dof == 1:
+            order = "xyz"[axis] + "xyz".replace("xyz"[axis], "")
+        if moved.turns and is_free:
+            turns["xyz"[axis]] = np.degrees(motion.q[:, k])
+        elif is_free:
+            slides["xyz"[axis]] = (start[axis] + motion.q[:, k]) / scale
+    still = np.zeros(len(motion))
+    channels = [f"{axis.upper()}position" for axis in slides] + [f"{a.upper()}rotation" for a in order if turns]
+    columns = [*slides.values(), *(turns.get(axis, still) for axis in order if turns)]
     return channels, np.stack(columns, axis=1) if columns else np.zeros((len(motion), 0))
 
 
-def _by_links(motion: Motion, up: str, scale: float) -> Node:
-    """The links of any body, turned from where they are in the posture of zeros."""
+def _by_bones(motion: Motion, up: str, scale: float) -> Node:
+    """The bones of any body, turned from where they are at home."""
     body, turn = motion.body, UPRIGHT[up].T
-    rest, now = body.forward(np.zeros(body.dof)), motion.forward()
-    joints = list(body.joints.values())
-    floats = joints and joints[0].kind == "floating" and sum(joint.parent == body.root for joint in joints) == 1
-    top = joints[0].child if floats else body.root
-    turned = {link: turn @ now[link][:, :3, :3] @ rest[link][:3, :3].T @ turn.T for link in body.links}
-    places = {link: now[link][:, :3, 3] @ turn.T / scale for link in body.links}
-    frames = len(motion)
-    start = np.zeros(3) if floats else places[top][0]
-    names = ["Xposition", "Yposition", "Zposition", *(f"{axis.upper()}rotation" for axis in ORDER)]
-    values = np.concatenate([places[top] - start, _angles(turned[top])], axis=1)
-    nodes = {top: Node(top, start, names, values, [])}
-    for joint in joints[1:] if floats else joints:
-        parent = turned[joint.parent].transpose(0, 2, 1)
-        offset = turn @ (rest[joint.child][:3, 3] - rest[joint.parent][:3, 3]) / scale
-        channels, columns = [], [np.zeros((frames, 0))]
-        if any(moved.pitch for moved in joint.motions()):
-            slid = np.einsum("fij,fj->fi", parent, places[joint.child] - places[joint.parent]) - offset
-            channels, columns = names[:3], [slid]
-        if any(moved.turns for moved in joint.motions()):
-            channels = channels + names[3:]
-            columns.append(_angles(parent @ turned[joint.child]))
-        node = Node(joint.child, offset, channels, np.concatenate(columns, axis=1), [])
-        nodes[joint.child] = node
-        nodes[joint.parent].children.append(node)
-    return nodes[top]
+    rest, now = body.forward(body.home), motion.forward()
+    bones = bones_of(body, rest)
+    turned = [turn @ now[bone.name][:, :3, :3] @ rest[bone.name][:3, :3].T @ turn.T for bone in bones]
+    places = [now[bone.name][:, :3, 3] @ turn.T / scale for bone in bones]
+    names = [*(f"{axis}position" for axis in "XYZ"), *(f"{axis.upper()}rotation" for axis in ORDER)]
+    nothing = np.zeros((len(motion), 0))
+    nodes: list[Node] = []
+    for k, bone in enumerate(bones):
+        offset, place, parent = turn @ rest[bone.name][:3, 3] / scale, places[k], np.eye(3)[None]
+        if bone.parent >= 0:
+            parent = turned[bone.parent].transpose(0, 2, 1)
+            offset = offset - turn @ rest[bones[bone.parent].name][:3, 3] / scale
+            place = np.einsum("fij,fj->fi", parent, place - places[bone.parent])
+        first = bone.parent < 0
+        channels = (names[:3] if bone.slides or first else []) + (names[3:] if bone.turns or first else [])
+        columns = [nothing, *([place] if bone.slides or first else [])]
+        if bone.turns or first:
+            columns.append(_angles(parent @ turned[k]))
+        nodes.append(Node(bone.name, offset, False, channels, np.concatenate(columns, axis=1), []))
+        if bone.parent >= 0:
+            nodes[bone.parent].children.append(nodes[-1])
+        if bone.end is not None:
+            end = turn @ rest[bone.name][:3, :3] @ bone.end / scale
+            nodes[-1].children.append(Node(bone.name + END, end, True, [], nothing, []))
+    return nodes[0]
 
 
 def _angles(rotations: Array) -> Array:

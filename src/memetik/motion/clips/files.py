@@ -31,10 +31,10 @@ def read_motion(
     Its links and joints have the names of the file; the end of a last bone is the link NAME_EndSite. Local axes are those
     of the file, and joint values its angles; the world is z up and in metres.
 
-    Position channels of a .bvh take the place of OFFSET, as Blender, Maya and MotionBuilder mean them; those of the root are its
-    joint values. A bone whose position channels never change stands where they say; one that moves on its parent is a
-    floating joint, whose slides count from its OFFSET. Of glTF (.glb, .gltf, .vrm) it is the joints of the skins, or the nodes that
-    animations move. What stands above them, such as Blender's armature, turns, moves and scales them and is no link. The
+    Position channels of a .bvh take the place of OFFSET, as Blender, Maya and MotionBuilder mean them; those of the root are
+    its joint values. A bone whose position channels never change stands where they say; one that moves on its parent is a
+    floating joint, whose slides count from its OFFSET. Of glTF (.glb, .gltf, .vrm) it is the joints of the skins, or the
+    nodes that animations move. What stands above them, such as Blender's armature, turns, moves and scales them and is no link. The
     humanoid map of a .vrm is `motion.body.parts`.
 
     A .csv has a line of names, "time" and then joints, and rows of seconds and joint values. A .npz has the arrays times,
@@ -42,8 +42,8 @@ def read_motion(
     joints are found in the body by their names.
 
     body: for .csv and .npz.
-    up: the axis of the file that points up, "y", "z" or "x"; for skeletons. Of a .bvh it is guessed unless given, by where the head
-        is and the floor; glTF is y up.
+    up: the axis of the file that points up, "y", "z" or "x"; for skeletons. Of a .bvh it is guessed unless given, by where
+        the head is and the floor; glTF is y up.
     scale: the length of a unit of the file [m]; for skeletons. Of a .bvh it is guessed unless given: metres, centimetres or
         millimetres by the size of the figure, 0.05644 by the joints of the CMU database; glTF is in metres. `print(motion.body)`
         says what was guessed (`motion.body.read_as`).
