@@ -69,7 +69,7 @@ def _add_written(command: argparse.ArgumentParser) -> None:
     command.add_argument("to", type=Path, help="the file to write")
     command.add_argument("--format", metavar="NAME", help="bvh, glb, csv, npz or qpos (default: by the ending)")
     command.add_argument(
-        "--to-scale", type=float, metavar="M", help="length of a unit of the .bvh that is written (default: --scale)"
+        "--to-scale", type=float, metavar="M", help="length of a unit of the .bvh that is written (default: --scale, or 1)"
     )
 
 
@@ -83,7 +83,7 @@ def _read(options: argparse.Namespace) -> mk.Motion:
 
 
 def _write(motion: mk.Motion, options: argparse.Namespace) -> int:
-    scale = options.scale if options.to_scale is None else options.to_scale
+    scale = (options.scale or 1.0) if options.to_scale is None else options.to_scale
     print("written:", mk.write_motion(motion, options.to, format=options.format, scale=scale))
     return 0
 

@@ -112,9 +112,10 @@ def add_base(command: argparse.ArgumentParser, default: str = "fixed") -> None:
 
 def add_skeleton(command: argparse.ArgumentParser) -> None:
     """How a .bvh is to be read, which says nothing of that itself."""
-    up = "the vertical axis of a .bvh: x, y or z (default: %(default)s)"
-    command.add_argument("--up", default="y", choices=("x", "y", "z"), metavar="AXIS", help=up)
-    add_number(command, "--scale", 1.0, "length of a unit of a .bvh", "M")
+    up = "the vertical axis of a .bvh: x, y or z (default: guessed, and shown)"
+    command.add_argument("--up", choices=("x", "y", "z"), metavar="AXIS", help=up)
+    scale = "length of a unit of a .bvh [m] (default: guessed, and shown)"
+    command.add_argument("--scale", type=float, metavar="M", help=scale)
 
 
 def load_body(options: argparse.Namespace) -> mk.Body:

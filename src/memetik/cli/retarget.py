@@ -44,6 +44,7 @@ def _retarget(options: argparse.Namespace) -> int:
     plan = mk.RetargetPlan.load(options.plan) if options.plan else mk.retarget_plan(motion, body)
     if options.save_plan:
         plan.save(options.save_plan)
+    print(motion)
     print(plan, "\n")
     contacts = None if options.no_contacts else "auto"
     found = mk.retarget(motion, body, plan=plan, contacts=contacts, floor=options.floor)

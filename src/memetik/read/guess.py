@@ -15,6 +15,7 @@ from memetik.types import Array
 
 HIGH, LOW = r"head|neck", r"foot|toe|ankle|shin|calf|knee|leg"  # what is above and below of a figure that stands
 PLAIN = 0.7  # cosine; the way from the low to the high parts of a figure lies along an axis
+STANDING = 0.3  # length of the mean of these ways; that of a figure that turns over and over is short
 FLOOR, MIDDLE = (
     0.12,
     0.25,
@@ -58,8 +59,8 @@ def guess_up(names: Sequence[str], places: Array) -> str | None:
     )  # fmt: skip
     if high and low:
         ways = places[:, high].mean(axis=1) - places[:, low].mean(axis=1)
-        way = np.median(ways / np.maximum(np.linalg.norm(ways, axis=1, keepdims=True), 1e-12), axis=0)
-        if way.max() > PLAIN:
+        way = np.mean(ways / np.maximum(np.linalg.norm(ways, axis=1, keepdims=True), 1e-12), axis=0)
+        if way.max() > PLAIN * np.linalg.norm(way) and way.max() > STANDING:
             return "xyz"[int(way.argmax())]
     size = max(size_of(places), 1e-12)
     bottom = np.quantile(np.abs(places.min(axis=1)), 0.8, axis=0) / size

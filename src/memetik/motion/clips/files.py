@@ -34,8 +34,8 @@ def read_motion(
     Position channels of a .bvh take the place of OFFSET, as Blender, Maya and MotionBuilder mean them; those of the root are
     its joint values. A bone whose position channels never change stands where they say; one that moves on its parent is a
     floating joint, whose slides count from its OFFSET. Of glTF (.glb, .gltf, .vrm) it is the joints of the skins, or the
-    nodes that animations move. What stands above them, such as Blender's armature, turns, moves and scales them and is no link. The
-    humanoid map of a .vrm is `motion.body.parts`.
+    nodes that animations move. What stands above them, such as Blender's armature, turns, moves and scales them and is no
+    link. The humanoid map of a .vrm is `motion.body.parts`.
 
     A .csv has a line of names, "time" and then joints, and rows of seconds and joint values. A .npz has the arrays times,
     q and joint_names, or those of SMPL: poses (frames, 3 * joints) as axis-angles, trans and mocap_framerate or fps; its
