@@ -1,7 +1,7 @@
 """Run by a Python that has bpy: make rigs as other programs name them, move them, and export them with where their joints are.
 
-`PYTHON tests/blender/rigs.py FOLDER` writes FOLDER/NAME.bvh, .glb, .gltf and NAME.json: for each exported file the heads of all bones in each
-frame, as Blender evaluates them.
+`PYTHON tests/blender/rigs.py FOLDER` writes FOLDER/NAME.bvh, .glb, .gltf and NAME.json: for each exported file the heads of all
+bones in each frame, as Blender evaluates them.
 """
 
 import json
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import bpy
-from mathutils import Euler, Matrix, Quaternion, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 FRAMES = 8
 
@@ -37,24 +37,68 @@ for sign, side in ((1, "left"), (-1, "right")):
     ]
 
 MIXAMO = {
-    "hips": "Hips", "spine": "Spine", "chest": "Spine1", "neck": "Neck", "head": "Head", "collar": "Shoulder", "upper_arm": "Arm",
-    "lower_arm": "ForeArm", "hand": "Hand", "index": "HandIndex1", "upper_leg": "UpLeg", "lower_leg": "Leg", "foot": "Foot",
+    "hips": "Hips",
+    "spine": "Spine",
+    "chest": "Spine1",
+    "neck": "Neck",
+    "head": "Head",
+    "collar": "Shoulder",
+    "upper_arm": "Arm",
+    "lower_arm": "ForeArm",
+    "hand": "Hand",
+    "index": "HandIndex1",
+    "upper_leg": "UpLeg",
+    "lower_leg": "Leg",
+    "foot": "Foot",
     "toes": "ToeBase",
 }
 UNREAL = {
-    "hips": "pelvis", "spine": "spine_01", "chest": "spine_02", "neck": "neck_01", "head": "head", "collar": "clavicle",
-    "upper_arm": "upperarm", "lower_arm": "lowerarm", "hand": "hand", "index": "index_01", "upper_leg": "thigh",
-    "lower_leg": "calf", "foot": "foot", "toes": "ball",
+    "hips": "pelvis",
+    "spine": "spine_01",
+    "chest": "spine_02",
+    "neck": "neck_01",
+    "head": "head",
+    "collar": "clavicle",
+    "upper_arm": "upperarm",
+    "lower_arm": "lowerarm",
+    "hand": "hand",
+    "index": "index_01",
+    "upper_leg": "thigh",
+    "lower_leg": "calf",
+    "foot": "foot",
+    "toes": "ball",
 }
 RIGIFY = {
-    "hips": "DEF-spine", "spine": "DEF-spine.001", "chest": "DEF-spine.002", "neck": "DEF-spine.004", "head": "DEF-spine.006",
-    "collar": "DEF-shoulder", "upper_arm": "DEF-upper_arm", "lower_arm": "DEF-forearm", "hand": "DEF-hand",
-    "index": "DEF-f_index.01", "upper_leg": "DEF-thigh", "lower_leg": "DEF-shin", "foot": "DEF-foot", "toes": "DEF-toe",
+    "hips": "DEF-spine",
+    "spine": "DEF-spine.001",
+    "chest": "DEF-spine.002",
+    "neck": "DEF-spine.004",
+    "head": "DEF-spine.006",
+    "collar": "DEF-shoulder",
+    "upper_arm": "DEF-upper_arm",
+    "lower_arm": "DEF-forearm",
+    "hand": "DEF-hand",
+    "index": "DEF-f_index.01",
+    "upper_leg": "DEF-thigh",
+    "lower_leg": "DEF-shin",
+    "foot": "DEF-foot",
+    "toes": "DEF-toe",
 }
 VROID = {
-    "hips": "Hips", "spine": "Spine", "chest": "Chest", "neck": "Neck", "head": "Head", "collar": "Shoulder",
-    "upper_arm": "UpperArm", "lower_arm": "LowerArm", "hand": "Hand", "index": "Index1", "upper_leg": "UpperLeg",
-    "lower_leg": "LowerLeg", "foot": "Foot", "toes": "ToeBase",
+    "hips": "Hips",
+    "spine": "Spine",
+    "chest": "Chest",
+    "neck": "Neck",
+    "head": "Head",
+    "collar": "Shoulder",
+    "upper_arm": "UpperArm",
+    "lower_arm": "LowerArm",
+    "hand": "Hand",
+    "index": "Index1",
+    "upper_leg": "UpperLeg",
+    "lower_leg": "LowerLeg",
+    "foot": "Foot",
+    "toes": "ToeBase",
 }
 CMU = {
     "hips": "Hips", "spine": "LowerBack", "chest": "Spine", "neck": "Neck", "head": "Head", "collar": "Shoulder",
@@ -168,7 +212,10 @@ def skin(rig, data, names, own):
             for z in (-1, 1):
                 for y in (0.0, bone.length):
                     points.append(bone.matrix_local @ Vector((x * size, y, z * size)))
-        faces += [[first + k for k in face] for face in ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))]
+        faces += [
+            [first + k for k in face]
+            for face in ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
+        ]
         groups.append((bone.name, list(range(first, len(points)))))
     mesh = bpy.data.meshes.new("Body")
     mesh.from_pydata(points, [], faces)
@@ -262,7 +309,12 @@ def vrm(path, names, version):
     text = json.dumps(document, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 4)
     rest = data[20 + length :]
-    whole = struct.pack("<4sII", b"glTF", 2, 20 + len(text) + len(rest)) + struct.pack("<I4s", len(text), b"JSON") + text + rest
+    whole = (
+        struct.pack("<4sII", b"glTF", 2, 20 + len(text) + len(rest))
+        + struct.pack("<I4s", len(text), b"JSON")
+        + text
+        + rest
+    )
     path.with_suffix(".vrm").write_bytes(whole)
     path.unlink()
 
@@ -293,8 +345,12 @@ def main(folder):
             for alone in (False, True):
                 file = f"{name}_{mode}{'_root' if alone else ''}.bvh"
                 bpy.ops.export_anim.bvh(
-                    filepath=str(folder / file), global_scale=unit, rotate_mode=mode, root_transform_only=alone,
-                    frame_start=1, frame_end=FRAMES,
+                    filepath=str(folder / file),
+                    global_scale=unit,
+                    rotate_mode=mode,
+                    root_transform_only=alone,
+                    frame_start=1,
+                    frame_end=FRAMES,
                 )
                 if alone:
                     hold(rig, rig.data.bones[0].name, True)
@@ -307,7 +363,10 @@ def main(folder):
                 continue
             file = folder / f"{name}{version or ''}.{'glb' if form == 'GLB' else 'gltf'}"
             bpy.ops.export_scene.gltf(
-                filepath=str(file), export_format=form, export_animation_mode="ACTIONS", export_yup=True,
+                filepath=str(file),
+                export_format=form,
+                export_animation_mode="ACTIONS",
+                export_yup=True,
                 export_optimize_animation_size=form != "GLB",
             )
             if name == "vroid" and version is not None:

@@ -1,8 +1,9 @@
 """Rigs that Blender exports, read and compared with its own evaluation; and files written here, imported by Blender.
 
-`python -m tests.stress.blender PYTHON`: PYTHON is an interpreter that has bpy (`pip install bpy==5.0.1 "numpy<2"` on Python 3.11).
-Six rigs (Mixamo, Unreal, Rigify, VRoid with both versions of VRM's map, CMU, anonymous), BVH in every order of turns with and without
-the root alone moving, glTF in two containers with two actions. Prints the largest errors; fails above 1 mm, or 0.1 mm in bone lengths.
+`python -m tests.stress.blender PYTHON`: PYTHON is an interpreter that has bpy (`pip install bpy==5.0.1 "numpy<2"` on
+Python 3.11). Six rigs (Mixamo, Unreal, Rigify, VRoid with both versions of VRM's map, CMU, anonymous), BVH in every order of
+turns with and without the root alone moving, glTF in two containers with two actions. Prints the largest errors; fails above
+1 mm, or 0.1 mm in bone lengths.
 """
 
 import json
@@ -58,7 +59,9 @@ def read_all(folder):
                 motion = mk.read_motion(path)
                 turned = facts.stem == "mixamo"
                 error, stretch, missing = errors(motion, own["heads"], own["unit"], turned)
-                note = f"{motion.body.read_as}; {sum(j.kind == 'floating' for j in motion.body.joints.values()) - 1} slide"
+                note = (
+                    f"{motion.body.read_as}; {sum(j.kind == 'floating' for j in motion.body.joints.values()) - 1} slide"
+                )
             else:
                 motion = mk.read_motion(path, animation="Dance")
                 error, stretch, missing = errors(motion, own["heads"])
@@ -71,8 +74,10 @@ def read_all(folder):
                     assert motion.body.parts["left_upper_arm"] == content["names"]["left_upper_arm"]
             worst[name] = error
             bad = error > PLACES or stretch > LENGTHS
-            print(f"{'BAD ' if bad else ''}{name}: {1e3 * error:.4f} mm, lengths {1e3 * stretch:.4f} mm, {note}"
-                  + (f", not read: {sorted(missing)}" if missing else ""))
+            print(
+                f"{'BAD ' if bad else ''}{name}: {1e3 * error:.4f} mm, lengths {1e3 * stretch:.4f} mm, {note}"
+                + (f", not read: {sorted(missing)}" if missing else "")
+            )
     return worst
 
 

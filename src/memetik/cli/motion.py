@@ -69,7 +69,10 @@ def _add_written(command: argparse.ArgumentParser) -> None:
     command.add_argument("to", type=Path, help="the file to write")
     command.add_argument("--format", metavar="NAME", help="bvh, glb, csv, npz or qpos (default: by the ending)")
     command.add_argument(
-        "--to-scale", type=float, metavar="M", help="length of a unit of the .bvh that is written (default: --scale, or 1)"
+        "--to-scale",
+        type=float,
+        metavar="M",
+        help="length of a unit of the .bvh that is written (default: --scale, or 1)",
     )
 
 

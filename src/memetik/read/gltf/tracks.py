@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memetik.errors import FormatError, shown
-from memetik.read.gltf_file import MAX_FRAMES, GltfFile, index_of
+from memetik.read.gltf.container import MAX_FRAMES, GltfFile, index_of
 from memetik.types import Array
 
 PATHS = {"translation": "VEC3", "rotation": "VEC4", "scale": "VEC3"}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from memetik.read.gltf_file import index_of
+from memetik.read.gltf.container import index_of
 
 # VRM 1.0 calls the bones of a thumb metacarpal, proximal and distal; VRM 0.x as those of the other fingers.
 THUMB = {"thumb_metacarpal": "thumb_proximal", "thumb_proximal": "thumb_intermediate"}

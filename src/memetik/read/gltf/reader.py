@@ -17,10 +17,10 @@ from memetik.body import Body
 from memetik.body.conversion import quaternions_of_matrices, turns_of_quaternions
 from memetik.errors import FormatError, MemetikError, said
 from memetik.read.bvh import Clip
-from memetik.read.gltf_animation import animated_nodes, animation, sampled
-from memetik.read.gltf_file import LARGEST, GltfFile, index_of
+from memetik.read.gltf.container import LARGEST, GltfFile, index_of
+from memetik.read.gltf.tracks import animated_nodes, animation, sampled
+from memetik.read.gltf.vrm import humanoid_parts
 from memetik.read.skeleton import Bone, checked_scale, checked_up, reach, skeleton, slides_of
-from memetik.read.vrm import humanoid_parts
 from memetik.types import Array
 
 ORDER = "zxy"
