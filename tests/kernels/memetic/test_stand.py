@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 import memetik as mk
-from memetik.motion.clips.feet import NEAR, TURN
+from memetik.motion.clips.legs import NEAR, TURN
 
 pytestmark = pytest.mark.quick
 

@@ -5,6 +5,7 @@ import pytest
 
 import memetik as mk
 from memetik.errors import MemetikWarning, ProblemError
+from memetik.motion.clips.stiffness import stiffness
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +78,38 @@ def test_a_path_of_targets(clip):
     np.testing.assert_allclose(edited.poses("left_hand"), path, atol=1e-3)
 
 
+def test_a_raised_hand_leaves_the_head_where_it_is(clip):
+    """Without stiffness the whole body leans over, and the head goes half a metre."""
+    span = mk.Span(mk.Position("left_hand", (0, 0, 0), tolerance=1e-3), offset=(0.0, 0.0, 0.45))
+    part = clip[:2]
+
+    def moved(link, **options):
+        edited = mk.edit(part, span, hold=FEET, **options)
+        return np.linalg.norm((edited.poses(link) - part.poses(link))[:, :3, 3], axis=1).max()
+
+    assert moved("left_hand") == pytest.approx(0.45, abs=1e-3)
+    assert moved("head") < 0.03 and moved("pelvis") < 0.01 and moved("right_hand") < 0.03
+    plain = dict.fromkeys(clip.body.joint_names, 1.0)
+    assert moved("head", stiffness=plain) > 0.3
+    assert moved("left_hand", stiffness={"left_elbow": 5.0}) == pytest.approx(0.45, abs=1e-3)
+
+
+def test_stiffness_grows_from_the_limb_to_the_root(kyle):
+    weights = stiffness(kyle, {"left_hand"})
+    order = ("left_wrist_x", "left_elbow", "left_shoulder_y", "spine_y", "pelvis_y", "base.z")
+    assert [weights[name] for name in order] == sorted(weights[name] for name in order)
+    assert weights["base.x"] == pytest.approx(3.0 * np.sqrt(kyle.mass))
+    assert stiffness(kyle, {"head"})["left_shoulder_y"] == weights["left_shoulder_y"]
+    skeleton = mk.BodyBuilder("skeleton").add("base", "hips", "floating", "hips")
+    for side, y in (("left", 0.2), ("right", -0.2)):
+        skeleton = skeleton.add("hips", f"{side}_arm", "spherical", f"{side}_arm", origin=(0.0, y, 0.5))
+        skeleton = skeleton.add(f"{side}_arm", f"{side}_hand", "spherical", f"{side}_hand", origin=(0.0, y, 0.0))
+        skeleton = skeleton.add(f"{side}_hand", f"{side}_tip", "fixed", f"{side}_tip", origin=(0.0, 0.1, 0.0))
+    found = stiffness(skeleton.build(), {"left_hand"})
+    assert found["hips.x"] > found["left_arm.rx"] > found["left_hand.rx"] > 0.0
+    assert found["left_arm.rx"] == found["left_arm.rz"]
+
+
 def test_frames_that_miss_are_told(clip):
     far = mk.Span(mk.Position("left_hand", (9.0, 0.0, 0.0)))
     arm = [name for name in clip.body.joint_names if name.startswith("left_shoulder")]
@@ -101,7 +134,7 @@ def test_spans_that_are_none(make):
 @pytest.mark.parametrize(
     "wrong",
     [{"spans": []}, {"spans": [3]}, {"motion": 3}, {"weight": 2.0}, {"blend": -1.0}, {"joints": ["no_such"]},
-     {"hold": ["no_such"]}, {"hold": 3}],
+     {"hold": ["no_such"]}, {"hold": 3}, {"stiffness": {"no_such": 1.0}}, {"stiffness": {"left_elbow": -1.0}}],
 )  # fmt: skip
 def test_edits_that_cannot_be(clip, wrong):
     given = {"motion": clip[:1], "spans": mk.Span(mk.Position("left_hand", (0, 0, 0))), **wrong}

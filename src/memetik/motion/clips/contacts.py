@@ -31,11 +31,11 @@ def standing(
     last = np.maximum.accumulate(np.where(says != 0, np.arange(len(says)), 0))
     found = np.asarray(says[last] > 0)
     for state in (False, True):  # short flights are filled in first
-        found = _without_short(times, found, state, shortest)
+        found = without_short(times, found, state, shortest)
     return found
 
 
-def _without_short(times: Array, found: NDArray[np.bool_], state: bool, shortest: float) -> NDArray[np.bool_]:
+def without_short(times: Array, found: NDArray[np.bool_], state: bool, shortest: float) -> NDArray[np.bool_]:
     """Runs of `state` that are shorter are turned into the other; those at the ends of the clip may go on there."""
     found = found.copy()
     edges = np.flatnonzero(np.diff(found.astype(np.int8))) + 1

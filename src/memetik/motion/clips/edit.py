@@ -14,19 +14,21 @@ that feet which are held stay where they are meanwhile; all others by a blend of
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memetik.body import Frame
+from memetik.body import Body, Frame
 from memetik.errors import ProblemError, warn
-from memetik.geometry.checks import instance, real_array, real_number, several, text, three_finite
+from memetik.geometry.checks import instance, mapping, real_array, real_number, several, text, three_finite
 from memetik.motion.clips.motion import Motion
+from memetik.motion.clips.stiffness import stiffness as stiffness_of
 from memetik.motion.clips.turns import blended, quaternions_of_matrices, slerp
 from memetik.objectives import Direction, Displacement, LookAt, Objective, Orientation, Pose, Position
+from memetik.objectives.framed import Framed
 from memetik.problem import Problem
 from memetik.solvers import Budget, solve
 from memetik.types import Array
@@ -88,7 +90,7 @@ class Span:
 
 def edit(
     motion: Motion, spans: Span | Iterable[Span], *, hold: Iterable[str | Frame] = (), joints: Iterable[str] | None = None,
-    weight: float = 0.5, blend: float = 0.0, seed: int = 0,
+    weight: float = 0.5, blend: float = 0.0, stiffness: Mapping[str, float] | None = None, seed: int = 0,
 ) -> Motion:  # fmt: skip
     """A clip changed by objectives that hold over spans of it; frames outside all spans stay as they are.
 
@@ -97,6 +99,9 @@ def edit(
         others have the values of the clip.
     weight: how far the seed of each frame is drawn from the last solution (0) to the clip (1).
     blend: how far the result is drawn back to the clip, a share: 0 the solution, 1 the clip.
+    stiffness: how reluctantly single joints (or variables of joints) leave the clip, in place of what the structure of the body
+        says: the square root of the inertia that a joint moves, and three times that for joints that carry more limbs than the
+        edited one. A hand is reached for with its arm, then with the spine, then with all else.
 
     A warning says how many frames miss a tolerance, if any do.
     """
@@ -111,7 +116,9 @@ def edit(
     ]
     if not all(0.0 <= share <= 1.0 for share in shares):
         raise ProblemError(f"edit: weight is {weight} and blend {blend}. Give shares from 0 to 1.")
-    editor = _Editor(clip, given, [clip.body.frame(frame) for frame in _frames(hold)], _locked(clip, joints), seed)
+    held = [clip.body.frame(frame) for frame in _frames(hold)]
+    weights = _stiffness(clip.body, given, stiffness)
+    editor = _Editor(clip, given, held, _locked(clip, joints), weights, seed)
     q, missed = clip.q.copy(), 0
     last = clip.q[0]
     for k in range(len(clip)):
@@ -132,9 +139,11 @@ class _Editor:
     """The targets of all spans in all frames, and the problem of each frame."""
 
     def __init__(
-        self, clip: Motion, spans: tuple[Span, ...], hold: list[Frame], locked: tuple[str, ...], seed: int
-    ) -> None:
+        self, clip: Motion, spans: tuple[Span, ...], hold: list[Frame], locked: tuple[str, ...],
+        weights: dict[str, float], seed: int,
+    ) -> None:  # fmt: skip
         self.clip, self.spans, self.locked, self.seed = clip, spans, locked, seed
+        self.near = Displacement(weight=CALM, joints=weights)
         self.strengths = np.array([span.strength(clip.times) for span in spans])
         self.faded = np.ones(len(clip))  # how much of a posture counts, of what cannot be eased by its target
         self.paths: list[Any] = []
@@ -165,7 +174,7 @@ class _Editor:
         if problem is None:
             objectives = [self.spans[i].objective for i in chosen]
             lock = {name: float(self.clip.q[k, self.clip.body.index(name)]) for name in self.locked}
-            problem = Problem(self.clip.body, [*objectives, *self.held, Displacement(weight=CALM)], lock=lock)
+            problem = Problem(self.clip.body, [*objectives, *self.held, self.near], lock=lock)
             if not self.locked:  # locked joints have other values in every frame
                 self.problems[chosen] = problem
         start = start.copy()
@@ -180,18 +189,28 @@ def _frames(hold: object) -> tuple[Any, ...]:
     return (hold,) if isinstance(hold, (str, Frame)) else several(hold, ProblemError, "edit: hold", "['left_foot']")
 
 
+def _stiffness(body: Body, spans: tuple[Span, ...], given: Mapping[str, float] | None) -> dict[str, float]:
+    """The weight of every variable: from the structure of the body, and those that are given."""
+    weights = stiffness_of(body, {body.frame(s.objective.frame).link for s in spans if isinstance(s.objective, Framed)})
+    for name, value in mapping(given, ProblemError, "edit: stiffness", "{'spine_1': 5.0}").items():
+        weights.update(dict.fromkeys(_variables(body, name), value))
+    return weights
+
+
+def _variables(body: Body, name: object) -> tuple[str, ...]:
+    """The variables of a joint, or the one of this name."""
+    if text(name, ProblemError, "edit: the name of a joint") in body.joints:
+        return body.joints[str(name)].variables
+    return (body.joint_names[body.index(str(name))],)
+
+
 def _locked(clip: Motion, joints: Iterable[str] | None) -> tuple[str, ...]:
     """The variables that keep the values of the clip."""
     if joints is None:
         return ()
-    body = clip.body
-    free: set[str] = set()
-    for name in several(joints, ProblemError, "edit: joints", "['spine_1']"):
-        if text(name, ProblemError, "edit: the name of a joint") in body.joints:
-            free.update(body.joints[name].variables)
-        else:
-            free.add(body.joint_names[body.index(name)])
-    return tuple(name for name in body.joint_names if name not in free)
+    names = several(joints, ProblemError, "edit: joints", "['spine_1']")
+    free = {variable for name in names for variable in _variables(clip.body, name)}
+    return tuple(name for name in clip.body.joint_names if name not in free)
 
 
 def _eased(clip: Motion, span: Span, strength: Array) -> Array | None:

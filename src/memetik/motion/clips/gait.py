@@ -13,7 +13,7 @@ from memetik.errors import ProblemError
 from memetik.geometry import axis_angle, invert
 from memetik.geometry.checks import instance, mapping, real_number, whole_number
 from memetik.motion.clips.contacts import checked_above_zero
-from memetik.motion.clips.feet import leg_bases, leg_problem
+from memetik.motion.clips.legs import leg_bases, leg_problem
 from memetik.motion.clips.motion import Motion
 from memetik.solvers.bind import bind
 from memetik.types import Array

@@ -10,12 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memetik.body import Body, Frame, Joint, Poses
-from memetik.errors import ProblemError, shown
+from memetik.errors import ProblemError, shown, warn
 from memetik.export import by_name, data_frame, joint_trajectory
-from memetik.geometry import TransformLike, as_transform, axis_angle, invert, transform
+from memetik.geometry import TransformLike, as_transform, axis_angle, transform
 from memetik.geometry.checks import flag, frozen, instance, real_array, real_number, several, three_finite, whole_number
-from memetik.motion.clips.contacts import checked_above_zero, standing
+from memetik.motion.clips.blend import matched, mixed, require_same_body, timing
+from memetik.motion.clips.contacts import checked_above_zero, standing, without_short
+from memetik.motion.clips.lock import SHORT, Contact, bearing, lock_feet
 from memetik.motion.clips.mirror import mirrored
+from memetik.motion.clips.root_path import floating_joint, moved_roots, require_floating
+from memetik.motion.clips.soles import contact_frame, feet_of, lowest, sole_points
 from memetik.motion.clips.turns import (
     balls_of,
     blended,
@@ -25,12 +29,14 @@ from memetik.motion.clips.turns import (
     quaternions,
     quaternions_of_matrices,
     rotation_vectors,
-    steady_turns,
 )
 from memetik.objectives.terrain import Surface
 from memetik.rich import Rich
 from memetik.types import Array
 
+HOP = 0.08  # s; flights in a blend that are shorter are none
+MINOR = 0.2  # share of a blend; a clip with a smaller one does not decide whether a foot stands
+UNEVEN = 0.03  # m; feet that stand at heights which differ by more do not stand on one floor
 MOST = 10_000_000  # frames
 HIGH = 0.05  # m; a foot that stands is lower
 LOW = 5.0  # percent; of all heights of a foot, that of the ground
@@ -121,12 +127,7 @@ class Motion(Rich):
     @property
     def root(self) -> Joint:
         """The floating joint that carries the whole body."""
-        moving = next((joint for joint in self.body.joints.values() if joint.dof), None)
-        if moving is None or moving.kind != "floating":
-            raise ProblemError(
-                f"body {self.body.name!r} has no floating base, so its root stays. Load it with base='floating'."
-            )
-        return moving
+        return require_floating(self.body)
 
     # Parts of it
 
@@ -207,16 +208,8 @@ class Motion(Rich):
 
     def transformed(self, world_from_world: TransformLike) -> Motion:
         """The whole motion moved by a rigid transform of the world: every link's pose T becomes world_from_world @ T."""
-        joint = self.root
-        here = self.body.forward(self.body.home, joint.parent) @ joint.origin
-        change = invert(here) @ as_transform(world_from_world) @ here
-        first = self.body.index(joint.variables[0])
-        ball = next(each for each in balls_of(self.body) if each.joint == joint.name)
-        q = self.q.copy()
-        q[:, first : first + 3] = q[:, first : first + 3] @ change[:3, :3].T + change[:3, 3]
-        turn = quaternions_of_matrices(change[None, :3, :3])
-        q[:, ball.columns] = steady_turns(ball.order, product(turn, quaternions(ball, self.q)), self.q[0, ball.columns])
-        return self.with_q(q)
+        change = as_transform(world_from_world)
+        return self.with_q(moved_roots(self.body, self.q, np.broadcast_to(change, (len(self), 4, 4))))
 
     def moved(self, offset: ArrayLike) -> Motion:
         """The whole motion moved by an offset [m], in world axes."""
@@ -245,15 +238,21 @@ class Motion(Rich):
         """
         return self.with_q(mirrored(self.body, self.q, normal))
 
-    def joined(self, other: Motion, *, blend: float = 0.2, align: bool = True) -> Motion:
+    def joined(
+        self, other: Motion, *, blend: float = 0.2, align: bool = True, feet: Iterable[str | Frame] | None = None
+    ) -> Motion:
         """This motion, then another of the same body; for `blend` seconds they overlap and one fades into the other.
 
-        align: `other` is first moved along the ground and turned, so that its root begins where this one's is then, with
-        the same heading. Without a floating base there is nothing to align. Frames keep this motion's rate.
+        align: `other` is moved along the ground and turned, so that its root goes on where this one's is then, and begins at the
+            step that fits: while both overlap their steps keep time, and the root has a velocity between those of both. Frames
+            before the overlap are those of this motion. Without a floating base there is nothing to align.
+        feet: links, or frames at their contact points, whose steps tell the phase and that do not slide while they stand;
+            those of a figure are found by themselves. [] blends postures only.
+
+        Frames keep this motion's rate.
         """
         following = instance(other, Motion, ProblemError, "a motion. Give mk.read_motion(...).")
-        if following.body.joint_names != self.body.joint_names:
-            raise ProblemError("joined: the motions are of different bodies. Retarget one to the other's body first.")
+        require_same_body(self.body, following.body, "joined")
         overlap = real_number(blend, ProblemError, "joined: blend")
         if not 0.0 <= overlap <= min(self.duration, following.duration):
             raise ProblemError(
@@ -261,9 +260,12 @@ class Motion(Rich):
                 "length of the shorter motion."
             )
         meet = self.end - overlap
-        if flag(align, ProblemError, "joined: align") and self._floats():
-            following = following._beginning_at(self.body.forward(self.at(meet), self.root.child))
         step = 1.0 / (self.rate or following.rate or 30.0)
+        aligned = flag(align, ProblemError, "joined: align") and self._floats()
+        if aligned and overlap:
+            return self._stepped_into(following, overlap, step, self._feet(feet, "joined: feet"))
+        if aligned:
+            following = following._beginning_at(self.body.forward(self.at(meet), self.root.child))
         following = following.delayed((meet if overlap else self.end + step) - following.start)
         times = np.arange(math.floor((following.end - self.start) / step + 1e-6) + 1) * step + self.start
         if not overlap:
@@ -274,15 +276,40 @@ class Motion(Rich):
         share = share * share * (3.0 - 2.0 * share)
         return Motion(self.body, times, blended(self.body, self.at(times), following.at(times), share), name=self.name)
 
+    def _stepped_into(self, following: Motion, overlap: float, step: float, feet: tuple[Frame, ...]) -> Motion:
+        """The two motions with their steps in time with each other, and standing feet that do not slide."""
+        both = self, following
+        (first, low), (second, other) = (motion._steps(feet) for motion in both)
+        stands = first, second
+        floor = 0.5 * (low + other) if low is not None and other is not None and abs(low - other) < UNEVEN else None
+        phases = matched((self.times, following.times), stands)
+        plan = timing(self.times, following.times, overlap, step, phases)
+        q = mixed(self.body, self._upright(), (self.at(plan.first), following.at(plan.second)), plan.share)
+        times = self.start + step * np.arange(len(q))
+        found = Motion(self.body, times, q, name=self.name)
+        on = [
+            [each[motion._nearest(moments)] for each in flags]
+            for motion, flags, moments in zip(both, stands, (plan.first, plan.second), strict=True)
+        ]
+        standing_now = [  # while both count, a foot stands where it does so in both
+            without_short(found.times, (a | (plan.share > 1.0 - MINOR)) & (b | (plan.share < MINOR)), False, HOP)
+            for a, b in zip(*on, strict=True)
+        ]
+        sliding = (plan.share > 0.0) & (plan.share < 1.0)
+        return found._locked(feet, standing_now, sliding, floor, "joined")
+
     def blended(self, other: Motion, share: float | ArrayLike) -> Motion:
-        """Frame by frame between this motion (share 0) and another of the same body (share 1), at this one's times."""
-        mixed = instance(other, Motion, ProblemError, "a motion. Give mk.read_motion(...).")
-        if mixed.body.joint_names != self.body.joint_names:
-            raise ProblemError("blended: the motions are of different bodies. Retarget one to the other's body first.")
+        """Frame by frame between this motion (share 0) and another of the same body (share 1), at this one's times.
+
+        Places are blended, not velocities: where the share changes over time, the root also moves from one to the other.
+        `joined` is for a transition.
+        """
+        mixed_in = instance(other, Motion, ProblemError, "a motion. Give mk.read_motion(...).")
+        require_same_body(self.body, mixed_in.body, "blended")
         shares = real_array(share, ProblemError, "blended: share")
         if shares.shape not in ((), (len(self),)) or not ((shares >= 0.0) & (shares <= 1.0)).all():
             raise ProblemError(f"blended: share is {shown(share)}. Give one from 0 to 1, or one for each frame.")
-        return self.with_q(blended(self.body, self.q, mixed.at(self.times), shares))
+        return self.with_q(blended(self.body, self.q, mixed_in.at(self.times), shares))
 
     def keyframes(self, every: int | Iterable[int] = 10) -> Motion:
         """Some of the frames, as keyframes: each `every`-th and the last, or those that are numbered in a list."""
@@ -368,9 +395,49 @@ class Motion(Rich):
         share = (times - self.times[i]) / (self.times[i + 1] - self.times[i])
         return i, np.where(share < SAME, 0.0, np.where(share > 1.0 - SAME, 1.0, share))
 
+    def _nearest(self, times: Array) -> NDArray[np.int64]:
+        """The frames nearest to some times."""
+        return np.asarray(np.abs(self.times[None, :] - times[:, None]).argmin(axis=1))
+
+    def _feet(self, feet: Iterable[str | Frame] | None, what: str) -> tuple[Frame, ...]:
+        """Frames of feet: those that are given, or those that a figure has."""
+        if feet is not None:
+            single = isinstance(feet, (str, Frame))
+            given = (feet,) if single else several(feet, ProblemError, what, "['left_foot', 'right_foot']")
+            return tuple(self.body.frame(foot) for foot in given)
+        return feet_of(self.body)
+
+    def _steps(self, feet: tuple[Frame, ...], **limits: Any) -> tuple[list[NDArray[np.bool_]], float | None]:
+        """When the soles of feet are down, and the height of the ground if it is the same for all [m]."""
+        lows = [lowest(self.poses(foot), sole_points(self.body, foot)) for foot in feet]
+        middles = [contact_frame(self.body, foot) for foot in feet]
+        flags = [self.contacts([foot], **limits)[str(foot)] for foot in middles]
+        flags = [bearing(on, low) for on, low in zip(flags, lows, strict=True)]
+        levels = np.concatenate([low[on] for low, on in zip(lows, flags, strict=True)]) if feet else np.zeros(0)
+        if not len(levels) or np.ptp(np.quantile(levels, (0.1, 0.9))) > UNEVEN:
+            return flags, None
+        return flags, float(np.median(levels))
+
+    def _locked(
+        self, feet: tuple[Frame, ...], stands: list[Any], sliding: Any, floor: float | None, who: str
+    ) -> Motion:
+        """With feet that do not slide in some of the frames in which they stand."""
+        contacts = [Contact(foot, sole_points(self.body, foot), on) for foot, on in zip(feet, stands, strict=True)]
+        if not any(on.any() for on in stands):
+            return self
+        q, off = lock_feet(self.body, self.times, self.q, contacts, sliding, floor)
+        if off > SHORT:
+            warn(
+                f"{who}: a foot is up to {1e3 * off:.0f} mm off where it stands: its leg is too short, or limits stop it."
+            )
+        return self.with_q(q)
+
+    def _upright(self) -> Array:
+        """How the root is turned when the body is at home (3, 3)."""
+        return self.body.forward(self.body.home, self.root.child)[:3, :3]
+
     def _floats(self) -> bool:
-        moving = next((joint for joint in self.body.joints.values() if joint.dof), None)
-        return moving is not None and moving.kind == "floating"
+        return floating_joint(self.body) is not None
 
     def _beginning_at(self, pose: Array) -> Motion:
         """Moved along the ground and turned about the vertical, so that the root begins at a pose as well as can be."""
