@@ -99,3 +99,17 @@ def test_bound_problems_and_batches_row_by_row_stay_balanced():
     batch = mk.solve_batch(problem, {pulls[0]: points[:1]}, body.home + 0.3, method="lbfgsb", progress=False)
     for q in (step(points[0], body.home + 0.3), batch.q[0]):
         np.testing.assert_allclose(body.forward(q, "tip")[:3, 3], between(points, tolerances), atol=1e-5)
+
+
+def test_a_distance_with_the_published_loss_is_balanced_as_any_other():
+    """Its residual and its loss are two terms, which have one weight."""
+    body = mk.load("panda")
+    reach = mk.Position("panda_hand", (0.5, 0.1, 0.4), tolerance=1e-3)
+    apart = {
+        loss: mk.SelfDistance(body, ignore="always", loss=loss, tolerance=1e-3) for loss in ("margin", "published")
+    }
+    terms = {loss: mk.Problem(body, [reach, each], weights="balanced").compiled.terms for loss, each in apart.items()}
+    np.testing.assert_allclose(terms["published"]["scale"], [*terms["margin"]["scale"], 0.0])
+    assert terms["published"]["weight"][1] == 0.0
+    np.testing.assert_allclose(terms["published"]["weight"][[0, 2]], terms["margin"]["weight"])
+    assert mk.solve(mk.Problem(body, [reach, apart["published"]], weights="balanced")).success

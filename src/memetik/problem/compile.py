@@ -35,7 +35,7 @@ from memetik.kernels.terms.records import (
 )
 from memetik.kernels.terms.springs import SPRING_DATA, SPRING_STIFFNESS
 from memetik.objectives.objective import Objective, Target
-from memetik.problem.balance import balance_weights
+from memetik.problem.balance import balance_weights, objective_weights
 from memetik.problem.balls import find_balls, mark_springs
 from memetik.problem.blocks import Split, split_residuals
 from memetik.problem.term_list import Reads, TermList
@@ -153,9 +153,7 @@ class Compiled:
     @cached_property
     def weights(self) -> Array:
         """The weight of the objective of each term; those that leave their loss to a term of its own have it from there."""
-        weights: Array = self.terms["weight"].copy()
-        weights[weights == 0.0] = weights[self.terms["loss"] == HYPERBOLA]
-        return weights
+        return objective_weights(self.terms)
 
     @cached_property
     def rank_scales(self) -> Array:
