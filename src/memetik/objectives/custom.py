@@ -18,6 +18,7 @@ from memetik.errors import MemetikWarning, ProblemError, shown
 from memetik.geometry import to_quaternion
 from memetik.geometry.checks import text
 from memetik.kernels.compiler.cancel import cancel_runs_of_this_thread
+from memetik.kernels.compiler.interruptible import attempt
 from memetik.kernels.terms.callback import CALLBACK
 from memetik.kernels.terms.custom import (
     CUSTOM,
@@ -164,12 +165,10 @@ class Custom(Single):
         Numba cannot compile it."""
         if form not in self._kernels:
             function, wrap = self._source()
-            try:
-                call = Call(function, arguments, len(self._frames), len(self._joints), form, wrap)
-                self._kernels[form] = machine_code(call)
-            except Exception as error:  # whatever the passes of the compiler ran into
+            call = Call(function, arguments, len(self._frames), len(self._joints), form, wrap)
+            self._kernels[form], error = attempt(machine_code, call)
+            if error is not None:
                 self._warn(error)
-                self._kernels[form] = None
         kernel = self._kernels[form]
         return (-1, []) if kernel is None else (kernel[0].address, kernel[1])
 

@@ -12,6 +12,7 @@ import numpy as np
 from memetik.body import Body
 from memetik.errors import ProblemError
 from memetik.kernels.compiler.function_pointers import address
+from memetik.kernels.compiler.interruptible import attempt
 from memetik.kernels.compiler.jit import COMPILED
 from memetik.kernels.terms.function_pointers import RESIDUAL
 from memetik.kernels.terms.value import VALUE, rank, value_function
@@ -38,17 +39,22 @@ _known: weakref.WeakKeyDictionary[Callable[[Array], float], MachineCode] = weakr
 
 def _machine_code(function: Callable[[Array], float]) -> MachineCode:
     """Compiled once for each function. It sees global and closed-over variables as they were then."""
-    try:
-        if function not in _known:
-            _known[function] = MachineCode(function)
-        return _known[function]
-    except Exception as error:  # whatever the passes of the compiler ran into
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        why = " ".join([line for line in lines if not line.startswith("Failed in nopython")][:2])
-        raise ProblemError(
-            f"minimise: Numba cannot compile the function: {why} It gets one array of float64 and returns a number; "
-            "functions that it calls need @numba.njit."
-        ) from error
+    if function not in _known:
+        code, error = attempt(MachineCode, function)
+        if error is not None:
+            raise _explained(error) from error
+        _known[function] = code
+    return _known[function]
+
+
+def _explained(error: Exception) -> ProblemError:
+    """What the compiler says of a function, in its first lines."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    why = " ".join([line for line in lines if not line.startswith("Failed in nopython")][:2])
+    return ProblemError(
+        f"minimise: Numba cannot compile the function: {why} It gets one array of float64 and returns a number; "
+        "functions that it calls need @numba.njit."
+    )
 
 
 class Value(Single):

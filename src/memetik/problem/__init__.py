@@ -5,9 +5,7 @@ from memetik.problem.fitness import fitness
 from memetik.problem.notice import announce_compilation
 from memetik.problem.problem import Problem, require_problem
 from memetik.problem.seed import checked_seed
-from memetik.signals import hold_while_compiling
 
 __all__ = ["Problem", "checked_seed", "fitness", "require_problem", "target_columns"]
 
 announce_compilation()
-hold_while_compiling()

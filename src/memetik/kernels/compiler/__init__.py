@@ -8,6 +8,7 @@ compile_time           what a thread has spent on compilation
 flags                  flags of a compilation that are compared quickly
 foreign_array          arrays that kernels read by their address
 function_pointers      calls of kernels by address
+interruptible          compilation while the main thread can be interrupted
 jit                    the ways kernels are compiled
 lanes                  several numbers at once in a vector register
 local_array            arrays on the stack of a kernel

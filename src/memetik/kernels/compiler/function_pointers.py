@@ -9,6 +9,7 @@ from typing import Any
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from memetik.kernels.compiler.interruptible import interruptible
 from memetik.kernels.compiler.jit import COMPILED
 
 _python: list[Any] = [None]  # without the compiler, an address is an index into this list; none is at zero
@@ -27,7 +28,7 @@ def address(kernel: Any, signature: Any) -> int:
         raise TypeError(
             f"{kernel.py_func.__name__} returns {result.signature.return_type}, not {signature.return_type}"
         )
-    return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+    return int(interruptible(result.library.get_pointer_to_function, result.fndesc.llvm_func_name))
 
 
 def lasting_address(kernel: Any, signature: Any) -> int:

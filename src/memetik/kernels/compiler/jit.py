@@ -31,6 +31,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 
 from memetik.kernels.compiler.cache import KernelCache
+from memetik.kernels.compiler.interruptible import interruptible
 from memetik.kernels.compiler.only_load import require_on_disk
 from memetik.kernels.compiler.part import GlueCompiler, KernelCompiler, PartCache, PartCompiler
 from memetik.kernels.compiler.prebuilt import PrebuiltFirst, prebuilt
@@ -86,6 +87,7 @@ class _Kernel(CPUDispatcher):
     options: dict[str, Any]  # of numba.njit
     shared: bool  # whether it is called instead of copied
     glue: bool  # whether its part is left to be optimised with what it is copied into
+    overloads: Any
 
     @functools.cached_property
     def part(self) -> Any:
@@ -100,7 +102,13 @@ class _Kernel(CPUDispatcher):
     def compile(self, sig: Any) -> Any:
         """Machine code for arguments of these types, made or loaded."""
         require_on_disk(self, sig)
+        known = self.overloads.get(tuple(sig))
+        if known is not None:
+            return known.entry_point
         before_compiling(self, sig)
+        return interruptible(self._compile_or_load, sig)
+
+    def _compile_or_load(self, sig: Any) -> Any:
         with compiling(), _no_garbage_collection():
             return super().compile(sig)
 
@@ -134,6 +142,9 @@ class _Part(CPUDispatcher):
 
         As Numba's, which also measures the time that LLVM takes, call by call.
         """
+        return interruptible(self._compile_or_load, sig)
+
+    def _compile_or_load(self, sig: Any) -> Any:
         with compiling(), _no_garbage_collection(), global_compiler_lock:
             known = self.overloads.get(tuple(sig))
             if known is not None:

@@ -37,6 +37,7 @@ import numba
 
 from memetik.kernels.compiler.cache import KernelCache
 from memetik.kernels.compiler.compile_time import compile_times
+from memetik.kernels.compiler.interruptible import raise_if_abandoned
 
 SWITCH = "MEMETIK_SECOND_COMPILER"
 FEWEST = 2  # kernels for which a process is started, unless nothing is compiled yet
@@ -120,6 +121,7 @@ class _Jobs:
             part.kernel.compile(part.arguments)
             self.done(part)
         while True:
+            raise_if_abandoned()
             with self.change:
                 if job.state == WAITING:  # the other process has ended
                     job.state = HERE
@@ -128,7 +130,7 @@ class _Jobs:
                 others = (other for other in self.all.values() if other.state == WAITING and not other.is_later)
                 other = None if within else next(others, None)
                 if other is None:
-                    self.change.wait(1.0)
+                    self.change.wait(0.2)
             if other is not None:
                 other.kernel.compile(other.arguments)
 
