@@ -13,6 +13,7 @@ from memetik.batch.transfer import CardMemory, copied, fetch, is_pinned, pinned_
 from memetik.kernels.compiler.record import words
 from memetik.kernels.cuda.record import SIMULATED
 from memetik.kernels.memetic.guided import GuidedPath, Windows
+from memetik.kernels.problem.record import VARIABLE
 from memetik.kernels.problem.workspace import workspace_size
 from memetik.problem import Problem
 from memetik.problem.compile import Compiled
@@ -21,7 +22,7 @@ from memetik.types import Array
 
 THREADS = 1 if SIMULATED else 32  # of a block: one warp, so that few windows still occupy all multiprocessors
 TABLE = 128  # words that a table may have
-SCRATCH = ("system", "uphill")  # which threads have of their own
+SCRATCH = ("system", "uphill", "bounds")  # which threads have of their own
 
 
 def follow_on_card(problem: Problem, path: GuidedPath, most: int) -> Array:
@@ -38,6 +39,7 @@ def follow_on_card(problem: Problem, path: GuidedPath, most: int) -> Array:
     kept, frames = card_problem(cuda, c, memetic_plan(c)), len(path.targets)
     arrays = {**path.windows._asdict(), **{name: value for name, value in path._asdict().items() if name != "windows"}}
     arrays.update(q=np.empty((frames, path.q.shape[1])), system=np.empty((0, 0)), uphill=np.empty(0))
+    arrays.update(bounds=np.empty(0, VARIABLE))
     memory = CardMemory(cuda, {name: (array.shape, array.dtype) for name, array in arrays.items()})
     block = kept.take({"tables": ((TABLE,), np.int64), "count": ((1,), np.int32)})
     there = memory.card

@@ -31,6 +31,8 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--save-plan", type=Path, metavar="FILE", help="write the plan as .json, to edit it")
     add_skeleton(command)
     add_number(command, "--floor", 0.0, "height of the floor", "M")
+    ways = "velocities that are beyond limits: keep them within (default), stretch time, or leave them (none)"
+    command.add_argument("--velocity-limits", choices=("keep", "stretch", "none"), default="keep", help=ways)
     command.add_argument("--no-contacts", action="store_true", help="leave feet where the plan puts them")
 
 
@@ -47,7 +49,8 @@ def _retarget(options: argparse.Namespace) -> int:
     print(motion)
     print(plan, "\n")
     contacts = None if options.no_contacts else "auto"
-    found = mk.retarget(motion, body, plan=plan, contacts=contacts, floor=options.floor)
+    limits = None if options.velocity_limits == "none" else options.velocity_limits
+    found = mk.retarget(motion, body, plan=plan, contacts=contacts, floor=options.floor, velocity_limits=limits)
     print(found.report)
     print("written:", mk.write_motion(found, out, format="qpos" if options.qpos else None))
     if picture is not None:

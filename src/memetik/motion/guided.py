@@ -18,22 +18,25 @@ MOST = 2_000  # evaluations that a frame may take on average; 4 to 15 are usual
 
 
 def follow(
-    problem: Problem, columns: Columns, start: Array, guess: Array | None = None, rest: Array | None = None
-) -> Array:
+    problem: Problem, columns: Columns, start: Array, guess: Array | None = None, rest: Array | None = None,
+    steps: Array | None = None,
+) -> Array:  # fmt: skip
     """Joint vectors (frames, dof), each the balance of all objectives near the one before.
 
     start: a posture that is settled for the first frame.
     guess: a path (frames, dof) near by, such as one for almost the same targets; frames begin where its changes lead to.
     rest: a path (frames, dof); each frame is solved by itself from there, and a Displacement draws to it.
+    steps: the time from the frame before to each frame (frames,) [s]; joints then keep their limits of velocity and acceleration,
+        but for the turns of balls. The first frame of a clip counts as long standing still, and its own step does not matter.
     """
     windows = windows_of([len(columns.rows)], len(columns.rows), start.size)
     windows.edges[:] = start
-    return follow_windows(problem, columns, windows, guess, rest)
+    return follow_windows(problem, columns, windows, guess, rest, steps)
 
 
 def follow_windows(
     problem: Problem, columns: Columns, windows: Windows, guess: Array | None = None, rest: Array | None = None,
-    *, device: str = "cpu",
+    steps: Array | None = None, *, device: str = "cpu",
 ) -> Array:  # fmt: skip
     """The same for clips one after another in windows, whose edges are given; those of a clip's first window are its start."""
     c = problem.compiled
@@ -43,7 +46,8 @@ def follow_windows(
     path = GuidedPath(
         windows, columns.places, columns.rows, none if guess is None else np.ascontiguousarray(guess),
         none if rest is None else np.ascontiguousarray(rest), np.empty((count if device == "cpu" else 0, dof)), depth, above,
-        np.zeros((n, n)), np.zeros(n),
+        np.zeros((n, n)), np.zeros(n), _rates(problem, c), np.empty(0) if steps is None else np.ascontiguousarray(steps),
+        c.variables.copy(),
     )  # fmt: skip
     if device == "cuda":
         from memetik.batch.follow import follow_on_card
@@ -67,6 +71,13 @@ def windows_of(lengths: Sequence[int], size: int, dof: int) -> Windows:
     ]
     begin, first, end = np.array(rows, dtype=np.int64).reshape(-1, 3).T.copy()
     return Windows(begin, first, end, np.zeros_like(first), np.ones_like(first), np.zeros((len(first), 2, dof)))
+
+
+def _rates(problem: Problem, c: Compiled) -> Array:
+    """The limits of velocity and acceleration of each variable; none of balls, and zero counts as none given."""
+    rates = np.stack((problem.body.variables.velocity[c.active], problem.body.variables.acceleration[c.active]))
+    rates[:, c.variables["ball"] != 0] = np.inf
+    return np.where(rates > 0.0, rates, np.inf)
 
 
 def _ancestors(c: Compiled) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

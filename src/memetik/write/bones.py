@@ -12,7 +12,7 @@ import numpy as np
 
 from memetik.body import Body, Poses
 from memetik.body.joint import Joint
-from memetik.motion.retargeting.figure import shape_points
+from memetik.motion.retargeting.soles import shape_points
 from memetik.types import Array
 
 NEAR = 1e-4  # m; places that are nearer to each other are one

@@ -69,6 +69,9 @@ def test_a_step_is_that_of_dense_normal_equations(held, rng):
         above,
         np.zeros((n, n)),
         np.zeros(n),
+        np.full((2, n), np.inf),
+        np.zeros(0),
+        problem.compiled.variables.copy(),
     )
     jacobian, residual = work.jacobian.copy(), work.residual.copy()
     tree_step(flat.problem, 0.01, path, work)
@@ -139,6 +142,9 @@ def test_all_frames_together_keep_to_the_evaluations():
         above,
         np.zeros((3, 3)),
         np.zeros(3),
+        np.full((2, 3), np.inf),
+        np.zeros(0),
+        problem.compiled.variables.copy(),
     )
     scratch = Scratch(problem.compiled)
     follow_guides(scratch.table, path, np.full(3, 0.5), scratch.outcome, 6)

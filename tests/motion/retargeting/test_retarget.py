@@ -77,9 +77,24 @@ def test_a_figure_without_telling_names_is_found_by_its_structure():
 
 
 @pytest.mark.quick
-def test_a_machine_without_legs_is_no_figure():
-    with pytest.raises(mk.BodyError, match="no figure with two legs"):
-        find_parts(mk.load("pr2"))
+def test_a_single_arm_is_no_figure():
+    with pytest.raises(mk.BodyError, match="no figure with two legs or two arms"):
+        find_parts(mk.load("panda"))
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("name", "upper", "lower", "end"),
+    [
+        ("go2", "RL_thigh", "RL_calf", "RL_calf"),
+        ("wolf", "hind_left_thigh", "hind_left_shank", "hind_left_metatarsus"),
+    ],
+)
+def test_hind_legs_of_quadrupeds_are_legs_and_forelegs_arms(name, upper, lower, end):
+    found = find_parts(mk.load(name))
+    assert [found[f"left_{part}"].link for part in ("upper_leg", "lower_leg", "foot")] == [upper, lower, end]
+    fore = found["left_upper_arm"].link
+    assert fore == upper.replace("RL_", "FL_").replace("hind_left_thigh", "front_left_upper_arm")
 
 
 def test_limbs_of_a_calibrated_body_point_as_those_of_the_skeleton(g1):

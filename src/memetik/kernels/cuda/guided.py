@@ -17,7 +17,7 @@ from memetik.kernels.cuda.terms import Kinds, search_translator
 from memetik.kernels.cuda.translate import Translator
 from memetik.kernels.memetic.guided import GuidedPath, follow_window, take_edge
 from memetik.kernels.problem.budget import OUTCOME
-from memetik.kernels.problem.record import Problem, Run
+from memetik.kernels.problem.record import VARIABLE, Problem, Run
 from memetik.kernels.problem.workspace import carve_workspace
 
 cuda: Any = numba.cuda  # it has no types
@@ -63,10 +63,13 @@ def window_kernel(kinds: Kinds, sizes: WindowSizes) -> Any:
         if window < path.windows.first.size and path.windows.stirred[window] != 0:
             data, free = cuda.local.array(numbers, np.float64), cuda.local.array(workspace, np.float64)
             system, uphill = cuda.local.array(square, np.float64), cuda.local.array(n, np.float64)
+            bounds = cuda.local.array(n, VARIABLE)
             clock, state = cuda.local.array(CLOCK, np.int64), cuda.local.array(1, np.uint64)
             outcome = cuda.local.array(OUTCOME, np.float64)
             for k in range(numbers):
                 data[k] = problem.data[k]
+            for k in range(n):
+                bounds[k] = problem.variables[k]
             for k in range(CLOCK):
                 clock[k] = 0
             for k in range(OUTCOME):
@@ -77,7 +80,7 @@ def window_kernel(kinds: Kinds, sizes: WindowSizes) -> Any:
             )  # fmt: skip
             way = GuidedPath(
                 path.windows, path.columns, path.targets, path.guess, path.rest, path.q, path.depth, path.above,
-                system.reshape((n, n)), uphill,
+                system.reshape((n, n)), uphill, path.rates, path.steps, bounds,
             )  # fmt: skip
             most = given.most * (path.windows.end[window] - path.windows.first[window])
             follow(own, way, window, Run(0, most, 0.0, clock, state, outcome), cut(free, nodes, frames, n, m))

@@ -14,6 +14,7 @@ let go of it. So windows are followed again from the edges that the ones before 
 clip of k windows is the same as in one go after k rounds at the latest, and far sooner if it is long.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -21,13 +22,13 @@ import numpy as np
 from memetik.kernels.body.balls import ball_rotation, multiply, nearest_turns
 from memetik.kernels.compiler.cancel import CAUGHT
 from memetik.kernels.compiler.jit import jit, jit_fast, jit_free, jit_part
-from memetik.kernels.compiler.record import Array, floats, integers
+from memetik.kernels.compiler.record import Array, floats, integers, records
 from memetik.kernels.memetic.descent import LONGEST_STEP
 from memetik.kernels.memetic.refine import BOLDER, FIRST_DAMPING, STEPS, WARIER, go, look, next_direction
 from memetik.kernels.problem.budget import spent
 from memetik.kernels.problem.least_squares import LEAST_DAMPING, linear_model, shorten
 from memetik.kernels.problem.limits import clamp
-from memetik.kernels.problem.record import solve_arrays
+from memetik.kernels.problem.record import VARIABLE, Problem, solve_arrays
 from memetik.kernels.problem.solve import begin_solve
 from memetik.kernels.terms.springs import rest_at_start
 
@@ -38,6 +39,8 @@ LEAST_PIVOT = 1e-30  # a pivot that rounding has lost is replaced by this
 
 SAME = 1e-6  # rad or m; postures that differ by less are the same: settled ones differ by up to 5e-7 from other starts
 
+VELOCITY, ACCELERATION = 0, 1  # the rows of the limits of rates
+EXACT = 1.0 - 1e-9  # share of a limit that is used, so that rounding does not pass it
 OLDER, LAST = 0, 1  # the postures of an edge: two frames before the window, and one
 
 
@@ -67,6 +70,9 @@ class GuidedPath(NamedTuple):
     above: Array = integers("variables", "variables")  # these, from the root on
     system: Array = floats("variables", "variables")  # row k: an entry for each ancestor, then that of k itself
     uphill: Array = floats("variables")  # half the gradient
+    rates: Array = floats("kinds", "variables")  # limits of VELOCITY and ACCELERATION, perhaps infinite
+    steps: Array = floats("frames")  # the time from the frame before to each frame [s]
+    bounds: Array = records(VARIABLE, "variables")  # the variables with the limits of a frame
 
 
 @jit_fast
@@ -191,8 +197,67 @@ def lead_on(problem, last, before, after, x):
 
 
 @jit_part
-def follow_frame(problem, path, window, frame, run, work):
+def value_before(path, window, frame, back, i):
+    """A joint's value one or two frames before a frame: in the window, or at its edge."""
+    first = path.windows.first[window]
+    if frame - back >= first:
+        return path.q[frame - back, i]
+    return path.windows.edges[window, LAST + 1 + frame - first - back, i]
+
+
+@jit_part
+def fastest(last, past, step, before, velocity, acceleration, slack):
+    """The largest change of a joint in a step [rad or m] towards a limit `last` away, after a change `past` in the step before.
+
+    It keeps the limits of velocity and acceleration, and the joint can still stop at the limit: after a velocity v it does within
+    v^2 / (2 a). `before` is the length of the step before [s], zero if there is none.
+    """
+    most = velocity * step * EXACT
+    if math.isfinite(acceleration):
+        if before > 0.0:
+            most = min(most, (past / before + 0.5 * acceleration * EXACT * (step + before)) * step)
+        if math.isfinite(last):
+            stop = acceleration * EXACT * (math.sqrt(step * step + 2.0 * max(last, 0.0) / acceleration) - step)
+            most = min(most, stop * step)
+    return most - slack
+
+
+@jit_part
+def bound_frame(variables, path, window, frame):
+    """Write into path.bounds the limits of a frame: those of the variables, and what can be reached from the frame before."""
+    windows, bounds = path.windows, path.bounds
+    begin, first = windows.begin[window], windows.first[window]
+    step = path.steps[frame]
+    before = path.steps[frame - 1] if frame > begin + 1 else 0.0
+    # The edge of a window is known to SAME only.
+    slack = 4.0 * SAME if first > begin and frame <= first + 1 else 0.0
+    for k in range(variables.size):
+        i = variables[k].index
+        lower, upper = variables[k].lower, variables[k].upper
+        velocity, acceleration = path.rates[VELOCITY, k], path.rates[ACCELERATION, k]
+        if frame > begin and (math.isfinite(velocity) or math.isfinite(acceleration)):
+            at = value_before(path, window, frame, 1, i)
+            past = at - value_before(path, window, frame, 2, i) if frame > begin + 1 else 0.0
+            up = fastest(upper - at, past, step, before, velocity, acceleration, slack)
+            down = fastest(at - lower, -past, step, before, velocity, acceleration, slack)
+            if up < -down:  # both at once cannot be had: the joint brakes as well as it can
+                up = -down if past < 0.0 else up
+                down = -up
+            lower, upper = max(lower, at - down), min(upper, at + up)
+            lower = min(lower, upper)
+        bounds[k].lower, bounds[k].upper = lower, upper
+
+
+@jit_part
+def follow_frame(unbounded, path, window, frame, run, work):
     """Write the joint vector of a frame, from those before it. Returns by how much a joint differs from the last round."""
+    problem = unbounded
+    if path.steps.size > 0:
+        bound_frame(unbounded.variables, path, window, frame)
+        problem = Problem(
+            unbounded.nodes, unbounded.frames, unbounded.terms, path.bounds, unbounded.limits, unbounded.data, unbounded.affects,
+            unbounded.blocks, unbounded.order, unbounded.balls, unbounded.mounts,
+        )  # fmt: skip
     windows, x, best, variables, n = path.windows, work.x, work.best, problem.variables, work.x.size
     begin, first = windows.begin[window], windows.first[window]
     last = path.q[frame - 1] if frame > first else windows.edges[window, LAST]
@@ -201,7 +266,7 @@ def follow_frame(problem, path, window, frame, run, work):
     alone = path.rest.shape[0] > 0
     for k in range(n):
         i = variables[k].index
-        best[k] = clamp(path.rest[frame, i], variables[k]) if alone else last[i]
+        best[k] = clamp(path.rest[frame, i] if alone else last[i], variables[k])
     rest_at_start(problem.terms, problem.data, best)
     leads = not alone and (frame > begin if path.guess.shape[0] > 0 else frame > begin + 1)
     here = look(problem, best, 1.0, run, work)

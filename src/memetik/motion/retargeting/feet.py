@@ -7,6 +7,7 @@ one does. Nothing of a sole is below the floor.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -16,8 +17,9 @@ from numpy.typing import NDArray
 from memetik.body import Body
 from memetik.motion.clips.contacts import standing
 from memetik.motion.clips.turns import quaternions_of_matrices, quaternions_of_vectors, rotation_vectors
-from memetik.motion.retargeting.figure import axes_between, shape_points
+from memetik.motion.retargeting.figure import axes_between
 from memetik.motion.retargeting.plan import BoneMatch
+from memetik.motion.retargeting.soles import sole_of
 from memetik.motion.retargeting.targets import Targets
 from memetik.types import Array
 
@@ -41,12 +43,15 @@ class Foot(NamedTuple):
     sole: Array  # (n, 3) points of the link under it [m]
     toe: Array  # (3,) the middle of the front edge of the sole [m]
     flat: Array  # (3, 3) how the link is turned on flat ground when the body faces along x
+    height: float  # of the ankle above the lowest point of sole and toes, when the foot is flat [m]
     two_axes: bool  # whether the ankle has at most two axes, so that it cannot turn the foot about the shin
+    toes: tuple[tuple[str, Array], ...]  # links that move below the foot, and their points [m]
+    source: str  # what the sole is known from
 
-    @property
-    def height(self) -> float:
-        """Of the ankle above the sole [m], when the foot is flat."""
-        return float((self.ankle @ self.flat.T)[2] - (self.sole @ self.flat.T)[:, 2].min())
+    def lowest(self, poses: Mapping[str, Array]) -> Array:
+        """The height of the lowest point of sole and toes (frames,) [m], at poses of links (frames, 4, 4)."""
+        parts = ((self.link, self.sole), *self.toes)
+        return np.asarray(np.min([_lowest(poses[link], points) for link, points in parts], axis=0))
 
 
 class Contact(NamedTuple):
@@ -56,23 +61,37 @@ class Contact(NamedTuple):
     any: Mask
 
 
-def foot_of(body: Body, match: BoneMatch, shin: BoneMatch | None, flat: Array) -> Foot:
-    """The foot of a body that stands and faces along x, its link turned by `flat`: the sole are its lowest points."""
+def foot_of(body: Body, match: BoneMatch, shin: BoneMatch | None, leg: float, faces: Array) -> Foot:
+    """The foot of a body, flat as it is in the posture at home.
+
+    leg: the length from hip to ankle [m]. faces: world_from_figure (3, 3), how the body faces at home.
+    """
     link, ankle = match.link, np.array(match.point)
-    points = shape_points(body.links[link])
-    for joint in body.joints.values():  # soles that are links of their own, fixed to the foot
-        if joint.parent == link and joint.kind == "fixed":
-            points = np.vstack(
-                (points, shape_points(body.links[joint.child]) @ joint.origin[:3, :3].T + joint.origin[:3, 3])
-            )
-    if not len(points):
-        points = np.array([ankle])
-    heights = points @ flat[2]
-    sole = points[heights < heights.min() + SOLE]
-    forward = sole @ flat[0]
-    toe = sole[forward > forward.max() - SOLE].mean(axis=0)
+    home = body.forward(body.home)
+    flat = faces.T @ home[link][:3, :3]
+    sole = sole_of(body, link, ankle, flat, leg)
+    heights = sole.points @ flat[2]
+    low = sole.points[heights < heights.min() + SOLE]
+    forward = low @ flat[0]
+    toe = low[forward > forward.max() - SOLE].mean(axis=0)
     toe = toe - flat[2] * (toe @ flat[2] - heights.min())
-    return Foot(link, ankle, sole, toe, flat, shin is not None and axes_between(body, shin.link, link) < 3)
+    axes = axes_between(body, shin.link, link) if shin is not None and shin.link != link else 0
+    two_axes = shin is not None and 0 < axes < 3
+    if shin is not None and axes == 0:  # a shank that ends in a point, which is held
+        under = sole_of(body, link, ankle, flat, leg)
+        round_end = Foot(
+            link, ankle, ankle[None], ankle, flat, 0.0, False, ((link, under.points), *under.toes), under.source
+        )
+        drop = ankle @ flat[2] + home[link][2, 3] - round_end.lowest({name: home[name] for name in body.links})
+        return round_end._replace(height=float(drop))
+    at = home[link][2, :3] @ ankle + home[link][2, 3]
+    found = Foot(link, ankle, sole.points, toe, flat, 0.0, two_axes, sole.toes, sole.source)
+    return found._replace(height=float(at - found.lowest({name: home[name] for name in body.links})))
+
+
+def _lowest(poses: Array, points: Array) -> Array:
+    """The height of the lowest of a link's points, at one pose or at many."""
+    return np.asarray((poses[..., 2, :3] @ points.T).min(axis=-1) + poses[..., 2, 3])
 
 
 def find_contact(times: Array, ankle: Array, toe: Array | None, leg: float) -> Contact:
@@ -201,7 +220,7 @@ def _lift(foot: Foot, times: Array, points: Array, rotations: Array, contact: Co
 
     A foot that swings has some clearance, growing from the contact before it and shrinking towards the one after it.
     """
-    low = (points[:, None] + (foot.sole - foot.ankle) @ np.swapaxes(rotations, 1, 2))[..., 2].min(axis=1)
+    low = points[:, 2] + (rotations[:, 2] @ (foot.sole - foot.ankle).T).min(axis=1)
     away = np.minimum(_frames_away(times, contact.any) / SETTLE, 1.0)
     away = away * away * (3.0 - 2.0 * away)
     need = np.maximum(floor + CLEARANCE * away - low, 0.0)
@@ -210,10 +229,9 @@ def _lift(foot: Foot, times: Array, points: Array, rotations: Array, contact: Co
     return lift
 
 
-def sunken(foot: Foot, times: Array, poses: Array, floor: float) -> Array:
-    """How far below the floor the sole of a foot is (n,) [m], at poses of its link (n, 4, 4); it comes and goes smoothly."""
-    low = (poses[:, None, :3, 3] + foot.sole @ np.swapaxes(poses[:, :3, :3], 1, 2))[..., 2].min(axis=1)
-    return _eased(times, np.maximum(floor - low, 0.0))
+def sunken(foot: Foot, times: Array, poses: Mapping[str, Array], floor: float) -> Array:
+    """How far below the floor the sole of a foot is (n,) [m], at poses of links (n, 4, 4); it comes and goes smoothly."""
+    return _eased(times, np.maximum(floor - foot.lowest(poses), 0.0))
 
 
 def _eased(times: Array, need: Array) -> Array:

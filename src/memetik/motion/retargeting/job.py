@@ -5,17 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.body import Body, Poses
-from memetik.geometry import invert
+from memetik.geometry import invert, rotation_matrix
 from memetik.kernels.compiler.compile_time import split_time
 from memetik.motion.clips.motion import Motion
 from memetik.motion.clips.turns import balls_of, quaternions, quaternions_of_matrices, steady_turns
 from memetik.motion.guided import follow
+from memetik.motion.retargeting.calibrate import facing
+from memetik.motion.retargeting.copied import copied
 from memetik.motion.retargeting.feet import (
     Contact,
     Foot,
@@ -26,9 +29,9 @@ from memetik.motion.retargeting.feet import (
     toes_of,
     turned_with_knee,
 )
-from memetik.motion.retargeting.figure import SIDES
 from memetik.motion.retargeting.plan import BoneMatch, RetargetPlan
-from memetik.motion.retargeting.report import RetargetReport, measured
+from memetik.motion.retargeting.report import RetargetReport, Source, measured
+from memetik.motion.retargeting.stretch import stretched
 from memetik.motion.retargeting.targets import Targets, make_targets
 from memetik.motion.track import track
 from memetik.objectives import Displacement, Objective, Orientation, Position, SelfDistance
@@ -57,22 +60,30 @@ class Aim(NamedTuple):
     floor: float
     lifts: dict[str, Array]  # how far up each foot was moved, because its sole was under the floor [m]
 
-    def targets(self, poses: Poses) -> Targets:
-        """The targets of all frames, from the poses of the skeleton's links."""
+    limits: str | None  # how limits of velocity and acceleration are kept: "keep", "stretch" or not at all
+    body: Body
+
+    def source(self) -> Poses:
+        """The poses of the skeleton's links in all frames; of a body whose base is fixed, as they are seen from the hips."""
+        poses = self.motion.forward()
+        return poses if _floats(self.body) else _seen_from_hips(poses, self.plan, self.body)
+
+    def targets(self, poses: Poses) -> tuple[Targets, float]:
+        """The targets of all frames, from the poses of the skeleton's links, and how far up the skeleton is lifted [m]."""
         height = float(np.mean([foot.height for foot in self.feet.values()])) if self.feet else None
-        targets = make_targets(self.plan, self.motion.body, poses, self.floor, height)
+        targets, lift = make_targets(self.plan, self.motion.body, poses, self.floor, height)
         if self.feet:
             targets = _stand(targets, self.feet, self.standing, self.motion.times, self.floor)
-        for part, lift in self.lifts.items():
-            targets.points[part][:, 2] += lift
-        return targets
+        for part, up in self.lifts.items():
+            targets.points[part][:, 2] += up
+        return targets, lift
 
 
 class Retargeted(Motion):
     """The motion of another body, and how it came about."""
 
-    def __init__(self, body: Body, q: Array, aim: Aim, report: RetargetReport) -> None:
-        super().__init__(body, aim.motion.times, q, name=aim.motion.name)
+    def __init__(self, body: Body, times: Array, q: Array, aim: Aim, report: RetargetReport) -> None:
+        super().__init__(body, times, q, name=aim.motion.name)
         self.plan = aim.plan  # what led it
         self.standing = dict(aim.standing)  # when each foot stands
         self.report = report  # how well it went
@@ -81,13 +92,16 @@ class Retargeted(Motion):
     @cached_property
     def targets(self) -> Targets:
         """Where the plan wanted the links, in every frame; computed when it is first asked for."""
-        return self._aim.targets(self._aim.motion.forward())
+        return self._aim.targets(self._aim.source())[0]
 
     def measure(self, q: ArrayLike, seconds: float = 0.0) -> RetargetReport:
         """The same figures for other joint vectors (frames, dof), as after an edit; `seconds` is what these took."""
         rows, aim = self.with_q(q).q, self._aim
+        poses = aim.source()
+        targets, lift = aim.targets(poses)
+        source = Source(poses, aim.plan.matches[0].scale, lift)
         return measured(
-            self.body, self.plan, self.targets, self.times, rows, aim.feet, self.standing, aim.floor, seconds
+            self.body, self.plan, source, targets, self.times, rows, aim.feet, self.standing, aim.floor, seconds
         )
 
 
@@ -95,18 +109,21 @@ class Job:
     """A clip on its way: passes over its frames, with feet lifted in between, until no sole is under the floor."""
 
     def __init__(
-        self, motion: Motion, body: Body, plan: RetargetPlan, hold: bool, floor: float, self_collision: bool
-    ) -> None:
+        self, motion: Motion, body: Body, plan: RetargetPlan, hold: bool, floor: float, self_collision: bool,
+        limits: str | None,
+    ) -> None:  # fmt: skip
         self._began, self._compiling = time.perf_counter(), 0.0
-        feet = _feet(body, plan) if hold else {}
-        poses = motion.forward()
-        standing = {part: _contact(motion, poses, plan, part) for part in feet}
-        self.body, self.aim = body, Aim(motion, plan, feet, standing, floor, {})
-        self.targets = self.aim.targets(poses)
+        feet = _feet(body, plan) if hold and _floats(body) else {}
+        aim = Aim(motion, plan, feet, {}, floor, {}, limits, body)
+        self.poses = aim.source()
+        aim.standing.update({part: _contact(motion, self.poses, plan, part) for part in feet})
+        self.body, self.aim = body, aim
+        self.targets, self.lift = aim.targets(self.poses)
         self.rate = motion.rate or 30.0
         toes = tuple((part, tuple(foot.toe.tolist())) for part, foot in feet.items())
         self.task = _task(body, plan.matches, toes, CALM * self.rate, self_collision)
         self.before: Array | None = None  # what the last pass found
+        self.steps = None if limits != "keep" else np.diff(motion.times, prepend=motion.times[0])
         self._passes = 0
 
     def solved(self) -> Retargeted:
@@ -125,7 +142,7 @@ class Job:
             return path.q
         first = self.first()
         began = time.perf_counter()
-        q = follow(problem, target_columns(problem, rows, "retarget"), first, self.before)
+        q = follow(problem, target_columns(problem, rows, "retarget"), first, self.before, self.rest(), self.steps)
         self._compiling += split_time(began)[1]
         return q
 
@@ -133,8 +150,15 @@ class Job:
         """The targets of each guide in all frames."""
         return self.task.rows(self.targets, self.aim.feet)
 
+    def rest(self) -> Array | None:
+        """Joint vectors (frames, dof) that frames begin at and are drawn to: of bodies that copy the skeleton's rotations."""
+        return copied(self.body, self.aim.plan, self.targets)
+
     def first(self) -> Array:
-        """The first frame, searched for."""
+        """The first frame, searched for; of a body that copies rotations, the copy."""
+        rest = self.rest()
+        if rest is not None:
+            return np.asarray(np.clip(rest[0], self.body.lower, self.body.upper))
         rows = {objective: targets[:1] for objective, targets in self.rows().items()}
         start = _first(self.body, self.aim.plan, self.targets)
         found = track(self.task.problem, rows, start=start, rate=self.rate)
@@ -147,6 +171,8 @@ class Job:
         if self.before is not None:
             return self.before
         q = _at_hips(self.body, self.aim.plan, self.targets, slice(None))
+        if not _floats(self.body):
+            return q
         base = balls_of(self.body)[0]
         q[:, base.columns] = steady_turns(base.order, quaternions(base, q), first[base.columns])
         return q
@@ -154,36 +180,76 @@ class Job:
     def take(self, q: Array) -> bool:
         """What a pass found. Returns whether it was the last one."""
         aim, self._passes, self.before = self.aim, self._passes + 1, q
-        deeper = {
-            part: sunken(foot, aim.motion.times, self.body.forward(q, foot.link), aim.floor)
-            for part, foot in aim.feet.items()
-        }
+        poses = self.body.forward(q) if aim.feet else {}
+        deeper = {part: sunken(foot, aim.motion.times, poses, aim.floor) for part, foot in aim.feet.items()}
         if all(each.max() <= DEEP for each in deeper.values()):
+            return True
+        if self._passes == PASSES:
+            self.before = self._raised(q, np.max(list(deeper.values()), axis=0))
             return True
         for part, depth in deeper.items():
             self.targets.points[part][:, 2] += depth
             aim.lifts[part] = aim.lifts.get(part, 0.0) + depth
-        return self._passes == PASSES
+        return False
+
+    def _raised(self, q: Array, depth: Array) -> Array:
+        """The joint vectors with the whole body higher by `depth` (frames,) [m]: where limits keep feet from being lifted."""
+        base = next(joint for joint in self.body.joints.values() if joint.parent == self.body.root)
+        columns = [self.body.index(name) for name in base.variables[:3]]
+        raised = q.copy()
+        raised[:, columns] += depth[:, None] * (base.origin[:3, :3].T @ (0.0, 0.0, 1.0))
+        return np.asarray(np.clip(raised, self.body.lower, self.body.upper))
 
     def result(self, seconds: float | None = None) -> Retargeted:
         """The motion after the last pass; `seconds` is what it took, unless that is the time since it began."""
         aim, q = self.aim, self.before
         assert q is not None
+        times = aim.motion.times if aim.limits != "stretch" else stretched(self.body, aim.motion.times, q)
         taken = time.perf_counter() - self._began - self._compiling if seconds is None else seconds
-        report = measured(
-            self.body, aim.plan, self.targets, aim.motion.times, q, aim.feet, aim.standing, aim.floor, taken
-        )
-        return Retargeted(self.body, q, aim, report)
+        source = Source(self.poses, aim.plan.matches[0].scale, self.lift)
+        report = measured(self.body, aim.plan, source, self.targets, times, q, aim.feet, aim.standing, aim.floor, taken)
+        return Retargeted(self.body, times, q, aim, report)
+
+
+def _floats(body: Body) -> bool:
+    return any(joint.kind == "floating" for joint in body.joints.values() if joint.parent == body.root)
+
+
+def _seen_from_hips(poses: Poses, plan: RetargetPlan, body: Body) -> Poses:
+    """The poses of the skeleton moved so that its hips stay where those of the body are at home."""
+    hips = plan.matches[0]
+    home = body.forward(body.home)[hips.link]
+    fixed = np.eye(4)
+    fixed[:3, :3] = home[:3, :3] @ rotation_matrix(hips.turn).T
+    at = home[:3, 3] + home[:3, :3] @ np.array(hips.point)
+    fixed[:3, 3] = at / max(hips.scale, 1e-9) - fixed[:3, :3] @ np.array(hips.joint)
+    change = fixed @ np.linalg.inv(poses[hips.bone])
+    return Poses({bone: k for k, bone in enumerate(poses)}, change[:, None] @ np.stack(list(poses.values()), axis=1))
+
+
+@lru_cache(maxsize=4 * KEPT)
+def _foot(body: Body, match: BoneMatch, shin: BoneMatch | None, leg: float, faces: tuple[float, ...]) -> Foot:
+    return foot_of(body, match, shin, leg, np.reshape(faces, (3, 3)))
 
 
 def _feet(body: Body, plan: RetargetPlan) -> dict[str, Foot]:
     lines = {match.part: match for match in plan.matches}
-    poses = body.forward(body.home)
-    return {
-        part: foot_of(body, lines[part], lines.get(f"{side}_lower_leg"), poses[lines[part].link][:3, :3])
-        for side in SIDES
-        if (part := f"{side}_foot") in lines
+    home = body.forward(body.home)
+    at = {
+        part: home[match.link][:3, :3] @ np.array(match.point) + home[match.link][:3, 3]
+        for part, match in lines.items()
     }
+    faces = tuple(facing(at).ravel().tolist())
+    found = {}
+    for part in plan.feet:
+        if part not in lines:
+            continue
+        side, _, kind = part.partition("_")
+        limb = ("upper_arm", "lower_arm") if kind == "hand" else ("upper_leg", "lower_leg")
+        way = [at[name] for name in (*(f"{side}_{each}" for each in limb), part) if name in at]
+        leg = sum(float(np.linalg.norm(b - a)) for a, b in pairwise(way))
+        found[part] = _foot(body, lines[part], lines.get(f"{side}_{limb[1]}"), leg, faces)
+    return found
 
 
 def _contact(motion: Motion, poses: Poses, plan: RetargetPlan, part: str) -> Contact:
@@ -202,7 +268,8 @@ def _stand(
     points, rotations = dict(targets.points), dict(targets.rotations)
     moved = np.zeros((len(times), 3))
     for part, foot in feet.items():
-        hip, knee = (points.get(part.replace("foot", each)) for each in ("upper_leg", "lower_leg"))
+        limb = ("upper_arm", "lower_arm") if part.endswith("hand") else ("upper_leg", "lower_leg")
+        hip, knee = (points.get(f"{part.partition('_')[0]}_{each}") for each in limb)
         if foot.two_axes and hip is not None and knee is not None:
             rotations[part] = turned_with_knee(foot, hip, knee, points[part], rotations[part])
         points[part], rotations[part] = planted(foot, times, points[part], rotations[part], contacts[part], floor)
@@ -246,7 +313,9 @@ def _task(
     """
     positions, orientations, held = {}, {}, dict(toes)
     for match in matches:
-        position, rotation = PLANTED if match.part in held else (match.position, match.rotation)
+        position, rotation = (match.position, match.rotation)
+        if match.part in held:
+            position, rotation = PLANTED[0], PLANTED[1] if match.rotation > 0.0 else 0.0
         if position > 0.0:
             frame = body.frame(match.link, offset=held.get(match.part, match.point))
             weight = (position * reach_of(body, frame) / POSITION_GAIN) ** 2  # as residuals in metres are scaled
@@ -272,6 +341,8 @@ def _first(body: Body, plan: RetargetPlan, targets: Targets) -> Array:
 
 def _at_hips(body: Body, plan: RetargetPlan, targets: Targets, frames: slice) -> Array:
     """The body's home posture, its hips where some frames have them: a row for each."""
+    if not _floats(body):
+        return np.tile(body.home, (len(targets.points["hips"][frames]), 1))
     root = plan.matches[0]
     turned, at = targets.rotations[root.part][frames], targets.points[root.part][frames]
     home = body.forward(body.home)

@@ -96,22 +96,24 @@ def _pass(jobs: Sequence[Job], threads: int | None) -> list[Job]:
     """One pass of clips of the same problem. Returns those that need another one."""
     problem, lengths = jobs[0].task.problem, [len(job.aim.motion) for job in jobs]
 
-    def prepared(job: Job) -> tuple[Columns, Any, Any]:
+    def prepared(job: Job) -> tuple[Columns, Any, Any, Any]:
         first = job.first()
-        return target_columns(problem, job.rows(), "retarget"), first, job.near(first)
+        return target_columns(problem, job.rows(), "retarget"), first, job.near(first), job.rest()
 
     ready = list(in_order(prepared, jobs, threads))
     windows = windows_of(lengths, WINDOW, jobs[0].body.dof)
     starts = np.cumsum([0, *lengths])
-    for (_, first, near), (start, end) in zip(ready, pairwise(starts), strict=True):
+    for (_, first, near, _), (start, end) in zip(ready, pairwise(starts), strict=True):
         own = np.flatnonzero((windows.first >= start) & (windows.first < end))
         for back in (0, 1):
             windows.edges[own, back] = near[np.maximum(windows.first[own] - start - 2 + back, 0)]
         windows.edges[own[0]] = first
-    columns = ready[0][0]._replace(rows=_joined([rows for (_, rows, _), _, _ in ready]))
-    guess = None if jobs[0].before is None else _joined([near for _, _, near in ready])
+    columns = ready[0][0]._replace(rows=_joined([rows for (_, rows, _), *_ in ready]))
+    guess = None if jobs[0].before is None else _joined([near for _, _, near, _ in ready])
+    rest = None if ready[0][3] is None else _joined([each for *_, each in ready])
+    steps = None if jobs[0].steps is None else np.concatenate([job.steps for job in jobs])
     del ready
-    q = follow_windows(problem, columns, windows, guess, device="cuda")
+    q = follow_windows(problem, columns, windows, guess, rest, steps, device="cuda")
     parts = [q[start:end] for start, end in pairwise(starts)]
     over = list(in_order(lambda pair: pair[0].take(pair[1]), zip(jobs, parts, strict=True), threads))
     return [job for job, last in zip(jobs, over, strict=True) if not last]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 
@@ -13,9 +13,12 @@ from memetik.body import Body
 from memetik.errors import BodyError, FormatError, known, shown
 from memetik.files import path_of, writable_file, write_whole
 from memetik.geometry.checks import flag, instance, mapping, real_array, real_number, several, text
-from memetik.motion.retargeting.calibrate import Calibrated, calibrate
+from memetik.motion.retargeting.bones import hanging, other_bones
+from memetik.motion.retargeting.calibrate import Calibrated, calibrate, on_all_fours, parent_of, posed, same_joints
 from memetik.motion.retargeting.figure import PARTS, SIDES, Part, axes_between, find_parts
 from memetik.motion.retargeting.fingers import FINGER_PARTS, find_fingers, finger_turns
+from memetik.motion.retargeting.stance import describe
+from memetik.motion.retargeting.structure import Tree
 from memetik.tables import text_table
 from memetik.types import Array
 
@@ -27,6 +30,8 @@ WEIGHTS: dict[str, tuple[float, float]] = {
     "hips": (5.0, 2.0), "chest": (0.0, 2.0), "head": (0.0, 1.0), "upper_leg": (0.0, 0.0), "lower_leg": (2.0, 0.0),
     "foot": (20.0, 5.0), "toes": (0.0, 0.5), "upper_arm": (0.0, 0.0), "lower_arm": (3.0, 0.0), "hand": (5.0, 0.3),
 }  # fmt: skip
+BONE = 2.0  # weight of the rotation of a bone that turns any way, as of a character [1/rad]
+ROOT = 5.0  # weight of the position of a bone that also slides [1/m]
 FINGER = 2.0  # weight of the rotation of a finger, which nothing else has a say in [1/rad]
 
 
@@ -85,14 +90,22 @@ class RetargetPlan:
     missing: tuple[str, ...] = field(
         default=()
     )  # parts that are not led: one of both lacks them, or they cannot turn alone
+    feet: tuple[str, ...] = (
+        "left_foot",
+        "right_foot",
+    )  # parts that stand where the skeleton's do; of four-legged figures four
+    notes: tuple[
+        str, ...
+    ] = ()  # how the figures stand in the postures that are laid on each other, and how tall they are
 
     def __post_init__(self) -> None:
         for name in ("skeleton", "body"):
             text(getattr(self, name), FormatError, f"a plan: {name}")
         matches = several(self.matches, FormatError, "the lines of a plan", "[mk.BoneMatch(...)]")
-        missing = several(self.missing, FormatError, "what a plan misses", "['head']")
+        for name, example in (("missing", "['head']"), ("feet", "['left_foot']"), ("notes", "['T-pose']")):
+            listed = several(getattr(self, name), FormatError, f"a plan: {name}", example)
+            object.__setattr__(self, name, tuple(text(each, FormatError, f"a plan: {name}") for each in listed))
         object.__setattr__(self, "matches", tuple(matches))
-        object.__setattr__(self, "missing", tuple(missing))
         seen: set[str] = set()
         for match in self.matches:
             instance(match, BoneMatch, FormatError, "a line of a plan. Give mk.BoneMatch(...).")
@@ -155,7 +168,8 @@ class RetargetPlan:
             )
         try:
             matches = tuple(BoneMatch(**line) for line in data["matches"])
-            return cls(str(data["skeleton"]), str(data["body"]), matches, tuple(map(str, data.get("missing", ()))))
+            lists = {name: tuple(map(str, data[name])) for name in ("missing", "feet", "notes") if name in data}
+            return cls(str(data["skeleton"]), str(data["body"]), matches, **lists)
         except (KeyError, TypeError) as error:
             raise FormatError(
                 f"{file}: a line of the plan is wrong ({error}). Write it with RetargetPlan.save."
@@ -169,7 +183,7 @@ class RetargetPlan:
             }
             for m in self.matches
         ]  # fmt: skip
-        text = f"{self.skeleton} -> {self.body}\n{text_table(rows)}"
+        text = "\n".join((f"{self.skeleton} -> {self.body}", *self.notes, text_table(rows)))
         return text + (f"\nnot led: {', '.join(self.missing)}" if self.missing else "")
 
     def __repr__(self) -> str:
@@ -183,33 +197,111 @@ def make_plan(
     source = _parts(skeleton, bones)
     target = _parts(body, links)
     both = [part for part in PARTS if part in source and part in target]
-    for needed in ("hips", "left_upper_leg", "right_upper_leg", "left_lower_leg", "right_lower_leg"):
-        if needed not in both:
-            lacks = skeleton if needed not in source else body
-            raise BodyError(
-                f"body {lacks.name!r} has no {needed}, which a plan needs. Name its link: {{{needed!r}: LINK}}."
-            )
-    found = calibrate(skeleton, source, body, target, postures)
-    matches = {part: _match(part, source, target, found) for part in both}
+    legs, arms = ([f"{side}_{part}_{limb}" for side in SIDES for part in ("upper", "lower")] for limb in ("leg", "arm"))
+    if not set(legs) <= set(both) and not set(arms) <= set(both):
+        lacks, needed = next(
+            (
+                (figure, part)
+                for figure, parts in ((body, target), (skeleton, source))
+                for part in legs
+                if part not in parts
+            ),
+            (body, legs[0]),
+        )
+        raise BodyError(
+            f"body {lacks.name!r} has no {needed}, which a plan needs. Name its link: {{{needed!r}: LINK}}."
+        )
+    known = same_joints(skeleton, body)
+    same = known is not None
+    shared = {part: each for part, each in target.items() if part in source}
+    others = other_bones(skeleton, source, body, shared, same)
+    source = {**source, **{each.part: Part(each.bone, (0.0, 0.0, 0.0)) for each in others}}
+    target = {**target, **{each.part: Part(each.link, (0.0, 0.0, 0.0)) for each in others}}
+    parents = {each.part: each.parent for each in others}
+    fingers = [each for each in FINGER_PARTS if each in target]
+    calibrated = {part: each for part, each in target.items() if part in both or part in parents}
+    parents = {part: _calibrated_parent(parent, calibrated, fingers) for part, parent in parents.items()}
+    names = set(parents)
+    parents |= hanging(body, calibrated, both)
+    found = calibrate(skeleton, source, body, calibrated, postures, parents, names)
+    order = _in_order(calibrated, both, parents)
+    matches = {part: _match(part, source, target, found, _weights(part, body, target, names, same)) for part in order}
     for part, onto in (("head", "chest"), ("left_toes", "left_foot"), ("right_toes", "right_foot")):
-        if part in both and onto in both and not axes_between(body, target[onto].link, target[part].link):
+        turns = part in both and onto in both and axes_between(body, target[onto].link, target[part].link) > 0
+        if part in both and onto in both and not turns and not any(match.parent == part for match in matches.values()):
             del matches[part]  # it cannot turn by itself
     missing = [part for part in PARTS if part not in matches and (part in source or part in target)]
-    hands = finger_turns(skeleton, source, body, target)
-    for each in hands:
+    for each in finger_turns(skeleton, source, body, target):
         w, x, y, z = each.turn.tolist()
-        if each.part in matches:
+        if each.part in matches and not same:
             matches[each.part] = replace(matches[each.part], turn=(w, x, y, z))
-        elif each.parent in matches:
+        elif each.part not in matches and each.parent in matches:
             matches[each.part] = BoneMatch(
                 each.part, source[each.part].link, target[each.part].link, target[each.part].joint, source[each.part].joint,
                 each.parent, 0.0, each.anchor, (w, x, y, z), 0.0, FINGER, True,
             )  # fmt: skip
     for side in SIDES:
-        fingers = [part for part in FINGER_PARTS if part.startswith(side) and (part in source or part in target)]
-        left = [part for part in fingers if part not in matches]
-        missing += [f"{side}_fingers"] if left and len(left) == len(fingers) else left
-    return RetargetPlan(skeleton.name, body.name, tuple(matches.values()), tuple(missing))
+        own = [part for part in FINGER_PARTS if part.startswith(side) and (part in source or part in target)]
+        left = [part for part in own if part not in matches]
+        missing += [f"{side}_fingers"] if left and len(left) == len(own) else left
+    here = posed(skeleton, source, skeleton.vector(found.posture)).at
+    there = posed(body, target, body.home).at
+    ends = ("foot", "hand") if on_all_fours(here) and on_all_fours(there) else ("foot",)
+    feet = tuple(f"{side}_{part}" for part in ends for side in SIDES if f"{side}_{part}" in matches)
+    for part, match in matches.items():
+        if not axes_between(body, body.root, match.link):  # what a machine stands on stays where it is
+            matches[part] = replace(match, position=0.0, rotation=0.0)
+    for part in feet:
+        position, rotation = WEIGHTS["foot"]
+        turns = axes_between(body, target[parent_of(part, both, parents)].link, target[part].link) > 0
+        matches[part] = replace(matches[part], position=position, rotation=rotation if turns else 0.0)
+    notes = _notes(skeleton, here, body, there)
+    return RetargetPlan(skeleton.name, body.name, tuple(matches.values()), tuple(missing), feet, notes)
+
+
+def _calibrated_parent(parent: str, calibrated: Mapping[str, Part], fingers: list[str]) -> str:
+    """The part that a bone is counted from: the hand where it hangs on a finger, which is led in another way."""
+    if parent in calibrated:
+        return parent
+    side = parent.partition("_")[0]
+    return f"{side}_hand" if parent in fingers and f"{side}_hand" in calibrated else "hips"
+
+
+def _in_order(calibrated: Mapping[str, Part], both: list[str], parents: Mapping[str, str]) -> list[str]:
+    """The parts, each after the one that it is counted from, the usual ones as early as possible."""
+    ordered: list[str] = []
+    left = ["hips", *(part for part in (*parents, *both) if part != "hips")]
+    while left:
+        ready = [part for part in left if part == "hips" or parent_of(part, calibrated, parents) in ordered]
+        first = next((part for part in ready if part in both), ready[0])
+        ordered.append(first)
+        left.remove(first)
+    return ordered
+
+
+def _weights(
+    part: str, body: Body, target: Mapping[str, Part], others: Collection[str], same: bool
+) -> tuple[float, float]:
+    """The weights of position and rotation of a part, by what can turn it."""
+    tree, kind = Tree(body), part.partition("_")[2]
+    link = target[part].link
+    if part in others:
+        slides = tree.joint[link].kind in ("floating", "xyz", "prismatic", "planar") and (same or tree.is_ball(link))
+        return (ROOT if slides else 0.0), BONE
+    position, rotation = WEIGHTS[kind if kind in WEIGHTS else part]
+    if kind == "foot" or not (same or tree.is_ball(link)):
+        return position, rotation
+    limb = part.replace("lower", "upper") if kind.startswith("lower") else part.replace("upper", "lower")
+    free = same or limb == part or limb not in target or tree.is_ball(target[limb].link)
+    return position, max(rotation, BONE) if free else rotation
+
+
+def _notes(skeleton: Body, source: Mapping[str, Array], body: Body, target: Mapping[str, Array]) -> tuple[str, ...]:
+    """How the two figures stand and how tall they are, as far as calibration goes."""
+    return tuple(
+        f"{figure.name}: {describe(at)}{f'; read with {figure.read_as}' if figure.read_as else ''}"
+        for figure, at in ((skeleton, source), (body, target))
+    )
 
 
 def _parts(body: Body, given: Mapping[str, str] | None) -> dict[str, Part]:
@@ -218,6 +310,8 @@ def _parts(body: Body, given: Mapping[str, str] | None) -> dict[str, Part]:
         known(part, (*PARTS, *FINGER_PARTS), "part"): Part(body.frame(link).link, (0.0, 0.0, 0.0))
         for part, link in named.items()
     }
+    known_fingers = {part: Part(link, (0.0, 0.0, 0.0)) for part, link in body.parts.items() if part in FINGER_PARTS}
+    extra = {**known_fingers, **extra}
     try:
         found = {**find_parts(body), **extra}
         return {**found, **find_fingers(body, found), **extra}
@@ -227,9 +321,10 @@ def _parts(body: Body, given: Mapping[str, str] | None) -> dict[str, Part]:
         raise
 
 
-def _match(part: str, source: Mapping[str, Part], target: Mapping[str, Part], found: Calibrated) -> BoneMatch:
-    _, _, kind = part.partition("_")
-    position, rotation = WEIGHTS[kind if kind in WEIGHTS else part]
+def _match(
+    part: str, source: Mapping[str, Part], target: Mapping[str, Part], found: Calibrated, weights: tuple[float, float]
+) -> BoneMatch:
+    position, rotation = weights
     parent, scale, anchor = found.links[part]
     w, i, j, k = found.turns[part].tolist()
     x, y, z = found.points[part].tolist()

@@ -10,14 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.body import Body
-from memetik.errors import ProblemError, shown
+from memetik.errors import BodyError, ProblemError, shown
 from memetik.geometry.checks import flag, instance, real_array, real_number, several
 from memetik.motion.clips.motion import Motion
+from memetik.motion.retargeting.figure import find_parts
 from memetik.motion.retargeting.job import Job, Retargeted
 from memetik.motion.retargeting.many import each, each_on_card
 from memetik.motion.retargeting.plan import RetargetPlan, make_plan
 from memetik.progress import Report
 
+LIMITS = ("keep", "stretch")
 CANDIDATES = 200  # frames that calibration looks at
 KEPT = 8  # bodies that are kept for the next clip
 
@@ -56,22 +58,23 @@ def retarget_plan(
 @overload
 def retarget(
     motion: Motion, body: Body, *, plan: RetargetPlan | None = None, contacts: str | None = "auto", floor: float = 0.0,
-    self_collision: bool = False, device: str = "cpu", threads: int | None = None, progress: Report = None,
+    self_collision: bool = False, velocity_limits: str | None = "keep", device: str = "cpu", threads: int | None = None,
+    progress: Report = None,
 ) -> Retargeted: ...  # fmt: skip
 
 
 @overload
 def retarget(
     motion: Iterable[Motion], body: Body, *, plan: RetargetPlan | None = None, contacts: str | None = "auto",
-    floor: float = 0.0, self_collision: bool = False, device: str = "cpu", threads: int | None = None,
-    progress: Report = None,
+    floor: float = 0.0, self_collision: bool = False, velocity_limits: str | None = "keep", device: str = "cpu",
+    threads: int | None = None, progress: Report = None,
 ) -> list[Retargeted]: ...  # fmt: skip
 
 
 def retarget(
     motion: Motion | Iterable[Motion], body: Body, *, plan: RetargetPlan | None = None, contacts: str | None = "auto",
-    floor: float = 0.0, self_collision: bool = False, device: str = "cpu", threads: int | None = None,
-    progress: Report = None,
+    floor: float = 0.0, self_collision: bool = False, velocity_limits: str | None = "keep", device: str = "cpu",
+    threads: int | None = None, progress: Report = None,
 ) -> Retargeted | list[Retargeted]:  # fmt: skip
     """The motion on another body: a figure of any proportions, a robot or a character.
 
@@ -83,6 +86,9 @@ def retarget(
         between; None leaves feet where the plan puts them.
     floor: its height [m].
     self_collision: links keep apart (mk.SelfDistance); several times slower.
+    velocity_limits: "keep" keeps the body's limits of velocity and acceleration in every frame, so that a joint arrives later
+        where the source is faster; "stretch" leaves the postures and gives frames as much more time as their joints need; None
+        leaves both alone. With self_collision, "keep" only reports. `report` says how many are beyond limits and by how much.
     device: "cuda" follows the frames of many clips on a graphics card; clips are followed together where they have the same
         plan and the same rate. Joints differ from those of "cpu" by about 1e-6 rad.
     threads: for several clips, as many as there are cores unless given.
@@ -103,7 +109,7 @@ def retarget(
     """
     one = [motion] if isinstance(motion, Motion) else None
     clips = one or several(motion, ProblemError, "retarget: motion", "[clip]")
-    given = _checked(body, plan, contacts, floor, self_collision, device, threads, progress)
+    given = _checked(body, plan, contacts, floor, self_collision, velocity_limits, device, threads, progress)
     if one and given.device == "cpu":
         return given.begin(clips[0]).solved()
     done = list(given.each(clips))
@@ -112,8 +118,8 @@ def retarget(
 
 def retarget_each(
     clips: Iterable[Motion], body: Body, *, plan: RetargetPlan | None = None, contacts: str | None = "auto",
-    floor: float = 0.0, self_collision: bool = False, device: str = "cpu", threads: int | None = None,
-    progress: Report = None,
+    floor: float = 0.0, self_collision: bool = False, velocity_limits: str | None = "keep", device: str = "cpu",
+    threads: int | None = None, progress: Report = None,
 ) -> Iterator[Retargeted]:  # fmt: skip
     """`mk.retarget` for any number of clips, one after another: an iterator, in the order of the clips.
 
@@ -131,7 +137,7 @@ def retarget_each(
         found.report.sliding
     ```
     """
-    given = _checked(body, plan, contacts, floor, self_collision, device, threads, progress)
+    given = _checked(body, plan, contacts, floor, self_collision, velocity_limits, device, threads, progress)
     if not _is_iterable(clips) or isinstance(clips, Motion | str | bytes | Mapping):
         raise ProblemError(f"retarget: clips are {shown(clips)}. Give a list or an iterator of motions.")
     return given.each(clips)
@@ -154,6 +160,7 @@ class _Given(NamedTuple):
     hold: bool
     floor: float
     self_collision: bool
+    velocity_limits: str | None
     device: str
     threads: int | None
     progress: Report
@@ -162,7 +169,7 @@ class _Given(NamedTuple):
         """The job of a clip."""
         instance(clip, Motion, ProblemError, "a motion. Give mk.read_motion(...).")
         plan = self.plan or retarget_plan(clip, self.body)
-        return Job(clip, self.body, plan, self.hold, self.floor, self.self_collision)
+        return Job(clip, self.body, plan, self.hold, self.floor, self.self_collision, self.velocity_limits)
 
     def each(self, clips: Iterable[Motion]) -> Iterator[Retargeted]:
         """All clips, one after another."""
@@ -170,7 +177,15 @@ class _Given(NamedTuple):
 
 
 def _checked(
-    body: Any, plan: Any, contacts: Any, floor: Any, self_collision: Any, device: Any, threads: Any, progress: Any
+    body: Any,
+    plan: Any,
+    contacts: Any,
+    floor: Any,
+    self_collision: Any,
+    velocity_limits: Any,
+    device: Any,
+    threads: Any,
+    progress: Any,
 ) -> _Given:
     from memetik.batch.solve import require_report, threads_of  # which most motions do without
 
@@ -179,6 +194,8 @@ def _checked(
     if contacts is not None and not (isinstance(contacts, str) and contacts == "auto"):
         raise ProblemError(f'retarget: contacts is {shown(contacts)}. Give "auto" or None.')
     apart = flag(self_collision, ProblemError, "retarget: self_collision")
+    if velocity_limits is not None and velocity_limits not in LIMITS:
+        raise ProblemError(f'retarget: velocity_limits is {shown(velocity_limits)}. Give "keep", "stretch" or None.')
     if plan is not None:
         instance(plan, RetargetPlan, ProblemError, "a plan. Give mk.retarget_plan(...), or None.")
     many = threads_of(threads, "retarget")
@@ -189,11 +206,17 @@ def _checked(
         raise ProblemError(
             'retarget: self_collision is searched for on the processor only. Use device="cpu", or leave it out.'
         )
-    return _Given(onto, plan, contacts is not None, ground, apart, device, many, progress)
+    return _Given(onto, plan, contacts is not None, ground, apart, velocity_limits, device, many, progress)
 
 
 @lru_cache(maxsize=KEPT)
 def floating(body: Body) -> Body:
-    """The body itself if its base floats, or with such a base."""
+    """The body with a base that floats, unless it has arms and no legs: what such a machine stands on stays where it is."""
     first = next((joint for joint in body.joints.values() if joint.dof), None)
-    return body if first is not None and first.kind == "floating" else body.with_base("floating")
+    if first is not None and first.kind == "floating":
+        return body
+    try:
+        parts = find_parts(body)
+    except BodyError:  # it is reported where a plan is made, unless parts are named there
+        parts = {}
+    return body if parts and "left_upper_leg" not in parts else body.with_base("floating")

@@ -25,12 +25,14 @@ class Targets(NamedTuple):
         return np.swapaxes(self.rotations[match.parent], 1, 2) @ own if match.relative and match.parent else own
 
 
-def make_targets(plan: RetargetPlan, skeleton: Body, poses: Poses, floor: float, ankle: float | None) -> Targets:
+def make_targets(
+    plan: RetargetPlan, skeleton: Body, poses: Poses, floor: float, ankle: float | None
+) -> tuple[Targets, float]:
     """The targets of every frame, as BoneMatch says; lifted so that ankles are at their height over the floor.
 
     poses: of the skeleton's links in all frames.
     ankle: the height of the body's ankles above its soles [m]. Feet of the skeleton that stand are taken to stand on the floor,
-    wherever its own is; None leaves the heights of the plan as they are.
+        wherever its own is; None leaves the heights of the plan as they are. Returns how far up all were moved [m], too.
     """
     for match in plan.matches:
         known(match.bone, skeleton.links, "bone", f" of skeleton {skeleton.name!r}")
@@ -49,12 +51,13 @@ def make_targets(plan: RetargetPlan, skeleton: Body, poses: Poses, floor: float,
                 + rotations[match.parent] @ np.array(match.anchor)
                 + match.scale * (joints[match.part] - joints[match.parent])
             )
-    feet = [points[part][:, 2] for part in ("left_foot", "right_foot") if part in points]
+    feet = [points[part][:, 2] for part in plan.feet if part in points]
+    lift = 0.0
     if ankle is not None and feet:
         lift = floor + ankle - standing_height(np.min(feet, axis=0))
         for part in points:
             points[part] = points[part] + (0.0, 0.0, lift)
-    return Targets(points, rotations)
+    return Targets(points, rotations), lift
 
 
 def standing_height(lower: Array) -> float:

@@ -1,0 +1,175 @@
+"""Reports of retargeting against measurements that know nothing of plans and targets (tests/naive/retargeting.py)."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import memetik as mk
+from memetik.bench.claims.walker import NAMINGS, skeleton, walk
+from memetik.motion.clips.turns import balls_of, quaternions_of_vectors, steady_turns
+from tests.motion.retargeting.namings import skeleton as detailed_skeleton
+from tests.naive import retargeting as naive
+
+
+def dance(body, frames=40, rate=60.0, size=0.5, seed=0):
+    """All joints of a skeleton turn about axes of their own, smoothly, after a first frame at rest."""
+    rng = np.random.default_rng(seed)
+    times = np.arange(frames) / rate
+    q = np.tile(body.home, (frames, 1))
+    wave = np.sin(2.0 * np.pi * times[:, None] * rng.uniform(0.5, 2.0, len(balls_of(body))))
+    for k, ball in enumerate(balls_of(body)):
+        axis = rng.normal(size=3)
+        q[:, ball.columns] = steady_turns(
+            ball.order, quaternions_of_vectors(wave[:, k : k + 1] * size * axis / np.linalg.norm(axis)), np.zeros(3)
+        )
+    q[:, :3] += np.stack((times, 0.3 * np.sin(times), 0.9 + 0.1 * np.cos(times)), axis=1)
+    return mk.Motion(body, times, q, name="dance")
+
+
+def robot_clip(name):
+    found = mk.retarget(walk(0.5, 30.0), mk.load(name))
+    return mk.Motion(found.body, found.times, found.q, name=f"{name} walks")
+
+
+CLIPS = {
+    **{naming: lambda naming=naming: dance(skeleton(naming)) for naming in NAMINGS},
+    **{f"all bones of {each}": lambda each=each: dance(detailed_skeleton(each)[0], seed=1) for each in ("mixamo", "vroid")},
+    "walk": lambda: walk(0.5, 60.0),
+    "kyle": lambda: robot_clip("kyle"),
+    "g1": lambda: robot_clip("g1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CLIPS)
+def test_the_same_skeleton_moves_the_same(name):
+    """Every link within 1 mm and 0.5 degrees, twists and fingers among them, whether or not it is a part of a figure."""
+    clip = CLIPS[name]()
+    found = mk.retarget(clip, clip.body, contacts=None, velocity_limits=None)
+    for link, (away, angle) in naive.bone_errors(clip, found, [(each, each) for each in clip.body.links]).items():
+        assert away.max() < 1e-3 and angle.max() < np.radians(0.5), link
+    assert max(each.max() for each in found.report.position.values()) < 1e-3
+    assert max(each.max() for each in found.report.rotation.values()) < np.radians(0.5)
+
+
+def test_a_larger_skeleton_of_other_proportions_copies_all_rotations():
+    """Spine, neck, collarbones and rolls of the limbs turn as the source's do, though bones are longer."""
+    clip = dance(skeleton("mixamo"))
+    joints = [
+        mk.Joint(
+            joint.name, joint.kind, joint.parent, joint.child,
+            origin=mk.translation(*(joint.origin[:3, 3] * (1.3 if "Arm" in joint.child else 1.1))),
+        )
+        for joint in clip.body.joints.values()
+        if joint.parent != clip.body.root
+    ]  # fmt: skip
+    large = mk.Body("large", [mk.Link(name) for name in clip.body.links if name != clip.body.root], joints)
+    found = mk.retarget(clip, large.with_base("floating"), contacts=None)
+    errors = naive.bone_errors(clip, found, [(each, each) for each in large.links])
+    assert max(angle.max() for _, angle in errors.values()) < np.radians(0.5)
+
+
+def test_every_figure_of_the_report_is_measured_anew():
+    clip, body = walk(1.5, 60.0), mk.load("g1")
+    found = mk.retarget(clip, body)
+    report, plan = found.report, found.plan
+    for match in plan.matches:
+        mine = naive.points_of(found.body, found.q, match.link, match.point)
+        theirs = report.scale * naive.points_of(clip.body, clip.q, match.bone, match.joint) + (0.0, 0.0, report.lift)
+        assert_allclose(report.position[match.part], np.linalg.norm(mine - theirs, axis=1), atol=1e-9)
+        turn = mk.rotation_matrix(match.turn)
+        bones = naive.poses_of(clip.body, clip.q, [match.bone])[match.bone][:, :3, :3] @ turn
+        links = naive.poses_of(found.body, found.q, [match.link])[match.link][:, :3, :3]
+        assert_allclose(report.rotation[match.part], naive.angles(bones, links), atol=1e-7)
+    for side in ("left", "right"):
+        for upper, lower in (("upper_leg", "lower_leg"), ("lower_leg", "foot"), ("upper_arm", "lower_arm")):
+            ways = []
+            for figure, q, name, at in ((found.body, found.q, "link", "point"), (clip.body, clip.q, "bone", "joint")):
+                ends = [
+                    naive.points_of(figure, q, getattr(plan[part], name), getattr(plan[part], at))
+                    for part in (f"{side}_{upper}", f"{side}_{lower}")
+                ]
+                ways.append(naive.directions(*ends))
+            angle = np.arccos(np.clip((ways[0] * ways[1]).sum(axis=1), -1.0, 1.0))
+            assert_allclose(report.direction[f"{side}_{lower}"], angle, atol=1e-6)
+    lows, speeds = {}, []
+    for part in plan.feet:
+        points = naive.sole_points(found.body, plan[part].link, None)
+        low = points[points[:, 2] < points[:, 2].min() + 0.01]
+        lows[part] = naive.lowest(found.body, found.q, plan[part].link, points)
+        assert_allclose(report.sole[part], lows[part], atol=2e-4)
+        speeds.append(naive.sliding(found.body, found.times, found.q, plan[part].link, low, found.standing[part].any))
+    assert report.penetration == pytest.approx(max(0.0, -min(low.min() for low in lows.values())), abs=2e-4)
+    assert report.sliding == pytest.approx(np.concatenate(speeds).mean(), abs=5e-4)
+    outside, fast, hard = naive.limit_violations(found.body, found.times, found.q)
+    assert (report.outside, report.too_fast, report.too_hard) == (outside, fast, hard) == (0, 0, 0)
+    limits = found.body.variables.velocity
+    rates = np.abs(np.diff(found.q, axis=0)) / np.diff(found.times)[:, None]
+    assert report.fastest == pytest.approx((rates / limits)[:, np.isfinite(limits)].max(), rel=1e-9)
+    assert "not led: head" in str(report) and report.warnings
+
+
+def test_a_report_sees_what_is_wrong_with_a_motion():
+    """Bent joints, a base under the floor and a jump show in the figures."""
+    found = mk.retarget(walk(1.0, 60.0), mk.load("g1"))
+    q = found.q.copy()
+    q[:, 2] -= 0.05
+    q[30, found.body.index("left_elbow_joint")] += 0.8
+    q[:, found.body.index("waist_yaw_joint")] += 0.3
+    worse = found.measure(q)
+    assert worse.penetration == pytest.approx(0.05, abs=1e-3)
+    assert not worse.reached.any()
+    assert worse.too_fast >= 1 and worse.fastest > 1.0
+    assert worse.rotation["chest"].mean() > 0.2
+    assert worse.position["hips"].mean() > found.report.position["hips"].mean() + 0.03
+
+
+@pytest.fixture(scope="module")
+def leap():
+    """Arms that leap from hanging down to above the head within a twentieth of a second."""
+    clip = walk(1.0, 60.0)
+    q = clip.q.copy()
+    for side, sign in (("Left", 1.0), ("Right", -1.0)):
+        joint = clip.body.joints[f"{side}Arm_joint"]
+        q[30:, clip.body.index(joint.variables[joint.order.index("x")])] += sign * 2.5
+    return mk.Motion(clip.body, clip.times, q, name="leap")
+
+
+@pytest.mark.parametrize("name", ["g1", "h1", "nao"])
+def test_limits_of_velocity_are_kept_and_those_who_want_can_do_without(leap, name):
+    kept = mk.retarget(leap, mk.load(name))
+    assert naive.limit_violations(kept.body, kept.times, kept.q) == (0, 0, 0)
+    assert kept.report.too_fast == 0 and 0.9 < kept.report.fastest <= 1.0
+    free = mk.retarget(leap, mk.load(name), velocity_limits=None)
+    outside, fast, _ = naive.limit_violations(free.body, free.times, free.q)
+    assert outside == 0 and fast > 0 and free.report.too_fast == fast and free.report.fastest > 1.0
+    long = mk.retarget(leap, mk.load(name), velocity_limits="stretch")
+    assert naive.limit_violations(long.body, long.times, long.q) == (0, 0, 0)
+    assert long.duration > leap.duration and np.array_equal(long.q, free.q)
+    assert (np.diff(long.times) >= np.diff(leap.times) - 1e-12).all()
+
+
+def with_accelerations(body, limit):
+    """The body with limits of acceleration."""
+    joints = [
+        mk.Joint(
+            j.name, j.kind, j.parent, j.child, j.origin, j.axis, j.lower, j.upper, j.velocity,
+            limit if j.kind == "revolute" else (), j.mimic, j.pitch, j.order, j.effort,
+        )
+        for j in body.joints.values()
+    ]  # fmt: skip
+    return mk.Body(body.name, body.links.values(), joints)
+
+
+def test_limits_of_acceleration_are_kept(leap):
+    body = with_accelerations(mk.load("g1"), 150.0)
+    kept = mk.retarget(leap, body)
+    assert naive.limit_violations(kept.body, kept.times, kept.q) == (0, 0, 0)
+    assert kept.report.too_hard == 0 and kept.report.hardest > 0.9
+    long = mk.retarget(leap, body, velocity_limits="stretch")
+    assert naive.limit_violations(long.body, long.times, long.q) == (0, 0, 0)
+
+
+@pytest.mark.quick
+def test_a_way_to_keep_limits_that_there_is_not_is_refused(leap):
+    with pytest.raises(mk.ProblemError, match="velocity_limits"):
+        mk.retarget(leap, mk.load("g1"), velocity_limits="slow")
