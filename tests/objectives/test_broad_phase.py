@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+import memetik as mk
 from memetik import load
 from memetik.collision.solids import link_solids
 from memetik.kernels.terms.distance import LIST_COUNT, LIST_FIRST, LIST_GROUP, LIST_OTHERS, LIST_SECOND
-from memetik.objectives.broad_phase import PAIRS, _clusters, pair_lists, place_group
+from memetik.objectives.broad_phase import PAIRS, Group, _clusters, pair_lists, place_group
 
 
 class Packed:
@@ -75,3 +76,18 @@ def test_the_frame_of_a_group_stands_at_the_centre_of_its_ball():
     for each in groups:
         assert packer.frames[each.frame].link == each.link
         np.testing.assert_array_equal(packer.frames[each.frame].link_from_frame[:3, 3], each.center)
+
+
+def test_a_chain_longer_than_the_stack():
+    """Also with a subtree that stays near: at its end, six balls on one link around which others turn."""
+    links = [mk.Link("l0")]
+    joints = []
+    for k in range(1, 1_500):
+        links.append(mk.Link(f"l{k}", shapes=(mk.Shape("sphere", (0.01,)),) if k > 1_490 else ()))
+        origin = mk.transform((0.001 if k > 1_490 else 0.1, 0.0, 0.0))
+        joints.append(mk.Joint(f"j{k}", "revolute", f"l{k - 1}", f"l{k}", origin, (0, 0, 1), (-1.0,), (1.0,)))
+    body = mk.Body("chain", links, joints)
+    groups = [Group(k, f"l{k}", 0, (0.0, 0.0, 0.0), 0.01) for k in range(1_491, 1_500)]
+    home = _clusters(body, groups)
+    assert list(home) == groups and {root for root, _ in home.values()} == {groups[0]}
+    assert home[groups[0]][1] == pytest.approx(0.01 + 8 * 0.001)

@@ -9,9 +9,11 @@ import pytest
 
 import memetik as mk
 from memetik import scenes
+from memetik.scenes import KINDS
 from memetik.scenes.build import BUILDERS
 from memetik.studio.session import Session
 from memetik.studio.wishes import values_about
+from tests.conftest import COMPILED
 
 HAND = scenes.BodySource("built", "hand")  # its links have shapes and masses
 
@@ -275,3 +277,19 @@ def test_obstacles_have_names_of_their_own():
         scenes.loads(json.dumps(plain))
     with pytest.raises(mk.UnknownNameError):
         among_obstacles().block("jug")
+
+
+@pytest.mark.only_if(COMPILED, "compiled kernels")
+def test_relations_of_joints_share_one_kernel():
+    """What a stranger's numbers compile anew would take a second and a megabyte each time."""
+    body = mk.load("panda")
+    kernels, errors = [], []
+    for ratio in (0.5, 2.0, 3.0):
+        wish = KINDS["FunctionalRelation"].new("r", joint="panda_joint1", of="panda_joint2", ratio=ratio, offset=0.1)
+        objective = KINDS["FunctionalRelation"].objective(wish, body)
+        solution = mk.solve(mk.Problem(body, [objective]))
+        assert solution.success
+        kernels += [code for code, _ in objective._kernels.values()]
+        errors.append(solution["panda_joint1"] - ratio * solution["panda_joint2"] - 0.1)
+    assert len(kernels) == 3 and len(set(kernels)) == 1
+    assert np.abs(errors).max() <= 1e-3

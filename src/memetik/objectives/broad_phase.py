@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -75,30 +75,48 @@ def _clusters(body: Body, groups: Iterable[Group]) -> dict[Group, tuple[Group, f
     joints = {joint.child: joint for joint in body.joints.values()}
     for joint in body.joints.values():
         below[joint.parent].append(joint.child)
-    found: dict[Group, tuple[Group, float]] = {}
+    # How far all that hangs on a link can be from its origin, the largest radius of it, and how much it is; links that carry
+    # others come first in `order`. No recursion: chains may be longer than Python's stack.
+    order = [body.root]
+    for link in order:
+        order += below[link]
+    far: dict[str, float] = {}
+    largest: dict[str, float] = {}
+    count: dict[str, int] = {}
 
-    def extent(link: str, origin: Array) -> tuple[float, list[Group]]:
-        """How far all that hangs on a link can be from a point of it, and what that is."""
-        inside = list(on[link])
-        far = max((math.dist(origin, each.center) + each.radius for each in inside), default=0.0)
+    def extent(link: str, origin: Array) -> float:
+        """How far all that hangs on a link can be from a point of it."""
+        reach = max((math.dist(origin, each.center) + each.radius for each in on[link]), default=0.0)
         for child in below[link]:
-            joint = joints[child]
-            reach, more = extent(child, np.zeros(3))
-            if more:
-                inside += more
+            if count[child]:
+                joint = joints[child]
                 pivots = joint.kind in PIVOTS
-                far = max(far, math.dist(origin, joint.origin[:3, 3]) + reach if pivots else math.inf)
-        return far, inside
+                reach = max(reach, math.dist(origin, joint.origin[:3, 3]) + far[child] if pivots else math.inf)
+        return reach
 
-    def visit(link: str) -> None:
-        if on[link]:
-            root = on[link][0]
-            far, inside = extent(link, np.array(root.center))
-            if len(inside) >= FEW and far <= WIDE * max(each.radius for each in inside):
-                found.update(dict.fromkeys(inside, (root, far)))
-                return
-        for child in below[link]:
-            visit(child)
-
-    visit(body.root)
+    for link in reversed(order):
+        count[link] = len(on[link]) + sum(count[child] for child in below[link])
+        largest[link] = max(
+            [*(each.radius for each in on[link]), *(largest[child] for child in below[link])], default=0.0
+        )
+        far[link] = extent(link, np.zeros(3))
+    found: dict[Group, tuple[Group, float]] = {}
+    waiting = [body.root]
+    while waiting:
+        link = waiting.pop()
+        if on[link] and count[link] >= FEW:
+            reach = extent(link, np.array(on[link][0].center))
+            if reach <= WIDE * largest[link]:
+                found.update(dict.fromkeys(_hanging(link, on, below), (on[link][0], reach)))
+                continue
+        waiting += reversed(below[link])
     return found
+
+
+def _hanging(link: str, on: dict[str, list[Group]], below: dict[str, list[str]]) -> Iterator[Group]:
+    """The groups on a link and on all that it carries, in depth-first order."""
+    waiting = [link]
+    while waiting:
+        each = waiting.pop()
+        yield from on[each]
+        waiting += reversed(below[each])

@@ -172,7 +172,7 @@ class Custom(Single):
         kernel = self._kernels[form]
         return (-1, []) if kernel is None else (kernel[0].address, kernel[1])
 
-    def _source(self) -> tuple[Callable[..., Any], Callable[..., Any] | None]:
+    def _source(self) -> tuple[Callable[..., Any], Callable[[Any, bool], Callable[..., Any]] | None]:
         """What the user wrote, and what makes the whole function of it once it is compiled."""
         return self.function, None
 
@@ -300,11 +300,14 @@ class FunctionalRelation(Custom):
     def _difference(self, value: float, *others: float) -> float:
         return value - self.relation(*others)
 
-    def _source(self) -> tuple[Callable[..., Any], Callable[..., Any] | None]:
+    def _source(self) -> tuple[Callable[..., Any], Callable[[Any, bool], Callable[..., Any]] | None]:
         return self.relation, _difference_to
 
 
-def _difference_to(relation: Any) -> Any:
+def _difference_to(relation: Any, with_captured: bool) -> Any:
+    """The difference of a joint from a compiled relation, which may take its first value together with captured numbers."""
+    if with_captured:
+        return lambda first, *others: first[0] - relation((others[0], first[1]), *others[1:])
     return lambda value, *others: value - relation(*others)
 
 

@@ -30,7 +30,8 @@ class Call(NamedTuple):
     frames: int
     joints: int
     rows: int | None
-    wrap: Callable[[Any], Callable[..., Any]] | None  # what makes the whole function of it once it is compiled
+    # What makes the whole function of it once it is compiled, and whether captured numbers come with the first argument.
+    wrap: Callable[[Any, bool], Callable[..., Any]] | None
 
 
 class MachineCode:
@@ -47,7 +48,8 @@ class MachineCode:
             compiled: Any = engine.jit(call.function, WithCaptured)
         else:
             compiled = call.function if hasattr(call.function, "py_func") else engine.jit(call.function)
-            compiled = compiled if call.wrap is None else engine.jit(call.wrap(compiled))
+        if call.wrap is not None:
+            compiled = engine.jit(call.wrap(compiled, bool(captured)))
         if COMPILED:  # alone first: what Numba says of it reads better so
             compiled.get_call_template(tuple(map(numba.typeof, arguments)), {})
         sizes = tuple(map(_size, captured))
@@ -62,7 +64,7 @@ _recent: deque[MachineCode] = deque(maxlen=RECENT)
 
 def machine_code(call: Call) -> tuple[MachineCode, list[float]]:
     """The machine code for a call, and the numbers that must stand behind the joints. Raises whatever the compiler says."""
-    captured = captured_numbers(call.function) if COMPILED and call.wrap is None else {}
+    captured = captured_numbers(call.function) if COMPILED else {}
     if captured and fingerprint(call.function, apart=captured) is not None:
         with contextlib.suppress(Exception):  # whatever must be constant after all
             return _shared(call, captured), flat([*captured.values()])

@@ -89,7 +89,7 @@ def _size(element: Element, name: str) -> float:
         found = math.prod(max(abs(float(word)), 1.0) for word in element.attributes.get(name, "").split())
     except ValueError:
         return 1.0
-    return min(found, 1e15)
+    return found if found < 1e15 else 1e15  # also where a number is none
 
 
 def _check_names(roots: dict[Path, Element], inside: Path) -> None:

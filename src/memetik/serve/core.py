@@ -47,6 +47,7 @@ class Core:
     method: of requests that name none: a name of mk.methods(), or a solver.
     timeout: of requests that give none [s].
     store: how much of what is compiled is kept, for all cores that share it; calls say which client they are of.
+    pairs: of shapes that the objectives of a request may keep apart; as many as they are if None.
     """
 
     def __init__(
@@ -58,10 +59,12 @@ class Core:
         method: str | mk.Solver = "memetic",
         timeout: float = USUAL,
         store: Store | None = None,
+        pairs: int | None = None,
     ) -> None:
         self.body, self.root, self.world, self.method, self.timeout = body, root, world, method, timeout
         self._index = {name: k for k, name in enumerate(body.joint_names)}
         self.store = Store() if store is None else store
+        self._pairs = pairs
         self._groups = {name: self._members(name) for name in body.chains}
         self._lock = threading.Lock()
         self._structures: dict[Any, Structure] = {}
@@ -324,6 +327,7 @@ class Core:
                 Code.INVALID_GOAL_CONSTRAINTS,
                 f"the request has {len(wishes)} objectives; give 1 to {MOST_OBJECTIVES}.",
             )
+        self._check_pairs(wishes, request.avoid_collisions)
         made = [KINDS[wish.kind].objective(wish, self.body, self.world) for wish in wishes]
         made += self._apart() if request.avoid_collisions else []
         read = self._read(made)
@@ -331,6 +335,24 @@ class Core:
             name for name in self.body.joint_names
             if name in request.fixed_joints or (name in read and name not in members)
         ))  # fmt: skip
+
+    def _check_pairs(self, wishes: Iterable[Wish], avoid_collisions: bool) -> None:
+        """Refuse what keeps more pairs of shapes apart than are allowed: a problem grows with them."""
+        if self._pairs is None:
+            return
+        shapes = {link.name: len(link.shapes) for link in self.body.links.values()}
+        around = 0 if self.world is None else len(self.world)
+        count = sum(shapes.values()) ** 2 // 2 + sum(shapes.values()) * around if avoid_collisions else 0
+        for wish in wishes:
+            if wish.kind in ("SelfDistance", "Distance"):
+                own = sum(shapes.get(name, 0) for name in wish.values["links"] or shapes)
+                others = own // 2 if wish.kind == "SelfDistance" else len(wish.values["obstacles"])
+                count += own * (around if wish.values.get("world") else others)
+        if count > self._pairs:
+            raise RequestError(
+                Code.INVALID_GOAL_CONSTRAINTS,
+                f"{count} pairs of shapes are to keep apart, more than {self._pairs}. Name fewer links.",
+            )
 
     def _filled(self, wish: Wish, members: frozenset[str]) -> Wish:
         if wish.kind not in KINDS:

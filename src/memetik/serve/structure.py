@@ -82,5 +82,25 @@ def fixed(wish: Wish) -> str:
     """The values of a wish that cannot change without compiling anew, as a text that is the same for the same values."""
     changed = CHANGED.get(wish.kind)
     names = {} if changed is None else changed.fields
-    text = repr([item for item in wish.values.items() if item[0] not in names])
+    items = [item for item in wish.values.items() if item[0] not in names]
+    if any(
+        isinstance(value, (list, tuple, dict)) and (len(value) > 16 or isinstance(value, dict)) for _, value in items
+    ):
+        text = _listed(items)
+    else:
+        text = repr(items)
     return text if len(text) < LONGEST_KEY else hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
+def _listed(value: object) -> str:
+    """A text that is the same for the same values, as repr makes it, but other threads go on in between."""
+    if isinstance(value, dict):
+        return "{" + ", ".join([f"{key!r}: {_listed(each)}" for key, each in value.items()]) + "}"
+    if isinstance(value, (list, tuple)):
+        ends = "[]" if isinstance(value, list) else "()"
+        if value and isinstance(value[0], (list, tuple, dict)):
+            parts = [_listed(each) for each in value]
+        else:
+            parts = [repr(value[k : k + 1_000])[1:-1] for k in range(0, len(value), 1_000)]
+        return ends[0] + ", ".join(parts) + ends[1]
+    return repr(value)

@@ -19,6 +19,7 @@ from memetik.cli.main import _parser
 from memetik.serve.store import MB, QuotaError, Store, footprint
 from memetik.serve.web import Service
 from memetik.serve.web.limits import Limits
+from memetik.serve.web.rounds import Rounds
 from memetik.serve.web.workers import BusyError, Turns, Workers
 from tests.serve.web.test_service import FAR, TARGET, ask, talk
 from tests.stress import attacks
@@ -120,6 +121,97 @@ def test_the_command_line_has_the_limits():
     assert (options.memory, options.proxy) == (100.0, ["10.0.0.1"])
 
 
+def test_a_head_without_end_is_let_go(service):
+    endless = b"GET / HTTP/1.1\r\nHost: localhost\r\nX-A: " + b"a" * 100_000
+    for data in (endless, WHOLE + endless, b"GET /" + b"a" * 100_000, b"GET / HTTP/1.1\r\n" + b"a:\r\n" * 30_000):
+        said, closed = raw(service, data)
+        assert closed and (b" 431 " in said or not said), said[:100]
+    pieces = (
+        b"POST /solve HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + b"a: b\r\n" * 30_000
+    )
+    assert raw(service, pieces)[1]
+
+
+def test_lines_without_a_request_do_not_hold_a_connection(service):
+    begin = time.perf_counter()
+    _, closed = raw(service, WHOLE, *[b"\r\n"] * 60, pause=0.1)
+    assert closed and time.perf_counter() - begin < 6.0
+
+
+def test_what_is_on_its_way_is_bounded(panda):
+    """Bodies that never end are kept up to half of the bound for one address; others go on."""
+    head = b"PUT /scenes/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n"
+    with Service(panda, port=0, limits=Limits(unread=2.0)) as running:
+        held = [socket.create_connection(("127.0.0.1", running.port)) for _ in range(8)]
+        gone = 0
+        for client in held:
+            client.settimeout(2.0)
+            with contextlib.suppress(OSError):
+                client.sendall(head + b" " * 400_000)
+            time.sleep(0.1)
+        for client in held:
+            try:
+                gone += client.recv(100) == b""
+            except TimeoutError:
+                continue
+            except OSError:
+                gone += 1
+            finally:
+                client.close()
+        assert gone == 6  # two fit into one megabyte
+        time.sleep(0.2)
+        assert ask(running, "/health")[0] == 200
+
+
+def ws_frame(data, opcode=1, last=True):
+    return bytes([(0x80 if last else 0) | opcode, 0x80 | len(data), 0, 0, 0, 0]) + data
+
+
+@pytest.mark.timed
+@pytest.mark.parametrize("flood", [ws_frame(b"", 9), ws_frame(b"{}"), ws_frame(b"", 0, last=False)])
+def test_frames_without_content_do_not_stop_the_others(service, flood):
+    """Hundreds of thousands of the smallest frames: pings, messages, parts of a message."""
+    greedy = attacks.connected(service.port, "ws", address=attacks.ATTACKER)
+    data = (ws_frame(b"{", 1, last=False) if flood[0] == 0 else b"") + flood * 300_000
+    ended = threading.Event()
+
+    def send():
+        with contextlib.suppress(OSError):
+            greedy.sendall(data)
+        ended.set()
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    took = []
+    with connect(f"ws://127.0.0.1:{service.port}/ws") as client:
+        while len(took) < 30:
+            begin = time.perf_counter()
+            talk(client, {"objectives": [TARGET]})
+            took.append(time.perf_counter() - begin)
+    greedy.close()
+    thread.join()
+    # Sixty-four kilobytes of such frames, which is what was parsed at once, take 0.1 s on a machine that has nothing else to do.
+    assert np.median(took) < 0.1
+
+
+def test_rounds_give_every_address_its_share():
+    async def run():
+        rounds, order = Rounds(share=0.002), []
+        for k in range(12):
+            rounds.run("greedy", lambda k=k: (order.append("greedy"), time.sleep(0.001)))
+        rounds.run("other", lambda: order.append("other"))
+        assert order.count("greedy") <= 3 and order[-1] == "other"
+        waiting = [asyncio.ensure_future(rounds.turn("greedy")) for _ in range(40)]
+        await asyncio.sleep(0)
+        waiting[3].cancel()
+        await rounds.turn("other")
+        assert sum(each.done() for each in waiting) < 10
+        await asyncio.gather(*waiting, return_exceptions=True)
+        assert order.count("greedy") == 12 and not rounds._waiting
+
+    asyncio.run(run())
+
+
 # ---- Time ------------------------------------------------------------------------------------------------------------
 
 
@@ -140,6 +232,7 @@ def test_the_time_of_a_scene_is_that_of_the_server(service):
     ask(service, "/scenes/slow", method="DELETE")
 
 
+@pytest.mark.timed
 def test_many_ticks_do_not_stop_the_others(service):
     """The steps of a servo are taken in slices, between which all others are answered."""
     longest, ended = [], threading.Event()
@@ -163,7 +256,7 @@ def test_many_ticks_do_not_stop_the_others(service):
         ended.set()
         other.join()
     assert len(longest) >= 50
-    assert np.median(longest) < 0.3 * np.median(took), (np.median(longest), np.median(took))
+    assert np.median(longest) < 0.6 * np.median(took), (np.median(longest), np.median(took))
 
 
 def test_turns_let_others_go_on():
@@ -262,6 +355,32 @@ def test_scenes_are_bounded(service):
     assert store.size > before
     ask(service, "/scenes/x", method="DELETE")
     assert store.size <= before
+
+
+def test_pairs_of_shapes_are_bounded(panda):
+    with Service(panda, port=0, limits=Limits(pairs=100)) as running:
+        request = {"objectives": [TARGET], "avoid_collisions": True}
+        status, found = ask(running, "/solve", request)
+        assert status == 422 and "more than 100" in found["message"]
+        wish = {"kind": "SelfDistance", "links": ["panda_link0", "panda_link7"]}
+        assert ask(running, "/solve", {"objectives": [TARGET, wish]})[0] == 200
+
+
+def test_a_large_scene_is_solved_in_a_thread(service, monkeypatch):
+    hand = scenes.KINDS["Position"].new("hand", frame="panda_hand", target=[0.4, 0.1, 0.5])
+    balls = scenes.KINDS["Distance"].new("balls", obstacles=[[5.0 + k, 5.0, 5.0, 0.1] for k in range(1_900)])
+    text = scenes.dumps(scenes.Scene("s", scenes.BodySource("bundled", "panda"), (hand, balls)))
+    assert ask(service, "/scenes/balls", text, "PUT")[0] == 201
+    solved = []
+    work = service._application.workers._work
+    monkeypatch.setattr(service._application.workers, "_work", lambda *given: (solved.append(1), work(*given)))
+    assert ask(service, "/scenes/balls/solve", {})[1]["success"]
+    assert ask(service, "/scenes/balls/solve", "", "POST")[1]["success"]
+    with connect(f"ws://127.0.0.1:{service.port}/ws") as client:
+        assert talk(client, {"scene": "balls"})["success"]
+    assert len(solved) == 3
+    assert scenes.loads(json.dumps(ask(service, "/scenes/balls", method="GET")[1])) == scenes.loads(text)
+    ask(service, "/scenes/balls", method="DELETE")
 
 
 def test_messages_of_too_many_values_are_refused(service):

@@ -3,46 +3,48 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
+import logging
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HttpRequest
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 import memetik as mk
-from memetik import scenes
+from memetik.errors import said
 from memetik.scenes import fields
 from memetik.serve import plain
 from memetik.serve.codes import Code
 from memetik.serve.core import Core
 from memetik.serve.request import Reply, Request
 from memetik.serve.store import QuotaError
-from memetik.serve.web.guard import Meter, TooLargeError
+from memetik.serve.web.guard import Meter, TooLargeError, address_of
 from memetik.serve.web.limits import Limits
 from memetik.serve.web.openapi import description
 from memetik.serve.web.page import PAGE
 from memetik.serve.web.paths import Stream, track
+from memetik.serve.web.rounds import Rounds
 from memetik.serve.web.shelf import Shelf
 from memetik.serve.web.workers import BusyError, Turns, Workers
 
 Plain = dict[str, Any]
 
 SCENE = ("targets", "state", "approximate", "timeout")
-BURST = 4  # requests of one WebSocket that may be answered before those of others have their turn
+_LOG = logging.getLogger("memetik.serve")
 HTTP_STATUS = {Code.FAILURE: 500}  # of replies that are no answers; 422 for the others: understood, and impossible
 
 
 class Application:
     """All that requests share: the core, scenes, and threads for searches that take long."""
 
-    def __init__(self, core: Core, shelf: Shelf, limits: Limits, meter: Meter) -> None:
-        self.core, self.shelf, self.limits, self._meter = core, shelf, limits, meter
+    def __init__(self, core: Core, shelf: Shelf, limits: Limits, meter: Meter, rounds: Rounds) -> None:
+        self.core, self.shelf, self.limits, self._meter, self._rounds = core, shelf, limits, meter, rounds
         self.workers, self._turns = Workers(limits.waiting), Turns()
         self._streams: dict[str, int] = {}
         self._about = plain.dumps(_about(core.body)).encode()
@@ -96,7 +98,7 @@ class Application:
 
     async def _large(self, client: str, data: bytes | str, read: Callable[[Plain], tuple[Core, Request]]) -> Plain:
         def work() -> Plain:
-            core, request = read(self._loads(data))
+            core, request = read(self._loads(data) if data else {})
             self._check_timeout(request)
             return _checked(core.answer(request, client), core)
 
@@ -145,9 +147,13 @@ class Application:
             for link in dict.fromkeys(links)
         }
 
-    async def _track(self, client: str, data: bytes) -> Plain:
+    async def _track(self, client: str, data: bytes) -> str:
         limits = self.limits
-        return await self.workers.run(client, lambda: track(self.core, self._loads(data), limits.steps, limits.timeout))
+
+        def work() -> str:
+            return plain.dumps_long(track(self.core, self._loads(data), limits.steps, limits.timeout))
+
+        return await self.workers.run(client, work)
 
     # ---- Scenes --------------------------------------------------------------------------------------------------
 
@@ -160,24 +166,30 @@ class Application:
         async def act() -> Response:
             if http.method == "PUT":
                 data = await http.body()
-                client = _client(http)
+                client = address_of(http.scope)
                 kept = await self.workers.run(client, lambda: self.shelf.put(name, data, client))
                 return _json({"name": name, "joint_names": list(kept.core.body.joint_names)}, 201)
             if http.method == "DELETE":
                 self.shelf.drop(name)
                 return _json({"name": name})
-            return Response(scenes.dumps(self.shelf.get(name).scene), media_type="application/json")
+            return Response(self.shelf.get(name).text, media_type="application/json")
 
         return await _guarded(act)
 
     async def _solve_scene(self, http: HttpRequest) -> Response:
         async def act() -> Response:
             name, data = http.path_params["name"], await http.body()
-            if len(data) >= plain.LONG:
-                return _json(await self._large(_client(http), data, lambda given: self._of_scene(name, given)))
-            return _json(await self._answer(*self._of_scene(name, plain.loads(data) if data else {}), _client(http)))
+            if max(len(data), len(self.shelf.get(name).text)) >= plain.LONG:
+                return _json(await self._large(address_of(http.scope), data, partial(self._of_scene, name)))
+            return _json(
+                await self._answer(*self._of_scene(name, plain.loads(data) if data else {}), address_of(http.scope))
+            )
 
         return await _guarded(act)
+
+    def _is_large(self, name: object) -> bool:
+        """Whether requests about a scene are for a thread."""
+        return isinstance(name, str) and name in self.shelf.names() and len(self.shelf.get(name).text) >= plain.LONG
 
     def _of_scene(self, name: str, given: Plain) -> tuple[Core, Request]:
         kept = self.shelf.get(name)
@@ -187,7 +199,7 @@ class Application:
 
     async def _socket(self, socket: WebSocket) -> None:
         """Requests as for /solve, or about a scene that they name, answered one after the other with their "id"."""
-        address = socket.client.host if socket.client else ""
+        address = address_of(socket.scope)
 
         def read(given: Plain, mark: Plain) -> tuple[Core, Request]:
             if "id" in given:
@@ -200,14 +212,14 @@ class Application:
 
         await socket.accept()
         try:
-            for count in itertools.count(1):
+            while True:
                 text = await _received(socket)
-                if count % BURST == 0:  # a client that asks without waiting never waits for the loop either
-                    await asyncio.sleep(0)
+                await self._rounds.turn(address)
                 mark: Plain = {}
                 try:
-                    if len(text) < plain.LONG:
-                        found = await self._answer(*read(plain.loads(text), mark), address)
+                    given = plain.loads(text) if len(text) < plain.LONG else None
+                    if given is not None and not self._is_large(given.get("scene")):
+                        found = await self._answer(*read(given, mark), address)
                     else:
                         found = await self._large(address, text, partial(read, mark=mark))
                 except mk.MemetikError as error:
@@ -219,7 +231,7 @@ class Application:
     async def _servo(self, socket: WebSocket) -> None:
         """First a request with a rate, then targets as they come; a posture for each message, or at the rate if "push"."""
         await socket.accept()
-        client, stream = socket.client.host if socket.client else "", None
+        client, stream = address_of(socket.scope), None
         try:
             text = await _received(socket)
             with self._counted_stream(client):
@@ -320,23 +332,25 @@ def _failure(error: mk.MemetikError) -> tuple[Plain, int]:
 async def _guarded(act: Callable[[], Awaitable[Response]]) -> Response:
     try:
         return await act()
+    except ClientDisconnect:
+        raise
     except mk.MemetikError as error:
         return _json(*_failure(error))
+    except Exception as error:  # a fault of ours ends this request and nothing else
+        _LOG.exception("a request failed")
+        return _json(
+            {"success": False, "message": f"a fault of the program: {type(error).__name__}: {said(error)}"}, 500
+        )
 
 
-def _client(http: HttpRequest) -> str:
-    """Whom quotas count a request for."""
-    return http.client.host if http.client else ""
-
-
-def _answers(work: Callable[[str, bytes], Awaitable[Plain]]) -> Callable[[HttpRequest], Awaitable[Response]]:
-    """A handler that takes a message of a client and writes an object."""
+def _answers(work: Callable[[str, bytes], Awaitable[Plain | str]]) -> Callable[[HttpRequest], Awaitable[Response]]:
+    """A handler that takes a message of a client and writes an object, or JSON that a thread made of one."""
 
     async def handle(http: HttpRequest) -> Response:
-        try:
-            return _json(await work(_client(http), await http.body()))
-        except mk.MemetikError as error:
-            return _json(*_failure(error))
+        async def act() -> Response:
+            return _json(await work(address_of(http.scope), await http.body()))
+
+        return await _guarded(act)
 
     return handle
 
@@ -361,9 +375,10 @@ async def _last_words(socket: WebSocket, error: mk.MemetikError) -> None:
     await socket.close(1008, str(error)[:100])
 
 
-def _json(value: Plain, status: int = 200) -> Response:
+def _json(value: Plain | str, status: int = 200) -> Response:
     headers = {"connection": "close"} if status == 413 else None  # what is still on its way is not read
-    return Response(plain.dumps(value), status, headers, "application/json")
+    text = value if isinstance(value, str) else plain.dumps(value)
+    return Response(text, status, headers, "application/json")
 
 
 def _about(body: mk.Body) -> Plain:

@@ -15,6 +15,7 @@ from starlette.requests import ClientDisconnect
 
 import memetik as mk
 from memetik.serve.web.limits import Limits
+from memetik.serve.web.rounds import Rounds
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -71,18 +72,21 @@ class Guard:
         app: App,
         limits: Limits,
         meter: Meter,
+        rounds: Rounds,
         *,
         token: str | None,
         loopback: bool,
         origins: Iterable[str] = (),
     ) -> None:
         self._app, self._limits, self._meter, self._token, self._loopback = app, limits, meter, token, loopback
+        self._rounds = rounds
         self._origins = frozenset(origin.rstrip("/") for origin in origins)
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
+        await self._rounds.turn(address_of(scope))
         headers = dict(scope["headers"])
         origin = headers.get(b"origin", b"").decode("latin-1")
         try:
@@ -158,9 +162,14 @@ class Guard:
             asked = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
             if not hmac.compare_digest((given or asked).encode(), self._token.encode()):
                 return 401, "this needs the token of the server: send the header Authorization: Bearer TOKEN."
-        if not self._meter.allows((scope.get("client") or ("",))[0]):
+        if not self._meter.allows(address_of(scope)):
             return 429, self._meter.words()
         return None
+
+
+def address_of(scope: Any) -> str:
+    """Whom quotas count a connection or a request for."""
+    return str((scope.get("client") or ("",))[0])
 
 
 def _with_origin(send: Send, origin: str) -> Send:

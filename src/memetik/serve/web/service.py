@@ -26,6 +26,7 @@ try:
     from memetik.serve.web.app import Application
     from memetik.serve.web.guard import Guard, Meter
     from memetik.serve.web.protocols import impatient
+    from memetik.serve.web.rounds import Rounds
     from memetik.serve.web.shelf import Shelf
 except ModuleNotFoundError as error:
     if error.name is None or error.name.startswith("memetik"):  # a fault of our own is not a missing package
@@ -36,6 +37,7 @@ except ModuleNotFoundError as error:
 # How long a thread that works may keep the one that answers from going on [s]. Python's own 5 ms add up: several such waits are
 # part of an answer, and of every piece of what others send.
 SWITCH = 0.0005
+BACKLOG = 128  # connections that wait to be accepted: all of them are, before anything else is done
 
 
 class Service:
@@ -70,23 +72,23 @@ class Service:
         self.token = token or (None if loopback else secrets.token_urlsafe(24))
         memory = int(limits.memory * MB)
         store = Store(memory, memory // 2, limits.problems)
-        self.core = Core(body, timeout=min(USUAL, limits.timeout), store=store)
+        self.core = Core(body, timeout=min(USUAL, limits.timeout), store=store, pairs=limits.pairs)
         shelf = Shelf(limits, store, roots)
         for name, scene in (scenes or {}).items():
             shelf.put(name, scene)
-        meter = Meter(limits.rate)
-        self._application = Application(self.core, shelf, limits, meter)
+        meter, rounds = Meter(limits.rate), Rounds()
+        self._application = Application(self.core, shelf, limits, meter, rounds)
         guard = Guard(
-            self._application.starlette(), limits, meter, token=self.token, loopback=loopback, origins=origins
+            self._application.starlette(), limits, meter, rounds, token=self.token, loopback=loopback, origins=origins
         )
         # Behind a proxy all connections are of one address.
-        http, sockets = impatient(limits.patience, None if trusted else max(1, limits.connections // 2))
+        http, sockets = impatient(limits, rounds, None if trusted else max(1, limits.connections // 2))
         config = uvicorn.Config(
             guard, http=http, ws=sockets, log_level="error", access_log=False,
             lifespan="off", ws_max_size=limits.message, ws_per_message_deflate=False,
             proxy_headers=bool(trusted), forwarded_allow_ips=trusted,
             limit_concurrency=limits.connections, timeout_keep_alive=int(limits.patience) or 1,
-            timeout_graceful_shutdown=1, server_header=False, date_header=False,
+            timeout_graceful_shutdown=1, server_header=False, date_header=False, backlog=BACKLOG,
         )  # fmt: skip
         self._server = uvicorn.Server(config)
         self._socket = _listening(host, port)
@@ -173,7 +175,7 @@ def _listening(host: str, port: int) -> socket.socket:
         raise mk.ProblemError(f"port is {port}; write a number from 0 (any that is free) to 65535.")
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        made = socket.create_server((host, port), family=family, backlog=512)
+        made = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
         raise mk.ProblemError(
             f"cannot listen on {host}, port {port}: {error.strerror or error}. Choose another with --port."

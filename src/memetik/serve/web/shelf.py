@@ -24,9 +24,10 @@ LARGEST_PARAMETER = 1_000  # populations and the like: methods allocate by them
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """A scene, and what answers requests about it."""
+    """A scene, its text, and what answers requests about it."""
 
     scene: Scene
+    text: bytes
     core: Core
 
     def request(self, given: Mapping[str, Any]) -> Request:
@@ -71,11 +72,12 @@ class Shelf:
         body = scenes.load_body(scene.body, self._roots, cached=False)
         core = Core(
             body, root=scenes.root(scene), world=scenes.world_of(scene), method=scenes.solver(scene.solving),
-            timeout=min(scene.solving.seconds, self._limits.timeout), store=self._store,
+            timeout=min(scene.solving.seconds, self._limits.timeout), store=self._store, pairs=self._limits.pairs,
         )  # fmt: skip
-        kept = Kept(scene, core)
+        text = data if isinstance(data, bytes) else scenes.dumps(scene).encode()
+        kept = Kept(scene, text, core)
         core.problem(kept.request({}))
-        self._store.pin(kept, client, footprint((scene, body)))
+        self._store.pin(kept, client, footprint((scene, body, text)))
         with self._lock:
             if name in self._kept or len(self._kept) < self._limits.scenes:
                 self._drop(name)
