@@ -3,7 +3,7 @@
     python -m tests.stress.attacks                    # each attack for 60 s, one after the other
     python -m tests.stress.attacks chains 20          # one of them, for 20 s
     python -m tests.stress.attacks chains 20 same     # from the address of the other clients, so that they share its quotas
-    nice -n -10 python -m tests.stress.attacks        # where the machine has other work; the attacker is not preferred
+    nice -n -10 python -m tests.stress.attacks        # where the machine has other work; the attacker is preferred less
 
 An attack comes from an address of its own (127.0.0.2) and a process of its own, several connections at a time. Meanwhile other
 clients ask for poses over a WebSocket and over HTTP, and for /health, 50 times a second each. It prints their latencies, what
@@ -34,6 +34,9 @@ ATTACKER = "127.0.0.2"
 MEMORY = 512  # MB that the server keeps of problems, scenes and streams
 BESIDES = 900  # MB that it may need besides: itself, kernels, and what is in work
 PING = 9  # of the frames of a WebSocket
+HAND = {
+    "kind": "Pose", "name": "hand", "frame": "panda_hand", "position": [0.4, 0.1, 0.5], "wxyz": [0.0, 1.0, 0.0, 0.0],
+}  # fmt: skip
 WORST = 0.1  # s, of 99 in 100 answers to others
 
 
@@ -172,28 +175,14 @@ def scenes_of_values(number: int) -> Iterator[bytes]:
 
 def ticks(number: int) -> Iterator[bytes]:
     """A thousand steps of a servo at once."""
-    wish = {
-        "kind": "Pose",
-        "name": "hand",
-        "frame": "panda_hand",
-        "position": [0.4, 0.1, 0.5],
-        "wxyz": [0.0, 1.0, 0.0, 0.0],
-    }
-    yield frame(json.dumps({"objectives": [wish], "rate": 1000.0, "avoid_collisions": True}).encode())
+    yield frame(json.dumps({"objectives": [HAND], "rate": 1000.0, "avoid_collisions": True}).encode())
     while True:
         yield frame(b'{"ticks": 1000}')
 
 
 def pushed(number: int) -> Iterator[bytes]:
     """Streams that push a thousand postures a second, more of them than there may be."""
-    wish = {
-        "kind": "Pose",
-        "name": "hand",
-        "frame": "panda_hand",
-        "position": [0.4, 0.1, 0.5],
-        "wxyz": [0.0, 1.0, 0.0, 0.0],
-    }
-    yield frame(json.dumps({"objectives": [wish], "rate": 1000.0, "push": True}).encode())
+    yield frame(json.dumps({"objectives": [HAND], "rate": 1000.0, "push": True}).encode())
     while True:
         yield b""
 
@@ -204,6 +193,89 @@ def halves(number: int) -> Iterator[bytes]:
     yield b"GET /health HTTP/1.1\r\nHost: loc"
     while True:
         yield b""
+
+
+def quick(number: int) -> Iterator[bytes]:
+    """Poses over hundreds of WebSockets, each of which asks again as soon as it is answered."""
+    yield from iter(lambda: frame(json.dumps({"objectives": [HAND]}).encode()), b"")
+
+
+def bodies(number: int) -> Iterator[bytes]:
+    """Scenes of 8 MB, but for their last bytes."""
+    size = 8 * 2**20 - 10
+    yield put(f"b{number}", b" " * size)[:-5]
+    while True:
+        yield b""
+
+
+def heads(number: int) -> Iterator[bytes]:
+    """Headers without an end."""
+    yield b"GET / HTTP/1.1\r\nHost: localhost\r\n" + (b"X-A: " if number % 2 else b"")
+    while True:
+        yield b"a" * 65_536 if number % 2 else b"a:\r\n" * 16_384
+
+
+def pings(number: int) -> Iterator[bytes]:
+    """The smallest frames: pings, messages, and parts of a message that has no end."""
+    parts = (b"\x89\x80\0\0\0\0", b"\x81\x82\0\0\0\0{}", b"\x00\x80\0\0\0\0")
+    if number % 3 == 2:
+        yield b"\x01\x81\0\0\0\0{"
+    while True:
+        yield parts[number % 3] * 10_000
+
+
+def tracks(number: int) -> Iterator[bytes]:
+    """Ten thousand targets at once, and as many postures to write."""
+    rows = [[0.4, 0.1 * np.sin(1e-3 * k), 0.5] for k in range(10_000)]
+    wish = {"kind": "Position", "name": "tip", "frame": "leftPalm", "target": rows[0]}
+    request = {"objectives": [wish], "targets": {"tip": {"target": rows}}}
+    while True:
+        yield http_request(json.dumps(request).encode(), "/track")
+
+
+def relations(number: int) -> Iterator[bytes]:
+    """Functions of joints with other numbers each time."""
+    for k in range(10**9):
+        wish = {
+            "kind": "FunctionalRelation",
+            "joint": "panda_joint1",
+            "of": "panda_joint2",
+            "ratio": 1 + number + 1e-3 * k,
+        }
+        yield http_request(json.dumps({"objectives": [wish]}).encode())
+
+
+def pairs(number: int) -> Iterator[bytes]:
+    """Bodies of hundreds of shapes, each of which is to keep apart from all others."""
+    from memetik import scenes
+
+    ball = '<collision><geometry><sphere radius="0.01"/></geometry></collision></link>'
+    for k in range(10**9):
+        joints = (1_500, 620)[k % 2]
+        text = re.sub(r'(<link name="l\d+")/>', rf"\1>{ball}", chain(joints))
+        body = scenes.BodySource("urdf", text.replace('"c"', f'"c{number}_{k}"', 1))
+        wish = scenes.KINDS["SelfDistance"].new("apart")
+        yield put(f"p{number}", scenes.dumps(scenes.Scene("c", body, (wish,))).encode())
+        yield http_request(b"{}", f"/scenes/p{number}/solve")
+
+
+def large_scenes(number: int) -> Iterator[bytes]:
+    """Small requests about a scene of megabytes, and the scene itself."""
+    from memetik import scenes
+
+    rng = np.random.default_rng(number)
+    balls = [
+        scenes.KINDS["Distance"].new(
+            f"d{k}", links=["panda_hand"], obstacles=rng.normal(10.0, 1.0, (5_000, 4)).tolist()
+        )
+        for k in range(6)
+    ]
+    hand = scenes.KINDS["Position"].new("hand", frame="panda_hand", target=[0.4, 0.1, 0.5])
+    scene = scenes.Scene("s", scenes.BodySource("bundled", "panda"), (hand, *balls))
+    yield put(f"big{number}", scenes.dumps(scene).encode())
+    while True:
+        yield http_request(b"{}", f"/scenes/big{number}/solve")
+        yield f"GET /scenes/big{number} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
 
 
 # name: attack, body of the server, connections, path of a WebSocket, options of the server
@@ -219,7 +291,16 @@ ATTACKS: dict[str, tuple[Callable[[int], Iterator[bytes]], str, int, str, tuple[
     "ticks": (ticks, "panda", 16, "/servo", ()),
     "pushed": (pushed, "panda", 200, "/servo", ()),
     "halves": (halves, "panda", 1_005, "", ()),
+    "quick": (quick, "panda", 480, "/ws", ()),
+    "bodies": (bodies, "panda", 480, "", ()),
+    "heads": (heads, "panda", 100, "", ()),
+    "pings": (pings, "panda", 96, "/ws", ()),
+    "tracks": (tracks, "valkyrie", 16, "", ()),
+    "relations": (relations, "panda", 8, "", ()),
+    "pairs": (pairs, "panda", 4, "", ()),
+    "large_scenes": (large_scenes, "panda", 8, "", ()),
 }
+WITHOUT_WAITING = ("bodies", "heads", "pings")  # for answers
 
 
 def attack(name: str, port: int, seconds: float, address: str) -> None:
@@ -237,7 +318,7 @@ def attack(name: str, port: int, seconds: float, address: str) -> None:
             return
         client.setblocking(False)
         kept.setdefault(number, make(number))
-        if path or name == "halves":
+        if path or name in ("halves", *WITHOUT_WAITING):
             kept[number] = make(number)
         selector.register(client, selectors.EVENT_READ | selectors.EVENT_WRITE, [number, b"", True, b""])
 
@@ -255,7 +336,7 @@ def attack(name: str, port: int, seconds: float, address: str) -> None:
                     data = client.recv(2**18)
                     if not data:
                         raise ConnectionError
-                    state[1] = (state[1] + data)[-(2**20) :]
+                    state[1] = (state[1] + data)[-(2**25) :]
                     answer = (ws_answer if path else http_answer)(state[1])
                     while answer is not None:
                         told[(state[1][9:12] if not path else b"answer").decode(errors="replace")] += 1
@@ -266,6 +347,7 @@ def attack(name: str, port: int, seconds: float, address: str) -> None:
                         state[3], state[2] = next(kept[state[0]]), False
                     if state[3]:
                         state[3] = state[3][client.send(state[3]) :]
+                        state[2] = state[2] or (not state[3] and name in WITHOUT_WAITING)
                         pause = 0.0
             except BlockingIOError:
                 continue
@@ -374,7 +456,8 @@ def main() -> int:
     words = sys.argv[1:]
     if words[:1] == ["--attack"]:
         if os.getpriority(os.PRIO_PROCESS, 0) < 0:
-            os.setpriority(os.PRIO_PROCESS, 0, 0)  # `nice -n -10` is for the server and those who look at the clock
+            # `nice` is for the server and those who look at the clock; the attacker gets more than other work, and less than they.
+            os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0) // 4)
         attack(words[1], int(words[2]), float(words[3]), words[4])
         return 0
     names = [word for word in words if word in ATTACKS] or list(ATTACKS)

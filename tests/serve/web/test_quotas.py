@@ -2,11 +2,13 @@
 
 import asyncio
 import contextlib
+import gc
 import json
 import socket
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -294,6 +296,33 @@ def test_workers_leave_threads_to_others():
         workers.close()
 
     asyncio.run(run())
+
+
+def test_a_refused_request_is_not_kept():
+    """Errors hold the frames that they passed, which held the request until garbage was collected: a gigabyte in a minute."""
+
+    class Text(str):
+        pass
+
+    async def run():
+        workers, kept = Workers(8, threads=1), []
+        for _ in range(3):
+            data = Text("large")
+            kept.append(weakref.ref(data))
+            with contextlib.suppress(ValueError):
+                await workers.run("client", lambda data=data: (_ for _ in ()).throw(ValueError(data)))
+        del data
+        await workers.run("client", lambda: None)
+        await asyncio.sleep(0.05)
+        workers.close()
+        return [each() for each in kept]
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert asyncio.run(run()) == [None] * 3
+    finally:
+        gc.enable()
 
 
 # ---- Memory ----------------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ MAX_BYTES = 512 * 2**20
 MAX_NODES = 10_000
 MAX_DEPTH = 200
 MAX_FRAMES = 1_000_000
+MAX_KEYS = 10_000_000  # of all channels of an animation, and of all nodes at all its times
 LARGEST = 1e9
 
 _TYPES = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}

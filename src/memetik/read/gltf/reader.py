@@ -17,7 +17,7 @@ from memetik.body import Body
 from memetik.body.conversion import quaternions_of_matrices, turns_of_quaternions
 from memetik.errors import FormatError, MemetikError, said
 from memetik.read.bvh import Clip
-from memetik.read.gltf.container import LARGEST, GltfFile, index_of
+from memetik.read.gltf.container import LARGEST, MAX_KEYS, GltfFile, index_of
 from memetik.read.gltf.tracks import animated_nodes, animation, sampled
 from memetik.read.gltf.vrm import humanoid_parts
 from memetik.read.skeleton import Bone, checked_scale, checked_up, reach, skeleton, slides_of
@@ -84,6 +84,10 @@ def _read(file: GltfFile, up: str, scale: float, chosen: str | int | None) -> tu
     order = _skeleton_nodes(file, parents, parts)
     tracks = animation(file, chosen)
     times = np.unique(np.concatenate([track.keys for track in tracks.values()])) if tracks else np.zeros(1)
+    if len(times) * len(order) > MAX_KEYS:
+        raise FormatError(
+            f"{file.name}: {len(order)} nodes at {len(times)} times are more than {MAX_KEYS} transforms. Export it at a lower rate."
+        )
     rest, now = ({k: _local(file, k, nodes[k]) for k in _above(order, parents)} for _ in range(2))
     for (k, path), track in tracks.items():
         if k in now:

@@ -44,6 +44,7 @@ class Workers:
         try:
             return await future
         finally:
+            del future, work  # an error leads to them in a circle, and a request would be kept until garbage is collected
             self._dispatch()
 
     def close(self) -> None:
@@ -62,15 +63,15 @@ class Workers:
                 self.waiting -= 1
                 continue
             self._running[client] = self._running.get(client, 0) + 1
-            self._pool.submit(self._work, loop, client, work, future)
+            self._pool.submit(self._work, loop, client, [work, future])
 
     def _next(self) -> str | None:
         free = self.threads - sum(self._running.values())
         return next((client for client in self._queues if self._running.get(client, 0) < free), None)
 
-    def _work(
-        self, loop: asyncio.AbstractEventLoop, client: str, work: Callable[[], Any], future: asyncio.Future[Any]
-    ) -> None:
+    def _work(self, loop: asyncio.AbstractEventLoop, client: str, job: list[Any]) -> None:
+        # Taken out of the list, because an error leads to the frames of the pool, which would lead to the future of the error.
+        future, work = job.pop(), job.pop()
         found: Any = None
         error: BaseException | None = None
         try:
@@ -81,6 +82,8 @@ class Workers:
             loop.call_soon_threadsafe(self._done, client, future, found, error)
         except RuntimeError:  # the loop has ended: nobody waits any more
             return
+        finally:
+            del found, error, work, future
 
     def _done(self, client: str, future: asyncio.Future[Any], found: Any, error: BaseException | None) -> None:
         self.waiting -= 1
