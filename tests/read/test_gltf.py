@@ -127,3 +127,27 @@ def test_damaged_files(clip, tmp_path):
             read += 1
             assert np.isfinite(motion.forward().array).all()
     assert 0 < read < 200
+
+
+def test_channels_that_share_numbers_are_bounded(tmp_path):
+    """A small file would take gigabytes: every channel has its own copy of the same keys."""
+    count, nodes = 50_000, 210
+    times, turns = np.arange(count, dtype="<f4"), np.tile(np.array([0, 0, 0, 1], "<f4"), (count, 1))
+    data = times.tobytes() + turns.tobytes()
+    made = document(
+        nodes=[{"children": list(range(1, nodes))}, *({} for _ in range(1, nodes))],
+        buffers=[{"uri": "data:;base64," + base64.b64encode(data).decode()}],
+        bufferViews=[{"buffer": 0}, {"buffer": 0, "byteOffset": times.nbytes}],
+        accessors=[{"bufferView": k, "componentType": 5126, "count": count, "type": ("SCALAR", "VEC4")[k]} for k in range(2)],
+        animations=[{"samplers": [{"input": 0, "output": 1}],
+                     "channels": [{"sampler": 0, "target": {"node": k, "path": "rotation"}} for k in range(nodes)]}],
+    )  # fmt: skip
+    path = tmp_path / "a.gltf"
+    path.write_text(json.dumps(made))
+    with pytest.raises(FormatError, match="keys"):
+        mk.read_motion(path)
+    made["animations"][0]["channels"] = made["animations"][0]["channels"][:1]
+    made["skins"] = [{"joints": list(range(nodes))}]
+    path.write_text(json.dumps(made))
+    with pytest.raises(FormatError, match="transforms"):
+        mk.read_motion(path)

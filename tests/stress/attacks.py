@@ -456,7 +456,7 @@ def main() -> int:
     words = sys.argv[1:]
     if words[:1] == ["--attack"]:
         if os.getpriority(os.PRIO_PROCESS, 0) < 0:
-            # `nice` is for the server and those who look at the clock; the attacker gets more than other work, and less than they.
+            # `nice` is for the server and its other clients; the attacker gets less, but more than other work.
             os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0) // 4)
         attack(words[1], int(words[2]), float(words[3]), words[4])
         return 0

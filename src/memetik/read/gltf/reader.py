@@ -86,7 +86,7 @@ def _read(file: GltfFile, up: str, scale: float, chosen: str | int | None) -> tu
     times = np.unique(np.concatenate([track.keys for track in tracks.values()])) if tracks else np.zeros(1)
     if len(times) * len(order) > MAX_KEYS:
         raise FormatError(
-            f"{file.name}: {len(order)} nodes at {len(times)} times are more than {MAX_KEYS} transforms. Export it at a lower rate."
+            f"{file.name}: {len(order)} nodes at {len(times)} times are more than {MAX_KEYS} transforms. Export fewer frames."
         )
     rest, now = ({k: _local(file, k, nodes[k]) for k in _above(order, parents)} for _ in range(2))
     for (k, path), track in tracks.items():

@@ -72,7 +72,9 @@ def _tracks(file: GltfFile, own: dict[str, Any]) -> dict[tuple[int, str], Track]
         if path == "rotation" and not (np.linalg.norm(rows, axis=1) > 1e-3).all():
             raise FormatError(f"{file.name}: an animation of node {node} has a rotation without length.")
         found[node, path] = Track(keys, rows, way, tangents)
-        if sum(len(track.keys) for track in found.values()) > MAX_KEYS:  # channels may share the numbers of a small file
+        if (
+            sum(len(track.keys) for track in found.values()) > MAX_KEYS
+        ):  # channels may share the numbers of a small file
             raise FormatError(f"{file.name}: an animation has more than {MAX_KEYS} keys. Export it at a lower rate.")
     return found
 

@@ -44,7 +44,10 @@ class Workers:
         try:
             return await future
         finally:
-            del future, work  # an error leads to them in a circle, and a request would be kept until garbage is collected
+            del (
+                future,
+                work,
+            )  # an error leads to them in a circle, and a request would be kept until garbage is collected
             self._dispatch()
 
     def close(self) -> None:
