@@ -103,3 +103,16 @@ def test_round_shapes_end_where_they_end(shape, lowest):
     turned = mk.rpy(0.3, -0.2, 0.0)
     samples = naive.shape_samples(shape, None) @ shape.link_from_shape[:3, :3].T + shape.link_from_shape[:3, 3]
     assert (sole.points @ turned.T)[:, 2].min() == pytest.approx((samples @ turned.T)[:, 2].min(), abs=2e-4)
+
+
+@pytest.mark.parametrize("name", ["go2", "wolf"])
+def test_four_feet_stand_where_a_wolf_leads_a_quadruped(name):
+    """Legs that end in a ball stand on it, however the shank tilts."""
+    wolf = mk.load("wolf", base="floating")
+    still = mk.Motion(wolf, np.arange(30) / 30.0, np.tile(wolf.home, (30, 1)))
+    found = mk.retarget(still, mk.load(name))
+    assert set(found.plan.feet) == {f"{side}_{part}" for side in ("left", "right") for part in ("foot", "hand")}
+    for part in found.plan.feet:
+        low = found.report.sole[part]
+        assert np.abs(low).max() < 2e-3, part
+    assert found.report.reached.all() and found.report.penetration < 1e-3

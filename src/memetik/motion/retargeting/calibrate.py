@@ -25,6 +25,7 @@ from memetik.types import Array
 UP = np.array([0.0, 0.0, 1.0])
 LIMBS = (("upper_leg", "lower_leg", "foot"), ("upper_arm", "lower_arm", "hand"))
 UPRIGHT = 0.5  # cosine: legs that point less steeply down, on average, are not those of a standing figure
+SLANTED = 0.2  # the same for a body, whose legs may be splayed or bent at home
 AT_EASE = 0.1  # of the score; a rest posture that stands nearly as well as the best frame is taken before it
 LYING = 0.5  # sine; a trunk that rises less than this from hips to chest is level
 
@@ -213,7 +214,8 @@ def _most_upright(
     down: list[Array] = []
     for side in SIDES:
         if f"{side}_lower_leg" in at and f"{side}_upper_leg" in at:
-            down.append(-_unit(at[f"{side}_lower_leg"] - at[f"{side}_upper_leg"]) @ UP)
+            end = at.get(f"{side}_foot", at[f"{side}_lower_leg"]) if what != "skeleton" else at[f"{side}_lower_leg"]
+            down.append(-_unit(end - at[f"{side}_upper_leg"]) @ UP)
         for upper, lower, end in LIMBS:
             if f"{side}_{end}" in at and f"{side}_{lower}" in at and f"{side}_{upper}" in at:
                 one = _unit(at[f"{side}_{lower}"] - at[f"{side}_{upper}"])
@@ -229,7 +231,9 @@ def _most_upright(
     best = int(np.argmax(total))
     if upright[0] > UPRIGHT and total[0] > total[best] - AT_EASE:
         best = 0
-    if upright[best] < UPRIGHT and what != "skeleton":
+    if what != "skeleton" and upright[best] > SLANTED:
+        return {}
+    if what != "skeleton":
         raise BodyError(
             f"body {skeleton.name!r} does not stand in its home posture, with z up: its legs or its trunk point {_down(at)}. "
             "Turn the root in its file, or give the file another home posture, so that it stands."

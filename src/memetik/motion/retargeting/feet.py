@@ -32,6 +32,7 @@ SETTLE = 0.12  # s; within which the speed of an offset at the edge of a contact
 CLEARANCE = 0.015  # m; between the floor and the sole of a foot that swings
 STRAIGHT = 0.2  # the sine of the angle of a knee below which it is straight; from twice that on it is bent
 EASE = 0.08  # s; how long before and after a sole has to be lifted its foot begins and ends to rise
+TILT = 0.6  # rad; how far a leg tilts whose end is looked at
 SOLE = 0.01  # m; points of a foot this near to its lowest one belong to the sole
 
 
@@ -47,6 +48,7 @@ class Foot(NamedTuple):
     two_axes: bool  # whether the ankle has at most two axes, so that it cannot turn the foot about the shin
     toes: tuple[tuple[str, Array], ...]  # links that move below the foot, and their points [m]
     source: str  # what the sole is known from
+    above: float = 0.0  # of the point `toe` above the floor while the foot stands, as of a leg that ends in a ball [m]
 
     def lowest(self, poses: Mapping[str, Array]) -> Array:
         """The height of the lowest point of sole and toes (frames,) [m], at poses of links (frames, 4, 4)."""
@@ -79,14 +81,31 @@ def foot_of(body: Body, match: BoneMatch, shin: BoneMatch | None, leg: float, fa
     two_axes = shin is not None and 0 < axes < 3
     if shin is not None and axes == 0:  # a shank that ends in a point, which is held
         under = sole_of(body, link, ankle, flat, leg)
-        round_end = Foot(
-            link, ankle, ankle[None], ankle, flat, 0.0, False, ((link, under.points), *under.toes), under.source
-        )
-        drop = ankle @ flat[2] + home[link][2, 3] - round_end.lowest({name: home[name] for name in body.links})
-        return round_end._replace(height=float(drop))
+        knee = home[shin.link][:3, :3] @ np.array(shin.point) + home[shin.link][:3, 3]
+        way = ankle - (knee - home[link][:3, 3]) @ home[link][:3, :3]
+        middle, above = _round_end(ankle, way / max(float(np.linalg.norm(way)), 1e-12), under.points, leg)
+        points = ((link, under.points), *under.toes)
+        return Foot(link, middle, middle[None], middle, flat, above, False, points, under.source, above)
     at = home[link][2, :3] @ ankle + home[link][2, 3]
     found = Foot(link, ankle, sole.points, toe, flat, 0.0, two_axes, sole.toes, sole.source)
     return found._replace(height=float(at - found.lowest({name: home[name] for name in body.links})))
+
+
+def _round_end(tip: Array, way: Array, points: Array, leg: float) -> tuple[Array, float]:
+    """The point inside the end of a leg that is as high above the floor however the leg tilts, and that height [m].
+
+    tip: the end of the leg; way: the unit vector along the shank towards it; points: of its surface (n, 3). For a ball it is
+    the centre. It is looked for on the shank.
+    """
+    side = np.cross(way, np.eye(3)[np.abs(way).argmin()])
+    side = side / np.linalg.norm(side)
+    across = np.stack((side, np.cross(way, side), -side, -np.cross(way, side)))
+    tilts = np.vstack((way, way * np.cos(TILT) + across * np.sin(TILT)))
+    back = np.linspace(0.0, 0.2 * leg, 41)
+    middles = tip - back[:, None] * way
+    heights = (points @ tilts.T).max(axis=0) - middles @ tilts.T
+    best = int(np.ptp(heights, axis=1).argmin())
+    return middles[best], max(float(heights[best].mean()), 0.0)
 
 
 def _lowest(poses: Array, points: Array) -> Array:
@@ -145,7 +164,7 @@ def planted(
     for start, end in runs(contact.any):
         still = contact.flat[start:end]
         spot = toes[start:end][still].mean(axis=0) if still.any() else toes[start:end].mean(axis=0)
-        spot[2] = floor
+        spot[2] = floor + foot.above
         held[start:end] = spot - toes[start:end]
     moved = points + bridged(times, held, contact.any)
     return moved + _lift(foot, times, moved, turn, contact, floor), turn
@@ -220,7 +239,7 @@ def _lift(foot: Foot, times: Array, points: Array, rotations: Array, contact: Co
 
     A foot that swings has some clearance, growing from the contact before it and shrinking towards the one after it.
     """
-    low = points[:, 2] + (rotations[:, 2] @ (foot.sole - foot.ankle).T).min(axis=1)
+    low = points[:, 2] - foot.above + (rotations[:, 2] @ (foot.sole - foot.ankle).T).min(axis=1)
     away = np.minimum(_frames_away(times, contact.any) / SETTLE, 1.0)
     away = away * away * (3.0 - 2.0 * away)
     need = np.maximum(floor + CLEARANCE * away - low, 0.0)

@@ -92,12 +92,11 @@ def find_parts(body: Body) -> dict[str, Part]:
         for before, end in (("lower_arm", "hand"), ("lower_leg", "foot")):
             if f"{side}_{before}" in found and f"{side}_{end}" not in found:
                 own = found[f"{side}_{before}"]
-                ends = [np.empty((0, 3))]
-                for each in tree.fixed_below(own.link):
-                    away = invert(poses[own.link]) @ poses[each]
-                    ends += [points[each] @ away[:3, :3].T + away[:3, 3], away[None, :3, 3]]
-                around = np.vstack(ends)
-                if len(around) > 1:
+                ways = {each: invert(poses[own.link]) @ poses[each] for each in tree.fixed_below(own.link)}
+                around = np.vstack([points[each] @ way[:3, :3].T + way[:3, 3] for each, way in ways.items()])
+                if not len(around):
+                    around = np.array([way[:3, 3] for way in ways.values()])
+                if np.linalg.norm(around - own.joint, axis=1).max() > 0.0:
                     x, y, z = around[np.argmax(np.linalg.norm(around - own.joint, axis=1))].tolist()
                     found[f"{side}_{end}"] = Part(own.link, (x, y, z))
     return found

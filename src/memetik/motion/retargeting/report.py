@@ -25,6 +25,7 @@ from memetik.tables import text_table
 from memetik.types import Array
 
 STANDS = 0.002  # m; a foot that stands has its sole this near to the floor, and stays this near to one place
+HELD = 0.999  # share of a limit of velocity at which a joint is held back
 ROUNDING = 1e-9  # share of a limit, or rad and m, that does not count as beyond it
 ACCELERATION_ROUNDING = 1e-6  # the same for second differences, which lose more digits
 
@@ -152,7 +153,7 @@ def measured(
         {part: foot.source for part, foot in feet.items()}, float(speed.mean()) if len(speed) else 0.0,
         float(speed.max(initial=0.0)), max(0.0, -lowest), jerk_of(body, times, q),
         int(((q < body.lower - ROUNDING) | (q > body.upper + ROUNDING)).sum()), too_fast, fastest, too_hard, hardest, seconds,
-        _warnings(body, plan, feet),
+        (*_warnings(body, plan, feet), *_held_back(body, velocity)),
     )  # fmt: skip
 
 
@@ -241,6 +242,19 @@ def _warnings(body: Body, plan: RetargetPlan, feet: Mapping[str, Foot]) -> tuple
     if balls:
         found.append(f"velocity limits of ball joints are not looked at: {', '.join(balls[:3])}")
     return tuple(found)
+
+
+def _held_back(body: Body, velocity: Array) -> tuple[str, ...]:
+    """Which joints are at their limit of velocity, and in how many frames."""
+    limits = body.variables.velocity
+    at = np.abs(velocity) >= HELD * np.where(limits > 0.0, limits, np.inf)
+    if not at.any():
+        return ()
+    names = [body.joint_names[k] for k in np.argsort(-at.sum(axis=0), kind="stable")[:3] if at[:, k].any()]
+    return (
+        f"{int(at.any(axis=0).sum())} joints are at their limit of velocity or beyond in {int(at.any(axis=1).sum())} frames, "
+        f"most often {', '.join(names)}; velocity_limits='stretch' gives them more time",
+    )
 
 
 def jerk_of(body: Body, times: Array, q: Array) -> float:

@@ -124,6 +124,8 @@ def limbs_by_structure(tree: Tree, body: Body, points: Mapping[str, Array]) -> d
             key=lambda pair: (pair not in low, float((pair[0].at[0] + pair[1].at[0]) @ forward)),
         )
     others = [pair for pair in pairs if legs is None or not _shared(pair, legs)]
+    if legs is None:  # three limbs alike at one link are the fingers of a hand
+        others = [pair for pair in others if sum(_alike(limb, pair[0]) for limb in limbs) < 3]
     arms = max(others, key=lambda pair: pair[0].length + pair[1].length) if others else None
     for pair, names in ((legs, LEG), (arms, ARM)):
         for limb in pair or ():
@@ -213,6 +215,11 @@ def _mirrored(one: Limb, other: Limb, axis: int, size: float) -> bool:
         and np.delete(away, axis).max() < ALIKE * size
         and np.abs(lengths[0] - lengths[1]).max(initial=0.0) < ALIKE * size
     )
+
+
+def _alike(limb: Limb, other: Limb) -> bool:
+    """Whether two chains hang on the same link and are about equally long."""
+    return limb.start == other.start and abs(limb.length - other.length) < 0.25 * other.length
 
 
 def _apart(one: Limb, other: Limb, size: float) -> int:
