@@ -214,8 +214,8 @@ def _most_upright(
     down: list[Array] = []
     for side in SIDES:
         if f"{side}_lower_leg" in at and f"{side}_upper_leg" in at:
-            end = at.get(f"{side}_foot", at[f"{side}_lower_leg"]) if what != "skeleton" else at[f"{side}_lower_leg"]
-            down.append(-_unit(end - at[f"{side}_upper_leg"]) @ UP)
+            low = at.get(f"{side}_foot", at[f"{side}_lower_leg"]) if what != "skeleton" else at[f"{side}_lower_leg"]
+            down.append(-_unit(low - at[f"{side}_upper_leg"]) @ UP)
         for upper, lower, end in LIMBS:
             if f"{side}_{end}" in at and f"{side}_{lower}" in at and f"{side}_{upper}" in at:
                 one = _unit(at[f"{side}_{lower}"] - at[f"{side}_{upper}"])
