@@ -13,6 +13,7 @@ import numpy as np
 from memetik.body import Body, Poses
 from memetik.body.joint import Joint
 from memetik.motion.retargeting.soles import shape_points
+from memetik.read.bvh import END
 from memetik.types import Array
 
 NEAR = 1e-4  # m; places that are nearer to each other are one
@@ -40,8 +41,13 @@ def bones_of(body: Body, rest: Poses) -> list[Bone]:
     def apart(joint: Joint) -> float:
         return float(np.linalg.norm(rest[joint.child][:3, 3] - rest[joint.parent][:3, 3]))
 
-    for link, own in children.items():  # a mark on a link is no bone
-        children[link] = [joint for joint in own if joint.dof or children[joint.child] or apart(joint) > NEAR]
+    tips = {}  # end sites, which are points of bones and no bones
+    for link, own in children.items():  # a mark on a link is no bone, either
+        for joint in own:
+            if not joint.dof and joint.child.endswith(END) and apart(joint) > NEAR:
+                tips[link] = rest[link][:3, :3].T @ (rest[joint.child][:3, 3] - rest[link][:3, 3])
+        moving = [joint for joint in own if joint.dof or children[joint.child] or apart(joint) > NEAR]
+        children[link] = [joint for joint in moving if joint.dof or not joint.child.endswith(END)]
     top = children[body.root]
     start = top[0].child if len(top) == 1 and top[0].kind == "floating" else body.root
     bones: list[Bone] = []
@@ -55,7 +61,9 @@ def bones_of(body: Body, rest: Poses) -> list[Bone]:
             links.append(link)
         turns, slides = any(map(_turns, way)), any(map(_slides, way))
         length = float(np.linalg.norm(rest[link][:3, 3] - rest[bones[parent].name][:3, 3])) if bones else 0.0
-        end = None if children[link] else _end(body, links, rest, TIP * length)
+        end = None if children[link] else tips.get(link)
+        if end is None and not children[link]:
+            end = _end(body, links, rest, TIP * length)
         bones.append(Bone(link, parent, tuple(links), turns, slides, end))
         waiting += [(joint.child, len(bones) - 1, [joint]) for joint in reversed(children[link])]
     return bones

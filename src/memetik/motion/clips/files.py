@@ -63,4 +63,4 @@ def read_motion(
         raise FormatError(f"{file.name} holds one clip. Leave animation= out.")
     chosen = {} if suffix == ".bvh" else {"animation": animation}
     own, times, q = SKELETONS[suffix](file, up=up, scale=scale, **chosen)
-    return Motion(own, times, q, name=file.stem)
+    return Motion(own, times, q, name=animation if isinstance(animation, str) else file.stem)

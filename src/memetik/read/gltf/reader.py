@@ -88,7 +88,7 @@ def _read(file: GltfFile, up: str, scale: float, chosen: str | int | None) -> tu
         raise FormatError(
             f"{file.name}: {len(order)} nodes at {len(times)} times are more than {MAX_KEYS} transforms. Export fewer frames."
         )
-    rest, now = ({k: _local(file, k, nodes[k]) for k in _above(order, parents)} for _ in range(2))
+    rest, now = ({k: local_transform(file, k, nodes[k]) for k in _above(order, parents)} for _ in range(2))
     for (k, path), track in tracks.items():
         if k in now:
             now[k] = now[k]._replace(**{path: sampled(track, times, path == "rotation")})
@@ -195,7 +195,7 @@ def _above(order: Sequence[int], parents: Sequence[int]) -> list[int]:
 # ---- Where they are --------------------------------------------------------------------------------------------
 
 
-class _Local(NamedTuple):
+class LocalTransform(NamedTuple):
     """Local transforms of a node: of one frame for all, or of each."""
 
     translation: Array  # (n or 1, 3)
@@ -204,7 +204,7 @@ class _Local(NamedTuple):
     more: Array = np.eye(3)  # of a matrix that is no product of the others: what is left
 
 
-def _local(file: GltfFile, k: int, node: Mapping[str, Any]) -> _Local:
+def local_transform(file: GltfFile, k: int, node: Mapping[str, Any]) -> LocalTransform:
     """At rest."""
     if "matrix" in node:
         matrix = np.asarray(node["matrix"], dtype=float).reshape(4, 4).T
@@ -223,11 +223,11 @@ def _local(file: GltfFile, k: int, node: Mapping[str, Any]) -> _Local:
         raise FormatError(f"{file.name}: node {k} has a transform that is not finite, or too large.")
     if not np.linalg.norm(turn) > 1e-3 or not abs(np.linalg.det(more)) * np.abs(sizes).min() > 1e-9:
         raise FormatError(f"{file.name}: node {k} has a transform without size. Give it a rotation and a scale.")
-    return _Local(place[None], np.roll(turn / np.linalg.norm(turn), 1)[None], sizes[None], more)
+    return LocalTransform(place[None], np.roll(turn / np.linalg.norm(turn), 1)[None], sizes[None], more)
 
 
 def _world(
-    file: GltfFile, local: Mapping[int, _Local], order: Sequence[int], parents: Sequence[int], scale: float
+    file: GltfFile, local: Mapping[int, LocalTransform], order: Sequence[int], parents: Sequence[int], scale: float
 ) -> dict[int, Poses]:
     """Where the nodes are, in the axes of the file and metres."""
     eye = scale * np.eye(3)[None]
@@ -236,10 +236,10 @@ def _world(
         above = found[parents[k]]
         with np.errstate(over="ignore", invalid="ignore"):
             place = above.place + np.einsum("nij,nj->ni", *_broadcast(above.linear, own.translation))
-            linear = above.linear @ _matrices(own.rotation) * own.scale[:, None, :] @ own.more
+            linear = above.linear @ matrices_of(own.rotation) * own.scale[:, None, :] @ own.more
         if not (np.abs(place) < LARGEST).all() or not (np.abs(linear) < LARGEST).all():
             raise FormatError(f"{file.name}: node {k} is farther away or larger than {LARGEST:g} m.")
-        found[k] = Poses(place, linear, _rotations(linear))
+        found[k] = Poses(place, linear, rotations_of(linear))
     return {k: found[k] for k in order}
 
 
@@ -248,7 +248,7 @@ def _broadcast(linear: Array, rows: Array) -> tuple[Array, Array]:
     return np.broadcast_to(linear, (count, 3, 3)), np.broadcast_to(rows, (count, 3))
 
 
-def _matrices(quaternions: Array) -> Array:
+def matrices_of(quaternions: Array) -> Array:
     """Rotation matrices (n, 3, 3) of unit quaternions (n, 4)."""
     w, x, y, z = quaternions.T
     rows = [
@@ -259,7 +259,7 @@ def _matrices(quaternions: Array) -> Array:
     return np.moveaxis(np.array(rows), 2, 0)
 
 
-def _rotations(linear: Array) -> Array:
+def rotations_of(linear: Array) -> Array:
     """The rotations nearest to linear maps: themselves without their scale, where they have one for all axes."""
     lengths = np.linalg.norm(linear, axis=1, keepdims=True)
     unit = linear / np.maximum(lengths, 1e-12)
@@ -268,6 +268,14 @@ def _rotations(linear: Array) -> Array:
         u, _, v = np.linalg.svd(unit)
         unit = u @ v
     return np.asarray(unit * np.where(np.linalg.det(unit) < 0.0, -1.0, 1.0)[:, None, None])  # of a mirrored one
+
+
+def linear_maps(rig: Rig) -> dict[int, tuple[Array, Array]]:
+    """Where the nodes above a skeleton are, none of which moves: places (1, 3) and linear maps (1, 3, 3)."""
+    root = next((k for k in rig.nodes if k >= 0), -1)
+    above = _ways(root, rig.parents)[:0:-1]
+    rest = {k: local_transform(rig.file, k, rig.file.nodes()[k]) for k in above}
+    return {k: (each.place, each.linear) for k, each in _world(rig.file, rest, above, rig.parents, 1.0).items()}
 
 
 def _relative(poses: Mapping[int, Poses], k: int, parent: int | None) -> tuple[Array, Array]:
@@ -282,7 +290,7 @@ def _relative(poses: Mapping[int, Poses], k: int, parent: int | None) -> tuple[A
 
 def _settled(
     file: GltfFile, order: Sequence[int], parents: Sequence[int], row: Mapping[int, int], bones: Sequence[Bone],
-    rest: Mapping[int, _Local], scale: float,
+    rest: Mapping[int, LocalTransform], scale: float,
 ) -> dict[int, Array | None]:  # fmt: skip
     """For bones that an animation of the file slides or scales: where they stand on their parents [m] in all of them,
     None if they slide. So the body is the same for all animations of a file."""
