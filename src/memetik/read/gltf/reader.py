@@ -24,6 +24,7 @@ from memetik.read.skeleton import Bone, checked_scale, checked_up, reach, skelet
 from memetik.types import Array
 
 ORDER = "zxy"
+EVEN = 1e-6  # of the largest scale; by how much those of the axes may differ
 
 
 class Rig(NamedTuple):
@@ -288,6 +289,12 @@ def _relative(poses: Mapping[int, Poses], k: int, parent: int | None) -> tuple[A
     return np.einsum("nij,nj->ni", *_broadcast(back, own.place - above.place)), back @ own.rotation
 
 
+def _uneven(own: LocalTransform) -> bool:
+    """Whether a node at rest has other scales for other axes."""
+    lengths = np.linalg.norm(own.more * own.scale[0][:, None], axis=0)
+    return bool(np.ptp(lengths) > EVEN * lengths.max())
+
+
 def _settled(
     file: GltfFile, order: Sequence[int], parents: Sequence[int], row: Mapping[int, int], bones: Sequence[Bone],
     rest: Mapping[int, LocalTransform], scale: float,
@@ -298,15 +305,20 @@ def _settled(
     ranges: dict[int, list[Array]] = {}
     for number in range(len(file.document.get("animations", []))):
         tracks = animation(file, number)
-        if not any(path != "rotation" and k in rest for k, path in tracks):
+        # Places on a parent depend on rotations only under a scale that is not the same for all axes.
+        uneven = any(map(_uneven, rest.values())) or any(
+            path == "scale" and np.ptp(track.rows, axis=1).max() > EVEN * np.abs(track.rows).max()
+            for (_, path), track in tracks.items()
+        )
+        if not uneven and not any(path != "rotation" and k in rest for k, path in tracks):
             for k in order[1:]:
                 ranges.setdefault(row[k], []).append(np.array([bones[row[k]].offset]) * scale)
             continue
         times = np.unique(np.concatenate([track.keys for track in tracks.values()]))
         now = dict(rest)
         for (k, path), track in tracks.items():
-            if k in now and path != "rotation":  # places on a parent do not depend on rotations
-                now[k] = now[k]._replace(**{path: sampled(track, times, False)})
+            if k in now and (uneven or path != "rotation"):
+                now[k] = now[k]._replace(**{path: sampled(track, times, path == "rotation")})
         poses = _world(file, now, order, parents, scale)
         for k in order[1:]:
             place = _relative(poses, k, order[bones[row[k]].parent])[0]
