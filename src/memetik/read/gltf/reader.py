@@ -303,6 +303,7 @@ def _settled(
     None if they slide. So the body is the same for all animations of a file."""
     size = scale * reach(bones)
     ranges: dict[int, list[Array]] = {}
+    transforms = 0
     for number in range(len(file.document.get("animations", []))):
         tracks = animation(file, number)
         # Places on a parent depend on rotations only under a scale that is not the same for all axes.
@@ -310,11 +311,14 @@ def _settled(
             path == "scale" and np.ptp(track.rows, axis=1).max() > EVEN * np.abs(track.rows).max()
             for (_, path), track in tracks.items()
         )
-        if not uneven and not any(path != "rotation" and k in rest for k, path in tracks):
+        if not tracks or (not uneven and not any(path != "rotation" and k in rest for k, path in tracks)):
             for k in order[1:]:
                 ranges.setdefault(row[k], []).append(np.array([bones[row[k]].offset]) * scale)
             continue
         times = np.unique(np.concatenate([track.keys for track in tracks.values()]))
+        transforms += len(times) * len(order)
+        if transforms > MAX_KEYS:
+            raise FormatError(f"{file.name}: its animations are more than {MAX_KEYS} transforms. Export fewer frames.")
         now = dict(rest)
         for (k, path), track in tracks.items():
             if k in now and (uneven or path != "rotation"):
