@@ -33,8 +33,7 @@ def rotations(motion, link):
 
 def test_what_it_says(clip):
     assert (
-        repr(clip)
-        == "<Motion 'figure': 7 frames in 0.600 s at 10 Hz, body 'figure', y up (guessed), 1 unit = 0.1 m>"
+        repr(clip) == "<Motion 'figure': 7 frames in 0.600 s at 10 Hz, body 'figure', y up (guessed), 1 unit = 0.1 m>"
     )
     assert (len(clip), clip.start, clip.rate) == (7, 0.0, 10.0)
     assert clip.end == clip.duration == pytest.approx(0.6)
