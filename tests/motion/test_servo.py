@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import memetik as mk
 from tests.naive import kinematics
+from tests.stress import goals
 from tests.stress.servo import broken, servo_jumps, servo_streams
 
 RATE = 1000.0
@@ -69,6 +70,41 @@ def test_targets_that_come_less_often_lead_to_no_chatter(panda):
     velocity = np.diff(path, axis=0)[500:] * RATE
     assert np.abs(velocity - velocity.mean(axis=0)).max() < 0.25
     assert keeps_limits(servo, path)
+
+
+@pytest.mark.parametrize(
+    ("name", "guide", "number"),
+    [
+        ("panda", "LookAt", 0),
+        ("panda", "Orientation", 0),
+        ("panda", "CenterJoints", 2),
+        ("panda", "custom", 1),
+        ("panda", "several, moving", 1),
+        ("iiwa14", "LookAt", 10),
+    ],
+)
+def test_guides_that_cannot_be_met_leave_the_hand_in_its_place(name, guide, number):
+    """The target stands still, moves or jumps; that of the iiwa14 leads a joint to its limit."""
+    rng, whole = np.random.default_rng(0), goals.robot(name)
+    for k in range(number + 1):
+        scene = goals.scene(whole, guide, goals.PATHS[k % 3], rng)
+    found = goals.run(scene)
+    assert found.reached and found.kept and found.lost == 0 and found.switches == 0
+    assert found.off < 2e-4
+    assert found.leap < 0.01
+    assert found.reversals <= 5.0
+
+
+def test_guides_take_few_evaluations(panda):
+    """One step towards their balance a tick, and what brings the hand back: a longer search would take half of the budget."""
+    reach = mk.Position("panda_link8", panda.forward(FORWARD)["panda_link8"][:3, 3])
+    gaze = mk.LookAt("panda_link8", (0.0, 1.0, 2.0), tolerance=None)
+    servo, taken = mk.Servo(mk.Problem(panda, [reach, gaze]), start=FORWARD, rate=RATE, budget=FEW), []
+    for _ in range(300):
+        servo.step()
+        taken.append(servo.evaluations)
+    assert max(taken) <= 8
+    assert servo.success
 
 
 @pytest.mark.parametrize(("name", "link"), [("panda", "panda_hand"), ("ur5", "tool0"), ("nao", "l_wrist")])

@@ -363,7 +363,7 @@ class Servo:
             most=self.budget.evaluations, reconfigures=self.reconfigure,
             seconds=self.budget.seconds if self.budget.seconds < math.inf else 0.0,
             contacts=contact_arrays(c, self._users_terms), movers=movers, pace=pace, terms=self._users_terms.copy(),
-            live=live, mirrored=mirrored,
+            live=live, mirrored=mirrored, slowed=reach.problem.variables.copy(),
         )  # fmt: skip
         self._table = table_of(self._own)
         self._released: dict[Objective, None] = {}

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from memetik.kernels.compiler.record import Array, floats, integers, item, reader, records
 from memetik.kernels.memetic.record import MemeticArrays
-from memetik.kernels.problem.record import SolveArrays
+from memetik.kernels.problem.record import VARIABLE, SolveArrays
 from memetik.kernels.terms.distance import GROUP_SOLIDS
 from memetik.kernels.terms.geometry.solids import SOLID_DATA
 from memetik.kernels.terms.records import TERM
@@ -193,7 +193,10 @@ class ServoArrays(NamedTuple):
     rival: Array = floats("variables")
     via: Array = floats("variables")  # posture by which a detour goes
     unhindered: Array = floats("variables")  # velocities of this tick before contacts changed them
-    drift: Array = floats("variables")  # velocity at which guides move the goal
+    slowed: Array = records(
+        VARIABLE, "variables"
+    )  # with the limits of this tick, so that the goal slows before its own
+    drift: Array = floats("variables")  # velocity at which guides move the goal, as steps do
     outcome: Array = floats("outcome")  # of the posture that is returned
     search_outcome: Array = floats("outcome")
 

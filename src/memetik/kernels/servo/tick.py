@@ -6,6 +6,8 @@ acceleration and position. Where targets are out of reach the goal is the bottom
 evaluations in each tick.
 """
 
+import math
+
 from numba.core import types
 
 from memetik.kernels.compiler.cancel import CAUGHT
@@ -19,10 +21,10 @@ from memetik.kernels.problem.evaluate import measure, place
 from memetik.kernels.problem.function_pointers import PROBLEM, RUN, TABLE, WORKSPACE
 from memetik.kernels.problem.guides import FAINT
 from memetik.kernels.problem.least_squares import LEAST_DAMPING, bounded_step, linear_model, take_step
-from memetik.kernels.problem.limits import clamp
 from memetik.kernels.problem.mounts import place_root
-from memetik.kernels.problem.record import Run
+from memetik.kernels.problem.record import Problem, Run
 from memetik.kernels.problem.verify import CLOSEST, ENDED, INVALID, REACHED, verify
+from memetik.kernels.servo.braking import fastest_to_stop
 from memetik.kernels.servo.contacts import nearest_pair
 from memetik.kernels.servo.detour import (
     BLOCKED,
@@ -41,6 +43,9 @@ from memetik.kernels.terms.springs import rest_at_start
 
 GUIDED = 0.2  # s in which the way to the balance of the guides shrinks by 1/e
 GUIDED_SPEED = 0.25  # of the velocity and the acceleration that joints have: how guides move the goal at most
+BRAKED = (
+    0.1  # of the acceleration that joints have: how the goal slows before limits, since other joints make up for it
+)
 JUMP = 0.5  # rad or m; a goal that moves farther in one tick is looked for from where the joints are, too
 REFINING = 12  # evaluations that a goal which misses something is refined by in each tick
 
@@ -73,6 +78,58 @@ def search_goal(own, run):
 
 
 @jit
+def goal_leaps(own):
+    """Whether the goal in work.x goes much farther than in the tick before, as where targets come less often than ticks."""
+    variables, tick, now, before = own.reach.problem.variables, own.pace[0].tick, 0.0, 0.0
+    for k in range(own.x.size):
+        j = variables[k].index
+        mover = own.movers[j]
+        step = abs(own.reach.work.x[k] - own.goal[j]) - mover.acceleration * tick * tick
+        now, before = max(now, step / mover.velocity), max(before, abs(own.step_before[j]) / mover.velocity)
+    return now > 2.0 * before
+
+
+@jit
+def nears_limits_fast(own):
+    """Whether the goal in work.x comes nearer to a limit than joints can that brake softly before it.
+
+    Writes how far each variable may go in this tick into own.slowed.
+    """
+    x, variables, slowed, tick = own.reach.work.x, own.reach.problem.variables, own.slowed, own.pace[0].tick
+    fast = False
+    for k in range(x.size):
+        if variables[k].ball:
+            continue
+        before, brake = own.goal[variables[k].index], BRAKED * own.movers[variables[k].index].acceleration
+        lower = before - tick * fastest_to_stop(before - variables[k].lower, brake, tick)
+        upper = before + tick * fastest_to_stop(variables[k].upper - before, brake, tick)
+        slowed[k].lower, slowed[k].upper = max(lower, variables[k].lower), min(upper, variables[k].upper)
+        fast = fast or not slowed[k].lower <= x[k] <= slowed[k].upper
+    return fast
+
+
+@jit
+def slow_before_limits(own, run):
+    """Where the goal in work.x runs into limits of joints, let these slow down before and others make up for it.
+
+    A joint that stops at once makes the others change their velocities at once, which they cannot, and the tips leave their way.
+    """
+    if goal_leaps(own) or not nears_limits_fast(own):
+        return
+    problem, work, x = own.reach.problem, own.reach.work, own.x
+    slowed = Problem(
+        problem.nodes, problem.frames, problem.terms, own.slowed, problem.limits, problem.data, problem.affects,
+        problem.blocks, problem.order, problem.balls, problem.mounts,
+    )  # fmt: skip
+    for k in range(x.size):
+        x[k] = work.x[k]
+        work.x[k] = work.start[k] = own.goal[problem.variables[k].index]
+    if descend_from(slowed, work, own.reach_terms, own.reach_hard, run) != REACHED:
+        for k in range(x.size):
+            work.x[k] = x[k]
+
+
+@jit
 def read_world(own):
     """Take the numbers of the user's problem as they are now, such as where obstacles and the root stand, and the targets."""
     solve = own.memetic.solve
@@ -86,38 +143,49 @@ def read_world(own):
 
 
 @jit
-def drift_to_balance(own):
-    """Write into work.x where a goal is after this tick that drifts from x towards the balance of all guides, in work.x.
+def limit_drift(own):
+    """Turn the step to the balance of the guides, in work.step, into that of this tick.
 
     The way shrinks by 1/e in GUIDED seconds, and the drift takes no more than a share of the velocity and the acceleration that
-    joints have, so that they can follow it and the targets.
+    joints have, so that they can follow it and the targets. All joints are slowed down in proportion: the drift stays among the
+    postures that satisfy all else.
     """
-    variables, tick, x = own.reach.problem.variables, own.pace[0].tick, own.reach.work.x
-    share = 1.0
-    for k in range(x.size):
-        fastest = GUIDED_SPEED * own.movers[variables[k].index].velocity
-        if share * abs(x[k] - own.x[k]) > fastest * GUIDED:
-            share = fastest * GUIDED / abs(x[k] - own.x[k])
-    for k in range(x.size):
-        change = GUIDED_SPEED * own.movers[variables[k].index].acceleration * tick
-        wanted = share * (x[k] - own.x[k]) / max(GUIDED, tick)
-        own.drift[k] = min(max(wanted, own.drift[k] - change), own.drift[k] + change)
-        x[k] = clamp(own.x[k] + own.drift[k] * tick, variables[k])
+    variables, tick, step = own.reach.problem.variables, own.pace[0].tick, own.reach.work.step
+    share, ease, total = 1.0, 1.0, 0.0
+    for k in range(step.size):
+        mover = own.movers[variables[k].index]
+        fastest = GUIDED_SPEED * min(mover.velocity, mover.acceleration * GUIDED)
+        total += step[k]
+        if share * abs(step[k]) > fastest * GUIDED:
+            share = fastest * GUIDED / abs(step[k])
+    share = share / max(GUIDED, tick) if math.isfinite(total) else 0.0
+    for k in range(step.size):
+        step[k] = share * step[k] if share > 0.0 else 0.0
+        most = GUIDED_SPEED * own.movers[variables[k].index].acceleration * tick
+        if ease * abs(step[k] - own.drift[k]) > most:
+            ease = most / abs(step[k] - own.drift[k])
+    for k in range(step.size):
+        own.drift[k] += ease * (step[k] - own.drift[k])
+        step[k] = own.drift[k] * tick
 
 
 @jit
 def yield_to_guides(own, run):
     """Move the goal in work.x, which satisfies all else, towards the balance of the guides.
 
-    On the way all else stays satisfied, so guides that cannot be met move nothing but what is free to move.
+    The way there is that of one Gauss-Newton step in which guides are faint, so that it uses only what the others leave free. It
+    changes continuously with the posture, which the end of a longer search does not. On the way all else stays satisfied.
     """
     problem, work, x = own.reach.problem, own.reach.work, own.x
     for k in range(x.size):
         x[k] = work.start[k] = work.x[k]
-    if descend_from(problem, work, own.reach_terms, own.reach_attempt, run) != REACHED:
-        for k in range(x.size):
-            work.x[k] = x[k]
-    drift_to_balance(own)
+    place(problem.nodes, problem.frames, work.x, work.poses, work.world)
+    run.outcome[EVALUATIONS] += 1.0
+    error, hard, _ = measure(problem.terms, problem.data, work.world, work.x, 1.0, work.residual)
+    linear_model(problem, work.x, FAINT, work)
+    bounded_step(problem, work.x, DAMPING * 0.5 * FAINT * (error - hard) + LEAST_DAMPING, LONGEST_STEP, work)
+    limit_drift(own)
+    take_step(work.x, problem, work)
     if descend_from(problem, work, own.reach_terms, own.reach_hard, run) != REACHED:
         for k in range(x.size):
             work.x[k], own.drift[k] = x[k], 0.0
@@ -145,6 +213,17 @@ def step_towards_goal(own, run):
 
 
 @jit
+def take_goal(own, status):
+    """Let the posture in work.x be the goal, unless it is none. Returns its status."""
+    x, variables = own.x, own.reach.problem.variables
+    for k in range(x.size):
+        if status != INVALID:
+            x[k] = own.reach.work.x[k]
+            own.goal[variables[k].index] = x[k]
+    return status
+
+
+@jit
 def renew_goal(own, run):
     """Find the goal for the targets as they are now, contacts apart. Returns its status by the user's tolerances."""
     problem, work, x = own.reach.problem, own.reach.work, own.x
@@ -152,9 +231,14 @@ def renew_goal(own, run):
         x[k] = own.goal[problem.variables[k].index]
     rest_at_start(problem.terms, problem.data, x)
     status = step_towards_goal(own, run) if own.state[0].hindered > 0.0 else search_goal(own, run)
+    if status == REACHED and own.state[0].hindered <= 0.0:
+        slow_before_limits(own, run)
     if status == REACHED and own.reach_attempt != own.reach_hard:
         yield_to_guides(own, run)
-    elif status == CLOSEST and own.state[0].hindered <= 0.0 and not spent(run):
+        return take_goal(own, status)
+    for k in range(x.size):
+        own.drift[k] = 0.0
+    if status == CLOSEST and own.state[0].hindered <= 0.0 and not spent(run):
         for k in range(x.size):
             work.best[k] = work.x[k]
         most = min(run.most, int(run.outcome[EVALUATIONS]) + REFINING)
@@ -162,11 +246,7 @@ def renew_goal(own, run):
         for k in range(x.size):
             work.x[k] = work.start[k] = work.best[k]
         status = verify(judged_by(problem, own.reach_terms), work.x, run.outcome, work)
-    for k in range(x.size):
-        if status != INVALID:
-            x[k] = work.x[k]
-            own.goal[problem.variables[k].index] = x[k]
-    return status
+    return take_goal(own, status)
 
 
 @jit
@@ -174,7 +254,7 @@ def take_rival(own):
     """The rival becomes the goal; nothing is led by the leap."""
     state, variables = own.state[0], own.memetic.solve.problem.variables
     for k in range(own.x.size):
-        own.x[k] = own.rival[k]
+        own.x[k], own.drift[k] = own.rival[k], 0.0
         own.goal[variables[k].index] = own.rival[k]
     for j in range(own.goal.size):
         own.goal_before[j], own.step_before[j] = own.goal[j], 0.0
