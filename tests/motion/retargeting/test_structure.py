@@ -122,6 +122,18 @@ def test_machines_with_two_arms_and_no_legs_move_these(name):
     assert np.degrees(found.report.direction["left_lower_arm"].mean()) < 45.0
 
 
+def test_plans_without_the_usual_parts_are_followed():
+    """A plan of one's own may lead whatever it names, hips or thighs or neither."""
+    clip = walk(0.2, 30.0)
+    plan = mk.retarget_plan(clip, mk.load("g1"))
+    few = plan.without(*(match.part for match in plan.matches if match.part.endswith(("arm", "hand"))))
+    root = replace(few["hips"], part="pelvis")
+    feet = [replace(few[f"{side}_foot"], parent="pelvis") for side in ("left", "right")]
+    own = replace(few, matches=(root, *feet))
+    found = mk.retarget(clip, mk.load("g1"), plan=own)
+    assert found.report.outside == 0 and set(found.report.position) == {"pelvis", "left_foot", "right_foot"}
+
+
 @pytest.mark.quick
 def test_a_body_that_lies_is_refused_and_told_how_it_lies():
     body = mk.load("g1")

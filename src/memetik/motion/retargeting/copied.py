@@ -22,14 +22,14 @@ def copied(body: Body, plan: RetargetPlan, targets: Targets) -> Array | None:
 
     Joints that nothing leads stay as they are at home. Limits are not looked at.
     """
-    led = {match.link: match for match in plan.matches if match.rotation > 0.0 or match.part == "hips"}
+    led = {match.link: match for match in plan.matches if match.rotation > 0.0 or match is plan.matches[0]}
     tree = Tree(body)
     moving = [link for link in body.links if tree.moves(link) and tree.joint[link].mimic is None]
     tops = [match.link for match in plan.matches if not match.relative and match.link in moving]
     whole = plan.matches[0].link in moving and all(link in led for link in moving)
     if not whole and not all(tree.is_ball(link) and link in led for link in tops):
         return None
-    frames = len(targets.points["hips"])
+    frames = len(targets.points[plan.matches[0].part])
     q = np.tile(body.home, (frames, 1))
     turned = {body.root: np.broadcast_to(np.eye(3), (frames, 3, 3))}
     at = {body.root: np.zeros((frames, 3))}
@@ -55,7 +55,7 @@ def _led(
     columns = [body.index(name) for name in joint.variables]
     wanted = targets.rotations[match.part]
     relative = np.swapaxes(before, 1, 2) @ wanted
-    if joint.kind in SLIDES and (match.position > 0.0 or match.part == "hips"):
+    if joint.kind in SLIDES and (match.position > 0.0 or match.parent is None):
         point = targets.points[match.part] - wanted @ np.array(match.point)
         q[:, columns[:3]] = np.einsum("nji,nj->ni", before, point - place)
         moved = point

@@ -239,7 +239,8 @@ def _feet(body: Body, plan: RetargetPlan) -> dict[str, Foot]:
         part: home[match.link][:3, :3] @ np.array(match.point) + home[match.link][:3, 3]
         for part, match in lines.items()
     }
-    faces = tuple(facing(at).ravel().tolist())
+    pairs = [{f"{side}_{part}" for side in ("left", "right")} for part in ("upper_leg", "upper_arm")]
+    faces = tuple((facing(at) if any(pair <= set(at) for pair in pairs) else np.eye(3)).ravel().tolist())
     found = {}
     for part in plan.feet:
         if part not in lines:
@@ -342,7 +343,7 @@ def _first(body: Body, plan: RetargetPlan, targets: Targets) -> Array:
 def _at_hips(body: Body, plan: RetargetPlan, targets: Targets, frames: slice) -> Array:
     """The body's home posture, its hips where some frames have them: a row for each."""
     if not _floats(body):
-        return np.tile(body.home, (len(targets.points["hips"][frames]), 1))
+        return np.tile(body.home, (len(targets.points[plan.matches[0].part][frames]), 1))
     root = plan.matches[0]
     turned, at = targets.rotations[root.part][frames], targets.points[root.part][frames]
     home = body.forward(body.home)
