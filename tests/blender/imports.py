@@ -6,6 +6,7 @@ bone, and the heads of all bones in each frame. It draws the files that are name
 """
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -69,3 +70,5 @@ def main(folder, drawn=()):
 
 if __name__ == "__main__":
     main(Path(sys.argv[1]), sys.argv[2:])
+    sys.stdout.flush()
+    os._exit(0)  # bpy 4.2 crashes when its interpreter ends

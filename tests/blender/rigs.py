@@ -6,6 +6,7 @@ bones in each frame, as Blender evaluates them.
 
 import json
 import math
+import os
 import random
 import sys
 from pathlib import Path
@@ -378,3 +379,5 @@ def main(folder):
 
 if __name__ == "__main__":
     main(Path(sys.argv[1]))
+    sys.stdout.flush()
+    os._exit(0)  # bpy 4.2 crashes when its interpreter ends
