@@ -119,7 +119,7 @@ def compare(folder, motions):
     for name, own in json.loads((folder / "imported.json").read_text()).items():
         error = farthest(motions[name], own["heads"])[0] if own["heads"] else np.inf
         into = "_into" in name
-        actions = "mine" in own["actions"] if into else len(own["actions"]) == 1
+        actions = any(action.startswith("mine") for action in own["actions"]) if into else len(own["actions"]) == 1
         good = (
             own["armatures"] == 1
             and actions
