@@ -90,7 +90,8 @@ def retarget(
         where the source is faster; "stretch" leaves the postures and gives frames as much more time as their joints need; None
         leaves both alone. With self_collision, "keep" only reports. `report` says how many are beyond limits and by how much.
     device: "cuda" follows the frames of many clips on a graphics card; clips are followed together where they have the same
-        plan and the same rate. Joints differ from those of "cpu" by about 1e-6 rad.
+        plan and the same rate. Joints differ from those of "cpu" by about 1e-6 rad, where limits of velocity hold them back by
+        thousandths.
     threads: for several clips, as many as there are cores unless given.
     progress: a function that is told (frames done, frames in all); None draws a line on the terminal if it takes long, False
         is quiet.
