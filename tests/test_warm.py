@@ -8,7 +8,7 @@ from memetik.cli import main
 from memetik.kernels.terms.records import KINDS
 from memetik.kernels.terms.value import VALUE
 from memetik.motion import guided
-from memetik.motion.clips import feet
+from memetik.motion.clips import feet, legs
 from tests.conftest import COMPILED
 
 
@@ -68,7 +68,7 @@ def test_the_command(capsys, monkeypatch):
 def test_clips_are_warmed(monkeypatch):
     """The kernels that follow guides and put feet on the ground are called, as place_feet, FootPlacer and retarget do."""
     called = []
-    for module, name in ((guided, "follow_guides"), (feet, "stand_leg"), (feet, "place_soles"), (feet, "depths_of")):
+    for module, name in ((guided, "follow_guides"), (legs, "stand_leg"), (feet, "place_soles"), (feet, "depths_of")):
         kernel = getattr(module, name)
         monkeypatch.setattr(
             module, name, lambda *given, name=name, kernel=kernel: (called.append(name), kernel(*given))

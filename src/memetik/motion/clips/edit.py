@@ -26,7 +26,7 @@ from memetik.errors import ProblemError, warn
 from memetik.geometry.checks import instance, mapping, real_array, real_number, several, text, three_finite
 from memetik.motion.clips.motion import Motion
 from memetik.motion.clips.stiffness import stiffness as stiffness_of
-from memetik.motion.clips.turns import blended, quaternions_of_matrices, slerp
+from memetik.motion.clips.turns import blended, matrices, quaternions_of_matrices, slerp
 from memetik.objectives import Direction, Displacement, LookAt, Objective, Orientation, Pose, Position
 from memetik.objectives.framed import Framed
 from memetik.problem import Problem
@@ -240,10 +240,10 @@ def _eased(clip: Motion, span: Span, strength: Array) -> Array | None:
     turns = own[:, :3, :3] if offset is not None else rows[:, :3, :3]
     mixed = slerp(quaternions_of_matrices(own[:, :3, :3]), quaternions_of_matrices(turns), strength)
     if isinstance(objective, Orientation):
-        return _matrices(mixed)
+        return matrices(mixed)
     result = own.copy()
     wanted = own[:, :3, 3] + offset if offset is not None else rows[:, :3, 3]
-    result[:, :3, :3], result[:, :3, 3] = _matrices(mixed), own[:, :3, 3] + s * (wanted - own[:, :3, 3])
+    result[:, :3, :3], result[:, :3, 3] = matrices(mixed), own[:, :3, 3] + s * (wanted - own[:, :3, 3])
     return result
 
 
@@ -264,14 +264,3 @@ def _eased_aim(objective: Any, own: Array, rows: Array, strength: Array) -> Arra
     mixed = one[:, None] * axes + other[:, None] * goals
     eased = own[:, :3, 3] + lengths * mixed if points else mixed
     return np.where(strength[:, None] == 1.0, rows, eased)
-
-
-def _matrices(quaternions: Array) -> Array:
-    """Rotation matrices (n, 3, 3) of quaternions (n, 4)."""
-    w, x, y, z = quaternions.T
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.ascontiguousarray(np.moveaxis(np.array(rows), 2, 0))

@@ -23,19 +23,12 @@ def sole_points(body: Body, foot: Frame) -> Array:
     """
     world = body.forward(body.home, foot)
     poses = body.forward(body.home)
-    links, below = {foot.link}, {foot.link}
-    for joint in reversed(body.joints.values()):  # children before their parents
-        if joint.kind == "fixed" and joint.child in links:
-            links.add(joint.parent)
-    for joint in body.joints.values():
-        if joint.parent in links:
-            below.add(joint.child)
-            if joint.kind == "fixed":
-                links.add(joint.child)
+    links = _rigid_group(body, foot.link)
+    below = links | {joint.child for joint in body.joints.values() if joint.parent in links}
     found = [
         points @ poses[name][:3, :3].T + poses[name][:3, 3]
         for name in links
-        if len(points := shape_points(body.links[name]))
+        if len(points := shape_points(body.links[name], -poses[name][2, :3]))
     ]
     if found:
         points = np.vstack(found)
@@ -75,10 +68,39 @@ def feet_of(body: Body) -> tuple[Frame, ...]:
 
 def contact_frame(body: Body, foot: Frame) -> Frame:
     """Return the foot as a frame in the middle of its sole, for a foot that is only named; one with an offset as it is."""
-    if not np.array_equal(foot.link_from_frame, np.eye(4)):
-        return foot
-    points = sole_points(body, foot)
-    return body.frame(foot.link, tuple((0.5 * (points.min(axis=0) + points.max(axis=0))).tolist()))
+    return foot if has_offset(foot) else sole_frame(body, foot)[0]
+
+
+def has_offset(foot: Frame) -> bool:
+    """Whether a frame is more than the name of a link."""
+    return not np.array_equal(foot.link_from_frame, np.eye(4))
+
+
+def is_marker(body: Body, foot: Frame) -> bool:
+    """Whether a frame is a point by itself: it has an offset, or it is a link without shapes that is fixed to one with some."""
+    link = body.links[foot.link]
+    bare = not (link.shapes or link.visuals) and len(_rigid_group(body, foot.link)) > 1
+    return has_offset(foot) or bare
+
+
+def sole_frame(body: Body, foot: Frame) -> tuple[Frame, tuple[float, float]]:
+    """Return a frame in the middle of the sole of a link, upright at home, and its length along x and width [m]."""
+    link = body.forward(body.home, foot.link)
+    points = sole_points(body, foot) @ foot.link_from_frame[:3, :3].T + foot.link_from_frame[:3, 3]
+    level = points @ link[:3, :3].T
+    low, high = level.min(axis=0), level.max(axis=0)
+    middle = np.array([*(0.5 * (low + high))[:2], low[2]])
+    offset = np.eye(4)
+    offset[:3, :3], offset[:3, 3] = link[:3, :3].T, link[:3, :3].T @ middle
+    length, width = (high - low)[:2].tolist()
+    return body.frame(foot.link, offset), (length, width)
+
+
+def below_frame(body: Body, foot: Frame) -> float:
+    """Return how far the shapes of a foot reach below the origin of its frame at home [m]; 0 without shapes."""
+    if not any(len(shape_points(body.links[name], np.zeros(3))) for name in _rigid_group(body, foot.link)):
+        return 0.0
+    return max(0.0, -float((sole_points(body, foot) @ body.forward(body.home, foot)[2, :3]).min()))
 
 
 def lowest(poses: Array, points: Array) -> Array:
@@ -86,20 +108,34 @@ def lowest(poses: Array, points: Array) -> Array:
     return np.asarray((points @ poses[:, 2, :3].T).min(axis=0) + poses[:, 2, 3])
 
 
-def shape_points(link: Link) -> Array:
-    """Points of a link whose hull holds its boxes and hulls, and round shapes but for their roundness: (n, 3) [m]."""
+def _rigid_group(body: Body, link: str) -> set[str]:
+    """The link and all that are fixed to it."""
+    links = {link}
+    for joint in reversed(body.joints.values()):  # children before their parents
+        if joint.kind == "fixed" and joint.child in links:
+            links.add(joint.parent)
+    for joint in body.joints.values():
+        if joint.parent in links and joint.kind == "fixed":
+            links.add(joint.child)
+    return links
+
+
+def shape_points(link: Link, down: Array) -> Array:
+    """Points of a link (n, 3) [m]: corners of boxes, hulls and cylinders, and ends of what is round in a direction `down`."""
     points = [np.empty((0, 3))]
     for shape in link.shapes or link.visuals:
         if shape.kind == "mesh" or shape.is_field:
             continue
+        to_link, rise = shape.link_from_shape, np.zeros(3)
         if shape.points is not None:
             corners = shape.rounded_hull.vertices
+        elif shape.kind == "box":
+            corners = np.array(list(product((-0.5, 0.5), repeat=3))) * shape.size
+        elif shape.kind == "cylinder":
+            radius, length = shape.size
+            corners = np.array(list(product((-radius, radius), (-radius, radius), (-0.5 * length, 0.5 * length))))
         else:
-            if shape.kind == "box":
-                half = 0.5 * np.array(shape.size)
-            else:
-                radius, length = shape.size[0], shape.size[1] if len(shape.size) > 1 else 0.0
-                half = np.array([radius, radius, 0.5 * length + (0.0 if shape.kind == "cylinder" else radius)])
-            corners = np.array(list(product((-1.0, 1.0), repeat=3))) * half
-        points.append(corners @ shape.link_from_shape[:3, :3].T + shape.link_from_shape[:3, 3])
+            half = 0.5 * shape.size[1] if len(shape.size) > 1 else 0.0
+            corners, rise = np.array([(0.0, 0.0, -half), (0.0, 0.0, half)]), shape.size[0] * down
+        points.append(corners @ to_link[:3, :3].T + to_link[:3, 3] + rise)
     return np.vstack(points)

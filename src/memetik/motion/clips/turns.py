@@ -140,6 +140,17 @@ def quaternions_of_vectors(vectors: Array) -> Array:
     return np.concatenate([np.cos(0.5 * angle), share * vectors], axis=-1)
 
 
+def matrices(quaternions: Array) -> Array:
+    """Rotation matrices (n, 3, 3) of quaternions (n, 4)."""
+    w, x, y, z = quaternions.T
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.ascontiguousarray(np.moveaxis(np.array(rows), 2, 0))
+
+
 def blended(body: Body, p: Array, q: Array, share: Array | float) -> Array:
     """Joint vectors (n, dof) from rows p to rows q by a share (n,): balls by slerp, all else straight, angles without
     limits the short way. Shares 0 and 1 give the rows themselves."""
