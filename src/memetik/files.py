@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -82,10 +83,12 @@ def write_whole(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         half.replace(path)
-    except OSError as error:
-        raise FormatError(f"{path}: it cannot be written: {_reason(error)}.") from error
-    finally:
-        half.unlink(missing_ok=True)
+    except BaseException as error:
+        with contextlib.suppress(OSError):  # what failed first is what has to be told
+            half.unlink()
+        if isinstance(error, OSError):
+            raise FormatError(f"{path}: it cannot be written: {_reason(error)}.") from error
+        raise
 
 
 def _reason(error: Exception) -> str:

@@ -49,11 +49,11 @@ def hold() -> None:
         return
     if _entered(sys._getframe()) is None:
         _raised.clear()
-    for number in _NUMBERS:
-        handler = signal.getsignal(number)
-        if callable(handler) and handler is not _handle:
-            _handlers[number] = handler
-            signal.signal(number, _handle)
+    try:
+        _replace_handlers()
+    except BaseException:  # raised by one of them
+        _restore_handlers()
+        raise
 
 
 def release() -> None:
@@ -61,9 +61,7 @@ def release() -> None:
     if threading.current_thread() is not threading.main_thread():
         return
     if _entered(sys._getframe()) is None:
-        for number, handler in tuple(_handlers.items()):
-            if signal.getsignal(number) is _handle:
-                signal.signal(number, handler)
+        _restore_handlers()
     deliver()
 
 
@@ -72,6 +70,20 @@ def deliver() -> None:
     while _kept and threading.current_thread() is threading.main_thread():
         number = _kept.pop(0)
         _call(number, sys._getframe())
+
+
+def _replace_handlers() -> None:
+    for number in _NUMBERS:
+        handler = signal.getsignal(number)
+        if callable(handler) and handler is not _handle:
+            _handlers[number] = handler
+            signal.signal(number, _handle)
+
+
+def _restore_handlers() -> None:
+    for number, handler in tuple(_handlers.items()):
+        if signal.getsignal(number) is _handle:
+            signal.signal(number, handler)
 
 
 def by_handler(error: BaseException) -> bool:
@@ -99,13 +111,18 @@ def _may_raise(frame: FrameType | None) -> bool:
 
 
 def _call(number: int, frame: FrameType | None) -> None:
+    outside, held = _entered(frame) is None, signal.getsignal(number) is _handle
+    if outside:
+        _restore_handlers()  # if it raises, nobody may come to `release`
     try:
         _handlers[number](number, frame)
     except BaseException as error:
-        if _entered(frame) is not None:
+        if not outside:
             _raised.append(error)
             place.may_raise = False  # until what was raised has arrived
         raise
+    if outside and held:
+        _replace_handlers()
 
 
 def _entered(frame: FrameType | None) -> FrameType | None:

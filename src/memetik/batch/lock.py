@@ -24,13 +24,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from memetik.errors import FormatError, ProblemError
+from memetik.errors import FormatError, ProblemError, warn
 
 NAME = "running.lock"
 LEASE = 60.0  # s without a touch until a lock counts as left behind; network file systems may tell of one half as late
 TOUCH = 10.0  # s between touches
 TOKEN, GARBLED = re.compile("[0-9a-f]{32}"), "garbled"
 TRIES = 10  # at a lock that others take and release meanwhile
+
+_held: set[str] = set()  # the tokens of this process
 
 
 @contextlib.contextmanager
@@ -51,14 +53,19 @@ def held(folder: Path) -> Iterator[Callable[[], None]]:
                 if _read(lock).get("token") == token:
                     os.utime(lock)
 
+    _held.add(token)
     try:
         _acquire(lock, token)
         threading.Thread(target=touch, name="memetik-lock", daemon=True).start()
         yield require
     finally:
         ended.set()
-        if _read(lock).get("token") == token:
-            lock.unlink(missing_ok=True)
+        _held.discard(token)
+        try:
+            if _read(lock).get("token") == token:
+                lock.unlink(missing_ok=True)
+        except OSError as error:  # what was done is done, and the lock counts for nothing
+            warn(f"files: {lock} cannot be removed: {error.strerror}. It holds nobody back; delete it.")
 
 
 def _acquire(lock: Path, token: str) -> None:
@@ -104,7 +111,8 @@ def _is_left_behind(lock: Path, holder: dict[str, Any]) -> bool:
     """Whether the process that created a lock has ended, as far as can be told."""
     here = _here(holder.get("pid"))
     if here and holder.get("system") == here["system"]:
-        return holder.get("began") != here["began"]
+        left_here = holder.get("pid") == os.getpid() and holder.get("token") not in _held
+        return holder.get("began") != here["began"] or left_here
     age = _age(lock)
     return age is not None and age > LEASE
 

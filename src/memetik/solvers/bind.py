@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from time import perf_counter
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -72,7 +74,9 @@ class Step:
         self.problem, self.objectives = problem, _bound(problem, objectives)
         self.method, self.budget = chosen(method, 0, "bind"), checked_budget(budget, "bind", generations=True)
         self._way = self._ready()
-        self._idle = [self._way]  # empty while a step is taken; to take from a list is a single step to all threads
+        self._taker: dict[
+            str, FrameType
+        ] = {}  # the call that takes a step; `setdefault` is a single step to all threads
 
     def __call__(self, *given: Any) -> Array:
         """The joint vector for a target of each bound objective, and perhaps a start: step(target, q)."""
@@ -82,17 +86,20 @@ class Step:
                 way = self._again(way)
             return way.take(given)
         finally:
-            self._idle.append(way)
+            self._taker.clear()
 
     def _lease(self) -> _Way:
         """How to solve, while nobody else does."""
-        try:
-            return self._idle.pop()
-        except IndexError:
-            raise ProblemError(
-                f"{self!r} is being taken already, by another thread or around this call. Let each thread call mk.bind for "
-                "a step of its own."
-            ) from None
+        frame = sys._getframe(1)
+        taker = self._taker.setdefault("frame", frame)
+        if taker is not frame:
+            if _is_running(taker):
+                raise ProblemError(
+                    f"{self!r} is being taken already, by another thread or around this call. Let each thread call mk.bind "
+                    "for a step of its own."
+                )
+            self._taker["frame"] = frame  # Ctrl-C ended that call before it could say so
+        return self._way
 
     def __reduce__(self) -> tuple[Any, ...]:
         """To another process goes what it was made of, and where it has got to."""
@@ -111,7 +118,7 @@ class Step:
             )
             last = None if last is None else last.copy()
         finally:
-            self._idle.append(way)
+            self._taker.clear()
         return _restored, (self.problem, self.objectives, self.method, self.budget, last, given)
 
     @property
@@ -166,9 +173,21 @@ class Step:
 
     def _again(self, before: _Way) -> _Way:
         """The same after a weight or a tolerance has changed; it starts where the last step ended."""
-        way = self._way = self._ready()
+        way = self._ready()
         way.go_on(before.last, before.answer())
+        self._way = way
         return way
+
+
+def _is_running(frame: FrameType) -> bool:
+    """Whether a thread runs a call, or what it has called."""
+    for each in sys._current_frames().values():
+        inner: FrameType | None = each
+        while inner is not None:
+            if inner is frame:
+                return True
+            inner = inner.f_back
+    return False
 
 
 class _Own:
