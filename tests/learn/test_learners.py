@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import memetik as mk
 from memetik.errors import FormatError, MissingExtraError, ProblemError
 from memetik.learn import Elman, ExtremeLearning, FeedForward, SupportVectors
+from memetik.learn.learner import MOST_BYTES
 from memetik.learn.samples import inputs_of
 from tests.naive import kinematics
 
@@ -257,6 +259,16 @@ def test_saved_and_loaded_answers_are_the_same(learner, asked, request, tmp_path
 def test_files_that_are_none(network, machines, tmp_path):
     with pytest.raises(FormatError, match="there is no file of weights"):
         FeedForward.load(tmp_path / "missing.npz")
+    for number, bad in enumerate(
+        ({"version": np.ones(3)}, {"version": "x"}, {"kind": np.array([None])}, {"version": 1j})
+    ):
+        np.savez(tmp_path / f"{number}.npz", **{"kind": "feed-forward", "version": 1, **bad})
+        with pytest.raises(FormatError):
+            FeedForward.load(tmp_path / f"{number}.npz")
+    with zipfile.ZipFile(tmp_path / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("kind.npy", b"\0" * (MOST_BYTES + 1))
+    with pytest.raises(FormatError, match="unpacks to more than"):
+        FeedForward.load(tmp_path / "bomb.npz")
     (tmp_path / "text.npz").write_text("weights")
     with pytest.raises(FormatError, match="not a file of weights"):
         FeedForward.load(tmp_path / "text.npz")

@@ -5,7 +5,8 @@ import pytest
 import trimesh
 
 import memetik as mk
-from memetik.read import parse_urdf
+from memetik.read import distrust, forget, parse_urdf
+from memetik.studio import meshes
 from memetik.studio.meshes import MOST_BYTES, missing_meshes, read_mesh, remedy
 from memetik.studio.server import _folders, scene_from
 from memetik.studio.solids import copies, corners
@@ -127,3 +128,43 @@ def test_a_root_of_ones_own_finds_meshes_elsewhere(tmp_path):
     assert missing_meshes(parse_urdf(model.read_text()), [str(root) for root in roots])
     _, roots = scene_from(str(model), [tmp_path / "there"])
     assert not missing_meshes(parse_urdf(model.read_text()), [str(root) for root in roots])
+
+
+# ---- Uploads -------------------------------------------------------------------------------------------------------
+
+
+def copies_of_one_mesh(count, faces):
+    """A .glb of some kilobytes for each thousand triangles whose scene has so many copies of them."""
+    scene = trimesh.Scene(trimesh.creation.icosphere(subdivisions=faces))
+    name = next(iter(scene.geometry))
+    for k in range(count):
+        scene.graph.update(frame_to=f"n{k}", geometry=name)
+    return scene.export(file_type="glb")
+
+
+def test_an_uploaded_mesh_is_read_with_limits(tmp_path, monkeypatch):
+    """Sixty thousand copies of twenty thousand triangles would take hundreds of gigabytes."""
+    good, colored = tmp_path / "a.stl", tmp_path / "b.obj"
+    good.write_bytes(box().export(file_type="stl"))
+    colored.write_text(OBJ)
+    (tmp_path / "colours.mtl").write_text(MTL)
+    (tmp_path / "c.ply").write_bytes(b"nothing")
+    scale, roots = (1.0, 2.0, -1.0), [str(tmp_path)]
+    trusted = {name: read_mesh(name, scale, roots) for name in ("a.stl", "b.obj")}
+    (tmp_path / "d.glb").write_bytes(copies_of_one_mesh(60_000, 5))
+    monkeypatch.setattr(meshes, "parse", lambda path: pytest.fail("read in the process of the studio"))
+    meshes._read.cache_clear()
+    distrust(tmp_path)
+    try:
+        for name, wanted in trusted.items():
+            found = read_mesh(name, scale, roots)
+            assert found.trouble == "" and len(found.parts) == len(wanted.parts)
+            for part, other in zip(found.parts, wanted.parts, strict=True):
+                assert part.color == other.color and np.array_equal(part.mesh.vertices, other.mesh.vertices)
+                assert np.array_equal(part.mesh.faces, other.mesh.faces)
+        assert "broken" in read_mesh("c.ply", scale, roots).trouble
+        trouble = read_mesh("d.glb", scale, roots).trouble
+        assert "broken" in trouble or "time or memory" in trouble
+    finally:
+        forget(tmp_path)
+        meshes._read.cache_clear()

@@ -22,6 +22,7 @@ from memetik.problem import Problem
 from memetik.types import Array
 
 VERSION = 1
+MOST_BYTES = 2**28  # of a file of weights, unpacked
 MOST_WEIGHTS = 2**24  # training keeps seven arrays of this size
 MOST_OUTPUTS = 2**28  # of all units for all samples, 2 GiB
 COUNTS = {  # what training is given, and the least and most of it
@@ -67,13 +68,19 @@ class Learner:
         """Read what `save` wrote."""
         path = path_of(path, FormatError, "the file of weights")
         try:
+            with zipfile.ZipFile(path) as archive:
+                unpacked = sum(item.file_size for item in archive.infolist())
+            if unpacked > MOST_BYTES:
+                raise FormatError(f"{str(path)!r} unpacks to more than {MOST_BYTES >> 20} MB, more than weights take.")
             with np.load(path, allow_pickle=False) as file:
                 content = {name: file[name] for name in file.files}
+            found, version = str(content.get("kind", "")), int(content.get("version", 0))
         except FileNotFoundError:
             raise FormatError(f"there is no file of weights at {str(path)!r}.") from None
-        except (OSError, ValueError, EOFError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+        except FormatError:
+            raise
+        except Exception as error:  # a damaged archive raises whatever its part of Python does
             raise FormatError(f"{str(path)!r} is not a file of weights written by memetik: {error}.") from error
-        found, version = str(content.get("kind", "")), int(content.get("version", 0))
         if found != cls.kind or version != VERSION:
             what = f"weights of kind {found!r}, version {version}" if found else "no weights of memetik"
             raise FormatError(f"{str(path)!r} holds {what}; wanted is kind {cls.kind!r}, version {VERSION}.")

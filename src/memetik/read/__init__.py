@@ -5,7 +5,7 @@ from memetik.read.mjcf_bounds import check_model as check_mjcf
 from memetik.read.resources import resolve_mesh
 from memetik.read.srdf import Srdf, parse_srdf, read_srdf
 from memetik.read.srdf import apply as apply_srdf
-from memetik.read.untrusted import distrust, forget
+from memetik.read.untrusted import distrust, distrusted, forget, run_limited
 from memetik.read.urdf import parse_urdf, read_urdf
 from memetik.read.xacro import read_xacro
 from memetik.read.xml import Element
@@ -17,6 +17,7 @@ __all__ = [
     "apply_srdf",
     "check_mjcf",
     "distrust",
+    "distrusted",
     "forget",
     "load",
     "parse_srdf",
@@ -26,4 +27,5 @@ __all__ = [
     "read_xacro",
     "read_xml",
     "resolve_mesh",
+    "run_limited",
 ]

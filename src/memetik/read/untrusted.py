@@ -19,17 +19,20 @@ MAX_FILE = 2**29  # bytes that the process may write
 MAX_PARTS = 20_000  # bodies, joints and sites
 _FOLDERS: set[Path] = set()
 
-# What runs in the process. `resource` is not there on Windows, where only the time is limited.
-_COMPILE = """
+# What runs first in a process. `resource` is not there on Windows, where only the time is limited.
+_LIMIT = """
 import json, sys
-source, target, seconds, memory, size = sys.argv[1:]
+*given, seconds, memory, size = sys.argv[1:]
 try:
     import resource
     for kind, most in (("RLIMIT_CPU", seconds), ("RLIMIT_AS", memory), ("RLIMIT_FSIZE", size), ("RLIMIT_CORE", 0)):
         resource.setrlimit(getattr(resource, kind), (int(most), int(most)))
 except ImportError:
     pass
+"""
+_COMPILE = """
 import mujoco
+source, target = given
 try:
     model = mujoco.MjModel.from_xml_path(source)
     mujoco.mj_saveModel(model, target)
@@ -69,14 +72,10 @@ def compiled(path: Path, inside: Path) -> tuple[Any, str]:
     check_model(path, inside)
     with tempfile.TemporaryDirectory(prefix="memetik_mujoco_") as folder:
         target = Path(folder) / "model.mjb"
-        limits = [str(int(each)) for each in (MAX_SECONDS, MAX_MEMORY, MAX_FILE)]
-        command = [sys.executable, "-c", _COMPILE, str(path), str(target), *limits]
-        try:
-            # In an empty folder, because Python imports from where it is.
-            done = subprocess.run(command, cwd=folder, capture_output=True, timeout=MAX_SECONDS, check=False)
-        except subprocess.TimeoutExpired:
-            raise FormatError(f"{path.name}: MuJoCo takes longer than {MAX_SECONDS:g} s to read it.") from None
-        told = _told(done.stdout)
+        output = run_limited(_COMPILE, [str(path), str(target)], Path(folder))
+        if output is None:
+            raise FormatError(f"{path.name}: MuJoCo takes longer than {MAX_SECONDS:g} s to read it.")
+        told = _told(output)
         if "error" in told or not target.is_file():
             reason = " ".join(str(told.get("error", "it ran out of time or memory")).split())
             raise FormatError(f"{path.name}: MuJoCo cannot read it. {reason}")
@@ -86,6 +85,17 @@ def compiled(path: Path, inside: Path) -> tuple[Any, str]:
             return mujoco.MjModel.from_binary_path(str(target)), str(told["meshdir"])
         except (ValueError, RuntimeError, OSError) as error:
             raise FormatError(f"{path.name}: MuJoCo cannot read it. {said(error)}") from None
+
+
+def run_limited(code: str, given: list[str], folder: Path) -> bytes | None:
+    """What Python code prints in a process of its own with limits; None if it takes too long. `given` are its arguments,
+    the list of that name there; `folder` is an empty one, where it runs, because Python imports from where it is."""
+    limits = [str(int(each)) for each in (MAX_SECONDS, MAX_MEMORY, MAX_FILE)]
+    command = [sys.executable, "-c", _LIMIT + code, *given, *limits]
+    try:
+        return subprocess.run(command, cwd=folder, capture_output=True, timeout=MAX_SECONDS, check=False).stdout
+    except subprocess.TimeoutExpired:
+        return None
 
 
 def _told(output: bytes) -> dict[str, Any]:

@@ -1,12 +1,16 @@
 """Meshes of a model as triangles with the colours of their materials, or why one cannot be drawn.
 
 A file is handed to its reader as bytes. The only other files that it may name are the materials of an OBJ and the buffers of a
-glTF, in its own folder.
+glTF, in its own folder. What was uploaded is read in a process of its own with limits, all files of a folder together, because a
+small file can unpack to more than any machine holds.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
+import tempfile
+import zipfile
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import memetik as mk
-from memetik.read import resolve_mesh
+from memetik.read import distrusted, resolve_mesh, run_limited
 from memetik.types import Array
 
 PACKAGE = "package://"
@@ -91,6 +95,17 @@ def remedy(names: Iterable[str]) -> str:
 @lru_cache(maxsize=512)
 def _read(path: Path, changed: int, scale: tuple[float, ...]) -> Loaded:
     """`changed` is when the file was, so that a new version is read anew."""
+    loaded = _of_stranger(path) if distrusted(path) else parse(path)
+    return loaded._replace(parts=tuple(Part(_scaled(part.mesh, scale), part.color) for part in loaded.parts))
+
+
+def _scaled(mesh: Mesh, scale: Sequence[float]) -> Mesh:
+    # A mirrored mesh would show its inside.
+    return Mesh(mesh.vertices * scale, mesh.faces if np.prod(scale) > 0.0 else mesh.faces[:, ::-1])
+
+
+def parse(path: Path) -> Loaded:
+    """The parts of a file as it is written."""
     import trimesh  # takes a second, and most bodies need none
 
     kind = path.suffix[1:].lower()
@@ -98,7 +113,7 @@ def _read(path: Path, changed: int, scale: tuple[float, ...]) -> Loaded:
         beside: Any = _Beside(path.parent)
         loaded: Any = trimesh.load(io.BytesIO(path.read_bytes()), file_type=kind, resolver=beside)
         pieces = loaded.dump() if isinstance(loaded, trimesh.Scene) else [loaded]
-        parts = _by_material([piece for piece in pieces if isinstance(piece, trimesh.Trimesh)], scale)
+        parts = _by_material([piece for piece in pieces if isinstance(piece, trimesh.Trimesh)])
     except Exception as error:  # whatever a reader of strangers' files stumbles over
         return Loaded((), f"broken: {' '.join(str(error).split())[:120] or type(error).__name__}")
     count = sum(len(part.mesh.faces) for part in parts)
@@ -111,16 +126,69 @@ def _read(path: Path, changed: int, scale: tuple[float, ...]) -> Loaded:
     return Loaded(parts)
 
 
-def _by_material(pieces: Sequence[Any], scale: tuple[float, ...]) -> tuple[Part, ...]:
+# ---- Uploads ---------------------------------------------------------------------------------------------------
+
+_PARSE = """
+from memetik.studio.meshes import write_parsed
+write_parsed(given[0], given[1:])
+"""
+MOST_OF_FOLDER = 10 * MOST_FACES
+
+
+def _of_stranger(path: Path) -> Loaded:
+    """A file of an upload, read together with all others of its folder."""
+    beside = [each for each in sorted(path.parent.iterdir()) if each.suffix.lower() in FORMATS and each.is_file()]
+    files = tuple((each.name, each.stat().st_mtime_ns) for each in beside if each.stat().st_size <= MOST_BYTES)
+    return _of_folder(path.parent, files)[path.name]
+
+
+@lru_cache(maxsize=16)
+def _of_folder(folder: Path, files: tuple[tuple[str, int], ...]) -> dict[str, Loaded]:
+    """The files of a folder by name; those that the process did not come to have the reason."""
+    found = {name: Loaded((), "it, or another mesh of its folder, takes too much time or memory") for name, _ in files}
+    with tempfile.TemporaryDirectory(prefix="memetik_meshes_") as target:
+        run_limited(_PARSE, [target, *(str(folder / name) for name, _ in files)], Path(target))
+        for number, (name, _) in enumerate(files):
+            with contextlib.suppress(
+                OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile
+            ):  # not there, or not whole
+                found[name] = _parsed(Path(target) / f"{number}.npz")
+    return found
+
+
+def write_parsed(target: str, paths: Sequence[str]) -> None:
+    """Write the parts of files as 0.npz, 1.npz, ... into a folder; for the process of its own."""
+    left = MOST_OF_FOLDER
+    for number, path in enumerate(paths):
+        loaded = parse(Path(path))
+        left -= sum(len(part.mesh.faces) for part in loaded.parts)
+        if left < 0:
+            return
+        arrays = {"trouble": np.array(loaded.trouble)}
+        for k, (mesh, color) in enumerate(loaded.parts):
+            arrays |= {f"v{k}": mesh.vertices, f"f{k}": mesh.faces, f"c{k}": np.array(() if color is None else color)}
+        whole = Path(target) / "part"
+        with whole.open("wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+        whole.rename(Path(target) / f"{number}.npz")
+
+
+def _parsed(path: Path) -> Loaded:
+    with np.load(path, allow_pickle=False) as file:
+        count = sum(name.startswith("v") for name in file.files)
+        colors = [tuple(file[f"c{k}"].tolist()) or None for k in range(count)]
+        parts = [Part(Mesh(file[f"v{k}"], file[f"f{k}"]), colors[k]) for k in range(count)]
+        return Loaded(tuple(parts), str(file["trouble"]))
+
+
+def _by_material(pieces: Sequence[Any]) -> tuple[Part, ...]:
     """One part for each colour, so that a file of a thousand pieces is a few meshes."""
     groups: dict[tuple[float, float, float] | None, list[Mesh]] = {}
     for piece in pieces:
         vertices, faces = np.array(piece.vertices, dtype=np.float64), np.array(piece.faces, dtype=np.int64)
         color = _color(piece)
         key = color if color in groups or len(groups) < MOST_MATERIALS else None
-        # A mirrored mesh would show its inside.
-        mesh = Mesh(vertices * scale, faces if np.prod(scale) > 0.0 else faces[:, ::-1])
-        groups.setdefault(key, []).append(mesh)
+        groups.setdefault(key, []).append(Mesh(vertices, faces))
     return tuple(Part(_joined(meshes), color) for color, meshes in groups.items())
 
 

@@ -214,7 +214,8 @@ class Application:
         try:
             while True:
                 text = await _received(socket)
-                await self._rounds.turn(address)
+                if not self._rounds.entered(address):
+                    await self._rounds.turn(address)
                 mark: Plain = {}
                 try:
                     given = plain.loads(text) if len(text) < plain.LONG else None

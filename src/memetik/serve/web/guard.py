@@ -86,7 +86,8 @@ class Guard:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        await self._rounds.turn(address_of(scope))
+        if not self._rounds.entered(address := address_of(scope)):
+            await self._rounds.turn(address)
         headers = dict(scope["headers"])
         origin = headers.get(b"origin", b"").decode("latin-1")
         try:

@@ -47,6 +47,7 @@ class Valve:
 
     def __init__(self, transport: Any) -> None:
         self._transport = transport
+        self.write, self.is_closing = transport.write, transport.is_closing  # sooner than through __getattr__
         self.stopped = False  # by the protocol
         self._kept = False  # by the rounds
         if hasattr(transport, "max_size"):  # of asyncio's own loops
@@ -61,11 +62,9 @@ class Valve:
 
     def resume_reading(self) -> None:
         self.stopped = False
-        protocol = self._transport.get_protocol()
-        if self._kept:
-            protocol.feed_later()
-        else:
+        if not self._kept:
             self._transport.resume_reading()
+        self._transport.get_protocol().feed_later()
 
     def keep(self, kept: bool) -> None:
         """Whether there is something that was read and not parsed."""
@@ -120,14 +119,15 @@ def impatient(limits: Limits, rounds: Rounds, share: int | None = None) -> tuple
                 return
             if self._waiting or len(data) > self._slice or self.transport.stopped or not rounds.admits(self._address):
                 self._waiting += data
-                self.transport.keep(True)
+                if len(self._waiting) > USUAL:  # what is less is mostly all that there is, and reading on costs nothing
+                    self.transport.keep(True)
                 self.feed_later()
                 return
             rounds.charge(self._address, self._timed(data))
 
         def feed_later(self) -> None:
             """Go on with what waits in a round of the address."""
-            if not self._scheduled:
+            if self._waiting and not self._scheduled:
                 self._scheduled = True
                 rounds.run(self._address, self._feed)
 
@@ -162,8 +162,10 @@ def impatient(limits: Limits, rounds: Rounds, share: int | None = None) -> tuple
 
         def settle(self) -> None:
             """A message is dealt with: only what was not parsed yet is still held."""
-            held.add(self._address, len(self._waiting) - self._held)
-            self._held = len(self._waiting)
+            left = len(self._waiting)
+            if left != self._held:
+                held.add(self._address, left - self._held)
+                self._held = left
 
         def pause_writing(self) -> None:
             super().pause_writing()  # type: ignore[misc]

@@ -8,7 +8,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 
 SHARE = 0.002  # s of one iteration of the loop, for each address
-USUAL = 0.0005  # s that a request is taken to need before it is answered or handed to a thread
+USUAL = 0.0002  # s that a request is taken to need before it is answered or handed to a thread
 
 
 class Rounds:
@@ -31,7 +31,8 @@ class Rounds:
     def charge(self, address: str, seconds: float) -> None:
         """Count what an address has used."""
         self._used[address] = self._used.get(address, 0.0) + seconds
-        self._await_next()
+        if not self._due:
+            self._await_next()
 
     def run(self, address: str, work: Callable[[], None]) -> None:
         """Call `work` at once, or when it is the turn of the address, and count the time that it takes."""
@@ -45,10 +46,19 @@ class Rounds:
         self._waiting.setdefault(address, deque()).append(work)
         self._await_next()
 
+    def entered(self, address: str) -> bool:
+        """Whether the address may use the loop for one more request at once, which is counted then."""
+        used = self._used.get(address, 0.0)
+        if used >= self._share or address in self._waiting:
+            return False
+        self._used[address] = used + USUAL
+        if not self._due:
+            self._await_next()
+        return True
+
     async def turn(self, address: str) -> None:
         """Return when the address may use the loop for one more request."""
-        if self.admits(address):
-            self.charge(address, USUAL)
+        if self.entered(address):
             return
         future = asyncio.get_running_loop().create_future()
 
@@ -68,7 +78,8 @@ class Rounds:
     def _await_next(self) -> None:
         if not self._due:
             self._due = True
-            self._loop = self._loop or asyncio.get_running_loop()
+            if self._loop is None:
+                self._loop = asyncio.get_running_loop()
             self._loop.call_soon(self._begin)
 
     def _begin(self) -> None:

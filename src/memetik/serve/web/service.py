@@ -37,6 +37,8 @@ except ModuleNotFoundError as error:
 # How long a thread that works may keep the one that answers from going on [s]. Python's own 5 ms add up: several such waits are
 # part of an answer, and of every piece of what others send.
 SWITCH = 0.0005
+# When garbage is collected: it stops all threads, for 0.2 s where scenes of thousands of links are kept.
+COLLECT = (20_000, 20, 50)
 BACKLOG = 128  # connections that wait to be accepted: all of them are, before anything else is done
 
 
@@ -158,6 +160,7 @@ def serve(body: mk.Body, **options: Any) -> None:
     sys.setswitchinterval(SWITCH)
     gc.collect()
     gc.freeze()  # the garbage collector, which stops all threads, need not look at the library and its compiler again: 0.3 s
+    gc.set_threshold(*COLLECT)
     service.run()
 
 
