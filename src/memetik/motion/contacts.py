@@ -23,7 +23,7 @@ from memetik.objectives.distance import Distance
 from memetik.problem import Problem
 from memetik.problem.compile import Compiled
 
-MOST_CLOSE = 128  # pairs that can be close at a time
+MOST_CLOSE = 512  # pairs that can be close at a time
 MOST_ACTIVE = 16  # rows that can be missed at a time, besides one constraint for each variable
 LONGEST_SLIDE = 10.0  # m: how far a sliding joint without limits is taken to go from the middle
 
@@ -43,7 +43,7 @@ def kept_pairs(c: Compiled, terms: NDArray[np.void]) -> list[Pair]:
     """
     required: dict[tuple[int, int], float] = {}
     for term in terms:
-        if term["loss"] != CONTACT or term["soft"] or not np.isfinite(term["tolerance"]):
+        if not _is_kept(term):
             continue
         numbers = int(term["numbers"])
         distance = float(c.data[numbers + DISTANCE_CLEARANCE] - term["tolerance"])
@@ -55,6 +55,11 @@ def kept_pairs(c: Compiled, terms: NDArray[np.void]) -> list[Pair]:
                 required[first, second] = max(required.get((first, second), -np.inf), distance)
             at += LIST_OTHERS + count
     return [Pair(first, second, distance) for (first, second), distance in required.items()]
+
+
+def _is_kept(term: np.void) -> bool:
+    """Whether a term is a constraint of a servo."""
+    return bool(term["loss"] == CONTACT and not term["soft"] and np.isfinite(term["tolerance"]))
 
 
 def contact_arrays(c: Compiled, terms: NDArray[np.void]) -> ContactArrays:
@@ -82,6 +87,7 @@ def contact_arrays(c: Compiled, terms: NDArray[np.void]) -> ContactArrays:
         "active": c.variables.size + MOST_ACTIVE,
     }  # fmt: skip
     arrays = allocate(ContactArrays, sizes, pairs=kept, groups=groups)
+    arrays.state["exact"] = all(term["tolerance"] == 0.0 for term in terms if _is_kept(term))
     lower, upper = c.variables["lower"], c.variables["upper"]
     bounded = np.isfinite(lower) & np.isfinite(upper)
     lower, upper = np.where(bounded, lower, -LONGEST_SLIDE), np.where(bounded, upper, LONGEST_SLIDE)

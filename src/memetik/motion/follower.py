@@ -14,11 +14,10 @@ from memetik.geometry.checks import flag, instance, real_array, real_number
 from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.servo.follow import follow
 from memetik.kernels.servo.record import MOVER, PACE, FollowerArrays
-from memetik.motion.rate_limits import AT_ONCE, Limits, rate_limits
+from memetik.motion.rate_limits import AT_ONCE, Limits, rate_limits, windows_of
 from memetik.types import Array
 
 FRAME = 1.0 / 60.0  # s; smoothing is given for frames of this length
-LONGEST_WINDOW = 10**6  # ticks
 MOST_TICKS = 10_000_000  # at once, hours at a thousand a second
 
 
@@ -81,17 +80,11 @@ class Follower:
         enough, which is no more than the acceleration that it had before.
         """
         limits = rate_limits(self.body, velocity, acceleration, jerk, "Follower")
-        seconds = np.where(np.isinf(limits.jerk), 0.0, 2.0 * np.minimum(limits.acceleration, AT_ONCE) / limits.jerk)
-        windows = np.maximum(np.ceil(seconds * self.rate * (1.0 - 1e-12)), 1.0)
-        if not windows.max(initial=1.0) <= LONGEST_WINDOW:
-            raise ProblemError(
-                f"Follower: with a jerk of {limits.jerk.min():g} the acceleration takes {windows.max() / self.rate:g} s to "
-                "change. Give a larger jerk, or a smaller acceleration."
-            )
+        windows = windows_of(limits, self.rate, "Follower")
         self.velocity_limit, self.acceleration_limit, self.jerk_limit = limits
         self._movers["velocity"] = limits.velocity
         self._movers["acceleration"] = np.minimum(limits.acceleration, AT_ONCE)
-        self._windows = windows.astype(np.int64)
+        self._windows = windows
         self._set_windows()
 
     def move(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from memetik.body import Body
 from memetik.errors import ProblemError, known, shown, warn
@@ -22,6 +22,7 @@ Limits = float | Mapping[str, float] | ArrayLike | None  # one number, some join
 TURN_VELOCITY = math.pi  # rad/s, for joints whose velocity nobody gives: half a turn a second
 SLIDE_VELOCITY = 1.0  # m/s
 AT_ONCE = 1e12  # rad/s2 or m/s2 in kernels, for joints without a limit: their full velocity within any tick
+LONGEST_WINDOW = 10**6  # ticks
 SPEED_UP = 0.2  # s from rest to full velocity, for joints whose acceleration nobody gives
 
 
@@ -46,6 +47,19 @@ def rate_limits(body: Body, velocity: Limits, acceleration: Limits, jerk: Limits
     hardest = np.where(np.isnan(hardest), fastest / SPEED_UP, hardest)
     changes = _chosen(body, jerk, np.full(body.dof, math.nan), "jerk", who)
     return RateLimits(fastest, hardest, np.where(np.isnan(changes), math.inf, changes))
+
+
+def windows_of(limits: RateLimits, rate: float, who: str) -> NDArray[np.int64]:
+    """Return the number of ticks over which each joint is averaged to keep its limit on jerk; `who` asks, for the message."""
+    seconds = np.where(np.isinf(limits.jerk), 0.0, 2.0 * np.minimum(limits.acceleration, AT_ONCE) / limits.jerk)
+    windows = np.maximum(np.ceil(seconds * rate * (1.0 - 1e-12)), 1.0)
+    if not windows.max(initial=1.0) <= LONGEST_WINDOW:
+        raise ProblemError(
+            f"{who}: with a jerk of {limits.jerk.min():g} the acceleration takes {windows.max() / rate:g} s to "
+            "change. Give a larger jerk, or a smaller acceleration."
+        )
+    found: NDArray[np.int64] = windows.astype(np.int64)
+    return found
 
 
 def per_joint(body: Body, given: object, missing: Array, what: str) -> Array:

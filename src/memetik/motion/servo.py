@@ -25,7 +25,7 @@ from memetik.kernels.terms.function_pointers import WRITE_POSE
 from memetik.kernels.terms.targets import write_pose_target
 from memetik.motion.contacts import contact_arrays, group_name
 from memetik.motion.follower import checked_rate
-from memetik.motion.rate_limits import AT_ONCE, Limits, rate_limits
+from memetik.motion.rate_limits import AT_ONCE, Limits, rate_limits, windows_of
 from memetik.objectives import Objective, Pose, pose_target
 from memetik.objectives.objective import Target
 from memetik.problem import Problem, require_problem
@@ -43,7 +43,10 @@ _ARRAY, _FLOAT, _SHAPE = np.ndarray, np.dtype(np.float64), (4, 4)
 TIGHT = 1e-3  # of a tolerance: what the goal is brought within, so that it does not wait until the target has left it
 HELD = 1e-6  # rad or m; a joint this near to a value can be locked there
 EVALUATIONS_A_TICK = 50
-SHARE_OF_TICK = 0.5  # the time that the search may take, where the budget says nothing
+# What a servo keeps when its problem is compiled again.
+KEPT = (
+    "q", "velocity", "mean", "history", "counts", "posture", "posture_velocity", "goal", "goal_before", "step_before",
+)  # fmt: skip
 
 
 class Servo:
@@ -56,6 +59,7 @@ class Servo:
 
         v_k = (q_k - q_k-1) rate        |v_k| <= velocity
         a_k = (v_k - v_k-1) rate        |a_k| <= acceleration
+        j_k = (a_k - a_k-1) rate        |j_k| <= jerk
 
     and a joint is never so fast that it could not stop before its limits. Each tick refines a goal posture for the
     targets, from the goal before, and the joints go after it. A goal that moves smoothly and no faster than the joints
@@ -75,16 +79,18 @@ class Servo:
 
     start: where the joints are, at rest (the body's home unless given).
     rate: ticks a second [1/s].
-    velocity, acceleration: one number for all joints, some by name, or an array; what is not given is the body's own,
-    or a default (see mk.Follower). An acceleration of infinity is no limit.
+    velocity, acceleration, jerk: one number for all joints, some by name, or an array; what is not given is the body's
+    own, or a default (see mk.Follower). An acceleration or a jerk of infinity is no limit. A limit on jerk averages the
+    motion over 2 acceleration / jerk seconds, by half of which the joints are late.
     response: the rest of the way shrinks by 1/e in this time at the quickest [s]. 0 brakes as late as can be; more is
     smoother where targets are noisy or come less often than ticks. A goal that moves smoothly is followed without lag
     all the same.
     synchronise: joints move in proportion and arrive together, so that a tip goes a sensible way to a far target.
     reconfigure: whether the search in the background runs, for postures on other branches and for ways around obstacles;
     without it the joints stay on their branch, even where that ends.
-    budget: of the search in each tick; 50 evaluations and half the time of a tick unless given. As ever, evaluations
-    are deterministic and time is not.
+    budget: of each tick; 50 evaluations and the time of a tick unless given. The search has the evaluations, and half of
+    the time. When nine tenths of the time are over, no other motion is tried to keep things apart, and the joints brake.
+    As ever, evaluations are deterministic and time is not.
 
     A servo is for one thread.
     """
@@ -97,6 +103,7 @@ class Servo:
         rate: float = 1000.0,
         velocity: Limits = None,
         acceleration: Limits = None,
+        jerk: Limits = None,
         response: float = 0.01,
         synchronise: bool = True,
         reconfigure: bool = True,
@@ -104,14 +111,17 @@ class Servo:
     ) -> None:
         require_problem(problem, "Servo")
         self.problem, self.rate = problem, checked_rate(rate, "Servo")
-        limits = rate_limits(problem.body, velocity, acceleration, None, "Servo")
-        self.velocity_limit, self.acceleration_limit = limits.velocity, limits.acceleration
+        limits = rate_limits(problem.body, velocity, acceleration, jerk, "Servo")
+        self.velocity_limit, self.acceleration_limit, self.jerk_limit = limits
+        self._windows = windows_of(limits, self.rate, "Servo")
         self.response = real_number(response, ProblemError, "Servo: response")
         if not 0.0 <= self.response < math.inf:
             raise ProblemError(f"Servo: response is {self.response}. Give seconds, zero or more.")
         self.synchronise = flag(synchronise, ProblemError, "Servo: synchronise")
+        if self.synchronise:
+            self._windows[:] = self._windows.max(initial=1)
         self.reconfigure = flag(reconfigure, ProblemError, "Servo: reconfigure")
-        usual = Budget(evaluations=EVALUATIONS_A_TICK, seconds=SHARE_OF_TICK / self.rate)
+        usual = Budget(evaluations=EVALUATIONS_A_TICK, seconds=1.0 / self.rate)
         self.budget = usual if budget is None else checked_budget(budget, "Servo")
         self._held: dict[Objective, None] = {}
         self._make(problem.start(start))
@@ -161,12 +171,12 @@ class Servo:
     @property
     def q(self) -> Array:
         """Where the joints are."""
-        return np.array(self._own.q)
+        return np.array(self._own.posture)
 
     @property
     def velocity(self) -> Array:
         """How fast they were in the last tick [rad/s or m/s]."""
-        return np.array(self._own.velocity)
+        return np.array(self._own.posture_velocity)
 
     @property
     def goal(self) -> Array:
@@ -234,7 +244,7 @@ class Servo:
 
     @property
     def timed_out(self) -> bool:
-        """Whether time ended the search of the last tick."""
+        """Whether time ended the search of the last tick, or its looks at contacts."""
         return bool(self._own.search_outcome[TIMED_OUT])
 
     @property
@@ -347,21 +357,23 @@ class Servo:
         self._places = {
             o: int(c.terms[self._owners[o]][0]["target"]) for o, twin in self._twins.items() if type(twin) is Pose
         }
-        alone = c.one_pose and len(pairs) == 1 and type(pairs[0][1]) is Pose
-        self._pose: Objective | None = pairs[0][0] if alone else None
+        # Only one pose has a target.
+        alone = len(self._twins) == 1 and len(self._places) == 1 and not scratch.calls_python
+        self._pose: Objective | None = next(iter(self._places)) if alone else None
         live = self._compiled.data
         mirrored = np.array(_mirrored(self.problem, self._twins), dtype=np.int64).reshape(-1, 2)
         movers, pace = np.zeros(own.body.dof, dtype=MOVER), np.zeros(1, dtype=PACE)
-        movers["lower"], movers["upper"], movers["realistic"], movers["window"] = own.lower, own.upper, 1, 1
+        longest = int(self._windows.max(initial=1))
+        movers["lower"], movers["upper"], movers["realistic"], movers["window"] = own.lower, own.upper, 1, self._windows
         movers["velocity"] = self.velocity_limit
         movers["acceleration"] = np.minimum(self.acceleration_limit, AT_ONCE)
         pace["tick"], pace["response"], pace["together"] = 1.0 / self.rate, self.response, self.synchronise
         self._own = allocate(
-            ServoArrays, plan.sizes, memetic=scratch.memetic, reach=reach, attempt=attempt, reach_attempt=reach_attempt,
-            reach_hard=hard, reach_terms=reach_terms, tick=lasting_address(tick_servo, TICK),
-            write=lasting_address(write_pose_target, WRITE_POSE), place=self._places.get(pairs[0][0], 0),
+            ServoArrays, {**plan.sizes, "window": longest}, memetic=scratch.memetic, reach=reach, attempt=attempt,
+            reach_attempt=reach_attempt, reach_hard=hard, reach_terms=reach_terms, tick=lasting_address(tick_servo, TICK),
+            write=lasting_address(write_pose_target, WRITE_POSE), place=next(iter(self._places.values()), 0),
             most=self.budget.evaluations, reconfigures=self.reconfigure,
-            seconds=self.budget.seconds if self.budget.seconds < math.inf else 0.0,
+            seconds=self.budget.seconds if self.budget.seconds < math.inf else 0.0, averages=longest > 1,
             contacts=contact_arrays(c, self._users_terms), movers=movers, pace=pace, terms=self._users_terms.copy(),
             live=live, mirrored=mirrored, slowed=reach.problem.variables.copy(),
         )  # fmt: skip
@@ -378,15 +390,16 @@ class Servo:
         before, twins, released = self._own, self._twins, self._released
         locked = {self.problem.body.index(name): value for name, value in self.problem.lock.items()}
         for k, value in locked.items():
-            if abs(before.q[k] - value) > HELD:
+            at = before.posture[k] if abs(before.posture[k] - value) > abs(before.q[k] - value) else before.q[k]
+            if abs(at - value) > HELD:
                 raise ProblemError(
-                    f"Servo: joint {self.problem.body.joint_names[k]!r} is locked at {value:g} and is at {before.q[k]:g}, "
+                    f"Servo: joint {self.problem.body.joint_names[k]!r} is locked at {value:g} and is at {at:g}, "
                     "from where a servo does not jump. Lock it where it is, servo.q, or call servo.reset(q) with a posture "
                     "that has the value."
                 )
         targets = {o: twin.target for o, twin in twins.items()}  # type: ignore[attr-defined]
         self._make(before.q.copy())
-        for name in ("q", "velocity", "goal", "goal_before", "step_before"):
+        for name in KEPT:
             getattr(self._own, name)[:] = getattr(before, name)
         for k, value in locked.items():
             self._own.goal[k] = self._own.goal_before[k] = value
@@ -395,9 +408,10 @@ class Servo:
 
     def _place(self, q: Array) -> None:
         own = self._own
-        for each in (own.q, own.goal, own.goal_before):
+        for each in (own.q, own.mean, own.history, own.posture, own.goal, own.goal_before):
             each[:] = q
-        own.velocity[:] = own.step_before[:] = own.lead[:] = own.drift[:] = 0.0
+        own.velocity[:] = own.posture_velocity[:] = own.step_before[:] = own.lead[:] = own.drift[:] = 0.0
+        own.counts[:] = 0
         released = int(own.state[0]["released"])
         own.state[:] = np.zeros(1, dtype=own.state.dtype)
         own.state[0]["released"] = released
@@ -420,14 +434,14 @@ class Servo:
         if self._status == ENDED or self.problem.has_functions:
             self._own_problem.raise_faults(self._scratch.clock)
             self._status = int(Status.CLOSEST) if self._status == ENDED else self._status
-        return np.array(self._own.q)
+        return np.array(self._own.posture)
 
     @property
     def _solution(self) -> Solution:
         own = self._own
         if not self._measured:  # before the first step: measured for the first targets
-            return Solution.of(self._own_problem, own.q)
-        return Solution(self._own_problem, own.q.copy(), self._status, own.outcome.copy(), 0.0, "servo")
+            return Solution.of(self._own_problem, own.posture)
+        return Solution(self._own_problem, own.posture.copy(), self._status, own.outcome.copy(), 0.0, "servo")
 
 
 def _mirrored(problem: Problem, retargeted: Iterable[Objective]) -> list[tuple[int, int]]:

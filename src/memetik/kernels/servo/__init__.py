@@ -1,13 +1,17 @@
 """Joints that follow: a goal posture within velocity and acceleration, and a servo that keeps finding that goal.
 
 braking                the velocities from which a joint can still stop
-contacts               the close pairs of a tick: distances, slopes, and how far points can move
-detour                 ways around obstacles that keep joints from their goal
+contacts               which pairs of solids are close enough to matter in a tick
+detour                 ways around obstacles
 follow                 ticks of a follower, with its filters
-keep_apart             velocities that keep all close pairs apart, tried before they are taken
+keep_apart             the velocities of a tick that keep solids apart
+moving_mean            the mean of the last ticks, which limits the jerk
+odometers              how far solids can have moved in all ticks
 pace                   the velocity of every joint in the next tick
-quadratic_program      the velocities nearest to those wanted within linear bounds, by an active-set method
+quadratic_program      small strictly convex quadratic programs
 record                 what a follower and a servo keep from tick to tick
 rival                  the search for a better goal in the background
+rows                   bounds of velocities that keep close pairs apart
+stopping               the way to a stop, and how near pairs come on it
 tick                   one tick of a servo
 """

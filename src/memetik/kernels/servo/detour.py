@@ -2,14 +2,14 @@
 
 Joints are blocked when contacts leave little of the velocity that leads to the goal, for a while. Then a rival (rival.py) is
 looked for that satisfies the whole problem, contacts as well, and a way there on which postures a step apart are free: straight,
-or by way of one other posture, which is drawn between both or from the population. Each tick tries one way. While the joints
-are on a way, the rival goes on following the targets. Motions on it are kept safe as all others are (keep_apart.py), so a way
-that an obstacle closes meanwhile is given up.
+or by way of one other posture, which is drawn between both or from the population. Each tick looks at a few of them. While the
+joints are on a way, the rival goes on following the targets. Motions on it are kept safe as all others are (keep_apart.py), so a
+way that an obstacle closes meanwhile is given up.
 """
 
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.random import uniform
-from memetik.kernels.problem.budget import EVALUATIONS
+from memetik.kernels.problem.budget import EVALUATIONS, spent
 from memetik.kernels.problem.evaluate import place
 from memetik.kernels.problem.limits import clamp
 from memetik.kernels.servo.contacts import BUFFER
@@ -23,7 +23,9 @@ BLOCKED = 0.5  # s
 GIVE_UP = 0.5  # s of being blocked on a detour
 MOST_PATIENCE = 2.0  # s of being blocked after detours in vain
 STEP = 0.05  # rad or m between two looks on a way, for the joint that moves most
-LOOKS = 64  # at most; steps are longer on long ways
+MOST_BITS = 6  # 2^6 looks at most; steps are longer on long ways
+LOOKS_A_TICK = 2
+NO_LEG, STRAIGHT, TO_THE_VIA, FROM_THE_VIA = 0, 1, 2, 3  # what part of a way is being looked at
 ARRIVED = 0.05  # rad or m
 
 
@@ -44,20 +46,41 @@ def is_free(own):
 
 
 @jit
+def bit_reversed(i, bits):
+    """A whole number below 2^bits with its bits in reverse order."""
+    found = 0
+    for _ in range(bits):
+        found = 2 * found + i % 2
+        i //= 2
+    return found
+
+
+@jit
 def leg_is_free(own, begin, end, run):
-    """Whether postures on a straight way are free, but for its beginning."""
-    longest = 0.0
+    """Look at the next postures of a straight way. Returns 1 if all are free, but for its beginning, 0 if one is not, and -1 as
+    long as some have to be looked at in the next ticks.
+
+    The end first, then the middle and the middles of halves: a way that is blocked mostly is so far from its ends.
+    """
+    state, longest = own.state[0], 0.0
     for k in range(end.size):
         longest = max(longest, abs(end[k] - begin[k]))
-    looks = min(int(longest / STEP) + 1, LOOKS)
-    for i in range(looks):
-        share = (i + 1.0) / looks
+    bits = 0
+    while bits < MOST_BITS and 2**bits * STEP < longest:
+        bits += 1
+    for _ in range(LOOKS_A_TICK):
+        share = 1.0 - bit_reversed(state.look, bits) / 2**bits
         for k in range(end.size):
             own.contacts.x[k] = begin[k] + share * (end[k] - begin[k])
         run.outcome[EVALUATIONS] += 1.0
         if not is_free(own):
-            return False
-    return True
+            return 0
+        state.look += 1
+        if state.look == 2**bits:
+            return 1
+        if spent(run):
+            break
+    return -1
 
 
 @jit
@@ -78,12 +101,27 @@ def draw_via(own, run):
 
 @jit
 def find_way(own, run):
-    """Try one way to the rival from the posture in own.x. Returns what the joints are to go to."""
-    if own.state[0].ways % 8 == 0 and leg_is_free(own, own.x, own.rival, run):
-        return TO_RIVAL
-    draw_via(own, run)
-    if leg_is_free(own, own.x, own.via, run) and leg_is_free(own, own.via, own.rival, run):
-        return TO_VIA
+    """Look at one way to the rival from the posture in own.x. Returns what the joints are to go to."""
+    state = own.state[0]
+    for k in range(own.x.size):
+        if abs(own.rival[k] - own.leg_end[k]) > STEP:
+            state.leg = NO_LEG
+    if state.leg == NO_LEG:
+        state.leg, state.look = STRAIGHT if state.ways % 8 == 0 else TO_THE_VIA, 0
+        draw_via(own, run)
+        for k in range(own.x.size):
+            own.leg_begin[k], own.leg_end[k] = own.x[k], own.rival[k]
+    begin = own.via if state.leg == FROM_THE_VIA else own.leg_begin
+    end = own.via if state.leg == TO_THE_VIA else own.leg_end
+    free = leg_is_free(own, begin, end, run)
+    if free == 0:
+        state.leg = NO_LEG
+    elif free == 1 and state.leg == TO_THE_VIA:
+        state.leg, state.look = FROM_THE_VIA, 0
+    elif free == 1:
+        found = TO_RIVAL if state.leg == STRAIGHT else TO_VIA
+        state.leg = NO_LEG
+        return found
     return NO_DETOUR
 
 
@@ -113,6 +151,7 @@ def end_detour(own, patience):
     for k in range(own.x.size):
         own.goal[variables[k].index] = own.q[variables[k].index]
     state.detour, state.has_rival, state.waited, state.blocked, state.patience = NO_DETOUR, 0, 0.0, 0.0, patience
+    state.leg = NO_LEG
 
 
 @jit

@@ -7,35 +7,26 @@ passed.
 """
 
 from memetik.kernels.compiler.jit import jit
+from memetik.kernels.servo.moving_mean import RESTED, advance_mean
 from memetik.kernels.servo.pace import plan_velocities, take_velocities
 from memetik.kernels.servo.record import follower_arrays
 
 THERE = 1e-9  # rad or m; what smoothing leaves of the way in the end is gone at once
-TICKS, RESTED = 0, 1  # the entries of `counts`
 
 
 @jit
 def filter_aim(own):
     """One tick of both filters. Returns whether every joint stands exactly at its goal."""
-    pace, history, dof = own.pace[0], own.history, own.q.size
-    tick, longest = own.counts[TICKS], history.shape[0]
-    arrived = True
-    for k in range(dof):
-        mover, before = own.movers[k], own.q[k]
-        if mover.window == 1 or own.counts[RESTED] >= mover.window or not mover.realistic:
-            own.mean[k] = own.aim[k]  # without the rounding of all the sums
-        else:
-            mean = own.mean[k] + (own.aim[k] - history[(tick - mover.window) % longest, k]) / mover.window
-            own.mean[k] = min(max(mean, mover.lower), mover.upper) if mover.lower <= before <= mover.upper else mean
+    pace, arrived = own.pace[0], True
+    advance_mean(own, own.aim, own.q)
+    for k in range(own.q.size):
+        before = own.q[k]
         after = own.mean[k] + pace.left * (before - own.mean[k])
         if pace.left > 0.0 and own.counts[RESTED] > 0 and abs(after - own.mean[k]) <= THERE:
             after = own.mean[k]
         after = min(max(after, min(before, own.mean[k])), max(before, own.mean[k]))
         own.q[k], own.velocity[k] = after, (after - before) / pace.tick
         arrived = arrived and after == own.goal[k] and own.aim[k] == own.goal[k]
-    for k in range(dof):
-        history[tick % longest, k] = own.aim[k]
-    own.counts[TICKS] = tick + 1
     return arrived
 
 

@@ -80,11 +80,17 @@ KEPT_GROUP = item(
 )
 
 CONTACT_STATE = item(
-    count=int,  # close pairs in this tick
-    overflow=int,  # 1: there are more than the list can hold
+    count=int,  # close pairs in this tick, and behind them features of such pairs that were nearest before
+    rows=int,  # 1: the rows of the program are those of this tick
+    overflow=int,  # 1: there are more close pairs than the list can hold
+    moved=int,  # 1: some number of the world is another one than in the last tick
+    late=int,  # 1: the time for looking at contacts is over in this tick
+    exact=int,  # 1: no pair may come closer than the clearance that was asked for, since all tolerances are zero
     limited=int,  # 1: contacts changed the velocities of this tick
     braking=int,  # 1: no motion was found to be safe but to brake
     longest_stop=float,  # [s], of the joint that stops last
+    deadline=float,  # when looking at contacts has to end, on the clock of kernels; 0 for never
+    soon=float,  # how far pairs are apart after this tick beyond what is required, at least [m]
 )
 
 
@@ -118,21 +124,30 @@ class ContactArrays(NamedTuple):
     pairs: Array = records(KEPT_PAIR, "pairs")
     groups: Array = records(KEPT_GROUP, "groups")
     state: Array = records(CONTACT_STATE, 1)
-    before: Array = floats("groups", WORLD_NUMBERS)  # pose of a link, or numbers of an obstacle, in the last tick
+    # Pose of a link, or numbers of an obstacle and the sum of its points, in the last tick.
+    before: Array = floats("groups", WORLD_NUMBERS + 1)
     levers: Array = floats(
         "levers", "variables"
     )  # the longest lever of each variable [m], by group, then by pair of links
     close: Array = integers("close")  # row of the pair
     measured: Array = integers("close")  # 1: its nearest features, 0: those that were nearest before
+    points: Array = floats("close", 9)  # the nearest points of both and the unit vector from the second to the first
+    needed: Array = floats("close")  # how far its points can approach each other before the body stops [m]
     last_slopes: Array = floats("pairs", "variables")  # of the nearest features in the last tick
     other_slopes: Array = floats("pairs", "variables")  # of those that were nearest before
     gap: Array = floats("close")  # its distance beyond what is required and BUFFER [m]
     approach: Array = floats("close")  # how fast obstacles come nearer [m/s]
     slopes: Array = floats("close", "variables")  # derivative of its distance by each variable
+    begin: Array = floats("close")  # the same as its gap at the posture that was returned last [m]
+    found: Array = floats("close")  # its distance at the last look on the way to a stop, at least [m]
     least: Array = floats("close")  # gap on the way to a stop [m]
     suspects: Array = integers("close")  # close pairs that are looked at on the way to a stop
     stop: Array = floats("variables")  # time constant [s]
     way: Array = floats("variables")  # to a stop
+    lag: Array = floats(
+        "variables"
+    )  # how far a posture in the window of the mean is from where the variable is planned to be
+    fastest: Array = floats("variables")  # velocity in the window of the mean
     trial: Array = floats("variables")
     stopping: Array = floats("variables")
     chosen: Array = floats("variables")
@@ -157,6 +172,8 @@ SERVO_STATE = item(
     hindered=float,  # [s] left in which contacts count as in the way of the goal
     blocked=float,  # [s] for which contacts have kept the joints from their goal
     patience=float,  # [s] of being blocked after which a way around is looked for
+    leg=int,  # of the way around that is being looked at (detour.py)
+    look=int,  # postures of this leg that were found to be free
 )
 
 
@@ -173,6 +190,7 @@ class ServoArrays(NamedTuple):
     place: int  # of the target in the data, where one pose is all there is
     most: int  # evaluations of a tick
     seconds: float  # that a tick may take, 0 for no limit
+    averages: bool  # whether a joint's window is longer than one tick
     reconfigures: bool  # whether a rival may become the goal
     contacts: ContactArrays
     movers: Array = records(MOVER, "dof")
@@ -180,8 +198,14 @@ class ServoArrays(NamedTuple):
     terms: Array = records(TERM, "terms")  # with the user's tolerances
     reach_terms: Array = records(TERM, "reach_terms")  # the same of the problem without contacts
     state: Array = records(SERVO_STATE, 1)
-    q: Array = floats("dof")
+    q: Array = floats("dof")  # where the joints are planned to be
     velocity: Array = floats("dof")
+    mean: Array = floats("dof")  # of the plan over each joint's window
+    history: Array = floats("window", "dof")  # the plan of the last ticks
+    recent: Array = floats("window", "dof")  # of the plans of the last 1, 2, ... ticks, less the plan now: their sums
+    counts: Array = integers(2)  # ticks so far; ticks since the plan came to rest
+    posture: Array = floats("dof")  # what is returned: the mean
+    posture_velocity: Array = floats("dof")
     goal: Array = floats("dof")
     goal_before: Array = floats("dof")
     step_before: Array = floats("dof")  # of the goal
@@ -189,9 +213,11 @@ class ServoArrays(NamedTuple):
     wanted: Array = floats("dof")  # velocities of this tick
     live: Array = floats("numbers")  # the data of the user's problem, in which the world changes
     mirrored: Array = integers("mirrored", 2)  # ranges of the data that follow the user's problem: begin and end
-    x: Array = floats("variables")  # the variables of the goal, and of q at the end
+    x: Array = floats("variables")  # the variables of the goal, and of the posture at the end
     rival: Array = floats("variables")
     via: Array = floats("variables")  # posture by which a detour goes
+    leg_begin: Array = floats("variables")  # where the way begins that is being looked at
+    leg_end: Array = floats("variables")  # the rival as it was then
     unhindered: Array = floats("variables")  # velocities of this tick before contacts changed them
     slowed: Array = records(
         VARIABLE, "variables"

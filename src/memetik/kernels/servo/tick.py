@@ -16,8 +16,8 @@ from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.record import numba_type
 from memetik.kernels.memetic.descent import DAMPING, LONGEST_STEP
 from memetik.kernels.memetic.refine import refine
-from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME, deadline_after, spent
-from memetik.kernels.problem.evaluate import measure, place
+from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME, TIMED_OUT, deadline_after, spent
+from memetik.kernels.problem.evaluate import measure, place, term_error
 from memetik.kernels.problem.function_pointers import PROBLEM, RUN, TABLE, WORKSPACE
 from memetik.kernels.problem.guides import FAINT
 from memetik.kernels.problem.least_squares import LEAST_DAMPING, bounded_step, linear_model, take_step
@@ -35,10 +35,12 @@ from memetik.kernels.servo.detour import (
     watch_progress,
 )
 from memetik.kernels.servo.keep_apart import keep_apart
+from memetik.kernels.servo.moving_mean import RESTED, TICKS, advance_mean
 from memetik.kernels.servo.pace import plan_velocities, slow_down_lead, take_velocities
 from memetik.kernels.servo.record import ServoArrays, servo_arrays
-from memetik.kernels.servo.rival import as_users_see_it, challenge, descend_from, judged_by, way_to
-from memetik.kernels.terms.function_pointers import call_write_pose
+from memetik.kernels.servo.rival import challenge, descend_from, judged_by, way_to
+from memetik.kernels.terms.function_pointers import call_residual, call_write_pose
+from memetik.kernels.terms.records import CONTACT
 from memetik.kernels.terms.springs import rest_at_start
 
 GUIDED = 0.2  # s in which the way to the balance of the guides shrinks by 1/e
@@ -47,6 +49,7 @@ BRAKED = (
     0.1  # of the acceleration that joints have: how the goal slows before limits, since other joints make up for it
 )
 JUMP = 0.5  # rad or m; a goal that moves farther in one tick is looked for from where the joints are, too
+SEARCH_ENDS, CONTACTS_END = 0.5, 0.9  # of the time that a tick may take: when the search and the looks at contacts end
 REFINING = 12  # evaluations that a goal which misses something is refined by in each tick
 
 # One tick, and one with the target of the one pose that is wanted.
@@ -133,9 +136,13 @@ def slow_before_limits(own, run):
 def read_world(own):
     """Take the numbers of the user's problem as they are now, such as where obstacles and the root stand, and the targets."""
     solve = own.memetic.solve
+    moved = False
     for m in range(own.mirrored.shape[0]):
         for k in range(own.mirrored[m, 0], own.mirrored[m, 1]):
+            moved = moved or solve.source[k] != own.live[k]
             solve.source[k] = own.live[k]
+    if moved:
+        own.contacts.state[0].moved = 1
     for k in range(solve.source.size):
         solve.problem.data[k] = solve.source[k]
     place_root(solve.problem)
@@ -306,18 +313,84 @@ def come_to_rest(own):
 
 
 @jit
+def average_plan(own):
+    """Write the posture that is returned: the mean of what was planned in the last ticks, within each joint's window."""
+    tick = own.pace[0].tick
+    if own.averages:
+        rests = True
+        for j in range(own.q.size):
+            rests = rests and own.velocity[j] == 0.0
+        own.counts[RESTED] = own.counts[RESTED] + 1 if rests else 0
+        advance_mean(own, own.q, own.posture)
+    for j in range(own.q.size):
+        after = own.mean[j] if own.averages else own.q[j]
+        own.posture_velocity[j] = (after - own.posture[j]) / tick
+        own.posture[j] = after
+
+
+@jit
+def sum_up_history(own):
+    """Write the sums of what was planned in the last ticks, less what is planned now, and, within the window of each variable's
+    mean, the largest of these differences and the largest velocity."""
+    contacts, variables, history, tick = own.contacts, own.reach.problem.variables, own.history, own.pace[0].tick
+    for k in range(contacts.lag.size):
+        j = variables[k].index
+        contacts.lag[k] = contacts.fastest[k] = 0.0
+        later, total = own.q[j], 0.0
+        for i in range(own.movers[j].window):
+            before = history[(own.counts[TICKS] - 1 - i) % history.shape[0], j]
+            total += before - own.q[j]
+            own.recent[i, j] = total
+            contacts.lag[k] = max(contacts.lag[k], abs(before - own.q[j]))
+            contacts.fastest[k] = max(contacts.fastest[k], abs(later - before) / tick)
+            later = before
+
+
+@jit
+def judge(own):
+    """Measure all that is wanted at the posture that is returned, by the user's tolerances. Returns its status.
+
+    Contacts are not measured again where keep_apart has shown that there are none.
+    """
+    solve, terms, state = own.memetic.solve, own.terms, own.contacts.state[0]
+    problem, work = solve.problem, solve.work
+    apart = own.contacts.pairs.size > 0 and state.exact != 0 and state.late == 0 and state.soon >= 0.0
+    status = REACHED
+    for k in range(own.x.size):
+        own.x[k] = own.posture[problem.variables[k].index]
+        if own.x[k] != clamp(own.x[k], problem.variables[k]):
+            status = INVALID
+    place(problem.nodes, problem.frames, own.x, work.poses, work.world)
+    for t in range(terms.size):
+        term = terms[t]
+        error, good = 0.0, True
+        if not (apart and term.loss == CONTACT and not term.soft):
+            if term.rows > 0:
+                call_residual(term.residual, term, problem.data, work.world, own.x, work.residual)
+            error, good = term_error(term, problem.data, own.x, work.residual)
+        own.outcome[OUTCOME + t] = error
+        own.outcome[OUTCOME + terms.size + t] = 1.0 if good or term.soft else 0.0
+        if not good and not term.soft:
+            status = max(status, CLOSEST if math.isfinite(error) else INVALID)
+    return status
+
+
+@jit
 def tick_servo(table):
-    """One tick. Returns the status of the posture that is then in `q`."""
+    """One tick. Returns the status of the posture that is then in `posture`."""
     own = servo_arrays(table)
     solve, state, outcome = own.memetic.solve, own.state[0], own.search_outcome
     for k in range(OUTCOME):
         outcome[k] = 0.0
     outcome[ATTEMPTS] = 1.0
+    own.contacts.state[0].deadline = deadline_after(CONTACTS_END * own.seconds, solve.clock)
     read_world(own)
+    if own.averages:
+        sum_up_history(own)
     if state.released:
         come_to_rest(own)
     else:
-        end = deadline_after(own.seconds, solve.clock)
+        end = deadline_after(SEARCH_ENDS * own.seconds, solve.clock)
         half = Run(0, own.most // 2, end, solve.clock, solve.state, outcome)
         whole = Run(0, own.most, end, solve.clock, solve.state, outcome)
         if state.detour != NO_DETOUR:
@@ -332,16 +405,17 @@ def tick_servo(table):
             own.unhindered[k] = own.wanted[solve.problem.variables[k].index]
         keep_apart(own)
         watch_progress(own)
+        if own.contacts.state[0].late:
+            outcome[TIMED_OUT] = 1.0
     take_velocities(own.movers, own.pace[0], own.q, own.velocity, own.goal, own.wanted)
-    for k in range(own.x.size):
-        own.x[k] = solve.work.start[k] = own.q[solve.problem.variables[k].index]
-    status = verify(as_users_see_it(own), own.x, own.outcome, solve.work)
+    average_plan(own)
+    status = judge(own)
     return status if solve.clock[CAUGHT] == 0 else ENDED
 
 
 @jit
 def least_distance(table):
-    """The least distance of all pairs that are kept apart, at the posture in `q` and in the world as it is now [m]."""
+    """The least distance of all pairs that are kept apart, at the posture that is returned and in the world as it is now [m]."""
     own = servo_arrays(table)
     read_world(own)
     return nearest_pair(own)[0]
