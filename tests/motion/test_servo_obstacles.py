@@ -9,6 +9,7 @@ import pytest
 
 import memetik as mk
 from memetik.bench.contact_judge import ContactJudge
+from memetik.kernels.compiler.record import table_of
 from tests.stress.servo import RATE, broken
 
 DOWN = mk.axis_angle((1.0, 0.0, 0.0), math.pi)
@@ -67,6 +68,70 @@ def test_a_post_in_the_way_is_never_touched(panda, acceleration, jumps):
     assert touching == 0
     assert not limits_broken(servo, path)
     assert np.abs(path[-1] - start).max() > 0.1
+
+
+@pytest.mark.parametrize("rate", [100.0, RATE])
+@pytest.mark.parametrize("synchronise", [True, False])
+def test_a_post_is_not_touched_with_limited_jerk(panda, rate, synchronise):
+    """The postures that are returned are those that were looked at: their third differences are within the limit."""
+    world = mk.World({"post": POST})
+    problem, wanted = kept_apart(panda, world, hand_at(0.5, -0.3, 0.4))
+    start = mk.solve(problem).q
+    jerk = np.linspace(150.0, 400.0, panda.dof)
+    servo = mk.Servo(problem, start=start, rate=rate, jerk=jerk, acceleration=8.0, synchronise=synchronise)
+    targets = [hand_at(0.5, 0.3 * (-1.0) ** (k * 1.0 // (0.7 * rate)), 0.4) for k in range(int(2.0 * rate))]
+    path, touching = run(servo, wanted, targets, judged(panda, world))
+    assert touching == 0
+    assert not broken(
+        path, problem.lower, problem.upper, servo.velocity_limit, servo.acceleration_limit, jerk, rate=rate
+    )
+    assert np.abs(path[-1] - start).max() > 0.1
+    found = np.abs(np.diff(path, 3, axis=0)).max(axis=0) * rate**3 / jerk
+    assert 0.3 < found.max() <= 1.0 + 1e-6
+    assert servo.q == pytest.approx(path[-1], abs=0.0) and servo.velocity == pytest.approx(
+        (path[-1] - path[-2]) * rate, abs=1e-9
+    )
+
+
+def test_distance_and_errors_are_those_of_the_mean_that_is_returned(panda):
+    home = panda.forward(panda.home)["panda_hand"]
+    world = mk.World({"table": mk.Shape("box", (0.3, 0.3, 0.1), mk.translation(*(home[:3, 3] - (0.0, 0.0, 0.25))))})
+    problem, wanted = kept_apart(panda, world, home)
+    servo = mk.Servo(problem, rate=RATE, jerk=100.0)
+    down = home.copy()
+    down[2, 3] -= 0.1
+    for _ in range(250):
+        q = servo.step({wanted: down})
+        off = np.linalg.norm(panda.forward(q)["panda_hand"][:3, 3] - down[:3, 3])
+        assert servo.errors[wanted][0] == pytest.approx(off, abs=1e-12)
+    assert np.abs(servo.velocity).max() > 0.1
+    there = mk.Servo(problem, start=q, rate=RATE)
+    assert servo.distance == pytest.approx(there.distance, abs=1e-12)
+
+
+def test_a_jerk_that_takes_forever_is_refused(panda):
+    problem = mk.Problem(panda, mk.Pose("panda_hand", hand_at(0.5, 0.0, 0.4)))
+    with pytest.raises(mk.ProblemError, match=r"larger jerk"):
+        mk.Servo(problem, jerk=1e-6)
+    with pytest.raises(mk.ProblemError, match=r"larger jerk"):
+        mk.Servo(problem, acceleration=math.inf, jerk=100.0)
+
+
+def test_a_tick_whose_time_is_over_brakes_and_stays_free(panda):
+    """With no time at all, no motion is tried: the joints come to rest on the way that was tried before."""
+    world = mk.World({"post": POST})
+    problem, wanted = kept_apart(panda, world, hand_at(0.5, -0.3, 0.4))
+    start = mk.solve(problem).q
+    judge = judged(panda, world)
+    servo = mk.Servo(problem, start=start, rate=RATE, budget=mk.Budget(seconds=5.0))
+    path, touching = run(servo, wanted, [hand_at(0.5, 0.3, 0.4)] * 400, judge)
+    assert touching == 0 and servo.velocity.any() and not servo.timed_out
+    servo._own = servo._own._replace(seconds=1e-9)
+    servo._table = table_of(servo._own)
+    late, touching = run(servo, wanted, [hand_at(0.5, 0.3, 0.4)] * 1000, judge)
+    assert touching == 0 and servo.timed_out and servo.braking
+    assert not servo.velocity.any()
+    assert not limits_broken(servo, np.concatenate([path, late[1:]]))
 
 
 def test_the_hand_slides_along_and_goes_on(panda):

@@ -30,29 +30,29 @@ HAND["nao"] = "l_wrist"
 KINDS = ("steps", "jumps", "sine", "walk", "faults", "beyond", "hold")
 
 
-def braking_distance(velocity, acceleration):
-    """From these velocities on, at RATE, without the tick they were in."""
-    u = np.maximum(velocity * RATE / acceleration - 1.0, 0.0)
+def braking_distance(velocity, acceleration, rate=RATE):
+    """From these velocities on, without the tick they were in."""
+    u = np.maximum(velocity * rate / acceleration - 1.0, 0.0)
     n = np.floor(u)
-    return acceleration / RATE**2 * ((n + 1.0) * u - 0.5 * n * (n + 1.0))
+    return acceleration / rate**2 * ((n + 1.0) * u - 0.5 * n * (n + 1.0))
 
 
-def broken(path, lower, upper, velocity, acceleration, jerk=None) -> Counter[str]:
+def broken(path, lower, upper, velocity, acceleration, jerk=None, rate=RATE) -> Counter[str]:
     """How often each limit is broken on a path (ticks, dof) that begins at rest."""
     found: Counter[str] = Counter()
     if not np.isfinite(path).all():
         return Counter(finite=1)
     rounding = 4.0 * np.finfo(float).eps * (1.0 + np.abs(path).max())
-    v = np.diff(path, axis=0, prepend=path[:1]) * RATE
-    a = np.diff(v, axis=0) * RATE
+    v = np.diff(path, axis=0, prepend=path[:1]) * rate
+    a = np.diff(v, axis=0) * rate
     found["position"] = int(((path < lower) | (path > upper)).sum())
-    found["velocity"] = int((np.abs(v) > velocity + rounding * RATE).sum())
-    found["acceleration"] = int((np.abs(a) > acceleration + 2.0 * rounding * RATE**2).sum())
+    found["velocity"] = int((np.abs(v) > velocity + rounding * rate).sum())
+    found["acceleration"] = int((np.abs(a) > acceleration + 2.0 * rounding * rate**2).sum())
     if jerk is not None:
-        found["jerk"] = int((np.abs(np.diff(a, axis=0)) * RATE > jerk + 8.0 * rounding * RATE**3).sum())
+        found["jerk"] = int((np.abs(np.diff(a, axis=0)) * rate > jerk + 8.0 * rounding * rate**3).sum())
     slack = 1e-9
-    found["braking"] = int((path + braking_distance(v, acceleration) > upper + slack).sum())
-    found["braking"] += int((path - braking_distance(-v, acceleration) < lower - slack).sum())
+    found["braking"] = int((path + braking_distance(v, acceleration, rate) > upper + slack).sum())
+    found["braking"] += int((path - braking_distance(-v, acceleration, rate) < lower - slack).sum())
     return +found
 
 

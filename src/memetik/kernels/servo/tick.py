@@ -21,6 +21,7 @@ from memetik.kernels.problem.evaluate import measure, place, term_error
 from memetik.kernels.problem.function_pointers import PROBLEM, RUN, TABLE, WORKSPACE
 from memetik.kernels.problem.guides import FAINT
 from memetik.kernels.problem.least_squares import LEAST_DAMPING, bounded_step, linear_model, take_step
+from memetik.kernels.problem.limits import clamp
 from memetik.kernels.problem.mounts import place_root
 from memetik.kernels.problem.record import Problem, Run
 from memetik.kernels.problem.verify import CLOSEST, ENDED, INVALID, REACHED, verify
