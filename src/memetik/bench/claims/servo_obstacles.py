@@ -32,7 +32,6 @@ from memetik.bench.contact_judge import ContactJudge
 from memetik.bench.harness import Report, Row, progress, subplots
 from memetik.bench.peers import find
 from memetik.geometry import random_rotation
-from memetik.motion.rate_limits import rate_limits
 from memetik.tables import text_table
 from memetik.types import Array
 
@@ -182,7 +181,7 @@ def _nothing(_: int) -> Mapping[str, Array]:
 
 def _free(body: mk.Body) -> tuple[Array, Array]:
     """The velocity limits of a body, and no limit on acceleration."""
-    return rate_limits(body, None, None, None, "servo-obstacles").velocity, np.full(body.dof, math.inf)
+    return mk.Follower(body).velocity_limit, np.full(body.dof, math.inf)
 
 
 def make_robot(body: mk.Body, tips: Sequence[str], start: Array, obstacles: Mapping[str, mk.Shape]) -> Robot:
