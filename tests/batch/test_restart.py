@@ -93,7 +93,7 @@ def test_the_note_in_a_shard(whole):
     assert note.pop("checksum") != "0" * 32 and len(note["job"]) == 32 and note["evaluations"] > 0
     assert note == {
         "job": manifest["job"], "part": "solutions", "shard": 6, "first": 30, "rows": 5, "reached": 4, "closest": 0,
-        "invalid": 0, "rejected": 1, "evaluations": note["evaluations"],
+        "invalid": 0, "minimum": 0, "rejected": 1, "evaluations": note["evaluations"],
     }  # fmt: skip
     assert json.loads(pq.read_metadata(shard(whole, 6, "rejects")).metadata[b"memetik"])["part"] == "rejects"
 

@@ -347,10 +347,10 @@ def test_ten_turns_about_any_axis_take_even_steps(order, guided, middle, rng):
         step = 2.0 * np.pi / 60
         assert_allclose(angles(body, "box", walk.q), step, atol=4e-3)  # to the tolerance
         assert walk.largest_step == pytest.approx(step, abs=4e-3)
-        assert walk.evaluations <= (6 if guided else 2) * len(path)
+        assert walk.evaluations <= (7 if guided else 2) * len(path)
         for k in (0, 7, 100, 333):  # no step is harder than the others
             pose.target = path[k + 1]
-            assert mk.solve(problem, walk.q[k]).evaluations <= (6 if guided else 2)
+            assert mk.solve(problem, walk.q[k]).evaluations <= (7 if guided else 2)
 
 
 def test_values_go_on_where_they_were(rng):

@@ -30,7 +30,7 @@ def row(text, name):
 
 @quick
 def test_a_status_prints_its_name():
-    assert [str(status) for status in Status] == ["REACHED", "CLOSEST", "INVALID"]
+    assert [str(status) for status in Status] == ["REACHED", "CLOSEST", "INVALID", "MINIMUM"]
     assert f"{Status.CLOSEST}" == "CLOSEST" and Status.CLOSEST == 1
 
 

@@ -22,7 +22,7 @@ def test_a_status_is_no_condition(status):
 
 def test_a_status_is_still_a_number():
     assert mk.Status.REACHED == 0 and mk.Status(1) is mk.Status.CLOSEST
-    assert np.array([0, 1, 2]).tolist() == [int(status) for status in mk.Status]
+    assert np.array([0, 1, 2, 3]).tolist() == [int(status) for status in mk.Status]
     assert f"{mk.Status.REACHED}" == "REACHED"
 
 

@@ -218,9 +218,12 @@ def check_block(block: Block, targets, starts, solutions, budgets) -> tuple[list
                 strict &= (part.sizes <= limits * (1.0 - CLOSE) - room).all(axis=1)
                 loose &= (part.sizes <= limits * (1.0 + CLOSE) + room).all(axis=1)
                 finite &= np.isfinite(part.error)
-    reached = status == Status.REACHED
+    only_guides = all(part.limits is None for wish_parts in parts for part in wish_parts)
+    success = Status.MINIMUM if only_guides else Status.REACHED
+    reached = status == success
     findings.append((reached & ~loose, "REACHED is said, but a tolerance is missed"))
     findings.append((~reached & strict, "all is within tolerance, but not said so"))
+    findings.append((~np.isin(status, (success, Status.CLOSEST, Status.INVALID)), "MINIMUM is said of tolerances, or REACHED without"))
     findings.append(((status == Status.INVALID) == finite, "INVALID must be said exactly where an error is no number"))
     if any(bad.any() for bad, _ in findings):
         edges = edge_cases(block, postures, targets, others, parts)

@@ -31,13 +31,19 @@ if __name__ == "__main__":
 """
 
 
+def do_not_ignore_signals():
+    """Undo that they are ignored, as they are where tests run in the background or under nohup."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 @pytest.fixture
 def studio(tmp_path):
     script = tmp_path / "busy.py"
     script.write_text(SCRIPT)
     process = subprocess.Popen(
         [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # it may be ignored where tests run
+        preexec_fn=do_not_ignore_signals,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )  # fmt: skip
     worker = start(process)
@@ -101,7 +107,7 @@ def test_who_compiles_ends_with_the_studio(tmp_path, number):
     }  # fmt: skip
     process = subprocess.Popen(
         [sys.executable, "-m", "memetik", "studio", "scara", "--no-open", "--port", "0"], env=environment, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=do_not_ignore_signals,
     )  # fmt: skip
     try:
         assert process.stdout.readline().startswith("memetik studio: http://")

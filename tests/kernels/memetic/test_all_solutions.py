@@ -36,7 +36,7 @@ def test_apart_against_all_whole_turns(seed):
 
 def collect(problem, rows, most=2000, patience=30, distinct=0.05, seed=0):
     c = problem.compiled
-    found = Found(np.full((rows, c.active.size), np.nan), np.full((rows, c.terms.size), np.nan))
+    found = Found(np.full((rows, c.active.size), np.nan), np.full((rows, c.terms.size), np.nan), np.full(rows, np.nan))
     plan = memetic_plan(c)
     scratch = plan.lease()
     count = find_all(

@@ -11,6 +11,7 @@ from memetik.kernels.memetic.batch import Rows, solve_rows
 from memetik.kernels.problem.budget import TIMED_OUT
 from memetik.problem.columns import target_columns
 from memetik.solution import Status
+from memetik.solution.solution import reported
 from memetik.solvers.memetic_plan import MemeticScratch, memetic_plan, shares
 
 
@@ -41,7 +42,7 @@ def hold_equal(problem, targets, starts, **options):
     assert solved == len(starts)
     assert_array_equal(q, [solution.q for solution in expected])
     assert_array_equal(numbers, [solution._numbers for solution in expected])
-    assert_array_equal(statuses, [solution.status for solution in expected])
+    assert_array_equal([reported(problem, status) for status in statuses], [solution.status for solution in expected])
     assert (lasted > 0.0).all()
     return statuses
 

@@ -338,9 +338,10 @@ def _frame_and_size(body: Body, foot: Frame, size: tuple[float, float]) -> tuple
         return sole_frame(body, foot)
     deep = below_frame(body, foot)
     if deep > SUNK:
+        named = "" if is_marker(body, foot) else "the link by its name without a sole, or "
         warn(
             f"place_feet: the shapes of {foot} reach {100 * deep:.1f} cm below its frame, which is taken for the contact "
-            "point, so they will be in the ground. Give the link by its name without a sole, or a frame at the sole."
+            f"point, so they will be in the ground. Give {named}a frame at the sole."
         )
     return foot, size
 
