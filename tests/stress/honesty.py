@@ -223,7 +223,8 @@ def check_block(block: Block, targets, starts, solutions, budgets) -> tuple[list
     reached = status == success
     findings.append((reached & ~loose, "REACHED is said, but a tolerance is missed"))
     findings.append((~reached & strict, "all is within tolerance, but not said so"))
-    findings.append((~np.isin(status, (success, Status.CLOSEST, Status.INVALID)), "MINIMUM is said of tolerances, or REACHED without"))
+    others_status = ~np.isin(status, (success, Status.CLOSEST, Status.INVALID))
+    findings.append((others_status, "MINIMUM is said of tolerances, or REACHED without"))
     findings.append(((status == Status.INVALID) == finite, "INVALID must be said exactly where an error is no number"))
     if any(bad.any() for bad, _ in findings):
         edges = edge_cases(block, postures, targets, others, parts)
