@@ -40,6 +40,7 @@ class Robot(NamedTuple):
     clearance: float  # from obstacles [m]
     velocity: Array  # limits
     acceleration: Array  # limits, infinite where there is none
+    rotation: bool = True  # whether tips shall turn as their targets do
 
 
 class Servo:
@@ -59,19 +60,24 @@ class Memetik(Servo):
     def __init__(self, robot: Robot, tick: float) -> None:
         super().__init__(robot, tick)
         poses = robot.body.forward(robot.start)
-        self._poses = [mk.Pose(tip, poses[tip]) for tip in robot.tips]
+        self._hands: list[mk.Objective]
+        if robot.rotation:
+            self._hands = [mk.Pose(tip, poses[tip]) for tip in robot.tips]
+        else:
+            self._hands = [mk.Position(tip, poses[tip][:3, 3]) for tip in robot.tips]
         self._world = mk.World(robot.obstacles, capacity=max(8, len(robot.obstacles)))
         away = mk.Distance(robot.body, self._world, clearance=robot.clearance)
         apart = mk.SelfDistance(robot.body, ignore="always", clearance=SELF_CLEARANCE)
         self.servo = mk.Servo(
-            mk.Problem(robot.body, [*self._poses, away, apart]), start=robot.start, rate=1.0 / tick,
+            mk.Problem(robot.body, [*self._hands, away, apart]), start=robot.start, rate=1.0 / tick,
             velocity=robot.velocity, acceleration=robot.acceleration, budget=mk.Budget(evaluations=50),
         )  # fmt: skip
 
     def step(self, targets: Sequence[Array], moved: Mapping[str, Array]) -> Array:
         if moved:
             self._world.move(moved)
-        return self.servo.step(dict(zip(self._poses, targets, strict=True)))
+        wanted = targets if self.robot.rotation else [target[:3, 3] for target in targets]
+        return self.servo.step(dict(zip(self._hands, wanted, strict=True)))
 
 
 class Mink(Servo):
@@ -94,7 +100,9 @@ class Mink(Servo):
         q = np.zeros(model.nq)
         q[self._index] = robot.start
         self._now.update(q)
-        self._tasks = [mink.FrameTask(tip, "body", 1.0, 1.0, lm_damping=DAMPING) for tip in robot.tips]
+        self._tasks = [
+            mink.FrameTask(tip, "body", 1.0, float(robot.rotation), lm_damping=DAMPING) for tip in robot.tips
+        ]
         geoms = {name: _geoms(model, name, robot.body.root) for name in robot.body.links}
         self._mocap = {name: int(model.body(f"obstacle {name}").mocapid[0]) for name in robot.obstacles}
         obstacles = [g for name in robot.obstacles for g in _geoms(model, f"obstacle {name}", "")]
@@ -165,7 +173,7 @@ class Pink(Servo):
         self._now = pink.Configuration(
             model, model.createData(), q, collision_model=self._solids, collision_data=self._solids.createData()
         )
-        self._tasks = [pink.tasks.FrameTask(tip, 1.0, 1.0, lm_damping=DAMPING) for tip in robot.tips]
+        self._tasks = [pink.tasks.FrameTask(tip, 1.0, float(robot.rotation), lm_damping=DAMPING) for tip in robot.tips]
         self._limits = [pink.limits.ConfigurationLimit(model), pink.limits.VelocityLimit(model, fastest)]
         self._acceleration = None
         if np.isfinite(hardest).all():
