@@ -8,7 +8,7 @@ import pytest
 from memetik import bodies
 from memetik.errors import BodyError, FormatError, MemetikWarning, UnknownNameError
 from memetik.read import load
-from memetik.read.load import READERS
+from memetik.read.load import READERS, Reader
 from tests.read.samples import SRDF, URDF
 
 
@@ -82,7 +82,10 @@ def test_xml_is_told_by_its_root(tmp_path):
 
 
 def test_an_entry_is_all_that_a_format_needs(tmp_path, arm, monkeypatch):
-    monkeypatch.setitem(READERS, ".toy", lambda path, **options: load(path.with_suffix(".urdf"), **options))
+    reader = Reader(
+        lambda path, soft_limits: load(path.with_suffix(".urdf"), soft_limits=soft_limits), ("soft_limits",)
+    )
+    monkeypatch.setitem(READERS, ".toy", reader)
     assert load(tmp_path / "arm.toy", soft_limits=True).joint_names == load(arm).joint_names
 
 
@@ -155,7 +158,14 @@ def test_every_bundled_body_loads_without_a_warning(name):
         assert part.dof > 0 and np.isfinite(part.forward(part.home).array).all()
 
 
-def test_roots_have_a_former_name(tmp_path, arm):
-    assert load(arm, package_roots=[tmp_path]).dof == load(arm, roots=[tmp_path]).dof
-    with pytest.raises(FormatError, match="both roots and package_roots"):
-        load(arm, roots=[tmp_path], package_roots=[tmp_path])
+@pytest.mark.parametrize(
+    ("option", "formats"),
+    [
+        ({"args": {"prefix": "left_"}}, r"\.xacro"),
+        ({"scale": 0.01}, r"\.bvh, \.glb, \.gltf, \.vrm"),
+        ({"up": "y"}, r"\.bvh, \.glb, \.gltf, \.vrm"),
+    ],
+)
+def test_options_that_a_format_has_no_use_for_raise(arm, option, formats):
+    with pytest.raises(FormatError, match=f"{next(iter(option))} is for {formats} and would change nothing here"):
+        load(arm, **option)

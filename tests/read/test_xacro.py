@@ -5,8 +5,8 @@ from time import thread_time
 
 import pytest
 
-from memetik.errors import FormatError, MissingExtraError
-from memetik.read import load, read_xacro
+from memetik.errors import FormatError, MissingExtraError, UnknownNameError
+from memetik.read import load
 from memetik.read.xacro.expand import expand
 from memetik.read.xml import parse
 
@@ -40,8 +40,15 @@ def test_macros_are_expanded(file):
 
 
 def test_arguments(file):
-    body = read_xacro(file, arguments={"length": "3"})
+    body = load(file, args={"length": 3})
     assert body.forward([0.0, 0.0])["fore"][0, 3] == pytest.approx(3.0)
+
+
+def test_arguments_that_the_file_does_not_know_raise(file):
+    with pytest.raises(UnknownNameError, match=r"lenght.*length"):
+        load(file, args={"lenght": "3"})
+    with pytest.raises(FormatError, match=r"args is .*Give a dict"):
+        load(file, args="length")
 
 
 @pytest.mark.parametrize(

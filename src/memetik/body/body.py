@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from os import PathLike
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +31,10 @@ from memetik.kernels.body.forward import frame_matrices
 from memetik.kernels.body.jacobian import frame_jacobian
 from memetik.rich import Rich
 from memetik.types import Array
+
+if TYPE_CHECKING:
+    from memetik.solution import Solution
+    from memetik.solvers.budget import Budget
 
 _FLOAT = np.dtype(np.float64)
 
@@ -202,6 +206,38 @@ class Body(Variations, Rich):
             turn = _checked_root(root)[:3, :3]
             jacobian = np.concatenate([turn @ jacobian[..., :3, :], turn @ jacobian[..., 3:, :]], axis=-2)
         return jacobian
+
+    def ik(
+        self, frame: str | Frame, target: TransformLike | ArrayLike, *, start: ArrayLike | None = None,
+        free: str | Iterable[str] = (), obstacles: object = None, clearance: float = 0.0, self_collision: bool = False,
+        lock: Mapping[str, float] | None = None, root: TransformLike | None = None, position_tolerance: float = 1e-4,
+        orientation_tolerance: float = 1e-3, budget: Budget | None = None, seed: int = 0,
+    ) -> Solution:  # fmt: skip
+        """Joint values that take a frame to a target, near the start: `body.ik("panda_hand", T, start=q).q`.
+
+        target: the pose as a 4x4 transform, or a point (3,) [m], which leaves the rotation free; in the world.
+        start: joint vector (dof,) to start from; the home posture unless given. Among several solutions one near it is taken,
+            on arms that have a closed form the nearest.
+        free: axes of the target that do not count, of "x", "y", "z" and the rotations "rx", "ry", "rz" about them:
+            "rz" lets a tool spin about its z axis.
+        obstacles: what the collision shapes of all links keep `clearance` [m] away from: a mk.World, a dict of obstacles by
+            name, a mk.Shape placed in the world, a list of these, or whatever else mk.Distance takes.
+        self_collision: True keeps the links `clearance` apart from each other, too (mk.SelfDistance).
+        lock: joints by name that keep a value.
+        root: world_from_root, where the body stands.
+        position_tolerance, orientation_tolerance: the largest errors of a success [m, rad].
+        budget, seed: as for mk.solve.
+
+        Each call builds a mk.Problem, which takes about a millisecond. Where many targets are to be reached, keep a problem and
+        assign its targets; with several objectives, use mk.Problem and mk.solve.
+        """
+        from memetik.solvers.frame_ik import solve_frame  # solvers know bodies, not bodies solvers
+
+        return solve_frame(
+            self, frame, target, start=start, free=free, obstacles=obstacles, clearance=clearance,
+            self_collision=self_collision, lock=lock, root=root, position_tolerance=position_tolerance,
+            orientation_tolerance=orientation_tolerance, budget=budget, seed=seed,
+        )  # fmt: skip
 
     def manipulability(self, frame: str | Frame, q: ArrayLike, *, axes: Axes = "all") -> Array | float:
         """How well a frame can be moved in every direction (Yoshikawa 1985): w = sqrt(det(J J^T)), the product of the

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from memetik import bodies
 from memetik.body import Body
@@ -39,7 +39,7 @@ def load(
     up: str | None = None,
     scale: float | None = None,
     trust: bool = False,
-    package_roots: Iterable[str | PathLike[str]] = (),
+    args: Mapping[str, object] | None = None,
 ) -> Body:
     """A body by its bundled name, such as "panda", or from the path of a file: .urdf, .xacro, MuJoCo's .xml or USD's .usd,
     or the skeleton of a .bvh, .glb, .gltf or .vrm; or by its name in the package robot_descriptions,
@@ -51,22 +51,23 @@ def load(
     `shapes` is a file of simple shapes in place of meshes, as Body.with_shapes writes it. Meshes are looked up
     in the folders `roots`, among the folders around the file, where ROS keeps packages (ROS_PACKAGE_PATH,
     AMENT_PREFIX_PATH), and in the cache of robot_descriptions; those that are not found keep their name as written and
-    are listed in one warning, as kinematics needs no meshes. `soft_limits` narrows the limits
-    to those of the safety controllers. `up` and `scale` are for skeletons of animation files
-    alone: the axis of the file that points up and the length of its unit [m], which `mk.read_motion` says more of; their root
-    is floating already.
+    are listed in one warning, as kinematics needs no meshes.
+
+    Some options are for some formats, and raise a FormatError with others:
+
+    soft_limits: of URDF and xacro: narrow the limits to those of the safety controllers.
+    args: of xacro: the values of its arguments by name, such as {"ur_type": "ur10e"}.
+    up, scale: of .bvh, .glb, .gltf and .vrm: the axis of the file that points up and the length of its unit [m], which
+        `mk.read_motion` says more of. The root of such a skeleton is floating already.
+
     Macros of a .xacro file are expanded without running anything of the file; `trust` lets the package `xacro` expand it with
     all of Python, for files that need that and that you would run as a program.
-    `package_roots` is the former name of `roots`.
     """
     if not isinstance(source, (str, PathLike)):
         raise FormatError(f"load takes a bundled name or a path, not {type(source).__name__}.")
     if srdf is not None and not isinstance(srdf, (str, PathLike)):
         raise FormatError(f"srdf is {shown(srdf)}. Give the path of a file.")
     folders = folders_of(roots)
-    if folders and folders_of(package_roots):
-        raise FormatError("load got both roots and package_roots, its former name. Give roots alone.")
-    folders = folders or folders_of(package_roots)
     if isinstance(source, str) and source in bodies.names():
         path = bodies.path(source)
         srdf = path.with_suffix(".srdf") if srdf is None else srdf
@@ -76,10 +77,10 @@ def load(
         folders += found.roots
     else:
         path = Path(source)
-    for_models: dict[str, Any] = {"roots": folders, "soft_limits": soft_limits}
-    if path.suffix.lower() == ".xacro":
-        for_models["trust"] = trust and distrusted(path) is None
-    body = _read(path, for_models, {"up": up, "scale": scale})
+    # Options by the name that readers take them by, and those among them that were given, which a format has to have a use for.
+    options = {"roots": folders, "trust": trust, "args": args, "soft_limits": soft_limits, "up": up, "scale": scale}
+    given = [name for name in FOR_SOME_FORMATS if options[name] is not None and options[name] is not False]
+    body = _read(path, options, given)
     if srdf is not None:
         body = apply(body, read_srdf(srdf))
     if shapes is not None:
@@ -94,22 +95,40 @@ def _read_xml(path: Path, *, roots: Iterable[str | PathLike[str]], soft_limits: 
     return body_from_urdf(root, roots=roots, soft_limits=soft_limits, path=path)
 
 
+def _read_xacro(path: Path, *, args: Mapping[str, object] | None, trust: bool, **options: Any) -> Body:
+    return read_xacro(path, args=args, trust=trust and distrusted(path) is None, **options)
+
+
+class Reader(NamedTuple):
+    """What reads files of a format, and the options of `load` that it takes."""
+
+    read: Callable[..., Body]
+    options: tuple[str, ...] = ()
+
+
+FOR_SOME_FORMATS = ("soft_limits", "args", "up", "scale")  # to others, they would change nothing
+_XML, _MODEL, _SKELETON = Reader(_read_xml, ("roots", "soft_limits")), Reader(read_mjcf), ("up", "scale")
+_USD, _GLTF = Reader(read_usd), Reader(read_gltf_body, _SKELETON)
 # What reads a file, by its suffix.
-READERS: dict[str, Callable[..., Body]] = {
-    ".urdf": _read_xml, ".xacro": read_xacro, ".xml": _read_xml, ".mjcf": read_mjcf, ".mjb": read_mjcf,
-    ".usd": read_usd, ".usda": read_usd, ".usdc": read_usd, ".usdz": read_usd,
-    ".bvh": read_bvh_body, ".glb": read_gltf_body, ".gltf": read_gltf_body, ".vrm": read_gltf_body,
+READERS = {
+    ".urdf": _XML, ".xacro": Reader(_read_xacro, ("roots", "soft_limits", "args", "trust")), ".xml": _XML, ".mjcf": _MODEL,
+    ".mjb": _MODEL, ".usd": _USD, ".usda": _USD, ".usdc": _USD, ".usdz": _USD,
+    ".bvh": Reader(read_bvh_body, _SKELETON), ".glb": _GLTF, ".gltf": _GLTF, ".vrm": _GLTF,
 }  # fmt: skip
-SKELETONS = {".bvh", ".glb", ".gltf", ".vrm"}  # files of animations, which take other options than models
 SUPPORTED = (
     f"a bundled name, {', '.join(suffix for suffix in READERS if suffix != '.xml')}, or .xml with a <robot> or <mujoco>"
 )
 
 
-def _read(path: Path, for_models: dict[str, Any], for_skeletons: dict[str, Any]) -> Body:
+def _read(path: Path, options: dict[str, Any], given: Sequence[str]) -> Body:
     suffix = path.suffix.lower()
     if suffix in READERS:
-        return READERS[suffix](path, **(for_skeletons if suffix in SKELETONS else for_models))
+        reader = READERS[suffix]
+        for name in given:
+            if name not in reader.options:
+                formats = ", ".join(suffix for suffix in READERS if name in READERS[suffix].options)
+                raise FormatError(f"{path.name}: {name} is for {formats} and would change nothing here. Leave it out.")
+        return reader.read(path, **{name: options[name] for name in reader.options})
     if suffix in NOT_YET:
         raise FormatError(f"{path.name}: {NOT_YET[suffix]} are not read yet. memetik reads {SUPPORTED}.")
     if not suffix and len(path.parts) == 1 and not _exists(path):

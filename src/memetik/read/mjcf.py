@@ -27,7 +27,7 @@ WORLD = "world"
 NO_COLOR = (0.5, 0.5, 0.5, 1.0)  # of a geom whose file gives none, as MuJoCo writes it
 
 
-def read_mjcf(path: Path, **_: object) -> Body:
+def read_mjcf(path: Path) -> Body:
     """The body of a MuJoCo file (.xml with <mujoco>, .mjcf, .mjb)."""
     mujoco, path = _mujoco(), path.absolute()  # so that meshes are found from wherever the program goes
     strangers = distrusted(path)

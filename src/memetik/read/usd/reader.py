@@ -24,7 +24,7 @@ ON_AXIS = 1e-10  # m that the origin of a body may be off the axis of its joint 
 AT_REST = 1e-3  # m and rad by which the authored place of a body may miss what its joint allows
 
 
-def read_usd(path: Path, **_: object) -> Body:
+def read_usd(path: Path) -> Body:
     """The body of a USD file (.usd, .usda, .usdc, .usdz)."""
     return from_usd(open_stage(path), name=path.stem)
 

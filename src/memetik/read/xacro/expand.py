@@ -12,11 +12,11 @@ from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
-from memetik.errors import FormatError, MemetikError, said
+from memetik.errors import FormatError, MemetikError, UnknownNameError, said
 from memetik.read import xml
 from memetik.read.xacro.expression import evaluate
 from memetik.read.xacro.files import Files, Source
-from memetik.read.xacro.functions import functions, resolve_extension
+from memetik.read.xacro.functions import Arguments, functions, resolve_extension
 from memetik.read.xacro.scope import Macro, Scope
 from memetik.read.xacro.values import MAX_TEXT, LimitError, UntrustedError, Work, symbols
 from memetik.read.xml import Element
@@ -32,14 +32,15 @@ _PARAMETER = re.compile(r"^\s*([^\s:=]+?)\s*:?=\s*(\^\|?)?(" + _VALUE + r")(?:\s
 def expand(file: Path, arguments: Mapping[str, str], roots: Iterable[Path]) -> Element:
     """The root element of a xacro file with all macros expanded."""
     files = Files(file, roots)
-    return _Expander(files, dict(arguments)).expand(files.main)
+    return _Expander(files, Arguments(arguments)).expand(files.main)
 
 
 class _Expander:
     """Expands one file with what it includes."""
 
-    def __init__(self, files: Files, arguments: dict[str, str]) -> None:
+    def __init__(self, files: Files, arguments: Arguments) -> None:
         self._files, self._arguments, self._work = files, arguments, Work()
+        self._given = tuple(arguments)
         self._sources: list[Source] = []
         self._elements = self._nested = 0
         self._place = files.main.path.name  # of what is being expanded, for messages
@@ -58,6 +59,9 @@ class _Expander:
             raise root.error("its macros or expressions are nested too deep.") from None
         except LimitError as error:
             raise FormatError(f"{self._place}: {error}. {TRUST}") from None
+        for name in self._given:
+            if name not in self._arguments.asked:
+                raise UnknownNameError("argument", name, self._arguments.asked, source.path.name)
         return made
 
     # ---- Elements --------------------------------------------------------------------------------------------------
@@ -103,7 +107,7 @@ class _Expander:
 
     def _on_arg(self, element: Element, macros: Scope, scope: Scope, parent: Element) -> None:
         name, default = self._needed(element, "name"), self._needed(element, "default")
-        if name not in self._arguments:
+        if not self._arguments.has(name):
             self._arguments[name] = self._string(default, element, scope)
 
     def _on_element(self, element: Element, macros: Scope, scope: Scope, parent: Element) -> None:

@@ -15,9 +15,20 @@ PACKAGE = "package://"
 REFUSED = ("env", "optenv", "cwd", "dirname")  # they tell a file about the machine
 
 
-def functions(
-    arguments: Mapping[str, str], load_yaml: Callable[[str], Any], path_of: Callable[[str], str]
-) -> dict[str, Any]:
+class Arguments(dict[str, str]):
+    """The arguments of a file by name, which remember the names that the file asked for."""
+
+    def __init__(self, given: Mapping[str, str]) -> None:
+        super().__init__(given)
+        self.asked: set[str] = set()
+
+    def has(self, name: str) -> bool:
+        """Whether an argument that the file asks for has a value."""
+        self.asked.add(name)
+        return name in self
+
+
+def functions(arguments: Arguments, load_yaml: Callable[[str], Any], path_of: Callable[[str], str]) -> dict[str, Any]:
     """The functions of xacro by name."""
     own: dict[str, Callable[..., Any]] = {
         "load_yaml": load_yaml, "abs_filename": path_of, "dotify": lambda given: given, "tokenize": _tokens,
@@ -30,11 +41,12 @@ def functions(
     return {**{name: named[name] for name in own}, "xacro": named}
 
 
-def resolve_extension(text: str, arguments: Mapping[str, str], names: Mapping[str, Any], work: Work) -> Any:
+def resolve_extension(text: str, arguments: Arguments, names: Mapping[str, Any], work: Work) -> Any:
     """What $(text) stands for. A package is named by package://, which is looked up where a file or a mesh is opened."""
     command, _, rest = text.strip().partition(" ")
     given = rest.split()
     if command == "eval":
+        arguments.asked.update(name for name in arguments if name in rest)
         known = {name: _converted(value) for name, value in arguments.items()}
         of_args = Function("arg", lambda name: _converted(_argument(name, arguments)))
         return str(evaluate(rest, {**names.get("python", {}), **names.get("math", {}), **known, "true": True, "false": False,
@@ -46,8 +58,8 @@ def resolve_extension(text: str, arguments: Mapping[str, str], names: Mapping[st
     return _argument(given[0], arguments) if command == "arg" else f"{PACKAGE}{given[0]}"
 
 
-def _argument(name: str, arguments: Mapping[str, str]) -> str:
-    if name not in arguments:
+def _argument(name: str, arguments: Arguments) -> str:
+    if not arguments.has(name):
         raise ValueError(f"the argument {name!r} has no value; declare it with <xacro:arg name={name!r} default=.../>")
     return arguments[name]
 

@@ -19,19 +19,19 @@ from memetik.read.xacro.expand import expand
 def read_xacro(
     path: str | PathLike[str],
     *,
-    arguments: Mapping[str, str] | None = None,
+    args: Mapping[str, object] | None = None,
     roots: Iterable[str | PathLike[str]] = (),
     soft_limits: bool = False,
     trust: bool = False,
 ) -> Body:
-    """The body in a xacro file; `arguments` are the values of its <xacro:arg> elements.
+    """The body in a xacro file; `args` are the values of its <xacro:arg> elements.
 
     Macros are expanded without Python: expressions are arithmetic, texts, lists and dicts of bounded size, and files are
     included from the folders of the model, its packages and `roots` only. `trust` lets the package `xacro` expand the file
     instead, with all of Python, the environment and the whole disk: for files that need it, and that you would run as a program.
     """
     file = path_of(path, FormatError, "the path of the file")
-    given = mapping(arguments, FormatError, "arguments", "{'prefix': 'left_'}")
+    given = mapping(args, FormatError, "args", "{'prefix': 'left_'}")
     texts = {str(name): str(value) for name, value in given.items()}
     trusted = flag(trust, FormatError, "trust")
     root = _run(file, texts) if trusted else expand(file, texts, folders_of(roots))
