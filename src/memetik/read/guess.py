@@ -22,7 +22,7 @@ FLOOR, MIDDLE = (
 )  # of the size of a figure: how near to zero its lowest points are, and how high its middle is
 CMU = {"lhipjoint", "lowerback"}  # joints that all skeletons of the CMU database have
 CMU_UNIT = 0.0254 / 0.45  # m; its files are in inches times 0.45
-UNITS = ((1.0, 0.4, 4.0), (0.01, 40.0, 400.0), (0.001, 400.0, 4000.0))  # m, and the sizes of figures that are in it
+UNITS = ((1.0, 0.4, 4.0), (0.01, 20.0, 400.0), (0.001, 400.0, 4000.0))  # m, and the sizes of figures that are in it
 
 
 class Understood(NamedTuple):

@@ -1,12 +1,22 @@
 """Reports of retargeting against measurements that know nothing of plans and targets (tests/naive/retargeting.py)."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 import memetik as mk
 from memetik.bench.claims.walker import NAMINGS, skeleton, walk
-from memetik.motion.clips.turns import balls_of, quaternions_of_vectors, steady_turns
+from memetik.motion.clips.turns import (
+    balls_of,
+    matrices,
+    quaternions,
+    quaternions_of_matrices,
+    quaternions_of_vectors,
+    steady_turns,
+)
+from memetik.motion.retargeting.figure import find_parts
 from tests.motion.retargeting.namings import skeleton as detailed_skeleton
 from tests.naive import retargeting as naive
 
@@ -31,9 +41,32 @@ def robot_clip(name):
     return mk.Motion(found.body, found.times, found.q, name=f"{name} walks")
 
 
+def lying(clip, turn=mk.rpy(0.0, 0.5 * np.pi, 0.0)):
+    """The clip of a skeleton that lies at rest and stands in its frames, as those of LAFAN1 and Rokoko."""
+    joints = [replace(j, origin=mk.translation(*(turn @ j.origin[:3, 3]))) for j in clip.body.joints.values()]
+    body, q = mk.Body("lying", clip.body.links.values(), joints), clip.q.copy()
+    for ball in balls_of(body):
+        rotations = matrices(quaternions(ball, q)) @ turn.T
+        if body.joints[ball.joint].parent != body.root:
+            rotations = turn @ rotations
+        q[:, ball.columns] = steady_turns(ball.order, quaternions_of_matrices(rotations), np.zeros(3))
+    return mk.Motion(body, clip.times, q, name="lying")
+
+
+def mapped():
+    """The clip of a skeleton with the map of a .vrm, which names one finger of each hand."""
+    clip = dance(detailed_skeleton("vroid")[0])
+    parts = {part: each.link for part, each in find_parts(clip.body).items()}
+    parts |= {f"{side}_index_proximal": f"J_Bip_{side[0].upper()}_Index1" for side in ("left", "right")}
+    body = mk.Body("mapped", clip.body.links.values(), clip.body.joints.values(), parts=parts)
+    return mk.Motion(body, clip.times, clip.q)
+
+
 CLIPS = {
     **{naming: lambda naming=naming: dance(skeleton(naming)) for naming in NAMINGS},
     **{f"all bones of {each}": lambda each=each: dance(detailed_skeleton(each)[0], seed=1) for each in ("mixamo", "vroid")},
+    "at rest lying": lambda: lying(dance(skeleton("lafan"))),
+    "a finger in a map": mapped,
     "walk": lambda: walk(0.5, 60.0),
     "kyle": lambda: robot_clip("kyle"),
     "g1": lambda: robot_clip("g1"),

@@ -25,6 +25,10 @@ RIGIFY = {
     "shoulder": "shoulder", "upper_arm": "upper_arm", "lower_arm": "forearm", "hand": "hand", "upper_leg": "thigh",
     "lower_leg": "shin", "foot": "foot", "toes": "toe",
 }  # fmt: skip
+POSER = {
+    "hips": "hip", "spine": "abdomen", "chest": "chest", "neck": "neck", "head": "head", "shoulder": "Collar", "upper_arm": "Shldr",
+    "lower_arm": "ForeArm", "hand": "Hand", "upper_leg": "Thigh", "lower_leg": "Shin", "foot": "Foot", "toes": "Toe",
+}  # fmt: skip
 
 
 def renamed(body, name_of, **options):
@@ -63,8 +67,9 @@ def part_names(style, table):
         (lambda side, name: f"{side.capitalize()}{name}", ROKOKO),
         (lambda side, name: f"{name}.{side[0].upper()}", RIGIFY),
         (lambda side, name: f"DEF-{name}.{side[0].upper()}", RIGIFY),
+        (lambda side, name: f"{side[0]}{name}", POSER),
     ],
-    ids=["xsens", "rokoko", "rigify", "rigify, deforming bones"],
+    ids=["xsens", "rokoko", "rigify", "rigify, deforming bones", "poser"],
 )
 def test_more_programs_are_known_by_names(style, table):
     body, named = part_names(style, table)

@@ -74,7 +74,8 @@ def calibrate(
     parents: the part that each hangs on, where it is not the usual one. others: parts beside the usual ones, such as collarbones.
     """
     posture = _most_upright(skeleton, source, postures)
-    _most_upright(body, target, body.home[None], "the body")
+    if same_joints(skeleton, body) is None:  # else it takes the skeleton's posture, whatever its own at rest is
+        _most_upright(body, target, body.home[None], "the body")
     if not any(joint.kind == "floating" for joint in body.joints.values() if joint.parent == body.root):
         body = body.with_base("floating")  # which only this posture is searched for with
     human = posed(skeleton, source, skeleton.vector(posture))

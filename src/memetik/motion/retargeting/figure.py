@@ -29,7 +29,7 @@ WORDS: dict[str, str] = {
     "lower_leg": r"(low|lower)?leg|calf|shin|shank|tibia|knee(pitch|x|y|z)*",
     "foot": r"foot|ankle(pitch|roll|yaw|x|y|z)*|midfoot",
     "toes": r"toes?|toebase|ball",
-    "upper_arm": r"(up|upper)?arm|humerus|bicep|shoulder(pitch|roll|yaw|x|y|z)*",
+    "upper_arm": r"(up|upper)?arm|humerus|bicep|sho?u?lde?r(pitch|roll|yaw|x|y|z)*",
     "lower_arm": r"fore(arm)?|(low|lower)(fore)?arm|forearm|elbow(pitch|roll|yaw|x|y|z)*|radius",
     "hand": r"hand|wrist(pitch|roll|yaw|x|y|z)*|palm|handpalm|gripper",
     "collar": r"collar|clavicle",
@@ -59,7 +59,7 @@ def find_parts(body: Body) -> dict[str, Part]:
     tree = Tree(body)
     points = Surfaces(body)
     limbs = _mapped_limbs(body) or _named_limbs(tree)
-    if limbs is None or not all("lower_arm" in limbs[side] for side in SIDES):
+    if limbs is None or not all(part in limbs[side] for side in SIDES for part in ARM[:2]):
         limbs = _completed(limbs, limbs_by_structure(tree, body, points))
     groups: dict[str, list[str]] = {}
     for side in SIDES:
@@ -145,7 +145,7 @@ def _completed(
         return structural
     return {
         side: named[side]
-        if "lower_arm" in named[side]
+        if all(part in named[side] for part in ARM[:2])
         else {
             **{part: links for part, links in named[side].items() if part not in ARM},
             **{part: links for part, links in structural[side].items() if part in ARM},

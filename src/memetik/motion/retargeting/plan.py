@@ -213,25 +213,28 @@ def make_plan(
         )
     known = same_joints(skeleton, body)
     same = known is not None
-    shared = {part: each for part, each in target.items() if part in source}
+    turns = finger_turns(skeleton, source, body, target)
+    fingers = {each.part for each in turns}  # a single finger tells no hand: its bone is one of the others
+    shared = {
+        part: each for part, each in target.items() if part in source and (part not in FINGER_PARTS or part in fingers)
+    }
     others = other_bones(skeleton, source, body, shared, same)
     source = {**source, **{each.part: Part(each.bone, (0.0, 0.0, 0.0)) for each in others}}
     target = {**target, **{each.part: Part(each.link, (0.0, 0.0, 0.0)) for each in others}}
     parents = {each.part: each.parent for each in others}
-    fingers = [each for each in FINGER_PARTS if each in target]
     calibrated = {part: each for part, each in target.items() if part in both or part in parents}
-    parents = {part: _calibrated_parent(parent, calibrated, fingers) for part, parent in parents.items()}
+    parents = {part: _calibrated_parent(parent, calibrated) for part, parent in parents.items()}
     names = set(parents)
     parents |= hanging(body, calibrated, both)
     found = calibrate(skeleton, source, body, calibrated, postures, parents, names)
     order = _in_order(calibrated, both, parents)
     matches = {part: _match(part, source, target, found, _weights(part, body, target, names, same)) for part in order}
     for part, onto in (("head", "chest"), ("left_toes", "left_foot"), ("right_toes", "right_foot")):
-        turns = part in both and onto in both and axes_between(body, target[onto].link, target[part].link) > 0
-        if part in both and onto in both and not turns and not any(match.parent == part for match in matches.values()):
+        moves = part in both and onto in both and axes_between(body, target[onto].link, target[part].link) > 0
+        if part in both and onto in both and not moves and not any(match.parent == part for match in matches.values()):
             del matches[part]  # it cannot turn by itself
     missing = [part for part in PARTS if part not in matches and (part in source or part in target)]
-    for each in finger_turns(skeleton, source, body, target):
+    for each in turns:
         w, x, y, z = each.turn.tolist()
         if each.part in matches and not same:
             matches[each.part] = replace(matches[each.part], turn=(w, x, y, z))
@@ -240,9 +243,10 @@ def make_plan(
                 each.part, source[each.part].link, target[each.part].link, target[each.part].joint, source[each.part].joint,
                 each.parent, 0.0, each.anchor, (w, x, y, z), 0.0, FINGER, True,
             )  # fmt: skip
+    led = {match.link for match in matches.values()}
     for side in SIDES:
         own = [part for part in FINGER_PARTS if part.startswith(side) and (part in source or part in target)]
-        left = [part for part in own if part not in matches]
+        left = [part for part in own if part not in target or target[part].link not in led]
         missing += [f"{side}_fingers"] if left and len(left) == len(own) else left
     here = posed(skeleton, source, skeleton.vector(found.posture)).at
     there = posed(body, target, body.home).at
@@ -253,18 +257,18 @@ def make_plan(
             matches[part] = replace(match, position=0.0, rotation=0.0)
     for part in feet:
         position, rotation = WEIGHTS["foot"]
-        turns = axes_between(body, target[parent_of(part, both, parents)].link, target[part].link) > 0
-        matches[part] = replace(matches[part], position=position, rotation=rotation if turns else 0.0)
+        moves = axes_between(body, target[parent_of(part, both, parents)].link, target[part].link) > 0
+        matches[part] = replace(matches[part], position=position, rotation=rotation if moves else 0.0)
     notes = _notes(skeleton, here, body, there)
     return RetargetPlan(skeleton.name, body.name, tuple(matches.values()), tuple(missing), feet, notes)
 
 
-def _calibrated_parent(parent: str, calibrated: Mapping[str, Part], fingers: list[str]) -> str:
+def _calibrated_parent(parent: str, calibrated: Mapping[str, Part]) -> str:
     """The part that a bone is counted from: the hand where it hangs on a finger, which is led in another way."""
     if parent in calibrated:
         return parent
     side = parent.partition("_")[0]
-    return f"{side}_hand" if parent in fingers and f"{side}_hand" in calibrated else "hips"
+    return f"{side}_hand" if parent in FINGER_PARTS and f"{side}_hand" in calibrated else "hips"
 
 
 def _in_order(calibrated: Mapping[str, Part], both: list[str], parents: Mapping[str, str]) -> list[str]:
