@@ -87,6 +87,19 @@ def sole_points(body, link, meshes, visual=False):
     return np.concatenate(found) if found else np.empty((0, 3))
 
 
+def feet_points(body, link, meshes):
+    """Points (n, 3) of a foot by its links: of all that is rigid with the given one, and of toes that joints move below it."""
+    above = {joint.child: joint for joint in body.joints.values()}
+    top = link
+    while top in above and above[top].dof == 0:
+        top = above[top].parent
+    below = [top]
+    for each in below:
+        below += [joint.child for joint in body.joints.values() if joint.parent == each]
+    own = {each: sole_points(body, each, meshes) for each in below if each == top or above[each].dof}
+    return {each: points for each, points in own.items() if len(points)}
+
+
 def shape_samples(shape, meshes):
     """Points of the surface of a shape in its own frame, dense enough for a tenth of a millimetre on a foot."""
     if shape.kind == "mesh":
@@ -128,3 +141,105 @@ def sliding(body, times, q, link, points, standing):
             before, after = (points @ poses[i][:3, :3].T + poses[i][:3, 3] for i in (k - 1, k))
             found.append(np.linalg.norm((after - before)[:, :2], axis=1).min() / (times[k] - times[k - 1]))
     return np.array(found)
+
+
+def differences(clip, found, meshes=None):
+    """How far the figures of a report are from what is measured here, the largest difference of each: {"position": 1e-16, ...}.
+
+    The plan says which bone answers to which link and how calibration laid them on each other; soles are those of the model.
+    """
+    body, plan, report = found.body, found.plan, found.report
+    links = {match.link for match in plan.matches}
+    bones = {match.bone for match in plan.matches}
+    mine, theirs = poses_of(body, found.q, links), poses_of(clip.body, clip.q, bones)
+    at, source, result = {}, {}, {}
+    hips = plan.matches[0]
+    if not any(joint.kind == "floating" and joint.parent == body.root for joint in body.joints.values()):
+        # A machine that stands fixed is compared with the source as seen from the hips of both.
+        link, bone = mine[hips.link], theirs[hips.bone]
+        across = link[:, :3, :3] @ rotation(hips.turn).T @ np.swapaxes(bone[:, :3, :3], 1, 2)
+        here = (link[:, :3, 3] + link[:, :3, :3] @ hips.point) / report.scale
+        there = bone[:, :3, 3] + bone[:, :3, :3] @ hips.joint
+        moved = {}
+        for name, pose in theirs.items():
+            moved[name] = np.array(pose)
+            moved[name][:, :3, :3] = across @ pose[:, :3, :3]
+            moved[name][:, :3, 3] = here + np.einsum("nij,nj->ni", across, pose[:, :3, 3] - there)
+        theirs = moved
+
+    def note(name, one, other):
+        result[name] = max(result.get(name, 0.0), float(np.abs(np.subtract(one, other)).max(initial=0.0)))
+
+    for match in plan.matches:
+        link, bone = mine[match.link], theirs[match.bone]
+        at[match.part] = link[:, :3, 3] + link[:, :3, :3] @ match.point
+        source[match.part] = report.scale * (bone[:, :3, 3] + bone[:, :3, :3] @ match.joint) + (0.0, 0.0, report.lift)
+        note("position", report.position[match.part], np.linalg.norm(at[match.part] - source[match.part], axis=1))
+        own, other = link[:, :3, :3], bone[:, :3, :3] @ rotation(match.turn)
+        if match.relative:
+            above = plan[match.parent]
+            own = np.swapaxes(mine[above.link][:, :3, :3], 1, 2) @ own
+            other = np.swapaxes(theirs[above.bone][:, :3, :3] @ rotation(above.turn), 1, 2) @ other
+        note("rotation", report.rotation[match.part], angles(own, other))
+    for side in ("left", "right"):
+        for upper, lower in (
+            ("upper_leg", "lower_leg"), ("lower_leg", "foot"), ("foot", "toes"),
+            ("upper_arm", "lower_arm"), ("lower_arm", "hand"),
+        ):  # fmt: skip
+            ends = f"{side}_{upper}", f"{side}_{lower}"
+            if all(part in at for part in ends):
+                one, other = (directions(*(figure[part] for part in ends)) for figure in (at, source))
+                angle = np.arctan2(np.linalg.norm(np.cross(one, other), axis=1), (one * other).sum(axis=1))
+                note("direction", report.direction[ends[1]], angle)
+    lows, speeds = [0.0], []
+    for part, contact in found.standing.items():
+        points = feet_points(body, plan[part].link, meshes)
+        if not points:
+            continue
+        low = np.min([lowest(body, found.q, link, own) for link, own in points.items()], axis=0)
+        lows.append(low.min())
+        note("sole", report.sole[part], low)
+        off = np.abs(low[report.reached & contact.any])
+        result["reached, but off the floor"] = max(
+            result.get("reached, but off the floor", 0.0), off.max(initial=0.0) - 2e-3
+        )
+        link, own = next(iter(points.items()))
+        own = np.vstack((own, front_edge(body, plan, link, own)))
+        speeds.append(sliding(body, found.times, found.q, link, own, contact.any))
+    if len(lows) > len(found.standing):
+        note("penetration", report.penetration, max(0.0, -min(lows)))
+    if speeds:
+        speed = np.concatenate(speeds)
+        note("sliding", report.sliding, speed.mean() if len(speed) else 0.0)
+    note("limits", (report.outside, report.too_fast, report.too_hard), limit_violations(body, found.times, found.q))
+    single = [
+        body.index(joint.variables[0]) for joint in body.joints.values() if joint.dof == 1 and joint.mimic is None
+    ]
+    steps = np.diff(found.times)[:, None]
+    velocity = np.diff(found.q[:, single], axis=0) / steps
+    limits = body.variables.velocity[single]
+    kept = np.isfinite(limits) & (limits > 0.0)
+    note("fastest", report.fastest, (np.abs(velocity[:, kept]) / limits[kept]).max(initial=0.0))
+    return result
+
+
+def front_edge(body, plan, link, points, near=0.01):
+    """The middle of the front edge of a sole (3,) in the frame of its link [m], as the body stands in its home posture."""
+    home = body.home[None]
+    pair = "upper_leg" if "left_upper_leg" in {match.part for match in plan.matches} else "upper_arm"
+    left, right = (
+        points_of(body, home, match.link, match.point)[0] for match in (plan[f"left_{pair}"], plan[f"right_{pair}"])
+    )
+    ahead = np.cross(left - right, (0.0, 0.0, 1.0))
+    turn = poses_of(body, home, [link])[link][0, :3, :3]
+    heights, forward = points @ turn[2], points @ turn.T @ ahead / np.linalg.norm(ahead)
+    low = heights < heights.min() + near
+    middle = points[low & (forward > forward[low].max() - near)].mean(axis=0)
+    return middle - turn[2] * (middle @ turn[2] - heights.min())
+
+
+def rotation(quaternion):
+    """The rotation (3, 3) of a unit quaternion (w, x, y, z): v -> v + 2 w u x v + 2 u x (u x v)."""
+    w, u = quaternion[0], np.array(quaternion[1:])
+    cross = np.array([[0.0, -u[2], u[1]], [u[2], 0.0, -u[0]], [-u[1], u[0], 0.0]])
+    return np.eye(3) + 2.0 * w * cross + 2.0 * cross @ cross

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
 import memetik as mk
 from memetik.bench.claims.walker import NAMINGS, skeleton, walk
@@ -41,8 +40,9 @@ def robot_clip(name):
     return mk.Motion(found.body, found.times, found.q, name=f"{name} walks")
 
 
-def lying(clip, turn=mk.rpy(0.0, 0.5 * np.pi, 0.0)):
+def lying(clip):
     """The clip of a skeleton that lies at rest and stands in its frames, as those of LAFAN1 and Rokoko."""
+    turn = mk.rpy(0.0, 0.5 * np.pi, 0.0)
     joints = [replace(j, origin=mk.translation(*(turn @ j.origin[:3, 3]))) for j in clip.body.joints.values()]
     body, q = mk.Body("lying", clip.body.links.values(), joints), clip.q.copy()
     for ball in balls_of(body):
@@ -101,44 +101,25 @@ def test_a_larger_skeleton_of_other_proportions_copies_all_rotations():
     assert max(angle.max() for _, angle in errors.values()) < np.radians(0.5)
 
 
-def test_every_figure_of_the_report_is_measured_anew():
-    clip, body = walk(1.5, 60.0), mk.load("g1")
-    found = mk.retarget(clip, body)
-    report, plan = found.report, found.plan
-    for match in plan.matches:
-        mine = naive.points_of(found.body, found.q, match.link, match.point)
-        theirs = report.scale * naive.points_of(clip.body, clip.q, match.bone, match.joint) + (0.0, 0.0, report.lift)
-        assert_allclose(report.position[match.part], np.linalg.norm(mine - theirs, axis=1), atol=1e-9)
-        turn = mk.rotation_matrix(match.turn)
-        bones = naive.poses_of(clip.body, clip.q, [match.bone])[match.bone][:, :3, :3] @ turn
-        links = naive.poses_of(found.body, found.q, [match.link])[match.link][:, :3, :3]
-        assert_allclose(report.rotation[match.part], naive.angles(bones, links), atol=1e-7)
-    for side in ("left", "right"):
-        for upper, lower in (("upper_leg", "lower_leg"), ("lower_leg", "foot"), ("upper_arm", "lower_arm")):
-            ways = []
-            for figure, q, name, at in ((found.body, found.q, "link", "point"), (clip.body, clip.q, "bone", "joint")):
-                ends = [
-                    naive.points_of(figure, q, getattr(plan[part], name), getattr(plan[part], at))
-                    for part in (f"{side}_{upper}", f"{side}_{lower}")
-                ]
-                ways.append(naive.directions(*ends))
-            angle = np.arccos(np.clip((ways[0] * ways[1]).sum(axis=1), -1.0, 1.0))
-            assert_allclose(report.direction[f"{side}_{lower}"], angle, atol=1e-6)
-    lows, speeds = {}, []
-    for part in plan.feet:
-        points = naive.sole_points(found.body, plan[part].link, None)
-        low = points[points[:, 2] < points[:, 2].min() + 0.01]
-        lows[part] = naive.lowest(found.body, found.q, plan[part].link, points)
-        assert_allclose(report.sole[part], lows[part], atol=2e-4)
-        speeds.append(naive.sliding(found.body, found.times, found.q, plan[part].link, low, found.standing[part].any))
-    assert report.penetration == pytest.approx(max(0.0, -min(low.min() for low in lows.values())), abs=2e-4)
-    assert report.sliding == pytest.approx(np.concatenate(speeds).mean(), abs=5e-4)
-    outside, fast, hard = naive.limit_violations(found.body, found.times, found.q)
-    assert (report.outside, report.too_fast, report.too_hard) == (outside, fast, hard) == (0, 0, 0)
-    limits = found.body.variables.velocity
-    rates = np.abs(np.diff(found.q, axis=0)) / np.diff(found.times)[:, None]
-    assert report.fastest == pytest.approx((rates / limits)[:, np.isfinite(limits)].max(), rel=1e-9)
-    assert "not led: head" in str(report) and report.warnings
+# The largest differences [m, rad, m/s, or of a count or share]: round shapes have finitely many points, here and in the library.
+ROUNDING = {
+    "position": 1e-9, "rotation": 1e-6, "direction": 1e-6, "sole": 2e-4, "penetration": 2e-4, "sliding": 5e-4, "limits": 0.0,
+    "fastest": 1e-9, "reached, but off the floor": 2e-4,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["g1", "h1", "valkyrie", "nao", "kyle", "mannequin", "go2", "pr2"])
+def test_every_figure_of_the_report_is_measured_anew(name):
+    """Of humanoids, characters, a quadruped, and a machine that stands fixed, whose arms are seen from its hips."""
+    clip = walk(1.5, 60.0)
+    found = mk.retarget(clip, mk.load(name))
+    apart = naive.differences(clip, found)
+    assert set(apart) == set(ROUNDING) - (
+        set() if found.standing else {"sole", "sliding", "reached, but off the floor"}
+    )
+    assert {each: value for each, value in apart.items() if value > ROUNDING[each]} == {}
+    assert (found.report.outside, found.report.too_fast, found.report.too_hard) == (0, 0, 0)
+    assert all(f"not led: {', '.join(found.plan.missing)}" in found.report.warnings for _ in found.plan.missing)
 
 
 def test_a_report_sees_what_is_wrong_with_a_motion():

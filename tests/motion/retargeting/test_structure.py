@@ -26,8 +26,9 @@ RIGIFY = {
     "lower_leg": "shin", "foot": "foot", "toes": "toe",
 }  # fmt: skip
 POSER = {
-    "hips": "hip", "spine": "abdomen", "chest": "chest", "neck": "neck", "head": "head", "shoulder": "Collar", "upper_arm": "Shldr",
-    "lower_arm": "ForeArm", "hand": "Hand", "upper_leg": "Thigh", "lower_leg": "Shin", "foot": "Foot", "toes": "Toe",
+    "hips": "hip", "spine": "abdomen", "chest": "chest", "neck": "neck", "head": "head", "shoulder": "Collar",
+    "upper_arm": "Shldr", "lower_arm": "ForeArm", "hand": "Hand", "upper_leg": "Thigh", "lower_leg": "Shin", "foot": "Foot",
+    "toes": "Toe",
 }  # fmt: skip
 
 

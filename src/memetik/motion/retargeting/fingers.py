@@ -17,7 +17,13 @@ from memetik.geometry import to_quaternion
 from memetik.motion.retargeting.figure import SIDES, Part, words_of
 from memetik.types import Array
 
-FINGERS = {"thumb": "thumb", "index": "index|fore", "middle": "middle|mid", "ring": "ring", "little": "little|pinky|pinkie"}
+FINGERS = {
+    "thumb": "thumb",
+    "index": "index|fore",
+    "middle": "middle|mid",
+    "ring": "ring",
+    "little": "little|pinky|pinkie",
+}
 JOINTS = ("proximal", "intermediate", "distal")  # of a thumb, too: the first, second and third from the wrist
 FINGER_PARTS = tuple(f"{side}_{finger}_{joint}" for side in SIDES for finger in FINGERS for joint in JOINTS)
 WORDS = r"(hand)?({})(finger)?(knuckle|metacarpal|proximal|intermediate|distal|pitch|roll|yaw|x|y|z)*"

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from memetik.body import Body, Link, Shape
+from memetik.body.hull import convex_hull
 from memetik.collision.meshes import read_triangles
 from memetik.errors import MemetikError
 from memetik.motion.retargeting.structure import Tree
@@ -24,7 +25,8 @@ from memetik.types import Array
 USUAL = 0.08  # height of an ankle above the sole, as a share of the leg from hip to ankle
 LOWER = 0.01  # share of a leg; a link that is farther than this below the ankle tells where the sole is
 WIDE = 0.3  # width of an estimated sole as a share of its length, and its length as a share of the leg
-DIRECTIONS = 512  # in which the outermost points of a foot are kept
+DIRECTIONS = 512  # in which a round shape has points
+FEW = 512  # points of a foot that are all kept; of more, those that are lowest in twice as many tilts
 MESHES, SHAPES, LINKS, RATIO = "its meshes", "its shapes", "its links", "the usual height of ankles"
 
 
@@ -98,9 +100,9 @@ def shape_points(link: Link) -> Array:
 
 def outermost(points: Array, flat: Array) -> Array:
     """Those of a foot's points (n, 3) that can be its lowest, however it tilts."""
-    if len(points) <= 64:
+    if len(points) <= FEW:
         return points
-    down = _sphere(2 * DIRECTIONS)
+    down = _sphere(4 * FEW)
     down = down[down[:, 2] <= 0.0] @ flat
     return np.asarray(points[np.unique((points @ down.T).argmax(axis=0))])
 
@@ -150,12 +152,15 @@ def _own_points(shape: Shape, file: Path | None) -> Array:
 
 @lru_cache(maxsize=64)
 def _corners(path: Path) -> Array:
-    """The corners (n, 3) of a mesh, as its file has them; none where it cannot be read."""
+    """The corners (n, 3) of a mesh's hull, without SciPy of the mesh, as its file has them; none where it cannot be read."""
     try:
         corners = np.unique(read_triangles(path, str(path)).reshape(-1, 3), axis=0)
     except MemetikError:
         return np.empty((0, 3))
-    return np.asarray(corners)
+    try:
+        return np.asarray(convex_hull(corners).vertices if len(corners) else corners)
+    except MemetikError:
+        return np.asarray(corners)
 
 
 @lru_cache(maxsize=4)
