@@ -7,11 +7,15 @@ import os
 import sys
 import tempfile
 import uuid
+import zipfile
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from memetik.errors import FormatError, MemetikError, shown
 
-__all__ = ["cache_folder", "is_writable", "path_of", "writable_file", "writable_folder", "write_whole"]
+__all__ = ["arrays_in", "cache_folder", "is_writable", "path_of", "writable_file", "writable_folder", "write_whole"]
 
 
 def path_of(value: object, error: type[MemetikError], what: str) -> Path:
@@ -70,6 +74,26 @@ def writable_file(path: str | Path, *suffixes: str) -> Path:
     if file.exists() and not os.access(file, os.W_OK):
         raise FormatError(f"the file {str(file)!r} is there and cannot be written. Name another, or delete it.")
     return file
+
+
+def arrays_in(path: Path, most: int) -> dict[str, Any]:
+    """The arrays of an .npz by name, read without running any code of it; FormatError if they take more than `most` bytes.
+
+    A damaged file raises whatever its part of Python does, as a rule ValueError, OSError or zipfile.BadZipFile.
+    """
+    with zipfile.ZipFile(path) as archive:
+        if sum(item.file_size for item in archive.infolist()) > most:
+            raise FormatError(f"{path.name} unpacks to more than {most >> 20} MB, which is too much.")
+    with np.load(path, allow_pickle=False) as file:
+        found = {name: file[name] for name in file.files}
+    for name, array in found.items():
+        if not isinstance(array, np.ndarray):  # NumPy hands over the bytes of what does not begin as an array
+            raise ValueError(f"{name!r} is no array")
+        if array.dtype.kind == "U" and array.nbytes:
+            codes = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("=")).view(np.uint32)
+            if codes.max() > sys.maxunicode:  # NumPy makes texts of them that Python cannot handle
+                raise ValueError(f"{name!r} holds what is no text")
+    return found
 
 
 def write_whole(path: Path, data: bytes) -> None:

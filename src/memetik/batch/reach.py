@@ -20,7 +20,7 @@ from memetik.batch.solution import BatchSolution, Tell
 from memetik.batch.solve import require_report, solve_batch, threads_of
 from memetik.body import Body, Frame
 from memetik.errors import FormatError, MemetikError, ProblemError, shown
-from memetik.files import path_of, write_whole
+from memetik.files import arrays_in, path_of, write_whole
 from memetik.geometry import rotation_matrix
 from memetik.geometry.checks import real_number, whole_number
 from memetik.objectives import Objective, Pose, Position
@@ -36,6 +36,7 @@ from memetik.types import Array
 ENOUGH = Budget(evaluations=1_000)  # of 3,814 poses all over the panda's workspace that 5,000 find, these find 3,813
 MOST_VOXELS = 4_000_000
 MOST_ORIENTATIONS = 100_000
+MOST_BYTES = 2**28  # of a saved one, unpacked
 AT_A_TIME = 200_000  # poses in memory at once
 FAR = 1e3  # lengths of the chain: so far away, the nearest posture is the outermost in that direction
 FLAT = 1e-3  # voxels; a workspace that is thinner has no extent in that direction
@@ -113,16 +114,14 @@ def load_reachability(path: str | Path) -> Reachability:
     """Read what Reachability.save wrote."""
     place = path_of(path, ProblemError, "load_reachability: path")
     try:
-        data = place.read_bytes()
+        saved = arrays_in(place, MOST_BYTES)
+        about = json.loads(str(saved["about"]))
+        return Reachability(
+            about["body"], about["tip"], float(saved["voxel"]), saved["corner"], saved["position"],
+            saved["fraction"], about["orientations"],
+        )  # fmt: skip
     except OSError as error:
         raise FormatError(f"{path}: this is no saved reachability: {error.strerror}.") from error
-    try:
-        with np.load(io.BytesIO(data)) as saved:
-            about = json.loads(str(saved["about"]))
-            return Reachability(
-                about["body"], about["tip"], float(saved["voxel"]), saved["corner"], saved["position"],
-                saved["fraction"], about["orientations"],
-            )  # fmt: skip
     except Exception as error:  # zipfile, zlib, numpy and json fail in ways of their own where a file is damaged
         ours = isinstance(error, MemetikError)
         reason = str(error).rstrip(".") if ours else "it is damaged, or a file of another kind"

@@ -6,6 +6,7 @@ stands. A row is a line.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ AT_A_TIME = 65_536  # rows of a Parquet file that are decoded at once
 BLOCK = 1 << 20  # bytes of a CSV file that are parsed at once; a row must be shorter
 _MISSING = ("", "NA", "N/A", "null", "NULL", "None")
 _LONG = 60  # characters of a wrong row that are shown
+# A row with more or fewer fields, as Arrow says it. Its own handler for such rows takes none that are no UTF-8.
+_RAGGED = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
 _LOOK = 4096  # bytes of the beginning, by which the kind of a file is told
 _OTHERS = (
     (b"PK\x03\x04", "a zip archive, such as .npz or .xlsx"),
@@ -69,6 +72,7 @@ class ParquetFile:
         try:
             self._file = arrow().parquet.ParquetFile(path)
             self.schema = self._file.schema_arrow
+            self.schema.names  # noqa: B018 - which may be no UTF-8
         except (arrow().ArrowException, OSError, ValueError) as error:
             raise FormatError(
                 f"{path}: this is not a complete Parquet file ({error}). It may have been cut off; copy or write it again."
@@ -105,7 +109,10 @@ class CsvFile:
     def schema(self) -> Any:
         """The columns that the header names, as an Arrow schema of what they are read as."""
         pa = arrow()
-        names = self._open(None)[0].schema.names
+        try:
+            names = self._open(None).schema.names
+        except UnicodeDecodeError as error:
+            raise FormatError(f"{self.path}: the header is no text in UTF-8. Save it as UTF-8.") from error
         other = next((mark for mark in (";", "\t") if len(names) == 1 and mark in names[0]), None)
         if other:
             raise FormatError(f"{self.path}: its columns are separated by {other!r}. Separate them by commas.")
@@ -127,7 +134,7 @@ class CsvFile:
         """The rows, a block at a time, with the number of the first row of each. Blocks whose rows, from one number up to
         another, are not wanted are not converted; all up to the last wanted one are parsed."""
         pa = arrow()
-        reader, ragged = self._open(columns)
+        reader = self._open(columns)
         position = 0
         while True:
             try:
@@ -135,27 +142,21 @@ class CsvFile:
             except StopIteration:
                 return
             except (pa.ArrowException, OSError) as error:
-                raise self._fault(position, ragged, error) from error
+                raise self._fault(position, error) from error
             if wanted(position, position + batch.num_rows):
                 names = batch.schema.names
                 converted = [self._converted(name, batch.column(name), position) for name in names]
                 yield position, pa.RecordBatch.from_arrays(converted, names=names)
             position += batch.num_rows
 
-    def _open(self, columns: Sequence[str] | None) -> tuple[Any, list[Any]]:
-        """A reader that gives columns as text, all of them if None, and a list that gets the row at which it stopped."""
-        csv, ragged = arrow().csv, list[Any]()
-
-        def stop(row: Any) -> str:
-            ragged.append(row)
-            return "error"
-
+    def _open(self, columns: Sequence[str] | None) -> Any:
+        """A reader that gives columns as text, all of them if None."""
+        csv = arrow().csv
         text = None if columns is None else dict.fromkeys(columns, arrow().string())
         try:
-            reader = csv.open_csv(
+            return csv.open_csv(
                 self.path,
                 read_options=csv.ReadOptions(use_threads=False, block_size=BLOCK),  # threads lose the numbers of rows
-                parse_options=csv.ParseOptions(invalid_row_handler=stop),
                 convert_options=csv.ConvertOptions(
                     include_columns=columns,
                     column_types=text,
@@ -164,17 +165,16 @@ class CsvFile:
                 ),
             )
         except (arrow().ArrowException, OSError, ValueError) as error:
-            raise self._fault(0, ragged, error) from error
-        return reader, ragged
+            raise self._fault(0, error) from error
 
-    def _fault(self, position: int, ragged: list[Any], error: Exception) -> FormatError:
-        if not ragged:
+    def _fault(self, position: int, error: Exception) -> FormatError:
+        ragged = _RAGGED.search(str(error))
+        if ragged is None:
             return _unreadable(self.path, position, error)
-        row = ragged[0]
+        number, expected, actual, row = ragged.groups()
         return FormatError(
-            f"{self.path}, row {row.number - 2}: it has {row.actual_columns} fields, but the header names "
-            f"{row.expected_columns}: {row.text[:_LONG]!r}. Give each row one field a column; rows count from 0, below the "
-            "header."
+            f"{self.path}, row {int(number) - 2}: it has {actual} fields, but the header names {expected}: {row[:_LONG]!r}. Give "
+            "each row one field a column; rows count from 0, below the header."
         )
 
     def _converted(self, name: str, column: Any, position: int) -> Any:

@@ -6,7 +6,6 @@ A file of weights is one .npz with what was learned and what it was learned for.
 from __future__ import annotations
 
 import io
-import zipfile
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.errors import FormatError, ProblemError, shown
-from memetik.files import path_of, write_whole
+from memetik.files import arrays_in, path_of, write_whole
 from memetik.geometry.checks import real_array, whole_number
 from memetik.learn.domain import Domain
 from memetik.learn.training import Lesson
@@ -68,12 +67,7 @@ class Learner:
         """Read what `save` wrote."""
         path = path_of(path, FormatError, "the file of weights")
         try:
-            with zipfile.ZipFile(path) as archive:
-                unpacked = sum(item.file_size for item in archive.infolist())
-            if unpacked > MOST_BYTES:
-                raise FormatError(f"{str(path)!r} unpacks to more than {MOST_BYTES >> 20} MB, more than weights take.")
-            with np.load(path, allow_pickle=False) as file:
-                content = {name: file[name] for name in file.files}
+            content = arrays_in(path, MOST_BYTES)
             found, version = str(content.get("kind", "")), int(content.get("version", 0))
         except FileNotFoundError:
             raise FormatError(f"there is no file of weights at {str(path)!r}.") from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,14 @@ import numpy as np
 
 from memetik.body import Body
 from memetik.errors import FormatError, MemetikError, said, shown, suggest, warn
+from memetik.files import arrays_in
 from memetik.geometry.checks import real_number
 from memetik.motion.clips.motion import Motion
 from memetik.motion.clips.turns import balls_of, quaternions_of_vectors, steady_turns
 from memetik.types import Array
 
 MAX_BYTES = 2**30
+LARGEST = 1e9  # rad or m
 TIME = "time"  # the first column
 
 # The joints of SMPL in the order of its axis-angles; SMPL+H and SMPL-X begin with the first 22 of them.
@@ -80,12 +81,7 @@ def read_npz(path: Path, body: Body) -> Motion:
 def _arrays(path: Path) -> dict[str, Any]:
     """The arrays of a file, read without running any code of it."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            if sum(item.file_size for item in archive.infolist()) > MAX_BYTES:
-                raise FormatError(f"{path.name} unpacks to more than {MAX_BYTES // 2**20} MB, which is too much.")
-        with np.load(path, allow_pickle=False) as file:
-            kinds = ("times", "q", "joint_names", "poses", "trans", "mocap_framerate", "mocap_frame_rate", "fps")
-            return {key: file[key] for key in file.files if key in kinds}
+        return arrays_in(path, MAX_BYTES)
     except MemetikError:
         raise
     except Exception as error:  # a damaged archive raises whatever its part of Python does
@@ -133,8 +129,11 @@ def _smpl(path: Path, body: Body, arrays: dict[str, Any]) -> Motion:
         poses = poses.reshape(len(poses), -1, 3)
     except (TypeError, ValueError) as error:
         raise FormatError(f"{path.name}: poses must be (frames, 3 * joints) of numbers: {said(error)}.") from error
-    if len(poses) == 0 or moved.shape != (len(poses), 3) or not (np.isfinite(poses).all() and np.isfinite(moved).all()):
-        raise FormatError(f"{path.name}: poses and trans (frames, 3) must be finite and of as many frames.")
+    sound = len(poses) > 0 and moved.shape == (len(poses), 3)
+    if not sound or not ((np.abs(poses) <= LARGEST).all() and (np.abs(moved) <= LARGEST).all()):
+        raise FormatError(
+            f"{path.name}: poses and trans (frames, 3) must be finite, below {LARGEST:g} and of as many frames."
+        )
     rate = next((arrays[key] for key in ("mocap_framerate", "mocap_frame_rate", "fps") if key in arrays), 30.0)
     frames_a_second = real_number(rate, FormatError, f"{path.name}: the frame rate")
     if not 0.0 < frames_a_second < math.inf:
