@@ -62,11 +62,31 @@ def mapped():
     return mk.Motion(body, clip.times, clip.q)
 
 
+def sliding():
+    """The clip of a skeleton whose head, one arm and one leg also slide on their parents."""
+    clip = dance(skeleton("mixamo"))
+    loose = ("Head", "LeftArm", "RightUpLeg")
+    joints = [
+        mk.Joint(j.name, "floating", j.parent, j.child, j.origin, order=j.order) if j.child.endswith(loose) else j
+        for j in clip.body.joints.values()
+    ]
+    body = mk.Body("sliding", clip.body.links.values(), joints)
+    q = np.tile(body.home, (len(clip), 1))
+    for joint in body.joints.values():
+        own = clip.body.joints[joint.name].variables
+        q[:, [body.index(name) for name in joint.variables[-len(own) :]]] = clip.q[:, list(map(clip.body.index, own))]
+        if joint.child.endswith(loose):
+            columns = [body.index(name) for name in joint.variables[:3]]
+            q[:, columns] = 0.1 * np.sin(4.0 * clip.times[:, None] + (0.0, 1.0, 2.0))
+    return mk.Motion(body, clip.times, q)
+
+
 CLIPS = {
     **{naming: lambda naming=naming: dance(skeleton(naming)) for naming in NAMINGS},
     **{f"all bones of {each}": lambda each=each: dance(detailed_skeleton(each)[0], seed=1) for each in ("mixamo", "vroid")},
     "at rest lying": lambda: lying(dance(skeleton("lafan"))),
     "a finger in a map": mapped,
+    "bones that slide": sliding,
     "walk": lambda: walk(0.5, 60.0),
     "kyle": lambda: robot_clip("kyle"),
     "g1": lambda: robot_clip("g1"),

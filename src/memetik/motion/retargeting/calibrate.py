@@ -93,14 +93,17 @@ def calibrate(
     points["hips"] = robot.turned["hips"].T @ (hips - _origin(robot, target, "hips"))
     at = {**robot.at, "hips": hips}
 
+    tree = Tree(body)
     links: dict[str, tuple[str | None, float, tuple[float, float, float]]] = {"hips": (None, scale, (0.0, 0.0, 0.0))}
     for part in both:
         parent = parent_of(part, both, parents)
         if part == "hips":
             continue
-        if part.endswith(("lower_leg", "foot", "lower_arm", "hand")) and parent in both and part not in others:
+        slides = known is not None and tree.slides(target[part].link)
+        ends = part.endswith(("lower_leg", "foot", "lower_arm", "hand")) and part not in others
+        if slides or (ends and parent in both):
             there, here = np.linalg.norm(at[part] - at[parent]), np.linalg.norm(human.at[part] - human.at[parent])
-            links[part] = (parent, float(there / here) if here > 1e-9 else 0.0, (0.0, 0.0, 0.0))
+            links[part] = (parent, float(there / here) if here > 1e-9 else scale * slides, (0.0, 0.0, 0.0))
         elif (
             parent == "hips"
             and part in others

@@ -293,6 +293,8 @@ def _weights(
         slides = tree.joint[link].kind in ("floating", "xyz", "prismatic", "planar") and (same or tree.is_ball(link))
         return (ROOT if slides else 0.0), BONE
     position, rotation = WEIGHTS[kind if kind in WEIGHTS else part]
+    if same and tree.slides(link):
+        position = max(position, ROOT)
     if kind == "foot" or not (same or tree.is_ball(link)):
         return position, rotation
     limb = part.replace("lower", "upper") if kind.startswith("lower") else part.replace("upper", "lower")

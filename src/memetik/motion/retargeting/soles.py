@@ -26,7 +26,7 @@ USUAL = 0.08  # height of an ankle above the sole, as a share of the leg from hi
 LOWER = 0.01  # share of a leg; a link that is farther than this below the ankle tells where the sole is
 WIDE = 0.3  # width of an estimated sole as a share of its length, and its length as a share of the leg
 DIRECTIONS = 512  # in which a round shape has points
-FEW = 512  # points of a foot that are all kept; of more, those that are lowest in twice as many tilts
+FEW = 512  # points of a foot that are all kept; of more, those that are lowest in four times as many tilts
 MESHES, SHAPES, LINKS, RATIO = "its meshes", "its shapes", "its links", "the usual height of ankles"
 
 
@@ -53,13 +53,9 @@ def sole_of(body: Body, link: str, ankle: Array, flat: Array, leg: float) -> Sol
     )
     moving = {each: link_points(body, each).points for each in below if each not in rigid}
     sources = {link_points(body, each).source for each in below} - {""}
-    toes = tuple(
-        (each, outermost(points, flat @ home[link][:3, :3].T @ home[each][:3, :3]))
-        for each, points in moving.items()
-        if len(points)
-    )
+    toes = tuple((each, outermost(points)) for each, points in moving.items() if len(points))
     if len(own):
-        return Sole(outermost(own, flat), toes, MESHES if MESHES in sources else SHAPES)
+        return Sole(outermost(own), toes, MESHES if MESHES in sources else SHAPES)
     origins = np.vstack([ankle, *(_in(home[link], home[each], np.zeros((1, 3))) for each in below)])
     ends = [_in(home[link], home[each], points) for each, points in moving.items()]
     heights = (np.vstack([origins, *ends]) - ankle) @ flat[2]
@@ -98,13 +94,11 @@ def shape_points(link: Link) -> Array:
     return np.vstack([np.empty((0, 3)), *(_points(shape, None) for shape in shapes)])
 
 
-def outermost(points: Array, flat: Array) -> Array:
+def outermost(points: Array) -> Array:
     """Those of a foot's points (n, 3) that can be its lowest, however it tilts."""
     if len(points) <= FEW:
         return points
-    down = _sphere(4 * FEW)
-    down = down[down[:, 2] <= 0.0] @ flat
-    return np.asarray(points[np.unique((points @ down.T).argmax(axis=0))])
+    return np.asarray(points[np.unique((points @ _sphere(4 * FEW).T).argmax(axis=0))])
 
 
 def _all_below(tree: Tree, link: str) -> list[str]:

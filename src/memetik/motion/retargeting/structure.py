@@ -78,6 +78,10 @@ class Tree:
         """Whether the link turns any way by one joint, as the bones of a skeleton do."""
         return link in self.joint and self.joint[link].kind in ("spherical", "floating")
 
+    def slides(self, link: str) -> bool:
+        """Whether the link also slides on its parent, along more than one axis, as bones of animation programs may."""
+        return link in self.joint and self.joint[link].kind in ("floating", "xyz", "planar")
+
     def rigid_with(self, link: str) -> list[str]:
         """The links that never move against this one."""
         top = link
