@@ -154,7 +154,11 @@ def differences(clip, found, meshes=None):
     mine, theirs = poses_of(body, found.q, links), poses_of(clip.body, clip.q, bones)
     at, source, result = {}, {}, {}
     hips = plan.matches[0]
-    if not any(joint.kind == "floating" and joint.parent == body.root for joint in body.joints.values()):
+    above = {joint.child: joint for joint in body.joints.values()}
+    top = hips.link
+    while top in above and above[top].parent != body.root:
+        top = above[top].parent
+    if top not in above or above[top].kind != "floating":
         # A machine that stands fixed is compared with the source as seen from the hips of both.
         link, bone = mine[hips.link], theirs[hips.bone]
         across = link[:, :3, :3] @ rotation(hips.turn).T @ np.swapaxes(bone[:, :3, :3], 1, 2)

@@ -118,6 +118,30 @@ def test_hands_and_arms_are_no_figures(name):
         find_parts(mk.load(name))
 
 
+@pytest.mark.quick
+def test_grippers_are_no_figures():
+    """Two fingers are two equal chains on the left and right, as two legs are, but for their names."""
+    links = [mk.Link("palm"), *(mk.Link(f"{side}_finger_{k}") for side in ("left", "right") for k in (1, 2))]
+    joints = [
+        mk.Joint(f"{side}_{k}", "revolute", "palm" if k == 1 else f"{side}_finger_1", f"{side}_finger_{k}",
+                 mk.translation(0.0, sign * 0.02 * (k == 1), -0.05), (1.0, 0.0, 0.0), -1.0, 1.0)
+        for side, sign in (("left", 1.0), ("right", -1.0)) for k in (1, 2)
+    ]  # fmt: skip
+    with pytest.raises(mk.BodyError, match="no figure with two legs or two arms"):
+        find_parts(mk.Body("gripper", links, joints))
+
+
+def test_a_thing_that_lies_beside_a_machine_is_no_base():
+    """It stays where it is, and the arms are seen from the hips, as those of a machine that stands fixed."""
+    alone = mk.load("baxter")
+    box = mk.Joint("free", "floating", alone.root, "box")
+    both = mk.Body("both", [*alone.links.values(), mk.Link("box")], [box, *alone.joints.values()])
+    found = mk.retarget(walk(0.5, 30.0), both)
+    assert found.body.dof == both.dof and not found.report.sole
+    assert not found.q[:, [both.index(name) for name in both.joints["free"].variables]].any()
+    assert np.degrees(found.report.direction["left_lower_arm"].mean()) < 45.0
+
+
 @pytest.mark.parametrize("name", ["baxter", "pr2"])
 def test_machines_with_two_arms_and_no_legs_move_these(name):
     clip = walk(0.5, 30.0)

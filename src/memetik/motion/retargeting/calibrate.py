@@ -76,7 +76,7 @@ def calibrate(
     posture = _most_upright(skeleton, source, postures)
     if same_joints(skeleton, body) is None:  # else it takes the skeleton's posture, whatever its own at rest is
         _most_upright(body, target, body.home[None], "the body")
-    if not any(joint.kind == "floating" for joint in body.joints.values() if joint.parent == body.root):
+    if Tree(body).base(target["hips"].link) is None:
         body = body.with_base("floating")  # which only this posture is searched for with
     human = posed(skeleton, source, skeleton.vector(posture))
     known = same_joints(skeleton, body)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.body import Body, Poses
+from memetik.body.joint import Joint
 from memetik.geometry import invert, rotation_matrix
 from memetik.kernels.compiler.compile_time import split_time
 from memetik.motion.clips.motion import Motion
@@ -32,6 +33,7 @@ from memetik.motion.retargeting.feet import (
 from memetik.motion.retargeting.plan import BoneMatch, RetargetPlan
 from memetik.motion.retargeting.report import RetargetReport, Source, measured
 from memetik.motion.retargeting.stretch import stretched
+from memetik.motion.retargeting.structure import Tree
 from memetik.motion.retargeting.targets import Targets, make_targets
 from memetik.motion.track import track
 from memetik.objectives import Displacement, Objective, Orientation, Position, SelfDistance
@@ -66,7 +68,7 @@ class Aim(NamedTuple):
     def source(self) -> Poses:
         """The poses of the skeleton's links in all frames; of a body whose base is fixed, as they are seen from the hips."""
         poses = self.motion.forward()
-        return poses if _floats(self.body) else _seen_from_hips(poses, self.plan, self.body)
+        return poses if _base(self.body, self.plan) else _seen_from_hips(poses, self.plan, self.body)
 
     def targets(self, poses: Poses) -> tuple[Targets, float]:
         """The targets of all frames, from the poses of the skeleton's links, and how far up the skeleton is lifted [m]."""
@@ -113,7 +115,7 @@ class Job:
         limits: str | None,
     ) -> None:  # fmt: skip
         self._began, self._compiling = time.perf_counter(), 0.0
-        feet = _feet(body, plan) if hold and _floats(body) else {}
+        feet = _feet(body, plan) if hold and _base(body, plan) else {}
         aim = Aim(motion, plan, feet, {}, floor, {}, limits, body)
         self.poses = aim.source()
         aim.standing.update({part: _contact(motion, self.poses, plan, part) for part in feet})
@@ -171,10 +173,10 @@ class Job:
         if self.before is not None:
             return self.before
         q = _at_hips(self.body, self.aim.plan, self.targets, slice(None))
-        if not _floats(self.body):
-            return q
-        base = balls_of(self.body)[0]
-        q[:, base.columns] = steady_turns(base.order, quaternions(base, q), first[base.columns])
+        base = _base(self.body, self.aim.plan)
+        for ball in balls_of(self.body):
+            if base is not None and ball.joint == base.name:
+                q[:, ball.columns] = steady_turns(ball.order, quaternions(ball, q), first[ball.columns])
         return q
 
     def take(self, q: Array) -> bool:
@@ -194,7 +196,9 @@ class Job:
 
     def _raised(self, q: Array, depth: Array) -> Array:
         """The joint vectors with the whole body higher by `depth` (frames,) [m]: where limits keep feet from being lifted."""
-        base = next(joint for joint in self.body.joints.values() if joint.parent == self.body.root)
+        base = _base(self.body, self.aim.plan)
+        if base is None:
+            return q
         columns = [self.body.index(name) for name in base.variables[:3]]
         raised = q.copy()
         raised[:, columns] += depth[:, None] * (base.origin[:3, :3].T @ (0.0, 0.0, 1.0))
@@ -211,8 +215,8 @@ class Job:
         return Retargeted(self.body, times, q, aim, report)
 
 
-def _floats(body: Body) -> bool:
-    return any(joint.kind == "floating" for joint in body.joints.values() if joint.parent == body.root)
+def _base(body: Body, plan: RetargetPlan) -> Joint | None:
+    return Tree(body).base(plan.matches[0].link)
 
 
 def _seen_from_hips(poses: Poses, plan: RetargetPlan, body: Body) -> Poses:
@@ -342,7 +346,7 @@ def _first(body: Body, plan: RetargetPlan, targets: Targets) -> Array:
 
 def _at_hips(body: Body, plan: RetargetPlan, targets: Targets, frames: slice) -> Array:
     """The body's home posture, its hips where some frames have them: a row for each."""
-    if not _floats(body):
+    if _base(body, plan) is None:
         return np.tile(body.home, (len(targets.points[plan.matches[0].part][frames]), 1))
     root = plan.matches[0]
     turned, at = targets.rotations[root.part][frames], targets.points[root.part][frames]

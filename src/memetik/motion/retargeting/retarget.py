@@ -17,6 +17,7 @@ from memetik.motion.retargeting.figure import find_parts
 from memetik.motion.retargeting.job import Job, Retargeted
 from memetik.motion.retargeting.many import each, each_on_card
 from memetik.motion.retargeting.plan import RetargetPlan, make_plan
+from memetik.motion.retargeting.structure import Tree
 from memetik.progress import Report
 
 LIMITS = ("keep", "stretch")
@@ -213,11 +214,13 @@ def _checked(
 @lru_cache(maxsize=KEPT)
 def floating(body: Body) -> Body:
     """The body with a base that floats, unless it has arms and no legs: what such a machine stands on stays where it is."""
-    first = next((joint for joint in body.joints.values() if joint.dof), None)
-    if first is not None and first.kind == "floating":
+    first = [joint for joint in body.joints.values() if joint.parent == body.root]
+    if len(first) == 1 and first[0].kind == "floating":
         return body
     try:
         parts = find_parts(body)
     except BodyError:  # it is reported where a plan is made, unless parts are named there
         parts = {}
+    if parts and Tree(body).base(parts["hips"].link):
+        return body
     return body if parts and "left_upper_leg" not in parts else body.with_base("floating")

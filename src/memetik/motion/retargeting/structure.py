@@ -78,6 +78,11 @@ class Tree:
         """Whether the link turns any way by one joint, as the bones of a skeleton do."""
         return link in self.joint and self.joint[link].kind in ("spherical", "floating")
 
+    def base(self, link: str) -> Joint | None:
+        """The floating joint on the root that carries the link, if there is one: not that of something which lies around."""
+        first = self.joint.get((*self.path(link), link)[1])
+        return first if first is not None and first.kind == "floating" else None
+
     def slides(self, link: str) -> bool:
         """Whether the link also slides on its parent, along more than one axis, as bones of animation programs may."""
         return link in self.joint and self.joint[link].kind in ("floating", "xyz", "planar")
@@ -110,7 +115,7 @@ def limbs_by_structure(tree: Tree, body: Body, points: Mapping[str, Array]) -> d
     limbs = _limbs(tree, poses, points)
     places = np.array([poses[link][:3, 3] for link in tree.links] + [limb.tip for limb in limbs])
     size = float(np.ptp(places, axis=0).max())
-    limbs = [limb for limb in limbs if limb.length > SHORTEST * size]
+    limbs = [limb for limb in limbs if limb.length > SHORTEST * size and not all(map(FINGER_WORDS.search, limb.links))]
     both = [[(a, b) for a, b in combinations(limbs, 2) if _mirrored(a, b, axis, size)] for axis in (1, 0)]
     pairs = max(both, key=len)  # left and right lie along y, unless more of the limbs are mirrored along x
     found: dict[str, dict[str, list[str]]] = {"left": {}, "right": {}}
@@ -143,6 +148,7 @@ def limbs_by_structure(tree: Tree, body: Body, points: Mapping[str, Array]) -> d
 
 
 ARM_WORDS = re.compile(r"arm|shoulder|elbow|wrist|hand|gripper", re.IGNORECASE)
+FINGER_WORDS = re.compile(r"finger|thumb|index|middle|ring_|little|pinky|knuckle|gripper", re.IGNORECASE)
 LEG_WORDS = re.compile(r"leg|hip|thigh|knee|shin|shank|calf|ankle|foot|toe", re.IGNORECASE)
 
 
