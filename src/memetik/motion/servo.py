@@ -43,6 +43,9 @@ _ARRAY, _FLOAT, _SHAPE = np.ndarray, np.dtype(np.float64), (4, 4)
 TIGHT = 1e-3  # of a tolerance: what the goal is brought within, so that it does not wait until the target has left it
 HELD = 1e-6  # rad or m; a joint this near to a value can be locked there
 EVALUATIONS_A_TICK = 50
+# Of these, for the search in the background among obstacles: so many for no pairs, fewer for more, so that a tick with a search
+# takes no much longer than another one, but never fewer than FEW.
+FEW, MOST, PAIRS = 3, 12, 700
 # What a servo keeps when its problem is compiled again.
 KEPT = (
     "q", "velocity", "mean", "history", "counts", "posture", "posture_velocity", "goal", "goal_before", "step_before",
@@ -216,7 +219,7 @@ class Servo:
         state = own.state[0]
         if not state["limited"]:
             return ()
-        count = int(state["count"])
+        count = int(state["rows"])
         pulls = own.program.multiplier[: 2 * count].reshape(-1, 2).max(axis=1)
         pairs = own.pairs[own.close[:count]][pulls > 0.0]
         places = dict.fromkeys((int(pair["first"]), int(pair["second"])) for pair in pairs)
@@ -368,13 +371,18 @@ class Servo:
         movers["velocity"] = self.velocity_limit
         movers["acceleration"] = np.minimum(self.acceleration_limit, AT_ONCE)
         pace["tick"], pace["response"], pace["together"] = 1.0 / self.rate, self.response, self.synchronise
+        contacts, background = contact_arrays(c, self._users_terms), self.budget.evaluations
+        if (
+            len(contacts.pairs) and not guides.any()
+        ):  # guides fade within an attempt, which takes many evaluations at a time
+            background = min(background, max(FEW, MOST * PAIRS // (len(contacts.pairs) + PAIRS)))
         self._own = allocate(
             ServoArrays, {**plan.sizes, "window": longest}, memetic=scratch.memetic, reach=reach, attempt=attempt,
             reach_attempt=reach_attempt, reach_hard=hard, reach_terms=reach_terms, tick=lasting_address(tick_servo, TICK),
             write=lasting_address(write_pose_target, WRITE_POSE), place=next(iter(self._places.values()), 0),
-            most=self.budget.evaluations, reconfigures=self.reconfigure,
+            most=self.budget.evaluations, background=background, reconfigures=self.reconfigure,
             seconds=self.budget.seconds if self.budget.seconds < math.inf else 0.0, averages=longest > 1,
-            contacts=contact_arrays(c, self._users_terms), movers=movers, pace=pace, terms=self._users_terms.copy(),
+            contacts=contacts, movers=movers, pace=pace, terms=self._users_terms.copy(),
             live=live, mirrored=mirrored, slowed=reach.problem.variables.copy(),
         )  # fmt: skip
         self._table = table_of(self._own)

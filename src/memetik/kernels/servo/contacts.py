@@ -7,6 +7,10 @@ the pair may need: the way on which its points could approach each other before 
 
     need = sum over joints k of R_k D_k,        R_k the longest lever that joint k has on a point of either group,
                                                 D_k the way of joint k from its largest velocity of this tick to a stop
+
+These pairs are candidates. Most joints are slower than they could be, so few candidates matter: those that the velocities at hand
+could bring too close, which is the same sum with the ways of these velocities. They are measured, and are the close pairs of a
+tick. Whenever other velocities are to be tried, the candidates that these could bring too close are added.
 """
 
 import math
@@ -21,8 +25,12 @@ from memetik.kernels.terms.distance import GROUP_FRAME, GROUP_RADIUS, ball_cente
 
 BUFFER = 2e-4  # m beyond the required distance that motions are planned to keep, since distances are not linear
 CREDIT = 0.02  # m beyond what is needed up to which a distance is measured, so that the next ticks need not
+AMPLE = (
+    2.0  # times what velocities need: what is closer is listed, so that velocities a little larger need no more pairs
+)
 HORIZON = 0.25  # s ahead for which a moving obstacle is taken to go on as it does
 FORGETTING = 0.1  # s in which what a row lacked because it is linear is forgotten
+LONG_AGO = -1_000_000  # a tick
 
 
 @jit
@@ -55,10 +63,11 @@ def add_levers(problem, group, meet, row, levers, middle, half, rate, shares):
 def forget_distances(contacts):
     """Measure every pair anew in the next tick, because the body or the world is elsewhere."""
     state = contacts.state[0]
-    state.count, state.limited, state.braking, state.late, state.moved = 0, 0, 0, 0, 1
+    state.tick, state.candidates, state.listed, state.count = 0, 0, 0, 0
+    state.limited, state.braking, state.late, state.moved = 0, 0, 0, 1
     for p in range(contacts.pairs.size):
         pair = contacts.pairs[p]
-        pair.reach, pair.bias, pair.fresh, pair.other_ticks = -math.inf, 0.0, 0, 0
+        pair.reach, pair.bias, pair.settled, pair.fresh, pair.other_ticks = -math.inf, 0.0, 0, LONG_AGO, 0
     for g in range(contacts.groups.size):
         group = contacts.groups[g]
         group.speed, group.since, group.interval, group.seen = 0.0, REST, 1, 0
@@ -90,10 +99,16 @@ def need_of(contacts, pair):
     """How far the points of a pair can approach each other before the body stops [m]."""
     if pair.lever < contacts.groups.size:
         return contacts.groups[pair.one].need + contacts.groups[pair.other].need
-    need = 0.0
-    for k in range(contacts.way.size):
-        need += contacts.levers[pair.lever, k] * contacts.way[k]
-    return need
+    return lever_sum(contacts, pair.lever, contacts.way)
+
+
+@jit_part
+def lever_sum(contacts, row, ways):
+    """How far points with these levers move at most while variables go such ways [m]."""
+    total = 0.0
+    for k in range(ways.size):
+        total += contacts.levers[row, k] * ways[k]
+    return total
 
 
 @jit_part
@@ -138,57 +153,110 @@ def add_pair(own, p, gap, need, found):
     for i in range(3):
         contacts.points[c, i], contacts.points[c, 3 + i], contacts.points[c, 6 + i] = a[i], b[i], n[i]
     contacts.approach[c] = approach_speed(contacts, pair, n)
-    pair.bias *= 1.0 - min(own.pace[0].tick / FORGETTING, 1.0)
     state.count += 1
+    state.listed += 1
 
 
 @jit_part
-def find_close_pairs(own):
-    """List the pairs that are as close as they may need."""
+def travelled_by(contacts, pair):
+    """The sum of the odometers of both groups of a pair."""
+    return contacts.groups[pair.one].travelled + contacts.groups[pair.other].travelled
+
+
+@jit_part
+def find_candidates(own):
+    """Write which pairs some velocities of this tick could bring too close."""
     contacts, solve = own.contacts, own.memetic.solve
     data, world, state = solve.problem.data, solve.work.world, contacts.state[0]
-    state.count, state.rows, state.overflow = 0, 0, 0
-    most = contacts.close.size // 2  # the other half is for features that were nearest before
+    state.candidates, kept = 0, 1.0 - min(own.pace[0].tick / FORGETTING, 1.0)
     for p in range(contacts.pairs.size):
         pair = contacts.pairs[p]
-        travelled = contacts.groups[pair.one].travelled + contacts.groups[pair.other].travelled
+        travelled = travelled_by(contacts, pair)
         bound = pair.reach - travelled - pair.required - BUFFER
         need = contacts.groups[pair.one].need + contacts.groups[pair.other].need
         if bound < need:
             need = need_of(contacts, pair)
         if bound >= need:
-            pair.fresh = 0
             continue
-        enough = pair.required + BUFFER + need + CREDIT
         apart = ball_gap(data, world, pair.first, pair.second)
-        if apart >= enough:
-            pair.reach = apart + travelled
+        pair.reach = max(pair.reach, apart + travelled)
+        if apart >= pair.required + BUFFER + need + CREDIT:
+            continue
+        pair.bias *= kept
+        contacts.candidates[state.candidates] = p
+        state.candidates += 1
+
+
+@jit_part
+def add_close_pairs(own, v, share):
+    """List the candidates that velocities could bring too close if they were so many times v. Returns how many were added.
+
+    Pairs with obstacles that move, and those of which several features count, are listed whatever the velocities are.
+    """
+    contacts, solve = own.contacts, own.memetic.solve
+    problem, work, state = solve.problem, solve.work, contacts.state[0]
+    before, placed = state.listed, False
+    for k in range(v.size):
+        contacts.ahead[k] = max(abs(v[k]) * contacts.stop[k], contacts.lag[k])
+    for g in range(contacts.groups.size):
+        contacts.groups[g].ahead = lever_sum(contacts, g, contacts.ahead)
+    for i in range(state.candidates):
+        pair = contacts.pairs[contacts.candidates[i]]
+        if pair.settled == state.tick:
+            continue
+        one, other = contacts.groups[pair.one], contacts.groups[pair.other]
+        anyway = one.speed > 0.0 or other.speed > 0.0 or pair.other_ticks > 0
+        gap = pair.reach - travelled_by(contacts, pair) - pair.required - BUFFER
+        if not anyway and gap - pair.bias >= share * (one.ahead + other.ahead):
+            continue
+        ahead = one.ahead + other.ahead
+        if pair.lever >= contacts.groups.size:
+            ahead = lever_sum(contacts, pair.lever, contacts.ahead)
+        if not anyway and gap - pair.bias >= share * ahead:
             continue
         if is_late(own):
-            return
-        found = nearest(data, world, pair.first, pair.second, enough)
-        pair.reach = found[0] + travelled
+            break
+        if not placed:
+            place_at_plan(own)
+            placed = True
+        need = need_of(contacts, pair)
+        ample = need if anyway else min(need, max(share, AMPLE) * ahead + pair.bias)
+        enough = pair.required + BUFFER + ample + CREDIT
+        found = nearest(problem.data, work.world, pair.first, pair.second, enough)
+        pair.reach = found[0] + travelled_by(contacts, pair)
         gap = found[0] - pair.required - BUFFER
         if gap >= need:
+            pair.settled = state.tick
+        if gap >= ample:
             continue
-        if state.count == most:
+        if state.listed == contacts.close.size // 2:  # the other half is for features that were nearest before
             state.overflow = 1
-            continue
-        add_pair(own, p, gap, need, found)
+            break
+        pair.settled = state.tick
+        add_pair(own, contacts.candidates[i], gap, need, found)
+    return state.listed - before
+
+
+@jit_part
+def place_at_plan(own):
+    """Place the body at the posture before this tick, as it was planned."""
+    contacts, solve = own.contacts, own.memetic.solve
+    problem, work = solve.problem, solve.work
+    for k in range(contacts.x.size):
+        contacts.x[k] = own.q[problem.variables[k].index]
+    place(problem.nodes, problem.frames, contacts.x, work.poses, work.world)
 
 
 @jit_part
 def look_around(own):
     """All that a tick needs to know about contacts, at the posture before it and in the world as it is now."""
-    contacts, solve = own.contacts, own.memetic.solve
-    problem, work = solve.problem, solve.work
-    contacts.state[0].late = 0
-    for k in range(contacts.x.size):
-        contacts.x[k] = own.q[problem.variables[k].index]
-    place(problem.nodes, problem.frames, contacts.x, work.poses, work.world)
+    state = own.contacts.state[0]
+    state.late, state.overflow, state.listed, state.count, state.begun, state.rows = 0, 0, 0, 0, 0, 0
+    state.tick += 1
+    place_at_plan(own)
     advance_odometers(own)
     plan_stops(own)
-    find_close_pairs(own)
+    find_candidates(own)
 
 
 @jit

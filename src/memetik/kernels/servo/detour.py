@@ -1,6 +1,7 @@
 """Ways around obstacles, for joints that these keep from their goal.
 
-Joints are blocked when contacts leave little of the velocity that leads to the goal, for a while. Then a rival (rival.py) is
+Joints are blocked when contacts leave little of the velocity that leads to the goal, or when what they miss does not become less,
+for a while. Then a rival (rival.py) is
 looked for that satisfies the whole problem, contacts as well, and a way there on which postures a step apart are free: straight,
 or by way of one other posture, which is drawn between both or from the population. Each tick looks at a few of them. While the
 joints are on a way, the rival goes on following the targets. Motions on it are kept safe as all others are (keep_apart.py), so a
@@ -12,12 +13,15 @@ from memetik.kernels.compiler.random import uniform
 from memetik.kernels.problem.budget import EVALUATIONS, spent
 from memetik.kernels.problem.evaluate import place
 from memetik.kernels.problem.limits import clamp
+from memetik.kernels.problem.verify import REACHED
 from memetik.kernels.servo.contacts import BUFFER
 from memetik.kernels.servo.rival import pursue_rival
 from memetik.kernels.terms.distance import balls_apart, nearest
 
 NO_DETOUR, TO_VIA, TO_RIVAL = 0, 1, 2  # what the joints are on their way to, if not to the goal
 LITTLE = 0.3  # of the wanted velocity: what blocked joints have left of it
+LESS = 0.8  # of the squared error: what counts as progress
+VAIN = 0.25  # s without progress after which joints count as blocked
 HINDERED = 0.05  # s after contacts changed velocities in which the goal is looked for from where the joints are
 BLOCKED = 0.5  # s
 GIVE_UP = 0.5  # s of being blocked on a detour
@@ -69,6 +73,8 @@ def leg_is_free(own, begin, end, run):
     while bits < MOST_BITS and 2**bits * STEP < longest:
         bits += 1
     for _ in range(LOOKS_A_TICK):
+        if spent(run):
+            break
         share = 1.0 - bit_reversed(state.look, bits) / 2**bits
         for k in range(end.size):
             own.contacts.x[k] = begin[k] + share * (end[k] - begin[k])
@@ -78,8 +84,6 @@ def leg_is_free(own, begin, end, run):
         state.look += 1
         if state.look == 2**bits:
             return 1
-        if spent(run):
-            break
     return -1
 
 
@@ -126,6 +130,18 @@ def find_way(own, run):
 
 
 @jit
+def looks_for_way(own, run):
+    """Whether this tick goes on looking at a way to the rival, which still satisfies all."""
+    state = own.state[0]
+    if state.leg == NO_LEG or not state.has_rival:
+        return False
+    pursue_rival(own, run)
+    if state.rival_status != REACHED:
+        state.leg = NO_LEG
+    return state.leg != NO_LEG
+
+
+@jit
 def start_at_joints(own):
     """Write into own.x where the joints are."""
     variables = own.memetic.solve.problem.variables
@@ -134,8 +150,8 @@ def start_at_joints(own):
 
 
 @jit
-def begin_detour(own, run):
-    """Try one way to the rival, and take it if it is free."""
+def try_detour(own, run):
+    """Go on with a way to the rival, or try one, and take it if it is free."""
     state = own.state[0]
     start_at_joints(own)
     state.detour = find_way(own, run)
@@ -151,7 +167,7 @@ def end_detour(own, patience):
     for k in range(own.x.size):
         own.goal[variables[k].index] = own.q[variables[k].index]
     state.detour, state.has_rival, state.waited, state.blocked, state.patience = NO_DETOUR, 0, 0.0, 0.0, patience
-    state.leg = NO_LEG
+    state.leg, state.vain = NO_LEG, 0.0
 
 
 @jit
@@ -177,7 +193,8 @@ def follow_detour(own, run):
 
 @jit
 def watch_progress(own):
-    """How long the joints have been blocked, from the velocities that they wanted before contacts changed them."""
+    """How long the joints have been blocked, from the velocities that they wanted before contacts changed them, and from what
+    they miss."""
     state, variables = own.state[0], own.memetic.solve.problem.variables
     along, square = 0.0, 0.0
     for k in range(own.x.size):
@@ -187,7 +204,11 @@ def watch_progress(own):
         square += weight * own.unhindered[k] * own.unhindered[k]
     tick = own.pace[0].tick
     state.hindered = HINDERED if own.contacts.state[0].limited else max(state.hindered - tick, 0.0)
-    if own.contacts.state[0].limited and along < LITTLE * square:
+    misses = own.contacts.state[0].limited and state.detour == NO_DETOUR and state.goal_status != REACHED
+    if not misses or state.vain == 0.0 or state.missed < LESS * state.least_missed:
+        state.vain, state.least_missed = 0.0, state.missed
+    state.vain += tick if misses else 0.0
+    if own.contacts.state[0].limited and (along < LITTLE * square or state.vain > VAIN):
         state.blocked += tick
     else:
         state.blocked = max(state.blocked - tick, 0.0)

@@ -17,7 +17,7 @@ import math
 from memetik.kernels.compiler.jit import jit_part
 from memetik.kernels.problem.evaluate import linearise, measure, place
 from memetik.kernels.problem.record import Problem
-from memetik.kernels.servo.contacts import is_late, look_around
+from memetik.kernels.servo.contacts import AMPLE, add_close_pairs, is_late, look_around
 from memetik.kernels.servo.quadratic_program import invert, solve_program
 from memetik.kernels.servo.rows import are_surely_kept, write_rows
 from memetik.kernels.servo.stopping import ALMOST, begin_way, list_suspects, worst_gap
@@ -26,14 +26,31 @@ from memetik.kernels.servo.stopping import ALMOST, begin_way, list_suspects, wor
 EASE, STEADY = 1e-3, 0.1
 ATTEMPTS = 4  # solutions of the program that are tried, each with tighter rows
 TIGHTER = 1.2  # times what lacked
+ROUNDS = 4  # of the program, each with the pairs that its answer could bring too close; the rest is up to the looks
 
 
 @jit_part
 def write_wanted(own):
-    """Put the wanted velocities into the program, and its rows unless all are surely kept. Returns whether one is missed."""
+    """Put the wanted velocities into the program. Returns whether they miss one of its rows.
+
+    The pairs that the velocities of the last tick could bring too close are looked at first. Where what is wanted misses a row of
+    these, it is not what the joints will do, and which other pairs it could bring too close does not matter.
+    """
     program, variables = own.contacts.program, own.memetic.solve.problem.variables
     for k in range(program.v.size):
+        program.v[k] = own.velocity[variables[k].index]
+    add_close_pairs(own, program.v, AMPLE)
+    for k in range(program.v.size):
         program.v[k] = own.wanted[variables[k].index]
+    if misses_rows(own):
+        return True
+    return add_close_pairs(own, program.v, 1.0) > 0 and misses_rows(own)
+
+
+@jit_part
+def misses_rows(own):
+    """Whether the velocities in the program miss a row of a close pair; rows are written unless all are surely kept."""
+    program = own.contacts.program
     if are_surely_kept(own):
         return False
     write_rows(own)
@@ -91,6 +108,18 @@ def write_minimum(own, steady):
 
 
 @jit_part
+def solve_rows(own, steady):
+    """Solve the program with the rows of all pairs that its answer could bring too close."""
+    program, state = own.contacts.program, own.contacts.state[0]
+    for _ in range(ROUNDS):
+        write_rows(own)
+        write_minimum(own, steady)
+        solve_program(program, 2 * state.count)
+        if add_close_pairs(own, program.v, 1.0) == 0:
+            return
+
+
+@jit_part
 def brake(own, v):
     """The velocities with which all joints brake as hard as they may."""
     contacts, variables, tick = own.contacts, own.memetic.solve.problem.variables, own.pace[0].tick
@@ -109,7 +138,7 @@ def tighten_rows(own, count):
         if contacts.least[c] < 0.0:
             more = TIGHTER * -contacts.least[c] + ALMOST
             contacts.pairs[contacts.close[c]].bias += more
-            if contacts.state[0].rows:
+            if c < contacts.state[0].rows:
                 contacts.program.limits[2 * c] += more
 
 
@@ -117,6 +146,10 @@ def tighten_rows(own, count):
 def choose(own, v, worst):
     """Take velocities if they are better than what was chosen before. Returns the worst gap of what is chosen."""
     contacts = own.contacts
+    add_close_pairs(own, v, 1.0)
+    if contacts.state[0].late or contacts.state[0].overflow:
+        return worst
+    begin_way(own)
     count, longest = list_suspects(own, v)
     gap, soon = worst_gap(own, v, count, longest)
     if gap < 0.0:
@@ -148,42 +181,41 @@ def brake_at_once(own):
 
 
 @jit_part
+def gives_up(own):
+    """Whether there is no time left to try velocities, or more is close than can be listed."""
+    return own.contacts.state[0].overflow != 0 or is_late(own)
+
+
+@jit_part
 def keep_apart(own):
     """Change own.wanted, the velocities of this tick, so that no pair comes too close, now or before the body stops."""
     contacts = own.contacts
     state, program = contacts.state[0], contacts.program
     look_around(own)
     state.limited, state.braking, state.soon = 0, 0, math.inf
-    if state.count == 0 and not state.late:
+    if state.candidates == 0:
         return
     state.soon = -math.inf
     brake(own, contacts.stopping)
-    if state.late or state.overflow:
-        brake_at_once(own)
-        return
-    begin_way(own)
     worst, prepared, steady = -math.inf, False, 0.0
     misses = write_wanted(own)
     for _ in range(ATTEMPTS):
         if misses:
-            if not state.rows:
-                write_rows(own)
             if not prepared:
                 steady, prepared = write_metric(own), True
-            write_minimum(own, steady)
-            solve_program(program, 2 * state.count)
+            solve_rows(own, steady)
             state.limited = 1
         worst = choose(own, program.v, worst)
-        if worst >= 0.0 or is_late(own):
+        if worst >= 0.0 or gives_up(own):
             break
         misses = True
-    if worst < 0.0 and not is_late(own):
+    if worst < 0.0 and not gives_up(own):
         for k in range(program.v.size):
             contacts.trial[k] = 0.5 * (contacts.stopping[k] + program.v[k])
         worst = choose(own, contacts.trial, worst)
-    if worst < 0.0 and not is_late(own):
+    if worst < 0.0 and not gives_up(own):
         state.limited, state.braking = 1, 1
         choose(own, contacts.stopping, worst)
-    if worst < 0.0 and is_late(own):
+    if worst < 0.0 and gives_up(own):
         brake_at_once(own)
     take_chosen(own)

@@ -56,7 +56,8 @@ KEPT_PAIR = item(
     meet=int,  # the last motion that carries both, -1 for the root
     lever=int,  # the row of its levers
     required=float,  # the distance that they keep [m]
-    fresh=int,  # 1: its slopes are those of the last tick
+    settled=int,  # the tick in which it was listed last, or found to be too far away to matter
+    fresh=int,  # the tick in which its slopes were written last
     other_ticks=int,  # for which its other slopes count
     last_offset=float,  # its gap less its slopes times the variables, in the last tick [m]
     other_offset=float,  # the same where other features were nearest [m]
@@ -73,6 +74,7 @@ KEPT_GROUP = item(
     interval=int,  # ticks between its last two changes
     travelled=float,  # odometer: how far any of its points can have moved in all ticks [m]
     need=float,  # how far they can move before the body stops, or while an obstacle goes on [m]
+    ahead=float,  # how far they can move before the body stops, with the velocities at hand [m]
     speed=float,  # of the fastest point of an obstacle [m/s], 0 if it stands
     vx=float,  # of its middle [m/s]
     vy=float,
@@ -80,8 +82,12 @@ KEPT_GROUP = item(
 )
 
 CONTACT_STATE = item(
-    count=int,  # close pairs in this tick, and behind them features of such pairs that were nearest before
-    rows=int,  # 1: the rows of the program are those of this tick
+    tick=int,  # how many ticks there were
+    candidates=int,  # pairs that some velocities of this tick could bring too close
+    listed=int,  # of these, close pairs: those that the velocities at hand could bring too close
+    count=int,  # close pairs and features of such pairs that were nearest before
+    begun=int,  # how many of these know their gap where the way to a stop begins
+    rows=int,  # how many of these have their rows in the program
     overflow=int,  # 1: there are more close pairs than the list can hold
     moved=int,  # 1: some number of the world is another one than in the last tick
     late=int,  # 1: the time for looking at contacts is over in this tick
@@ -129,6 +135,7 @@ class ContactArrays(NamedTuple):
     levers: Array = floats(
         "levers", "variables"
     )  # the longest lever of each variable [m], by group, then by pair of links
+    candidates: Array = integers("pairs")  # row of the pair
     close: Array = integers("close")  # row of the pair
     measured: Array = integers("close")  # 1: its nearest features, 0: those that were nearest before
     points: Array = floats("close", 9)  # the nearest points of both and the unit vector from the second to the first
@@ -139,11 +146,14 @@ class ContactArrays(NamedTuple):
     approach: Array = floats("close")  # how fast obstacles come nearer [m/s]
     slopes: Array = floats("close", "variables")  # derivative of its distance by each variable
     begin: Array = floats("close")  # the same as its gap at the posture that was returned last [m]
-    found: Array = floats("close")  # its distance at the last look on the way to a stop, at least [m]
+    found: Array = floats("close")  # its distance at this place on the way to a stop, at least [m]
+    closing: Array = floats("close")  # by how much it shrinks in the next tick of the way, at most [m]
     least: Array = floats("close")  # gap on the way to a stop [m]
     suspects: Array = integers("close")  # close pairs that are looked at on the way to a stop
     stop: Array = floats("variables")  # time constant [s]
-    way: Array = floats("variables")  # to a stop
+    way: Array = floats("variables")  # to a stop, at most
+    ahead: Array = floats("variables")  # to a stop with the velocities at hand
+    speed: Array = floats("variables")  # on the way to a stop, at most
     lag: Array = floats(
         "variables"
     )  # how far a posture in the window of the mean is from where the variable is planned to be
@@ -161,6 +171,8 @@ SERVO_STATE = item(
     rival_status=int,
     rival_satisfied=int,  # 1: it has satisfied all terms since it began to wait
     attempts=int,  # of the background search
+    attempted=int,  # evaluations of the attempt that goes on, 0 if none does
+    pursued=int,  # 1: the last tick of the background search was the rival's
     exploited=int,  # postures of the population that the background search has used
     switches=int,  # how often a rival became the goal
     released=int,  # 1: nothing is wanted any more, come to rest
@@ -171,6 +183,9 @@ SERVO_STATE = item(
     waited=float,  # [s] for which the rival has been better
     hindered=float,  # [s] left in which contacts count as in the way of the goal
     blocked=float,  # [s] for which contacts have kept the joints from their goal
+    missed=float,  # squared error of the goal's terms where the joints are, while contacts count as in the way
+    least_missed=float,  # the least of it in which there was progress
+    vain=float,  # [s] since then
     patience=float,  # [s] of being blocked after which a way around is looked for
     leg=int,  # of the way around that is being looked at (detour.py)
     look=int,  # postures of this leg that were found to be free
@@ -189,6 +204,7 @@ class ServoArrays(NamedTuple):
     write: int  # address of the conversion of targets (WRITE_POSE in terms/function_pointers.py)
     place: int  # of the target in the data, where one pose is all there is
     most: int  # evaluations of a tick
+    background: int  # of these, for the search in the background
     seconds: float  # that a tick may take, 0 for no limit
     averages: bool  # whether a joint's window is longer than one tick
     reconfigures: bool  # whether a rival may become the goal
@@ -215,6 +231,7 @@ class ServoArrays(NamedTuple):
     mirrored: Array = integers("mirrored", 2)  # ranges of the data that follow the user's problem: begin and end
     x: Array = floats("variables")  # the variables of the goal, and of the posture at the end
     rival: Array = floats("variables")
+    attempted: Array = floats("variables")  # how far an attempt of the background search has come
     via: Array = floats("variables")  # posture by which a detour goes
     leg_begin: Array = floats("variables")  # where the way begins that is being looked at
     leg_end: Array = floats("variables")  # the rival as it was then

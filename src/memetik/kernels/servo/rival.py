@@ -7,6 +7,9 @@ are satisfied left as they are. The rival goes on from where it was in every tic
 goal at once if it satisfies all terms and is near, and else when it has been better for as long as the way to it would
 take: it satisfies all terms, or misses them by far less. So no valley holds the goal for ever, and a target that is out
 of reach for a moment makes no limb swing round.
+
+A tick has few evaluations for all this where each of them looks at contacts, so that it takes no much longer than others. An
+attempt goes on in the next ticks then, and the rival has every other tick.
 """
 
 from memetik.kernels.compiler.jit import jit
@@ -18,7 +21,7 @@ from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, spent
 from memetik.kernels.problem.evaluate import measure, place
 from memetik.kernels.problem.function_pointers import call_attempt
 from memetik.kernels.problem.limits import clamp, wrap_towards
-from memetik.kernels.problem.record import Problem
+from memetik.kernels.problem.record import Problem, Run
 from memetik.kernels.problem.verify import REACHED, verify
 
 NEAR = 0.5  # rad or m; a rival that satisfies all and is nearer to the goal than this need not wait
@@ -28,6 +31,7 @@ CLEARLY = 0.5  # times the squared error of the goal: what a rival that misses s
 NEARER = 0.9  # times the way to the rival, or its error: what a newcomer has to come below
 # Share of a joint's range around the goal that attempts start within, and how many times it is doubled.
 AROUND, WIDER = 0.01, 6
+LONGEST_ATTEMPT = 14  # evaluations of an attempt that goes on from tick to tick
 ROUNDS = 2  # of the share of the population that is exploited; the second draws fresh postures
 
 
@@ -153,11 +157,16 @@ def beats_rival(own, status, error):
 
 
 @jit
-def challenge(own, run):
-    """One tick of the search. Returns whether the rival is to become the goal."""
-    state, problem, work = own.state[0], own.memetic.solve.problem, own.memetic.solve.work
-    if state.has_rival:
-        pursue_rival(own, run)
+def limited(run, most):
+    """The run with no more than so many evaluations from now on."""
+    most = min(run.most, int(run.outcome[EVALUATIONS]) + most)
+    return Run(run.seed, most, run.deadline, run.clock, run.state, run.outcome)
+
+
+@jit
+def begin_attempt(own, run):
+    """Write where the next attempt starts into work.x."""
+    state = own.state[0]
     run.outcome[ATTEMPTS] += 1.0
     measure_goal(own, run)
     state.attempts += 1
@@ -165,14 +174,46 @@ def challenge(own, run):
         draw_near(own, run)
     else:
         draw_far(own, run)
-    if not spent(run):
-        start_at_body(own)
-        status = descend_whole(own, run)
-        wrap_towards(work.x, work.start, problem.variables)
-        if beats_rival(own, status, run.outcome[ERROR]):
-            state.has_rival, state.rival_status, state.rival_error = 1, status, run.outcome[ERROR]
-            for k in range(work.x.size):
-                own.rival[k] = work.x[k]
+
+
+@jit
+def attempt_better(own, run):
+    """Go on with the attempt of the last tick, or begin one; what beats the rival becomes the rival."""
+    state, problem, work = own.state[0], own.memetic.solve.problem, own.memetic.solve.work
+    if state.attempted > 0:
+        for k in range(work.x.size):
+            work.x[k] = own.attempted[k]
+    else:
+        begin_attempt(own, run)
+    if spent(run):
+        state.attempted = 0
+        return
+    start_at_body(own)
+    before = int(run.outcome[EVALUATIONS])
+    status = descend_whole(own, run)
+    state.attempted += int(run.outcome[EVALUATIONS]) - before
+    if not spent(run) or state.attempted >= LONGEST_ATTEMPT:
+        state.attempted = 0
+    wrap_towards(work.x, work.start, problem.variables)
+    for k in range(work.x.size):
+        own.attempted[k] = work.x[k]
+    if beats_rival(own, status, run.outcome[ERROR]):
+        state.attempted = 0
+        state.has_rival, state.rival_status, state.rival_error = 1, status, run.outcome[ERROR]
+        for k in range(work.x.size):
+            own.rival[k] = work.x[k]
+
+
+@jit
+def challenge(own, run):
+    """One tick of the search. Returns whether the rival is to become the goal."""
+    state, problem = own.state[0], own.memetic.solve.problem
+    pursues = state.has_rival and not (own.background < own.most and state.pursued)
+    if pursues:
+        pursue_rival(own, run)
+    state.pursued = int(pursues)
+    if not (pursues and own.background < own.most) and not spent(run):
+        attempt_better(own, run)
     if not state.has_rival:
         return False
     satisfies = state.rival_status == REACHED

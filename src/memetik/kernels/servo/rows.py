@@ -7,8 +7,7 @@ import math
 
 from memetik.kernels.body.motion import twist, write_axes
 from memetik.kernels.compiler.jit import jit_part
-from memetik.kernels.problem.evaluate import place
-from memetik.kernels.servo.contacts import HORIZON
+from memetik.kernels.servo.contacts import HORIZON, place_at_plan
 from memetik.kernels.terms.distance import GROUP_FRAME
 from memetik.kernels.terms.geometry.solids import three
 
@@ -20,8 +19,8 @@ RECOVERY = 0.1  # m/s at which pairs that are too close are brought apart
 
 @jit_part
 def are_surely_kept(own):
-    """Whether the wanted velocities keep the rows of all close pairs, whatever their slopes are, which levers bound."""
-    contacts, variables = own.contacts, own.memetic.solve.problem.variables
+    """Whether the velocities of the program keep the rows of all close pairs, whatever their slopes are, which levers bound."""
+    contacts, v = own.contacts, own.contacts.program.v
     response = max(own.pace[0].response, own.pace[0].tick)
     for c in range(contacts.state[0].count):
         pair = contacts.pairs[contacts.close[c]]
@@ -29,7 +28,7 @@ def are_surely_kept(own):
             return False
         stop, speed = 0.0, 0.0
         for k in range(contacts.stop.size):
-            closing = contacts.levers[pair.lever, k] * abs(own.wanted[variables[k].index])
+            closing = contacts.levers[pair.lever, k] * abs(v[k])
             stop += closing * contacts.stop[k]
             speed += closing
         if stop > contacts.gap[c] - pair.bias or speed * response > contacts.gap[c]:
@@ -104,21 +103,21 @@ def is_other_feature(contacts, c, p):
 @jit_part
 def remember(contacts, c):
     """Keep the slopes of a pair for the next ticks, and those that they replace if these are of other features."""
-    p, offset = contacts.close[c], contacts.gap[c]
+    p, offset, now = contacts.close[c], contacts.gap[c], contacts.state[0].tick
     pair = contacts.pairs[p]
-    if pair.fresh and is_other_feature(contacts, c, p):
+    if pair.fresh >= now - REMEMBERED and is_other_feature(contacts, c, p):
         pair.other_offset, pair.other_ticks = pair.last_offset, REMEMBERED
         for k in range(contacts.stop.size):
             contacts.other_slopes[p, k] = contacts.last_slopes[p, k]
     for k in range(contacts.stop.size):
         contacts.last_slopes[p, k] = contacts.slopes[c, k]
         offset -= contacts.slopes[c, k] * contacts.x[k]
-    pair.last_offset, pair.fresh = offset, 1
+    pair.last_offset, pair.fresh = offset, now
 
 
 @jit_part
 def add_other_features(own, c):
-    """List the features of a close pair that were nearest in one of the last ticks, behind all pairs.
+    """List the features of a close pair that were nearest in one of the last ticks.
 
     A link that lies along an obstacle, or that has several solids, is nearest now at one end and now at the other. With rows for
     the one at hand alone, the joints would turn round in every tick. The gap at the other is what it was, plus its slopes times
@@ -144,17 +143,15 @@ def add_other_features(own, c):
 
 @jit_part
 def write_rows(own):
-    """Write the rows of all close pairs at the posture before this tick."""
-    contacts, solve = own.contacts, own.memetic.solve
-    problem, work = solve.problem, solve.work
-    for k in range(contacts.x.size):
-        contacts.x[k] = own.q[problem.variables[k].index]
-    place(problem.nodes, problem.frames, contacts.x, work.poses, work.world)
-    write_axes(problem.nodes, work.poses, work.axes)
-    count = contacts.state[0].count
-    for c in range(count):
+    """Write the rows of all close pairs that have none yet, at the posture before this tick."""
+    contacts, work, state = own.contacts, own.memetic.solve.work, own.contacts.state[0]
+    if state.rows == state.count:
+        return
+    place_at_plan(own)
+    write_axes(own.memetic.solve.problem.nodes, work.poses, work.axes)
+    for c in range(state.rows, state.count):
         write_slopes(own, c)
         write_two_rows(own, c)
         remember(contacts, c)
         add_other_features(own, c)
-    contacts.state[0].rows = 1
+    state.rows = state.count

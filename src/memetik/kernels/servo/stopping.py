@@ -1,6 +1,7 @@
 """The way on which all joints brake to a stop after a tick, and how near pairs come on it.
 
-It is looked at from posture to posture. Between two of them no point of a pair moves by more than the smaller of
+It is looked at from posture to posture. What levers and velocities show to be far away at a posture is not measured there. Of a
+pair that is near, no point moves between two postures by more than the smaller of
 
     d_i + c                         d_i the distance of the pair at the first one, c what it has to keep
     SPACING, or the whole way over LOOKS if that is more
@@ -17,7 +18,7 @@ import math
 from memetik.kernels.compiler.jit import jit_part
 from memetik.kernels.problem.evaluate import place
 from memetik.kernels.servo.braking import stopping_distance
-from memetik.kernels.servo.contacts import BUFFER, is_late
+from memetik.kernels.servo.contacts import BUFFER, is_late, lever_sum
 from memetik.kernels.terms.distance import balls_apart, nearest
 
 LOOKS, MOST_LOOKS = 12, 24  # parts of the way that a step is at least, for far pairs and for all
@@ -79,19 +80,22 @@ def ticks_to_stop(own, v):
 
 @jit_part
 def begin_way(own):
-    """Write the gap of each close pair where the way begins: at the posture that was returned last."""
-    contacts, solve = own.contacts, own.memetic.solve
-    problem, work, delayed = solve.problem, solve.work, False
+    """Write the gap of each close pair that has none yet where the way begins: at the posture that was returned last."""
+    contacts, solve, state = own.contacts, own.memetic.solve, own.contacts.state[0]
+    problem, work, delayed, first = solve.problem, solve.work, False, contacts.state[0].begun
+    if first == state.count:
+        return
+    state.begun = state.count
     for k in range(contacts.x.size):
         j = problem.variables[k].index
         contacts.x[k] = own.posture[j]
         delayed = delayed or own.posture[j] != own.q[j]
-    for c in range(contacts.state[0].count):
+    for c in range(first, state.count):
         contacts.begin[c] = contacts.gap[c]
     if not delayed:
         return
     place(problem.nodes, problem.frames, contacts.x, work.poses, work.world)
-    for c in range(contacts.state[0].count):
+    for c in range(first, state.count):
         pair = contacts.pairs[contacts.close[c]]
         enough = pair.required + BUFFER + contacts.needed[c]
         contacts.begin[c] = (
@@ -106,17 +110,16 @@ def list_suspects(own, v):
     contacts, variables, tick = own.contacts, own.memetic.solve.problem.variables, own.pace[0].tick
     for k in range(v.size):
         way = stopping_distance(abs(v[k]), own.movers[variables[k].index].acceleration, tick)
-        contacts.way[k] = max(way, contacts.lag[k])
+        contacts.ahead[k] = max(way, contacts.lag[k])
     count, longest = 0, 0.0
     for c in range(contacts.state[0].count):
         if not contacts.measured[c]:
             continue
         pair = contacts.pairs[contacts.close[c]]
-        way = 0.0
-        for k in range(v.size):
-            way += contacts.levers[pair.lever, k] * contacts.way[k]
+        way = lever_sum(contacts, pair.lever, contacts.ahead)
         if contacts.gap[c] + BUFFER < way + contacts.approach[c] * tick:
             contacts.suspects[count], contacts.least[c] = c, math.inf
+            contacts.found[c] = contacts.begin[c] + BUFFER + pair.required
             count += 1
             longest = max(longest, way)
     return count, longest
@@ -125,24 +128,55 @@ def list_suspects(own, v):
 @jit_part
 def ticks_to_next_look(own, v, count, longest, now):
     """How many ticks may lie between the look at tick `now` and the next one."""
-    contacts, tick, ticks = own.contacts, own.pace[0].tick, math.inf
+    contacts, ticks = own.contacts, math.inf
+    write_closing(own, v, count, now)
     for s in range(count):
         c = contacts.suspects[s]
         pair = contacts.pairs[contacts.close[c]]
-        closing = 0.0
-        for k in range(v.size):
-            closing += contacts.levers[pair.lever, k] * speed_after(own, v, k, now) * tick
+        if is_too_close(contacts, c):
+            continue
         step = min(contacts.found[c] + pair.required, max(SPACING, longest / LOOKS))
-        step = max(step, longest / MOST_LOOKS)
-        if closing * ticks > step:
-            ticks = step / closing
+        step = max(step, longest / MOST_LOOKS, contacts.found[c] - far_enough(own, c))
+        if contacts.closing[c] * ticks > step:
+            ticks = step / contacts.closing[c]
     return int(min(max(ticks, 1.0), FOREVER))
 
 
 @jit_part
+def write_closing(own, v, count, now):
+    """Write by how much each suspect can shrink in a tick from tick `now` of the way on."""
+    contacts, tick = own.contacts, own.pace[0].tick
+    for k in range(v.size):
+        contacts.speed[k] = speed_after(own, v, k, now)
+    for s in range(count):
+        c = contacts.suspects[s]
+        contacts.closing[c] = tick * lever_sum(contacts, contacts.pairs[contacts.close[c]].lever, contacts.speed)
+
+
+@jit_part
+def go_on(contacts, count, ticks):
+    """Let the distances of all suspects shrink for so many ticks."""
+    for s in range(count):
+        c = contacts.suspects[s]
+        contacts.found[c] -= contacts.closing[c] * ticks
+
+
+@jit_part
+def is_too_close(contacts, c):
+    """Whether a close pair is nearer than it should be where the way begins."""
+    return contacts.begin[c] + BUFFER < 0.0
+
+
+@jit_part
+def far_enough(own, c):
+    """The distance from which on a suspect need not be measured on the way."""
+    return own.contacts.pairs[own.contacts.close[c]].required + own.contacts.approach[c] * own.pace[0].tick + SPACING
+
+
+@jit_part
 def look_at_suspects(own, count, first):
-    """Measure all suspects in the posture in contacts.x, the `first` one of the way or a later one. Returns the least gap, as
-    `worst_gap` does, and the least distance beyond what is required."""
+    """Measure the suspects that may be near in the posture in contacts.x, the `first` one of the way or a later one. Returns the
+    least gap, as `worst_gap` does, and the least distance beyond what is required; of those farther away a lower bound counts."""
     contacts, solve = own.contacts, own.memetic.solve
     problem, work = solve.problem, solve.work
     place(problem.nodes, problem.frames, contacts.x, work.poses, work.world)
@@ -150,14 +184,15 @@ def look_at_suspects(own, count, first):
     for s in range(count):
         c = contacts.suspects[s]
         pair = contacts.pairs[contacts.close[c]]
-        too_close = contacts.begin[c] + BUFFER < 0.0
+        too_close = is_too_close(contacts, c)
         if too_close and not first:
             continue
-        nearer = contacts.approach[c] * own.pace[0].tick
-        enough = pair.required + nearer + max(BUFFER, contacts.begin[c] + 2.0 * BUFFER, SPACING)
-        d = enough
-        if not balls_apart(problem.data, work.world, pair.first, pair.second, enough):
-            d = nearest(problem.data, work.world, pair.first, pair.second, enough)[0]
+        nearer, d = contacts.approach[c] * own.pace[0].tick, contacts.found[c]
+        if d < far_enough(own, c):
+            enough = pair.required + nearer + max(contacts.begin[c] + 2.0 * BUFFER, SPACING)
+            d = enough
+            if not balls_apart(problem.data, work.world, pair.first, pair.second, enough):
+                d = nearest(problem.data, work.world, pair.first, pair.second, enough)[0]
         gap = d - pair.required
         nearest_found = min(nearest_found, gap)
         gap = gap - contacts.begin[c] - BUFFER + ALMOST if too_close else gap - nearer
@@ -176,9 +211,11 @@ def worst_gap(own, v, count, longest):
     """
     if count == 0:
         return math.inf, math.inf
-    ticks, now, last = ticks_to_stop(own, v), 0, -1
+    contacts, ticks, now, last = own.contacts, ticks_to_stop(own, v), 0, -1
     worst, soon = math.inf, math.inf
+    write_closing(own, v, count, 0)
     while last < ticks:
+        go_on(contacts, count, now - last)
         place_on_way(own, v, now)
         gap, distance = look_at_suspects(own, count, last < 0)
         worst = min(worst, gap)

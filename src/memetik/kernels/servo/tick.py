@@ -30,16 +30,17 @@ from memetik.kernels.servo.contacts import nearest_pair
 from memetik.kernels.servo.detour import (
     BLOCKED,
     NO_DETOUR,
-    begin_detour,
     follow_detour,
+    looks_for_way,
     start_at_joints,
+    try_detour,
     watch_progress,
 )
 from memetik.kernels.servo.keep_apart import keep_apart
 from memetik.kernels.servo.moving_mean import RESTED, TICKS, advance_mean
 from memetik.kernels.servo.pace import plan_velocities, slow_down_lead, take_velocities
 from memetik.kernels.servo.record import ServoArrays, servo_arrays
-from memetik.kernels.servo.rival import challenge, descend_from, judged_by, way_to
+from memetik.kernels.servo.rival import challenge, descend_from, judged_by, limited, way_to
 from memetik.kernels.terms.function_pointers import call_residual, call_write_pose
 from memetik.kernels.terms.records import CONTACT
 from memetik.kernels.terms.springs import rest_at_start
@@ -212,6 +213,7 @@ def step_towards_goal(own, run):
     place(problem.nodes, problem.frames, work.x, work.poses, work.world)
     run.outcome[EVALUATIONS] += 1.0
     error, _, satisfied = measure(problem.terms, problem.data, work.world, work.x, 0.0, work.residual)
+    own.state[0].missed = error
     if satisfied:
         return REACHED
     linear_model(problem, work.x, 0.0, work)
@@ -278,13 +280,16 @@ def seek_better(own, run):
     if not own.reconfigures:
         return
     if (state.goal_status == REACHED or state.hindered > 0.0) and not blocked:
-        state.has_rival, state.waited = 0, 0.0
+        state.has_rival, state.waited, state.attempted = 0, 0.0, 0
         return
     if blocked:  # what a rival has to be better than is where the joints are
         start_at_joints(own)
-    if challenge(own, run):
+    run = limited(run, own.background)
+    if looks_for_way(own, run):
+        try_detour(own, run)
+    elif challenge(own, run):
         if own.contacts.pairs.size > 0:
-            begin_detour(own, run)
+            try_detour(own, run)
         else:
             take_rival(own)
 
@@ -395,7 +400,7 @@ def tick_servo(table):
         half = Run(0, own.most // 2, end, solve.clock, solve.state, outcome)
         whole = Run(0, own.most, end, solve.clock, solve.state, outcome)
         if state.detour != NO_DETOUR:
-            follow_detour(own, whole)
+            follow_detour(own, limited(whole, own.background))
         else:
             state.goal_status = renew_goal(own, half)
             seek_better(own, whole)
