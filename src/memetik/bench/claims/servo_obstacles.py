@@ -36,7 +36,7 @@ from memetik.tables import text_table
 from memetik.types import Array
 
 RATE = 1000.0  # ticks a second
-TURNS = 50  # ticks of one servo before the next one has its turn
+TURNS = 200  # ticks of one servo before the next one has its turn; the first one finds none of its data in the caches
 CLEARANCE = 0.01  # m from obstacles
 ACCELERATION = 10.0  # rad/s2, where there is a limit
 PEERS = ("mink", "pink")
