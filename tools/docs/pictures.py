@@ -528,6 +528,118 @@ def grasp() -> str:
     return mk.draw(body, held, view=(-20, 20), size=(420, 380), skeleton=False)
 
 
+# ---- Clips -------------------------------------------------------------------------------------------------------
+
+
+def _kyle() -> tuple[mk.Body, list[mk.Frame]]:
+    """The character and the middles of its soles."""
+    kyle = mk.load("kyle", base="floating")
+    return kyle, [kyle.frame(f"{side}_midfoot", offset=(0.03, 0.0, -0.095)) for side in ("left", "right")]
+
+
+def _bones(axes: Any, motion: mk.Motion, frame: int, color: str, across: tuple[int, int]) -> None:
+    """The links of a frame as lines, seen along one of the axes."""
+    poses = motion.body.forward(motion.q[frame])
+    joints = [
+        joint for joint in motion.body.joints.values() if joint.parent not in (motion.body.root, motion.root.child)
+    ]
+    ends = [[poses[link][:3, 3] for link in (joint.parent, joint.child)] for joint in joints]
+    away = np.array([pair for pair in ends if np.linalg.norm(pair[0] - pair[1]) > 1e-3])
+    axes.plot(*_strokes(away[..., across]), color=color, lw=1.6, solid_capstyle="round")
+
+
+def _strokes(ends: np.ndarray) -> np.ndarray:
+    """Separate lines (n, 2, 2) as one, with gaps."""
+    return np.concatenate((ends, np.full((len(ends), 1, 2), np.nan)), axis=1).reshape(-1, 2).T
+
+
+@picture
+def transition() -> Any:
+    """A walk that fades into a run: postures, the speed of the pelvis, and of points of soles that touch the ground."""
+    kyle, feet = _kyle()
+    phases = dict(zip(feet, (0.0, 0.5), strict=True))
+    walk = mk.gait(kyle, phases, stride=0.72, period=0.6, cycles=2)
+    run = mk.gait(kyle, phases, stride=1.36, period=0.4, cycles=3, duty=0.3, height=0.15, tilt=0.9, crouch=0.08)
+    both = walk.joined(run, blend=0.4, feet=feet)
+    figure, (above, below) = plt.subplots(2, 1, figsize=(8.0, 4.6), height_ratios=(1.1, 1.0))
+    blend = walk.duration - 0.4, walk.duration
+    for frame in range(0, len(both), 10):
+        inside = blend[0] <= both.times[frame] <= blend[1]
+        _bones(above, both, frame, ORANGE if inside else BLUE, (0, 2))
+    above.set(aspect="equal", xticks=[], yticks=[])
+    above.spines[:].set_visible(False)
+    middles = 0.5 * (both.times[1:] + both.times[:-1])
+    steps = np.diff(both.times)
+    root = np.linalg.norm(np.diff(both.poses("pelvis")[:, :2, 3], axis=0), axis=1) / steps
+    below.plot(middles, root, color=BLUE, label="pelvis")
+    ground = min(float(both.poses(foot)[:, 2, 3].min()) for foot in feet)
+    for k, foot in enumerate(feet):
+        poses = both.poses(foot)
+        ends = [poses[:, :3, 3] + poses[:, :3, :3] @ (x, 0.0, 0.0) for x in (-0.1, 0.1)]
+        for n, way in enumerate(ends):
+            touches = np.pad(way[:, 2] < ground + 0.004, 1, mode="edge")
+            touching = (
+                touches[:-3] & touches[1:-2] & touches[2:-1] & touches[3:]
+            )  # without the first and last frame of a touch
+            speed = np.where(touching, np.linalg.norm(np.diff(way[:, :2], axis=0), axis=1) / steps, np.nan)
+            below.plot(middles, speed, color=GREEN, label="" if k or n else "heels and toes on the ground")
+    below.axvspan(*blend, color=ORANGE, alpha=0.15, lw=0)
+    below.set(xlabel="time [s]", ylabel="speed [m/s]", ylim=(0.0, 4.0))
+    below.legend(frameon=False, loc="upper left")
+    return figure
+
+
+@picture
+def raised_hand() -> Any:
+    """A hand raised by 45 cm while the feet are held: as joints carry more they give less, and with all alike."""
+    kyle, _ = _kyle()
+    clip = mk.Motion(kyle, [0.0, 0.1], [kyle.home, kyle.home])
+    span = mk.Span(mk.Position("left_hand", (0, 0, 0), tolerance=1e-3), offset=(0.0, 0.0, 0.45))
+    held = ("left_midfoot", "right_midfoot")
+    figure, axes = plt.subplots(1, 3, figsize=(8.0, 3.6), sharey=True)
+    ways = {"the clip": None, "edited": {}, "edited, all joints alike": dict.fromkeys(kyle.joint_names, 1.0)}
+    for each, (title, stiffness) in zip(axes, ways.items(), strict=True):
+        motion = clip if stiffness is None else mk.edit(clip, span, hold=held, stiffness=stiffness or None)
+        away = np.linalg.norm((motion.poses("head") - clip.poses("head"))[0, :3, 3])
+        _bones(each, clip, 0, "#c8d0d8", (1, 2))
+        _bones(each, motion, 0, BLUE if stiffness is None else GREEN if not stiffness else RED, (1, 2))
+        each.set(aspect="equal", xticks=[], yticks=[])
+        each.set_title(title if stiffness is None else f"{title}:\nthe head moves by {1e3 * away:.0f} mm")
+        each.spines[:].set_visible(False)
+        each.invert_xaxis()
+    return figure
+
+
+@picture
+def soles_on_stairs() -> Any:
+    """The soles of a walk made for flat ground, in every frame, before and after they are put on stairs of 12 cm."""
+    kyle, feet = _kyle()
+    walk = mk.gait(kyle, dict(zip(feet, (0.0, 0.5), strict=True)), stride=0.6, cycles=3)
+    walk = walk.moved((0.0, 0.0, -walk.poses(feet[0])[:, 2, 3].min()))
+    corners, facets, outline = [(-2.0, y, 0.0) for y in (-1.0, 1.0)], [], [(-0.3, 0.0), (0.4, 0.0)]
+    corners += [(0.4, y, 0.0) for y in (-1.0, 1.0)]
+    facets += [(0, 2, 1), (1, 2, 3)]
+    for i in range(6):
+        for x, z in ((0.4 + 0.3 * i, 0.12 * (i + 1)), (0.7 + 0.3 * i, 0.12 * (i + 1))):
+            k = len(corners)
+            corners += [(x, -1.0, z), (x, 1.0, z)]
+            facets += [(k - 2, k, k - 1), (k - 1, k, k + 1)]
+            outline.append((x, z))
+    placed = mk.place_feet(walk, mk.TriangleMesh(corners, facets), ["left_midfoot", "right_midfoot"], follow=0.4)
+    figure, axes = plt.subplots(1, 2, figsize=(8.6, 4.6), sharey=True)
+    for each, motion, title in zip(axes, (walk, placed), ("the clip", "place_feet"), strict=True):
+        each.fill_between(*np.array(outline).T, -0.05, color=GREY, alpha=0.35, lw=0)
+        for foot, color in zip(feet, (BLUE, ORANGE), strict=True):
+            poses = motion.poses(foot)
+            ends = np.stack([poses[:, :3, 3] + poses[:, :3, :3] @ (x, 0.0, 0.0) for x in (-0.1, 0.1)], axis=1)
+            each.plot(*_strokes(ends[..., (0, 2)]), color=color, lw=0.8, alpha=0.7)
+        for frame in np.linspace(0, len(motion) - 1, 5)[:4].astype(int):
+            _bones(each, motion, frame, "#5b6570", (0, 2))
+        each.set(aspect="equal", title=title, xlim=(-0.3, 1.9), xticks=[], yticks=[])
+        each.spines[:].set_visible(False)
+    return figure
+
+
 # ---- Benchmarks --------------------------------------------------------------------------------------------------
 
 
