@@ -5,6 +5,7 @@ from time import thread_time
 
 import pytest
 
+from memetik.cli import main
 from memetik.errors import FormatError, MissingExtraError, UnknownNameError
 from memetik.read import load
 from memetik.read.xacro.expand import expand
@@ -160,6 +161,12 @@ def test_a_trusted_file_is_expanded_by_the_package(file):
     with pytest.raises(FormatError, match=r"line 8.*lambda is not evaluated without trust.*trust=True"):
         load(file)
     assert load(file, trust=True).forward([0.0, 0.0])["fore"][0, 3] == pytest.approx(0.5)
+
+
+def test_the_command_line_trusts_only_what_it_is_told_to(file, capsys):
+    file.write_text(XACRO.replace("${half} 0 0", "${(lambda: half)()} 0 0"))
+    assert main(["show", str(file)]) == 2 and "without trust" in capsys.readouterr().err
+    assert main(["show", str(file), "--trust"]) == 0 and "fore" in capsys.readouterr().out
 
 
 # ---- What a file cannot do ------------------------------------------------------------------------------------------

@@ -607,6 +607,10 @@ def test_a_heavy_guide_leaves_the_answer_finite(seed):
         orientation_tolerance=None,
         weight=3e5,
     )
-    problem = mk.Problem(body, [guide, mk.Position(near, body.forward(q, near)[:3, 3])])
+    place = mk.Position(near, body.forward(q, near)[:3, 3])
+    problem = mk.Problem(body, [guide, place])
     solution = mk.solve(problem, seed=seed, budget=mk.Budget(evaluations=3000))
     assert solution.success and np.isfinite(solution.q).all()
+    step = mk.bind(problem, place, seed=seed, budget=mk.Budget(evaluations=3000))
+    for _ in range(3):  # each goes on from the one before
+        assert np.isfinite(step(place.target)).all() and step.success
