@@ -10,6 +10,19 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "memetik"
 
 
+CLIENTS = {
+    "urllib.request",
+    "http.client",
+    "requests",
+    "httpx",
+    "aiohttp",
+    "ftplib",
+    "smtplib",
+    "xmlrpc.client",
+    "urllib3",
+}
+
+
 @pytest.mark.parametrize(
     "package", sorted((SOURCE / "kernels").rglob("__init__.py")), ids=lambda path: path.parent.name
 )
@@ -21,6 +34,19 @@ def test_packages_of_kernels_list_their_modules(package):
     packages = {path.parent.name for path in package.parent.glob("*/__init__.py")}
     assert here <= listed
     assert listed <= here | packages
+
+
+def test_nothing_makes_requests():
+    """Sockets are for what listens, for clients of ROS and for a cluster, which are told where to."""
+    found = defaultdict(set)
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+            for name in names:
+                found[name].add(path.relative_to(SOURCE).parts[0])
+    assert not CLIENTS & set(found)
+    assert found["socket"] == {"serve", "studio", "batch"}
 
 
 # ---- Kernels ------------------------------------------------------------------------------------------------

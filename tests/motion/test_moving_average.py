@@ -76,6 +76,9 @@ def test_the_window_is_as_long_as_it_pays():
     for other in (0.9 * window, 1.1 * window):  # any other lets the first joint accelerate less
         assert min(2.0, 0.5 * 20.0 * other, 24.0 * 1e-4 / other**2) < slowed[0]
     assert window_and_acceleration(a, np.array([np.inf, np.inf]), 1e-3) == (0.0, a)
+    # The figures of docs/trajectories.md.
+    assert window_and_acceleration(np.array([5.0]), np.array([50.0]), 1e-3)[1] == pytest.approx(2.5, abs=0.05)
+    assert window_and_acceleration(np.array([5.0]), np.array([50.0]), 1e-2)[1] == 5.0
 
 
 @pytest.mark.quick

@@ -4,11 +4,13 @@ import asyncio
 import contextlib
 import gc
 import json
+import re
 import socket
 import sys
 import threading
 import time
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,10 +20,12 @@ from websockets.sync.client import connect
 import memetik as mk
 from memetik import scenes
 from memetik.cli.main import _parser
+from memetik.serve.core import USUAL
 from memetik.serve.store import MB, QuotaError, Store, footprint
 from memetik.serve.web import Service
 from memetik.serve.web.limits import Limits
-from memetik.serve.web.rounds import Rounds
+from memetik.serve.web.protocols import MOST_HEAD
+from memetik.serve.web.rounds import SHARE, Rounds
 from memetik.serve.web.workers import BusyError, Turns, Workers
 from tests.serve.web.test_service import FAR, TARGET, ask, talk
 from tests.stress import attacks
@@ -116,6 +120,32 @@ def test_a_forged_address_does_not_defeat_the_rate(panda):
 
     assert 429 in statuses()
     assert set(statuses(proxies=["127.0.0.1"])) == {200}  # said by a proxy that is believed
+
+
+def test_the_page_says_the_limits():
+    """docs/server.md, where a limit is a line of a table."""
+    text = (Path(__file__).parents[3] / "docs" / "server.md").read_text()
+    rows = dict(re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", text, re.MULTILINE))
+    own = Limits()
+
+    def numbers(row):
+        return [float(each.replace(",", "")) for each in re.findall(r"\d[\d,.]*\d|\d", rows[row])]
+
+    assert numbers("a request")[:2] == [own.message / MB, 8 * own.message / MB]
+    assert numbers("values in one")[:2] == [own.values, 10 * own.values]
+    assert numbers("from one address")[:1] == [own.rate]
+    assert numbers("a search")[:2] == [own.timeout, USUAL]
+    assert numbers("searches under way or waiting for a thread")[:2] == [own.waiting, own.waiting // 2]
+    assert numbers("compiled problems, scenes and streams that are kept") == [own.memory, own.problems]
+    assert numbers("streams at `/servo`") == [own.streams, own.streams // 2]
+    assert numbers("the body of a scene") == [own.links]
+    late = "a client that does not send the rest of a request, whether the first of its connection or a later one, or does not "
+    assert numbers(late + "read what it asked for") == [own.patience]
+    assert numbers("connections") == [own.connections, own.connections // 2]
+    assert numbers("the head of a request")[:1] == [MOST_HEAD / 1024]
+    assert numbers("requests that are on their way or not answered yet")[:2] == [own.unread, own.unread / 2]
+    assert numbers("shapes that a problem keeps apart")[:1] == [own.pairs]
+    assert numbers("of each round of the event loop")[:1] == [1e3 * SHARE]
 
 
 def test_the_command_line_has_the_limits():
