@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+import memetik as mk
 from memetik.errors import FormatError, ProblemError
 from memetik.files import path_of, writable_file, writable_folder, write_whole
 
@@ -61,3 +63,25 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     for folder in (tmp_path, Path()):
         with pytest.raises(FormatError, match=r"is a folder. Name a file in it"):
             write_whole(folder, b"new")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda path: mk.load(path("a.urdf")), lambda path: mk.load(path("a.bvh")), lambda path: mk.load(path("a.glb")),
+        lambda path: mk.load(path("a.xml")), lambda path: mk.load("panda", srdf=path("a.srdf")),
+        lambda path: mk.load("panda", shapes=path("a.json")), lambda path: mk.read_motion(path("a.csv"), body=mk.load("panda")),
+        lambda path: mk.read_motion(path("a.npz"), body=mk.load("panda")), lambda path: mk.read_stream(path("a.jsonl")),
+        lambda path: mk.RetargetPlan.load(path("a.json")), lambda path: mk.load_reachability(path("a.npz")),
+    ],
+)  # fmt: skip
+def test_pipes_and_devices_are_no_files(tmp_path, read):
+    """Opening a pipe waits for ever for somebody to write, and a device may have no end."""
+
+    def pipe(name):
+        os.mkfifo(tmp_path / name)
+        return tmp_path / name
+
+    with pytest.raises(mk.MemetikError, match=r"pipe or a device|no file"):
+        read(pipe)

@@ -24,9 +24,12 @@ def path_of(value: object, error: type[MemetikError], what: str) -> Path:
         raise error(f"{what} is {shown(value)}. Give a path as a string or a pathlib.Path.")
     try:
         path = Path(value)
-        path.resolve().exists()  # resolving alone takes names that are too long
+        resolved = path.resolve()
+        special = resolved.exists() and not (resolved.is_file() or resolved.is_dir())  # exists: names may be too long
     except (OSError, ValueError, RuntimeError, TypeError) as reason:
         raise error(f"{what} is {shown(value)}, which cannot be used as a path: {_reason(reason)}.") from reason
+    if special:  # reading a pipe waits for somebody to write, a device may have no end
+        raise error(f"{what} is {shown(value)}, a pipe or a device. Give the path of a file.")
     return path
 
 

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import memetik as mk
 from memetik.body import rows
 from memetik.errors import BodyError
+from memetik.parallel import cores
 from tests.naive.bodies import random_body
 from tests.timing import ratio
 
@@ -121,3 +122,19 @@ def test_rows_take_a_fraction_of_single_calls(panda):
     q = postures(panda, 4000)  # too few for a second thread, whose time would not count
     panda.forward(q, "panda_hand")
     assert ratio(lambda: panda.forward(q, "panda_hand"), lambda: [panda.forward(row) for row in q], 5) < 0.5
+
+
+def test_many_rows_are_worked_on_in_rounds(monkeypatch):
+    """In between, an interrupt is answered: a million rows would keep it waiting for seconds."""
+    rounds, in_parts = [], rows.in_parts
+
+    def counted(work, count, least):
+        rounds.append(count)
+        return in_parts(work, count, least)
+
+    monkeypatch.setattr(rows, "in_parts", counted)
+    body = mk.load("panda")
+    q = np.random.default_rng(0).uniform(body.lower, body.upper, (50_000, body.dof))
+    assert_array_equal(body.forward(q, "panda_hand")[-1], body.forward(q[-1], "panda_hand"))
+    assert_array_equal(body.jacobian("panda_hand", q)[40_000], body.jacobian("panda_hand", q[40_000]))
+    assert sum(rounds) == 2 * len(q) and max(rounds) <= rows.LEAST * max(cores(), 2)

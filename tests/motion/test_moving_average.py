@@ -133,3 +133,17 @@ def test_a_track_takes_a_limit_of_jerk(arm):
     assert trajectory.duration > track.retime(acceleration=5.0).duration
     assert np.abs(np.diff(trajectory.sample(500).q, 3, axis=0)).max() * 500**3 <= 50.0 * (1 + 1e-6)
     assert len(trajectory.times) == len(track.q) and np.abs(trajectory.q - track.q).max() <= 1e-3
+
+
+@pytest.mark.parametrize(("acceleration", "jerk"), [(0.1, 1e4), (0.01, 1e4), (5.0, 5e3)])
+def test_a_short_window_late_on_a_long_path_keeps_its_digits(arm, acceleration, jerk):
+    """Second differences of samples keep the acceleration, however small the window is beside the time that has passed."""
+    angle = np.linspace(0.0, 40.0 * np.pi, 1601)[:, None]
+    path = arm.home + 0.2 * np.sin(angle + np.arange(arm.dof))
+    trajectory = retime(arm, path, 1.0, acceleration, jerk)
+    end = trajectory.duration
+    for begin in (0.1 * end, 0.7 * end, end - 0.5):
+        q = trajectory.at(begin + np.arange(400) * 1e-3)[0]
+        rounding = 8.0 * 1e-15 * 1e6 * (1.0 + np.abs(q).max()) + 4e-16 * end * 1e6
+        assert np.abs(np.diff(q, 2, axis=0)).max() * 1e6 <= acceleration * (1.0 + 1e-6) + rounding
+    assert_allclose(trajectory.at([end])[0][0], path[-1], atol=1e-12)

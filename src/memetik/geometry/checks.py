@@ -88,6 +88,10 @@ def mapping(value: object, error: type[MemetikError], what: str, example: str) -
 def text(value: object, error: type[MemetikError], what: str) -> str:
     """`value` if it is a text that is not empty."""
     if isinstance(value, str) and value:
+        try:
+            value.encode()
+        except UnicodeEncodeError:  # half a character, with which no message about it could be printed
+            raise error(f"{what} is {shown(value)}, which has half a character in it.") from None
         return value
     raise error(f"{what} is {shown(value)}. Give a text.")
 

@@ -25,6 +25,8 @@ from memetik.types import Array
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)
 _NODES, _WEIGHTS = 0.5 * (_NODES + 1.0), 0.5 * _WEIGHTS  # from -1 ... 1 to 0 ... 1
 
+FEW = 8  # pieces of a window that are summed one by one; a longer window is a larger share of the path, and loses few digits
+
 
 class MovingAverage(NamedTuple):
     """The mean of a timed path over a window, in place of its Timing."""
@@ -32,7 +34,8 @@ class MovingAverage(NamedTuple):
     timing: Timing
     window: float  # [s]
     deviation: Array  # (dof,) how far each joint may be from the path [rad or m]
-    integrals: Array  # (g, dof) of the way from the first posture, up to each grid point [rad s or m s]
+    postures: Array  # (g, dof) of the path at the grid points [rad or m]
+    steps: Array  # (g - 1, dof) integrals of the way from each grid point, up to the next [rad s or m s]
 
     @property
     def spline(self) -> Spline:
@@ -55,32 +58,49 @@ class MovingAverage(NamedTuple):
         """q, its velocity and acceleration (n, dof) at times (n,); at rest before the start and after the end."""
         timing, window = self.timing, self.window
         before, now = timing.at(times - window), timing.at(times)
-        way = self._way(times) - self._way(times - window)
-        q = np.clip(self._ends()[0] + way / window, timing.lower, timing.upper)
+        q = np.clip(now[0] + self._way(times, now[0]) / window, timing.lower, timing.upper)
         return q, (now[0] - before[0]) / window, (now[1] - before[1]) / window
 
-    def _ends(self) -> Array:
-        return self.timing.at(self.timing.times[[0, -1]])[0]
+    def _way(self, times: Array, origins: Array) -> Array:
+        """The integrals of q - origin over the windows that end at these times, from origins (n, dof) that are near.
 
-    def _way(self, times: Array) -> Array:
-        """The integral of the way from the first posture, up to these times."""
-        timing, (first, last) = self.timing, self._ends()
-        inside = np.clip(times, 0.0, timing.times[-1])
-        i = np.clip(np.searchsorted(timing.times, inside, side="right") - 1, 0, len(timing.times) - 2)
-        begin = timing.times[i]
-        return (
-            self.integrals[i]
-            + _integral(timing, first, begin, inside - begin)
-            + np.outer(np.maximum(times - inside, 0.0), last - first)
-        )
+        They are summed over the pieces within a window. A difference of integrals from the start on would lose digits as a path
+        gets longer, and its second difference has to keep a limit.
+        """
+        timing, window, edges = self.timing, self.window, self.timing.times
+        first, last, final = self.postures[0], self.postures[-1], len(edges) - 2
+        way = np.clip(window - times, 0.0, window)[:, None] * (first - origins)
+        way += np.clip(times - edges[-1], 0.0, window)[:, None] * (last - origins)
+        begin, end = np.clip(times - window, 0.0, edges[-1]), np.clip(times, 0.0, edges[-1])
+        i = np.clip(np.searchsorted(edges, begin, side="right") - 1, 0, final)
+        j = np.clip(np.searchsorted(edges, end, side="right") - 1, 0, final)
+        middle = np.where(i == j, end, edges[i + 1])
+        way += _integral(timing, origins, begin, middle - begin)
+        middle = np.where(i == j, end, edges[j])
+        way += _integral(timing, origins, middle, end - middle)
+        between = int((j - i).max(initial=0)) - 1
+        if between <= FEW:
+            for k in range(1, between + 1):
+                piece = np.minimum(i + k, final)
+                whole = self.steps[piece] + np.diff(edges)[piece, None] * (self.postures[piece] - origins)
+                way += np.where((i + k < j)[:, None], whole, 0.0)
+        else:
+            sums = np.concatenate([np.zeros_like(first)[None], np.cumsum(self._from_first(), axis=0)])
+            span = np.where(j > i, edges[j] - edges[np.minimum(i + 1, j)], 0.0)
+            way += sums[j] - sums[np.minimum(i + 1, j)] + span[:, None] * (first - origins)
+        return np.asarray(way)
+
+    def _from_first(self) -> Array:
+        """The integrals of the way from the first posture over each piece."""
+        way: Array = self.postures[:-1] - self.postures[0]
+        return np.asarray(self.steps + np.diff(self.timing.times)[:, None] * way)
 
 
 def moving_average(timing: Timing, window: float, acceleration: Array) -> MovingAverage:
     """Return the mean of a timed path over a window [s]; its accelerations are at most `acceleration`."""
-    first = timing.at(timing.times[:1])[0]
-    steps = _integral(timing, first, timing.times[:-1], np.diff(timing.times))
-    integrals = np.concatenate([np.zeros_like(first), np.cumsum(steps, axis=0)])
-    return MovingAverage(timing, window, acceleration * window**2 / 24.0, integrals)
+    postures = timing.at(timing.times)[0]
+    steps = _integral(timing, postures[:-1], timing.times[:-1], np.diff(timing.times))
+    return MovingAverage(timing, window, acceleration * window**2 / 24.0, postures, steps)
 
 
 def window_and_acceleration(acceleration: Array, jerk: Array, within: float) -> tuple[float, Array]:
@@ -93,9 +113,9 @@ def window_and_acceleration(acceleration: Array, jerk: Array, within: float) -> 
     return window, np.minimum(np.minimum(acceleration, 0.5 * jerk * window), 24.0 * within / window**2)
 
 
-def _integral(timing: Timing, first: Array, begin: Array, length: Array) -> Array:
-    """The integrals (n, dof) of the way from the first posture over spans of time (n,), each between two grid points."""
+def _integral(timing: Timing, origins: Array, begin: Array, length: Array) -> Array:
+    """The integrals (n, dof) of q - origin over spans of time (n,), each between two grid points."""
     total = np.zeros((len(begin), timing.spline.values.shape[1]))
     for node, weight in zip(_NODES, _WEIGHTS, strict=True):
-        total += weight * (timing.at(begin + node * length)[0] - first)
+        total += weight * (timing.at(begin + node * length)[0] - origins)
     return total * length[:, None]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memetik.errors import FormatError, GeometryError, MemetikError, ProblemError, said, shown
+from memetik.files import path_of
 from memetik.geometry import TransformLike, as_transform, quaternion, to_quaternion, transform
 from memetik.geometry.checks import instance, mapping, real_number, several
 from memetik.types import Array
@@ -60,7 +61,7 @@ def read_stream(path: str | PathLike[str]) -> list[Sample]:
 
     What is wrong is said with its line.
     """
-    file = Path(instance(path, (str, PathLike), ProblemError, "a path"))  # type: ignore[arg-type]
+    file = path_of(path, ProblemError, "the path of a stream")
     try:
         text = file.read_text()
     except (OSError, ValueError) as error:

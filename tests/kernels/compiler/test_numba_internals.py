@@ -1,4 +1,4 @@
-"""Every part of Numba that memetik uses without a promise that it stays: where it lives, what it is used for, and that it is there.
+"""The parts of Numba that memetik uses and that have no promise of staying: where they live, and what they are used for.
 
 `numba` and `numba.extending` are public. All else may move with a minor version; then the test of its name fails first, and says
 what depends on it. pyproject.toml ends the range of versions below the next one that was not tried.
@@ -28,7 +28,7 @@ INTERNALS = {
     "numba.core.compiler.DefaultPassBuilder": "passes, captured: the passes that every function goes through",
     "numba.core.compiler.Flags": "flags: how kernels are compiled",
     "numba.core.compiler.compile_result": "part: the result of a compilation",
-    "numba.core.compiler_lock.global_compiler_lock": "one compilation at a time, held over a fork and given back after an interrupt",
+    "numba.core.compiler_lock.global_compiler_lock": "one compilation at a time, kept over a fork, given back after an interrupt",
     "numba.core.compiler_machinery.FunctionPass": "captured: a pass over the code of a user's objective",
     "numba.core.compiler_machinery.PassManager": "passes: the order of passes",
     "numba.core.compiler_machinery.register_pass": "captured: a pass over the code of a user's objective",

@@ -23,6 +23,7 @@ from memetik.tables import text_table
 from memetik.types import Array
 
 FORMAT = "memetik retargeting plan 1"
+MOST = 1e6  # of a weight, a scale or a length; squares of such numbers are still far from what a float can hold
 
 # Weights: position [1/m] and rotation [1/rad]. Feet carry the figure, hands are what is looked at; knees and elbows only
 # have to lie on the right side, and a head or a hand may look a few degrees elsewhere.
@@ -67,13 +68,15 @@ class BoneMatch:
         set_field = object.__setattr__  # the dataclass is frozen; this is its constructor
         for name, count in (("point", 3), ("joint", 3), ("anchor", 3), ("turn", 4)):
             values = real_array(getattr(self, name), FormatError, f"{where}: {name} is {count} numbers")
-            if values.shape != (count,) or not np.isfinite(values).all():
-                raise FormatError(f"{where}: {name} is {shown(getattr(self, name))}. Give {count} finite numbers.")
+            if values.shape != (count,) or not (np.abs(values) <= MOST).all():
+                raise FormatError(
+                    f"{where}: {name} is {shown(getattr(self, name))}. Give {count} numbers from -{MOST:g} to {MOST:g}."
+                )
             set_field(self, name, tuple(values.tolist()))
         for name in ("scale", "position", "rotation"):
             number = real_number(getattr(self, name), FormatError, f"{where}: {name}")
-            if not 0.0 <= number < np.inf:
-                raise FormatError(f"{where}: {name} is {number}. Give zero or a number above it.")
+            if not 0.0 <= number <= MOST:
+                raise FormatError(f"{where}: {name} is {number}. Give a number from 0 to {MOST:g}.")
             set_field(self, name, number)
         set_field(self, "relative", flag(self.relative, FormatError, f"{where}: relative"))
         if self.relative and self.parent is None:

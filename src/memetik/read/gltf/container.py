@@ -135,6 +135,7 @@ def index_of(value: object) -> int:
 
 
 def _bytes(path: Path) -> bytes:
+    path = path_of(path, FormatError, "the path of a buffer")
     try:
         if path.stat().st_size > MAX_BYTES:
             raise FormatError(f"{path.name} has more than {MAX_BYTES // 2**20} MB, which is too much.")
