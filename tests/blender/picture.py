@@ -1,6 +1,6 @@
 """Run by Blender's Python: what its importer makes of a .glb, rendered at some frames side by side.
 
-`python tests/blender/picture.py FILE.glb PICTURE.png 1 20 40`: the mesh that moves with its bones. Cycles renders on the processor.
+`python tests/blender/picture.py FILE.glb PICTURE.png 1 20 40`: the mesh moves with its bones. Cycles renders on the processor.
 """
 
 import sys
