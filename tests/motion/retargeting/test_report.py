@@ -157,6 +157,14 @@ def test_a_report_sees_what_is_wrong_with_a_motion():
     assert worse.position["hips"].mean() > found.report.position["hips"].mean() + 0.03
 
 
+def test_a_source_whose_feet_never_stand_is_told():
+    """As recordings of the body alone, without the floor, whose figures drift."""
+    clip = walk(0.5, 60.0)
+    assert not any("no foot of the source stands" in each for each in mk.retarget(clip, mk.load("g1")).report.warnings)
+    rising = clip.with_q(clip.q + np.eye(clip.body.dof)[2] * clip.times[:, None])
+    assert any("no foot of the source stands" in each for each in mk.retarget(rising, mk.load("g1")).report.warnings)
+
+
 @pytest.fixture(scope="module")
 def leap():
     """Arms that leap from hanging down to above the head within a twentieth of a second."""

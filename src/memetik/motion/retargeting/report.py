@@ -153,7 +153,7 @@ def measured(
         {part: foot.source for part, foot in feet.items()}, float(speed.mean()) if len(speed) else 0.0,
         float(speed.max(initial=0.0)), max(0.0, -lowest), jerk_of(body, times, q),
         int(((q < body.lower - ROUNDING) | (q > body.upper + ROUNDING)).sum()), too_fast, fastest, too_hard, hardest, seconds,
-        (*_warnings(body, plan, feet), *_held_back(body, velocity)),
+        (*_warnings(body, plan, feet, contacts), *_held_back(body, velocity)),
     )  # fmt: skip
 
 
@@ -226,7 +226,9 @@ def _beyond(body: Body, rates: Array, limits: Array, rounding: float) -> tuple[i
     return int((shares > 1.0 + rounding).sum()), float(shares.max())
 
 
-def _warnings(body: Body, plan: RetargetPlan, feet: Mapping[str, Foot]) -> tuple[str, ...]:
+def _warnings(
+    body: Body, plan: RetargetPlan, feet: Mapping[str, Foot], contacts: Mapping[str, Contact]
+) -> tuple[str, ...]:
     found = []
     if plan.missing:
         found.append(f"not led: {', '.join(plan.missing)}")
@@ -235,6 +237,8 @@ def _warnings(body: Body, plan: RetargetPlan, feet: Mapping[str, Foot]) -> tuple
         found.append(
             f"no meshes or shapes of {' and '.join(guessed)} could be read: soles are estimated by {feet[guessed[0]].source}"
         )
+    if feet and not any(contacts[part].any.any() for part in feet):
+        found.append("no foot of the source stands in any frame, so none is held: its feet are never low and slow")
     zero = [name for name, limit in zip(body.joint_names, body.variables.velocity, strict=True) if limit == 0.0]
     if zero:
         found.append(f"{len(zero)} joints have a velocity limit of 0, which counts as none: {', '.join(zero[:3])} ...")
