@@ -13,6 +13,12 @@ from tests import skips
 # Without the compiler each example is a hundred times slower, so fewer have to do.
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
+MARKERS = (
+    "quick: the subset that also runs with the compiler switched off (NUMBA_DISABLE_JIT=1)",
+    "timed: judges wall-clock time",
+    "only_if(condition, what): deselected, not skipped, where the condition does not hold (tests/skips.py)",
+)
+
 settings.register_profile(
     "memetik",
     derandomize=True,
@@ -29,7 +35,10 @@ def pytest_configure(config):
     The filter stands here and not in the settings of the project, where it would import memetik before the
     measurement of coverage starts.
     """
-    config.pluginmanager.register(skips, "memetik-skips")
+    if not config.pluginmanager.has_plugin("memetik-skips"):
+        config.pluginmanager.register(skips, "memetik-skips")
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
     config.addinivalue_line("filterwarnings", "error::memetik.errors.MemetikWarning")
     # Without the compiler numpy says that the integers of random.py overflow, which is what they are meant to do.
     config.addinivalue_line("filterwarnings", "ignore:overflow encountered in scalar:RuntimeWarning")

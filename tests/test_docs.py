@@ -20,11 +20,19 @@ from tools.docs import reference
 import memetik as mk
 from memetik import scenes
 from memetik.cli.main import _parser, _plain
+from memetik.plugins import COMMANDS, added
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
     *(ROOT / f"{name}.md" for name in ("README", "SECURITY", "CODE_OF_CONDUCT")),
     *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted(ROOT.glob("packages/*/README.md")),
+    ROOT / "integrations" / "README.md",
+]
+MODULES_OF_COMMANDS = {point.module for point in added(COMMANDS).values()}
+SOURCES_OF_COMMANDS = [
+    *(ROOT / "src/memetik/cli").glob("*.py"),
+    *(Path(str(importlib.import_module(module).__file__)) for module in sorted(MODULES_OF_COMMANDS)),
 ]
 OWNERS = {getattr(getattr(mk, name), "__module__", "memetik") for name in mk.__all__}  # where public names are defined
 MODULES = sorted(str(importlib.import_module(owner).__file__) for owner in OWNERS if owner.startswith("memetik"))
@@ -146,7 +154,7 @@ def test_what_a_page_names_exists(page):
     text = page.read_text()
     assert {name for name in re.findall(r"\bmk\.(\w+)", text) if not hasattr(mk, name)} == set()
     assert set(re.findall(r"memetik\[(\w+)\]", text)) <= EXTRAS
-    known = "\n".join(path.read_text() for path in (ROOT / "src/memetik/cli").glob("*.py"))
+    known = "\n".join(path.read_text() for path in SOURCES_OF_COMMANDS)
     for code in INLINE.findall(FENCED.sub("", text)):
         if code.startswith("memetik "):
             complaint = misunderstood(re.sub(r"[\[\]]", "", code).split()[1:])

@@ -63,8 +63,8 @@ def test_what_works_and_by_which_versions():
     assert set(doctor.PURPOSES) == set(doctor.EXTRAS)
     assert facts["packages"]["matplotlib"] == importlib.metadata.version("matplotlib")
     assert facts["packages"]["sklearn"] == importlib.metadata.version("scikit-learn")
-    said = f"  here      bench: plots of reachability, evolution and benchmarks (matplotlib {facts['packages']['matplotlib']})"
-    assert said in doctor.lines(facts)
+    named = ", ".join(f"{module} {facts['packages'][module]}" for module in ("memetik_lab", "matplotlib"))
+    assert f"  here      bench: published experiments and other solvers ({named})" in doctor.lines(facts)
 
 
 def test_thorough_finds_what_is_there_but_broken(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from tools.docs import access, bodies, gallery, links
 from tools.docs.recipes import RECIPES
 from tools.docs.scenes import SCENES
 
-from tests.studio.browser import chromium
+from tests.browser import chromium
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -119,8 +119,11 @@ def test_what_would_be_published_is_whole(tmp_path):
     pytest.importorskip("hatchling", reason="building a wheel needs hatchling, of the extra dev")
     from tools import release
 
-    wheel = release.build_wheel(tmp_path)
-    assert release.wrong_in_wheel(wheel) + release.wrong_versions(wheel) == []
+    for package in release.PACKAGES.values():
+        if (package.root / "pyproject.toml").is_file():  # an sdist of the library has no others
+            wheel, sdist = release.build_wheel(tmp_path, package), release.build_sdist(tmp_path, package)
+            assert release.wrong_in_wheel(wheel, package) + release.wrong_in_sdist(sdist, package) == []
+            assert release.wrong_versions(wheel, sdist) == []
     other = tmp_path / "memetik-9.9.9.whl"
     with zipfile.ZipFile(other, "w") as archive:
         archive.writestr("memetik/__pycache__/x.pyc", "")
@@ -128,3 +131,10 @@ def test_what_would_be_published_is_whole(tmp_path):
         "has memetik/__pycache__" in line for line in release.wrong_in_wheel(other)
     )
     assert any("lacks memetik/__init__.py" in line for line in release.wrong_in_wheel(other))
+
+
+def test_a_package_that_wants_another_version_is_found(tmp_path, monkeypatch):
+    release = pytest.importorskip("tools.release", reason="building a wheel needs hatchling, of the extra dev")
+    (tmp_path / "pyproject.toml").write_text('dependencies = ["memetik[usd]==9.9.9"]')
+    monkeypatch.setattr(release, "PACKAGES", {"other": release.LIBRARY._replace(name="other", root=tmp_path)})
+    assert release.wrong_versions() == [f"other wants memetik[usd] 9.9.9, not {release.version()}"]

@@ -1,9 +1,12 @@
-"""Wheel and sdist, built and checked as they would be published.
+"""Wheels and sdists of all packages, built and checked as they would be published.
 
     uv run --extra docs python tools/release.py            # into dist; --kernels: the wheel with compiled kernels, too
+    uv run --extra docs python tools/release.py --test memetik-studio    # and the tests of its sdist, in an empty environment
 
-What is checked: that both can be read by an index (twine), that the wheel has every module and every bundled body and nothing
-else, that the sdist has sources, tests, examples and documents, and that the version is one and the same everywhere.
+What is checked: that an index can read them (twine), that wheels have every file of their package and nothing else, that sdists
+have sources, tests and documents, and that the version is one and the same everywhere. With --test, which takes the names of
+packages or `all`, each sdist is unpacked, installed into an environment of its own beside the wheels of the others, and its
+tests run there.
 """
 
 from __future__ import annotations
@@ -13,8 +16,10 @@ import re
 import subprocess
 import sys
 import tarfile
+import tempfile
 import zipfile
 from pathlib import Path
+from typing import NamedTuple
 
 from hatchling.builders.sdist import SdistBuilder
 from hatchling.builders.wheel import WheelBuilder
@@ -23,78 +28,146 @@ ROOT = Path(__file__).parents[1]
 UNWANTED = re.compile(
     r"__pycache__|\.py[co]$|\.nb[ic]$|(^|/)tests/|(^|/)build/|\.venv|\.git(/|$)|MUJOCO_LOG|memetik-out|\.so$"
 )
-IN_SDIST = (
-    "src/memetik/__init__.py",
-    "tests/conftest.py",
-    "examples/01_first_solve.py",
-    "docs/index.md",
-    "tools/wheel.py",
-    "README.md",
-    "LICENSE",
-    "pyproject.toml",
-)
+WASTE = re.compile(r"__pycache__|\.py[co]$|\.nb[ic]$|(^|/)build/|\.venv")
 
 
-def build_wheel(folder: Path) -> Path:
+class Package(NamedTuple):
+    """A package of the workspace."""
+
+    name: str
+    root: Path
+    extra: str  # what its tests need
+    in_sdist: tuple[str, ...]
+
+    @property
+    def module(self) -> str:
+        """The name it is imported by, and in the names of its files."""
+        return self.name.replace("-", "_")
+
+
+IN_ALL = ("tests/__init__.py", "tests/conftest.py", "README.md", "LICENSE", "pyproject.toml")
+PACKAGES = {
+    package.name: package
+    for package in (
+        Package(
+            "memetik", ROOT, "dev",
+            (*IN_ALL, "src/memetik/__init__.py", "examples/01_first_solve.py", "docs/index.md", "tools/wheel.py"),
+        ),
+        *(
+            Package(f"memetik-{name}", ROOT / "packages" / f"memetik-{name}", "test",
+                    (*IN_ALL, f"src/memetik_{name}/__init__.py", f"tests/{name}/__init__.py"))
+            for name in ("lab", "studio", "serve")
+        ),
+    )
+}  # fmt: skip
+LIBRARY = PACKAGES["memetik"]
+
+
+def build_wheel(folder: Path, package: Package = LIBRARY) -> Path:
     """Build the plain wheel, without compiled kernels, into a folder."""
-    (wheel,) = map(Path, WheelBuilder(str(ROOT)).build(directory=str(folder), versions=["standard"]))
+    (wheel,) = map(Path, WheelBuilder(str(package.root)).build(directory=str(folder), versions=["standard"]))
     return wheel
 
 
-def build_sdist(folder: Path) -> Path:
+def build_sdist(folder: Path, package: Package = LIBRARY) -> Path:
     """Build the sdist into a folder."""
-    (sdist,) = map(Path, SdistBuilder(str(ROOT)).build(directory=str(folder), versions=["standard"]))
+    (sdist,) = map(Path, SdistBuilder(str(package.root)).build(directory=str(folder), versions=["standard"]))
     return sdist
 
 
-def wrong_in_wheel(wheel: Path) -> list[str]:
+def wrong_in_wheel(wheel: Path, package: Package = LIBRARY) -> list[str]:
     """What is missing in a wheel, and what should not be there."""
     names = set(zipfile.ZipFile(wheel).namelist())
-    package = ROOT / "src"
+    source = package.root / "src"
     wanted = {
-        str(path.relative_to(package))
-        for path in (package / "memetik").rglob("*")
-        if path.is_file() and not UNWANTED.search(str(path.relative_to(package)))
+        str(path.relative_to(source))
+        for path in (source / package.module).rglob("*")
+        if path.is_file() and not UNWANTED.search(str(path.relative_to(source)))
     }
     said = [f"{wheel.name} lacks {name}" for name in sorted(wanted - names)]
     said += [
         f"{wheel.name} has {name}"
         for name in sorted(names - wanted)
-        if not re.match(r"memetik-[^/]+\.dist-info/", name)
+        if not re.match(rf"{package.module}-[^/]+\.dist-info/", name)
     ]
     return said + [f"{wheel.name} has {name}" for name in sorted(names) if UNWANTED.search(name)]
 
 
-def wrong_in_sdist(sdist: Path) -> list[str]:
+def wrong_in_sdist(sdist: Path, package: Package = LIBRARY) -> list[str]:
     """What is missing in an sdist, and what should not be there."""
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    said = [f"{sdist.name} lacks {name}" for name in IN_SDIST if name not in names]
-    waste = re.compile(r"__pycache__|\.py[co]$|\.nb[ic]$|(^|/)build/|\.venv")
-    return said + [f"{sdist.name} has {name}" for name in sorted(names) if waste.search(name)]
+    said = [f"{sdist.name} lacks {name}" for name in package.in_sdist if name not in names]
+    return said + [f"{sdist.name} has {name}" for name in sorted(names) if WASTE.search(name)]
+
+
+def version() -> str:
+    """Return the version of the library."""
+    found = re.search(r'__version__ = "([^"]+)"', (ROOT / "src" / "memetik" / "_version.py").read_text())
+    assert found
+    return found[1]
 
 
 def wrong_versions(*built: Path) -> list[str]:
-    """Files that name another version than the package."""
-    found = re.search(r'__version__ = "([^"]+)"', (ROOT / "src" / "memetik" / "_version.py").read_text())
-    assert found
-    return [f"{path.name} is not version {found[1]}" for path in built if f"-{found[1]}" not in path.name]
+    """Files, and requirements of one package of another, that name another version than the library."""
+    right = version()
+    said = [f"{path.name} is not version {right}" for path in built if f"-{right}" not in path.name]
+    for package in (package for package in PACKAGES.values() if (package.root / "pyproject.toml").is_file()):
+        text = (package.root / "pyproject.toml").read_text()
+        wanted = re.findall(r'"(memetik[\w\[\]-]*)==([^"]+)"', text)
+        said += [f"{package.name} wants {name} {found}, not {right}" for name, found in wanted if found != right]
+    return said
+
+
+def test(package: Package, sdist: Path, folder: Path) -> None:
+    """Install an sdist into an empty environment, with the other packages from `folder`, and run its tests."""
+    with tempfile.TemporaryDirectory() as work:
+        with tarfile.open(sdist) as archive:
+            archive.extractall(work, filter="data")
+        (unpacked,) = Path(work).iterdir()
+        python = Path(work, "venv", "bin", "python")
+        subprocess.run(["uv", "venv", "--quiet", "--python", sys.executable, python.parents[1]], check=True)
+        wanted = f"{package.name}[{package.extra}] @ {sdist.resolve().as_uri()}"
+        install = [
+            "uv",
+            "pip",
+            "install",
+            "--quiet",
+            "--python",
+            python,
+            "--no-sources",
+            "--find-links",
+            folder,
+            wanted,
+        ]
+        subprocess.run(install, check=True, cwd=work)
+        print(f"{sdist.name}: tests in an empty environment", flush=True)
+        subprocess.run([python, "-m", "pytest", "-q", "-n", "auto", "--dist", "loadfile"], check=True, cwd=unpacked)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=ROOT / "dist", help="folder for both (default: dist)")
+    parser.add_argument("--out", type=Path, default=ROOT / "dist", help="folder for all of them (default: dist)")
     parser.add_argument("--kernels", action="store_true", help="build the wheel with compiled kernels, too")
+    parser.add_argument("--test", nargs="+", choices=[*PACKAGES, "all"], default=[], metavar="PACKAGE",
+                        help="run the tests of these sdists in empty environments")  # fmt: skip
     options = parser.parse_args()
-    wheel, sdist = build_wheel(options.out.resolve()), build_sdist(options.out.resolve())
-    said = wrong_in_wheel(wheel) + wrong_in_sdist(sdist) + wrong_versions(wheel, sdist)
+    out = options.out.resolve()
+    wheels = {name: build_wheel(out, package) for name, package in PACKAGES.items()}
+    sdists = {name: build_sdist(out, package) for name, package in PACKAGES.items()}
+    said = wrong_versions(*wheels.values(), *sdists.values())
+    for name, package in PACKAGES.items():
+        said += wrong_in_wheel(wheels[name], package) + wrong_in_sdist(sdists[name], package)
     if said:
         sys.exit("\n".join(said))
-    subprocess.run([sys.executable, "-m", "twine", "check", "--strict", str(wheel), str(sdist)], check=True)
+    built = [str(path) for path in (*wheels.values(), *sdists.values())]
+    subprocess.run([sys.executable, "-m", "twine", "check", "--strict", *built], check=True)
     if options.kernels:
-        subprocess.run([sys.executable, str(ROOT / "tools" / "wheel.py"), "--out", str(options.out)], check=True)
-    for path in (wheel, sdist):
+        subprocess.run([sys.executable, str(ROOT / "tools" / "wheel.py"), "--out", str(out)], check=True)
+    for path in map(Path, built):
         print(f"{path}: {path.stat().st_size / 1e6:.2f} MB")
+    for name in PACKAGES if "all" in options.test else options.test:
+        test(PACKAGES[name], sdists[name], out)
 
 
 if __name__ == "__main__":

@@ -169,7 +169,6 @@ from .solvers.stepping import Pseudoinverse as Pseudoinverse
 from .solvers.stepping import SelectivelyDampedLeastSquares as SelectivelyDampedLeastSquares
 from .solvers.stepping import SVDDampedLeastSquares as SVDDampedLeastSquares
 from .solvers.stepping import Transpose as Transpose
-from .studio.view import view as view
 from .write.cover import draw_cover as draw_cover
 from .write.evolved import draw_evolved as draw_evolved
 from .write.film import draw_motion as draw_motion
@@ -179,3 +178,4 @@ from .write.picture import draw as draw
 from .write.picture import draw_many as draw_many
 from .write.reachability import draw_reachability as draw_reachability
 from .write.urdf import write_urdf as write_urdf
+from .write.view import view as view

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from llvmlite import binding  # type: ignore[import-untyped]
 
 import memetik as mk
+from memetik import plugins
 from memetik.batch.card import require_cuda
 from memetik.kernels.compiler.cache import FOLDERS, is_whole
 from memetik.kernels.compiler.jit import COMPILED
@@ -27,7 +28,7 @@ from memetik.solution import duration
 __all__ = ["EXTRAS", "PURPOSES", "examine", "lines"]
 
 EXTRAS = {  # what each optional extra brings, by the names of the modules
-    "bench": ("matplotlib",),
+    "bench": ("memetik_lab", "matplotlib"),
     "cluster": ("ray", "pyarrow"),
     "cuda": ("numba_cuda",),
     "descriptions": ("robot_descriptions",),
@@ -35,14 +36,15 @@ EXTRAS = {  # what each optional extra brings, by the names of the modules
     "learn": ("sklearn",),
     "meshes": ("trimesh", "collada", "scipy"),
     "mujoco": ("mujoco",),
-    "ros": ("zenoh", "cyclonedds", "rosbags"),
-    "serve": ("starlette", "uvicorn", "websockets", "httptools"),
-    "studio": ("viser", "trimesh", "PIL"),
+    "plots": ("matplotlib", "PIL"),
+    "ros": ("memetik_serve", "zenoh", "cyclonedds", "rosbags"),
+    "serve": ("memetik_serve", "starlette", "uvicorn", "websockets", "httptools"),
+    "studio": ("memetik_studio", "viser", "trimesh", "PIL"),
     "usd": ("pxr",),
     "xacro": ("xacro",),
 }
 PURPOSES = {  # what each is for
-    "bench": "plots of reachability, evolution and benchmarks",
+    "bench": "published experiments and other solvers",
     "cluster": "files of targets, on this machine or by Ray",
     "cuda": "batches on a graphics card",
     "descriptions": "models by robot_descriptions:NAME",
@@ -50,9 +52,10 @@ PURPOSES = {  # what each is for
     "learn": "learned guesses",
     "meshes": "meshes and the shapes that cover them",
     "mujoco": "MuJoCo's models",
+    "plots": "plots of reachability and evolution; pictures as .png and .gif",
     "ros": "ROS 2 and bags",
     "serve": "answers over HTTP and WebSocket",
-    "studio": "the page in 3D; pictures as .png and .gif",
+    "studio": "the page in 3D",
     "usd": "USD stages",
     "xacro": "trusted models as .xacro, and YAML in any",
 }
@@ -107,7 +110,7 @@ def lines(facts: Facts) -> list[str]:
         *(f"  {found:9} {extra}: {PURPOSES[extra]} ({_said_of_packages(extra, facts)})" for extra in present),
         *(f"  broken    {extra}: {PURPOSES[extra]}; {why}" for extra, why in broken.items()),
         *(
-            f'  without   {extra}: {PURPOSES[extra]}; no {", ".join(names)} (pip install "memetik[{extra}]")'
+            f'  without   {extra}: {PURPOSES[extra]}; no {", ".join(names)} (pip install "memetik[{extra}]"{_in_clone(extra)})'
             for extra, names in absent.items()
         ),
         *([every] if len(absent) > 1 else []),
@@ -276,6 +279,12 @@ def _said_of_cache(found: Facts) -> str:
 
 def _amount(found: Facts) -> str:
     return f"{found['kernels']} kernels, {found['bytes'] / 1e6:.1f} MB"
+
+
+def _in_clone(extra: str) -> str:
+    """How plain pip installs an extra that is a package of this project."""
+    paths = {package.path for package in plugins.PACKAGES.values() if package.extra == extra}
+    return "".join(f"; in a clone: pip install . {path}" for path in paths)
 
 
 def _said_of_packages(extra: str, facts: Facts) -> str:

@@ -16,7 +16,7 @@ from numba import cuda
 
 import memetik as mk
 from memetik.batch.card import require_cuda
-from memetik.bench.claims import walker
+from memetik_lab.claims import walker
 
 CARD = cuda.is_available()
 

@@ -149,7 +149,7 @@ def test_drawn(small, tmp_path):
 
 def test_drawing_needs_matplotlib(small, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=r"drawing a reachability .*memetik\[bench\]"):
+    with pytest.raises(MissingExtraError, match=r"drawing a reachability .*memetik\[plots\]"):
         mk.draw_reachability(small, tmp_path / "r.png")
 
 

@@ -255,7 +255,7 @@ def idle(monkeypatch):
 def test_reach_looks_for_matplotlib_first(idle, small, tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert main(["reach", "ur5", "--tip", "tool0", "--out", str(tmp_path / "r.npz")]) == 2
-    assert "memetik[bench]" in capsys.readouterr().err
+    assert "memetik[plots]" in capsys.readouterr().err
     with pytest.raises(MissingExtraError):
         mk.draw_reachability(small, tmp_path / "r.png")
 

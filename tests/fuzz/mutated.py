@@ -40,15 +40,15 @@ from memetik.batch.source import read as read_rows
 from memetik.read import apply_srdf, parse_srdf, parse_urdf, read_xacro
 from memetik.read.mjcf_bounds import check_model
 from memetik.read.shapes import apply_shapes, parse_shapes
-from memetik.serve import Core, plain
-from memetik.serve.codes import Code
-from memetik.serve.ros import convert
-from memetik.serve.ros.ros2 import BIO_IK, POSITION_IK
-from memetik.serve.ros.types2 import types
-from memetik.serve.web.limits import Limits
-from memetik.serve.web.paths import Stream, track
-from memetik.serve.web.shelf import Shelf
-from memetik.studio.upload import Uploads
+from memetik_serve import Core, plain
+from memetik_serve.codes import Code
+from memetik_serve.ros import convert
+from memetik_serve.ros.ros2 import BIO_IK, POSITION_IK
+from memetik_serve.ros.types2 import types
+from memetik_serve.web.limits import Limits
+from memetik_serve.web.paths import Stream, track
+from memetik_serve.web.shelf import Shelf
+from memetik_studio.upload import Uploads
 from tests.read.accidents import ACTIONS, mutate
 from tests.read.samples import URDF
 
@@ -135,7 +135,7 @@ def _ros(data: bytes) -> None:
 
 
 def _bag(data: bytes) -> None:
-    from memetik.serve.ros import bags
+    from memetik_serve.ros import bags
 
     path = _file("bag.mcap", data).parent
     (path / "metadata.yaml").write_bytes((CORPUS.parent / "bag.yaml").read_bytes())

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import memetik as mk
-from memetik.bench.contact_judge import ContactJudge
 from memetik.kernels.compiler.record import table_of
+from memetik_lab.contact_judge import ContactJudge
 from tests.stress.servo import RATE, broken
 
 DOWN = mk.axis_angle((1.0, 0.0, 0.0), math.pi)

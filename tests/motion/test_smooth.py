@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 import memetik as mk
-from memetik.bench.thesis.clearance import ball_clearance, clearance
 from memetik.errors import ProblemError
 from memetik.motion.smooth import _stretches, _Window
 from memetik.solution import Status
+from memetik_lab.thesis.clearance import ball_clearance, clearance
 
 RADIUS = 0.02
 
@@ -93,7 +93,7 @@ def test_the_same_call_gives_the_same_path(arm):
 
 
 def test_every_link_of_a_humanoid_keeps_clear():
-    from memetik.bench.thesis import trajectories
+    from memetik_lab.thesis import trajectories
 
     scene = trajectories._valkyrie(80, trajectories.THROUGH, trajectories.MIDDLE)
     found = mk.track(scene.problem, dict(scene.poses), start=scene.start, smooth=True)

@@ -11,9 +11,10 @@ import memetik as mk
 from memetik import scenes
 from memetik.scenes import KINDS
 from memetik.scenes.build import BUILDERS
-from memetik.studio.session import Session
-from memetik.studio.wishes import values_about
+from memetik_studio.session import Session
+from memetik_studio.wishes import values_about
 from tests.conftest import COMPILED
+from tests.scenes.samples import among_obstacles
 
 HAND = scenes.BodySource("built", "hand")  # its links have shapes and masses
 
@@ -210,19 +211,6 @@ def test_files_are_read_inside_the_roots_only(tmp_path):
 
 
 # ---- Worlds ----------------------------------------------------------------------------------------------------
-
-
-def among_obstacles():
-    """A Panda over a table, with a cup and a post that is switched off."""
-    reach = scenes.KINDS["Position"].new("hand", frame="panda_hand", target=[0.5, 0.1, 0.4])
-    blocks = (
-        scenes.Block("table", "box", (1.4, 1.4, 0.04), (0.4, 0.0, -0.03), touching=("panda_link0",)),
-        scenes.Block("cup", "cylinder", (0.04, 0.1), (0.5, 0.1, 0.4)),
-        scenes.Block("post", "capsule", (0.05, 1.0), (0.5, 0.1, 0.4), enabled=False),
-        scenes.Block("ball", "sphere", (0.1,), (-0.5, 0.0, 0.4)),
-    )
-    off = scenes.KINDS["Distance"].new("keep off", world=True)
-    return scenes.Scene("among obstacles", scenes.BodySource("bundled", "panda"), (reach, off), world=blocks)
 
 
 def test_a_world_survives_the_file_and_is_kept_off():

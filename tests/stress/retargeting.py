@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 
 import memetik as mk
-from memetik.bench.claims.walker import walk
 from memetik.motion.clips.turns import quaternions_of_matrices, steady_turns
 from memetik.motion.retargeting.figure import find_parts
+from memetik_lab.claims.walker import walk
 from tests.naive import retargeting as naive
 
 NEAR = 0.002  # m

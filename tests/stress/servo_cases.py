@@ -20,7 +20,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import memetik as mk
-from memetik.bench.contact_judge import ContactJudge
+from memetik_lab.contact_judge import ContactJudge
 from tests.stress.servo import broken
 
 CLEARANCE = 0.01

@@ -7,7 +7,7 @@ Bodies: panda, ur5, baxter (two arms), g1 (upper body, shapes of its file), talo
 spheres, boxes, capsules, cylinders, posts, tables and open boxes; half of them with one to three obstacles that move. Targets
 of each hand: smooth, jumping, inside obstacles (also those that move), across posts, out of reach, pushed into tables, carried
 by an obstacle, shaking. Every posture that is returned is judged in the world of its tick, by coal at poses by Pinocchio
-(memetik.bench.contact_judge):
+(memetik_lab.contact_judge):
 
 - contact: a pair that was apart in the tick before and overlaps now, of robot and obstacle or of two links that SelfDistance
   keeps apart. By the robot if it would overlap as well where the obstacle was in the tick before, else by the obstacle.
@@ -47,10 +47,10 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import memetik as mk
-from memetik.bench.claims import servo_obstacle_peers as peers
-from memetik.bench.claims.servo_obstacles import STILL, reversals
-from memetik.bench.contact_judge import Contact, ContactJudge
 from memetik.types import Array
+from memetik_lab.claims import servo_obstacle_peers as peers
+from memetik_lab.claims.servo_obstacles import STILL, reversals
+from memetik_lab.contact_judge import Contact, ContactJudge
 from tests.stress.servo import broken
 from tests.stress.servo_worlds import CLEARANCE, RATE, ROBOTS, Movers, Robot, Trial, draw_trial
 

@@ -11,10 +11,10 @@ import daqp
 import numpy as np
 
 import memetik as mk
-from memetik.bench.claims.servo_obstacles import upper_body
-from memetik.bench.contact_judge import ContactJudge, Near
 from memetik.geometry import random_rotation
 from memetik.types import Array
+from memetik_lab.claims.servo_obstacles import upper_body
+from memetik_lab.contact_judge import ContactJudge, Near
 
 RATE = 1000.0
 CLEARANCE, SELF_CLEARANCE = 0.01, 0.002  # m

@@ -8,7 +8,7 @@ import memetik as mk
 pytest.importorskip("pinocchio", reason="pip install pin")
 pytest.importorskip("daqp", reason="pip install mink")
 
-from memetik.bench.contact_judge import ContactJudge, Near
+from memetik_lab.contact_judge import ContactJudge, Near
 from tests.stress.servo_worlds import KEEP_OFF, RATE, SELF_CLEARANCE, Mover, Movers, draw_trial, g1, panda, ur5
 
 SPEED = 0.1

@@ -21,8 +21,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import memetik as mk
-from memetik.bench.queries import pose_of
-from memetik.bench.thesis import obstacles
+from memetik_lab.queries import pose_of
+from memetik_lab.thesis import obstacles
 
 BASE, TIP = "torso_lift_link", "r_gripper_tool_frame"
 POINTS = (  # centres of the arm's balls

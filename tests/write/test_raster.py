@@ -168,6 +168,6 @@ def test_too_large_for_pixels():
 
 def test_without_pillow_it_is_said_before_the_work(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(mk.MissingExtraError, match=r'pip install "memetik\[studio\]"'):
+    with pytest.raises(mk.MissingExtraError, match=r'pip install "memetik\[plots\]"'):
         mk.draw(mk.load("scara"), path=tmp_path / "a.png")
     assert list(tmp_path.iterdir()) == []

@@ -23,7 +23,15 @@ from tools.docs import gallery, links, reference
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build" / "site"
 # What pages link to.
-BESIDE = ["examples", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "src/memetik/bodies/NOTICE.md"]
+BESIDE = [
+    "examples",
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "LICENSE",
+    "integrations",
+    "src/memetik/bodies/NOTICE.md",
+]
 
 
 def stage(source: Path) -> Path:

@@ -13,7 +13,7 @@ import numpy as np
 from tools.docs.scenes import RATE, SCENES, Show
 
 import memetik as mk
-from memetik.studio import solids
+from memetik_studio import solids
 
 LIGHT, MARK, PROP = (244, 246, 248), (179, 38, 30), (198, 150, 90)
 

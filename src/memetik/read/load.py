@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 from memetik import bodies
 from memetik.body import Body
 from memetik.errors import FormatError, UnknownNameError, shown
+from memetik.plugins import READERS as ADDED
+from memetik.plugins import added
 from memetik.read import xml
 from memetik.read.bvh import read_bvh_body
 from memetik.read.descriptions import SCHEME, find_description
@@ -62,6 +64,7 @@ def load(
 
     Macros of a .xacro file are expanded without running anything of the file; `trust` lets the package `xacro` expand it with
     all of Python, for files that need that and that you would run as a program.
+    Other packages add formats by the entry points `memetik.readers`.
     """
     if not isinstance(source, (str, PathLike)):
         raise FormatError(f"load takes a bundled name or a path, not {type(source).__name__}.")
@@ -123,18 +126,26 @@ SUPPORTED = (
 def _read(path: Path, options: dict[str, Any], given: Sequence[str]) -> Body:
     suffix = path.suffix.lower()
     if suffix in READERS:
-        reader = READERS[suffix]
-        for name in given:
-            if name not in reader.options:
-                formats = ", ".join(suffix for suffix in READERS if name in READERS[suffix].options)
-                raise FormatError(f"{path.name}: {name} is for {formats} and would change nothing here. Leave it out.")
-        return reader.read(path, **{name: options[name] for name in reader.options})
+        return _read_by(READERS[suffix], path, options, given)
+    if suffix[1:] in added(ADDED):
+        body = _read_by(Reader(added(ADDED)[suffix[1:]].load(), ("roots",)), path, options, given)
+        if not isinstance(body, Body):
+            raise FormatError(f"{path.name}: the reader of {suffix} returned {shown(body)}, which is no mk.Body.")
+        return body
     if suffix in NOT_YET:
         raise FormatError(f"{path.name}: {NOT_YET[suffix]} are not read yet. memetik reads {SUPPORTED}.")
     if not suffix and len(path.parts) == 1 and not _exists(path):
         raise UnknownNameError("bundled body", path.name, bodies.names())
     xml.check_file(path)
     raise FormatError(f"{path.name}: memetik does not know this format. It reads {SUPPORTED}.")
+
+
+def _read_by(reader: Reader, path: Path, options: dict[str, Any], given: Sequence[str]) -> Body:
+    for name in given:
+        if name not in reader.options:
+            formats = ", ".join(suffix for suffix in READERS if name in READERS[suffix].options)
+            raise FormatError(f"{path.name}: {name} is for {formats} and would change nothing here. Leave it out.")
+    return reader.read(path, **{name: options[name] for name in reader.options})
 
 
 def _exists(path: Path) -> bool:

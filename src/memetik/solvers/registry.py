@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError, UnknownNameError, shown
+from memetik.plugins import METHODS, added
 from memetik.problem import Problem
 from memetik.problem.seed import checked_seed
 from memetik.solution import Solution
@@ -28,7 +29,7 @@ class Method(NamedTuple):
 
     name: str
     family: str
-    place: str  # file and class in memetik.solvers; it is imported when it is first used
+    place: str  # file and class in memetik.solvers, or "package.module:Class"; it is imported when it is first used
     reference: str
     takes: str = "every objective"
     tips: str = "any number"
@@ -44,9 +45,9 @@ class Method(NamedTuple):
 
 @cache
 def _class_at(place: str) -> type:
-    """The class at a place, file and name in memetik.solvers."""
-    file, _, name = place.rpartition(".")
-    made: type = getattr(importlib.import_module(f"memetik.solvers.{file}"), name)
+    """The class at a place, file and name in memetik.solvers, or module and name in another package."""
+    module, _, name = place.rpartition(":") if ":" in place else f"memetik.solvers.{place}".rpartition(".")
+    made: type = getattr(importlib.import_module(module), name)
     return made
 
 
@@ -86,21 +87,35 @@ _METHODS = (
 
 
 def methods() -> tuple[Method, ...]:
-    """All methods, with what they can take."""
-    return _METHODS
+    """All methods, with what they can take: those of memetik, then those of other packages (entry points `memetik.methods`)."""
+    own = {row.name for row in _METHODS}
+    return (*_METHODS, *(_row_of(name) for name in sorted(added(METHODS).keys() - own)))
+
+
+def _row_of(name: str) -> Method:
+    """The row of a method that another package brings."""
+    row = added(METHODS)[name].load()
+    if not isinstance(row, Method) or row.name != name:
+        raise ProblemError(
+            f"the entry point {name!r} of memetik.methods is {shown(row)}; it must be a mk.Method named {name!r}."
+        )
+    return row
 
 
 def solver(method: str, **parameters: Any) -> Solver:
     """A method by name (mk.methods() lists all), with parameters of its class: mk.solver("dls", damping=0.1, seed=3)."""
-    for row in _METHODS:
-        if isinstance(method, str) and row.name == method:
-            known = _parameters(row.solver)
-            for name in parameters:
-                if name not in known:
-                    raise UnknownNameError("parameter", name, known, f"method {method!r}", every=True)
-            made: Solver = row.solver(**parameters)
-            return made
-    raise UnknownNameError("method", method, [row.name for row in _METHODS])
+    rows = {row.name: row for row in _METHODS}
+    if isinstance(method, str) and method not in rows:  # looking through other packages takes tens of milliseconds
+        rows = {row.name: row for row in methods()}
+    if not isinstance(method, str) or method not in rows:
+        raise UnknownNameError("method", method, list(rows))
+    row = rows[method]
+    known = _parameters(row.solver)
+    for name in parameters:
+        if name not in known:
+            raise UnknownNameError("parameter", name, known, f"method {method!r}", every=True)
+    made: Solver = row.solver(**parameters)
+    return made
 
 
 def chosen(method: str | Solver, seed: int, who: str) -> Solver:

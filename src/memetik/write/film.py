@@ -55,7 +55,7 @@ def draw_motion(
     title: str | None = None,
 ) -> str:
     """Draw a motion; return the SVG, and write it to `path` if given: as .svg, as .png, or a film as .gif (these two need
-    Pillow: pip install "memetik[studio]").
+    Pillow: pip install "memetik[plots]").
 
     frames: how many postures, from the first to the last, evenly in time.
     layout: "strip" sets them side by side, "path" where they are in the world, and "film" shows one after the other, in

@@ -62,7 +62,7 @@ def draw(
     world: World | None = None,
 ) -> str:
     """Draw a body in the posture q (home unless given); return the SVG, and write it to `path` if given: as .svg, or as
-    .png (which needs Pillow: pip install "memetik[studio]").
+    .png (which needs Pillow: pip install "memetik[plots]").
 
     `view` is where the camera stands: azimuth in degrees from x towards y, elevation in degrees above the
     horizon; (-90, 90) looks down with x to the right. `size` is in pixels. `targets` are positions and poses

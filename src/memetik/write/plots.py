@@ -45,7 +45,7 @@ def pyplot(purpose: str = "drawing the plots of a benchmark") -> Any:
         import matplotlib.pyplot as plt
         from cycler import cycler
     except ImportError:
-        raise MissingExtraError("matplotlib", purpose, extra="bench") from None
+        raise MissingExtraError("matplotlib", purpose, extra="plots") from None
     # The palette of Okabe and Ito stays distinct for colour-blind readers.
     colors = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
     plt.rcParams.update({"axes.prop_cycle": cycler(color=colors), "axes.grid": True, "grid.alpha": 0.3})

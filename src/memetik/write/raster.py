@@ -40,7 +40,7 @@ def require_pillow() -> Any:
     try:
         from PIL import Image
     except ImportError:
-        raise MissingExtraError("pillow", "a picture as .png or .gif", extra="studio") from None
+        raise MissingExtraError("pillow", "a picture as .png or .gif", extra="plots") from None
     return Image
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import memetik as mk
-from memetik.bench.claims.cuda import valkyrie
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.cuda.straight_line import SEEN, straight_line_code
 from memetik.kernels.memetic.population_poses import add_angles, add_distances, seen_from
@@ -16,6 +15,7 @@ from memetik.kernels.problem.workspace import carve_workspace, workspace_size
 from memetik.kernels.terms.pose import target_pose
 from memetik.kernels.terms.records import POINT
 from memetik.solvers.memetic_plan import memetic_plan
+from memetik_lab.claims.cuda import valkyrie
 from tests.kernels.cuda.host import COMPILER, on_processor
 
 LONGEST = 1.5

@@ -10,12 +10,12 @@ from scipy.optimize import minimize
 
 import memetik as mk
 from memetik import Budget, planar_chain, solve, solve_batch, track
-from memetik.bench.queries import pose_of
-from memetik.bench.thesis import obstacles
 from memetik.errors import ProblemError
 from memetik.objectives import Direction, Displacement, Distance, JointValue, Plane, Position
 from memetik.problem import Problem
 from memetik.solvers.memetic_plan import memetic_plan
+from memetik_lab.queries import pose_of
+from memetik_lab.thesis import obstacles
 from tests.stress.wall import Arm
 
 ARM = planar_chain([0.5, 0.4, 0.3])

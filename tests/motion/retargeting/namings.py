@@ -6,7 +6,7 @@ A line is a bone and its children, two blanks deeper. `*` stands for both sides.
 from itertools import takewhile
 
 import memetik as mk
-from memetik.bench.claims.walker import HEIGHT, SHAPE
+from memetik_lab.claims.walker import HEIGHT, SHAPE
 
 TREES = {
     "cmu": """

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import memetik as mk
-from memetik.bench.claims.walker import HEIGHT, SHAPE, named
 from memetik.motion.retargeting.figure import find_parts
 from memetik.motion.retargeting.fingers import FINGER_PARTS, find_fingers
+from memetik_lab.claims.walker import HEIGHT, SHAPE, named
 
 BENDS = (0.5, 0.8, 0.4)  # rad, of the three joints of each finger
 PLACES = {

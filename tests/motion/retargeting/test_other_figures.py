@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import memetik as mk
-from memetik.bench.claims.walker import walk
+from memetik_lab.claims.walker import walk
 
 ON_ALL_FOURS = {
     "hips": "pelvis", "chest": "chest", "head": "head",

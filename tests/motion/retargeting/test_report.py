@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import memetik as mk
-from memetik.bench.claims.walker import NAMINGS, skeleton, walk
 from memetik.motion.clips.turns import (
     balls_of,
     matrices,
@@ -16,6 +15,7 @@ from memetik.motion.clips.turns import (
     steady_turns,
 )
 from memetik.motion.retargeting.figure import find_parts
+from memetik_lab.claims.walker import NAMINGS, skeleton, walk
 from tests.motion.retargeting.namings import skeleton as detailed_skeleton
 from tests.naive import retargeting as naive
 

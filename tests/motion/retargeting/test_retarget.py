@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import memetik as mk
-from memetik.bench.claims.gmr import plan_of
-from memetik.bench.claims.walker import NAMINGS, named, skeleton, walk
 from memetik.motion.retargeting.feet import bridged, find_contact, runs
 from memetik.motion.retargeting.figure import PARTS, find_parts
+from memetik_lab.claims.gmr import plan_of
+from memetik_lab.claims.walker import NAMINGS, named, skeleton, walk
 
 ROBOTS = {
     "g1": ("left_hip_yaw_link", "left_knee_link", "left_ankle_roll_link", "left_elbow_link", "torso_link"),

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import memetik as mk
-from memetik.bench.claims.walker import HEIGHT, SHAPE, named, walk
 from memetik.motion.retargeting.soles import LINKS, MESHES, RATIO, SHAPES, sole_of
+from memetik_lab.claims.walker import HEIGHT, SHAPE, named, walk
 from tests.naive import retargeting as naive
 
 UNDER = 0.071  # m, from the ankle of these bodies to the sole

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import memetik as mk
-from memetik.bench.claims.walker import skeleton, walk
 from memetik.motion.retargeting.figure import PARTS, find_parts
 from memetik.motion.retargeting.stance import describe, stance
+from memetik_lab.claims.walker import skeleton, walk
 from tests.motion.retargeting.namings import skeleton as detailed_skeleton
 
 XSENS = {

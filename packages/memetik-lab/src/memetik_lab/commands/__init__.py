@@ -1,0 +1,1 @@
+"""Commands of the laboratory: `memetik bench` and `memetik compare`."""
