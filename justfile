@@ -28,7 +28,7 @@ format:
 docs task="build":
     uv run --extra docs python -m tools.docs {{task}}
 
-# Build wheel and sdist, checked as an index would
+# Build wheels and sdists of all packages, checked as an index would
 release:
     uv run --extra docs python tools/release.py
 

@@ -2,9 +2,9 @@
 
 import pytest
 import trimesh
-from tests.collision.samples import bent_tube, ell, write_robot
 
 from memetik_lab.claims import covers
+from tests.collision.samples import bent_tube, ell, write_robot
 
 
 @pytest.fixture

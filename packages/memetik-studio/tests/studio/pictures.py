@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
-from tests.browser import chromium, until
-from tests.studio.visit import visit
 
 import memetik as mk
 from memetik import scenes
 from memetik_studio.server import Studio
+from tests.browser import chromium, until
+from tests.studio.visit import visit
 
 FOLDER = Path(__file__).parents[4] / "docs" / "pictures"
 

@@ -9,9 +9,6 @@ import types
 import urllib.request
 
 import pytest
-from tests.browser import chromium, until
-from tests.conftest import COMPILED
-from tests.studio.patience import patient
 
 import memetik as mk
 from memetik import scenes
@@ -19,6 +16,9 @@ from memetik.kernels.compiler.only_load import NotCompiledError
 from memetik_studio import compiling, server
 from memetik_studio.compiling import CompileNotice, Preparation, how_far
 from memetik_studio.jobs import prepare
+from tests.browser import chromium, until
+from tests.conftest import COMPILED
+from tests.studio.patience import patient
 
 
 @pytest.mark.only_if(COMPILED, "compiled kernels")

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import trimesh
-from tests.collision.samples import write_robot
 
 import memetik as mk
 from memetik import scenes
 from memetik_studio.jobs import cover
 from memetik_studio.solids import shape_copies
+from tests.collision.samples import write_robot
 
 
 @pytest.fixture

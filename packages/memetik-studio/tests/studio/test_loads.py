@@ -5,13 +5,13 @@ import threading
 import weakref
 
 import pytest
-from tests.browser import until
-from tests.studio.patience import patient
-from tests.studio.visitor import visitor
 
 from memetik_studio.kept import Kept
 from memetik_studio.page import Page
 from memetik_studio.server import Studio
+from tests.browser import until
+from tests.studio.patience import patient
+from tests.studio.visitor import visitor
 
 
 @pytest.fixture

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from memetik_studio.meshes import missing_meshes
+from memetik_studio.server import Studio
 from tests.browser import chromium, until
 from tests.studio.patience import patient
 from tests.studio.test_upload import ARM, MJCF, STL, zipped
 from tests.studio.visit import visit
-
-from memetik_studio.meshes import missing_meshes
-from memetik_studio.server import Studio
 
 ROBOTS = {  # a model of example-robot-data, the folder that a person would zip, and how many meshes it has at least
     "panda": ("panda_description/urdf/panda.urdf", "panda_description", 10),

@@ -6,17 +6,17 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tests.browser import chromium, until
-from tests.scenes.samples import among_obstacles
-from tests.studio.patience import patient
-from tests.studio.visit import on_screen, visit
-from tests.timing import processor_seconds, yardstick
 
 import memetik as mk
 from memetik import bodies, scenes
 from memetik_studio.jobs import compare, evolve
 from memetik_studio.server import Studio, scene_from
 from memetik_studio.session import Session
+from tests.browser import chromium, until
+from tests.scenes.samples import among_obstacles
+from tests.studio.patience import patient
+from tests.studio.visit import on_screen, visit
+from tests.timing import processor_seconds, yardstick
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ import urllib.request
 
 import pytest
 import viser
-from tests.read.samples import URDF
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 from websockets.typing import Origin, Subprotocol
@@ -21,6 +20,7 @@ from memetik.cli import main
 from memetik_studio.guard import is_from_here
 from memetik_studio.server import Studio, scene_from
 from memetik_studio.session import Session
+from tests.read.samples import URDF
 
 
 def test_it_listens_on_this_machine_only(capsys):

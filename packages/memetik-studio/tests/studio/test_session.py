@@ -5,14 +5,14 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tests.scenes.samples import among_obstacles
-from tests.studio.patience import patient
-from tests.timing import processor_seconds
 
 import memetik as mk
 from memetik import scenes
 from memetik_studio.session import Session
 from memetik_studio.widgets import METHODS
+from tests.scenes.samples import among_obstacles
+from tests.studio.patience import patient
+from tests.timing import processor_seconds
 
 FAR = (3.0, 0.0, 0.4)
 ARM = """<robot name="arm"><link name="base"/><link name="tip"/>

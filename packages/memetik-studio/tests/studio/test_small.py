@@ -1,11 +1,11 @@
 """Small windows in a real browser: the panel is folded away, and comes back when it is asked for."""
 
 import pytest
-from tests.browser import chromium, until
-from tests.studio.patience import patient
 
 from memetik_studio.server import Studio
 from memetik_studio.small import SHEET, SMALL
+from tests.browser import chromium, until
+from tests.studio.patience import patient
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.studio.patience import patient
-from tests.studio.test_meshes import MTL, OBJ, box
 
 import memetik as mk
 from memetik.read import distrust, forget, untrusted
@@ -19,6 +17,8 @@ from memetik_studio import upload
 from memetik_studio.meshes import missing_meshes
 from memetik_studio.session import Session
 from memetik_studio.upload import Uploads
+from tests.studio.patience import patient
+from tests.studio.test_meshes import MTL, OBJ, box
 
 ARM = """<robot name="arm"><link name="base"/>
 <link name="tip"><visual><geometry><mesh filename="{mesh}"/></geometry></visual></link>

@@ -5,12 +5,12 @@ import queue
 import signal
 
 import pytest
-from tests.studio.patience import patient
 
 from memetik import scenes
 from memetik_studio.jobs import search
 from memetik_studio.session import Session
 from memetik_studio.worker import Worker
+from tests.studio.patience import patient
 
 
 @pytest.fixture

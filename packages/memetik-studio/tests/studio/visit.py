@@ -1,10 +1,10 @@
 """A studio and a browser looking at it, for tests and pictures."""
 
 import numpy as np
-from tests.browser import until
 
 import memetik as mk
 from memetik_studio.server import Studio
+from tests.browser import until
 
 
 def visit(studio: Studio, new_tab):

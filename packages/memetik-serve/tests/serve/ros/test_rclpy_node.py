@@ -8,11 +8,11 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
-from tests.serve.ros.test_ros2 import SERVICE, pose_request
 
 import memetik as mk
 from memetik_serve import Core
 from memetik_serve.ros.types2 import types
+from tests.serve.ros.test_ros2 import SERVICE, pose_request
 
 
 class Recorded:

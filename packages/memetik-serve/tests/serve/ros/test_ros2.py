@@ -8,13 +8,13 @@ import time
 import numpy as np
 import pytest
 import zenoh
-from tests.serve.ros.test_ros1 import free_port
 
 import memetik as mk
 from memetik_serve import Core
 from memetik_serve.ros import ros2, zenoh_wire
 from memetik_serve.ros.convert import compile_ahead
 from memetik_serve.ros.types2 import NO_HASH, Types, types
+from tests.serve.ros.test_ros1 import free_port
 
 SERVICE = "moveit_msgs/srv/GetPositionIK"
 

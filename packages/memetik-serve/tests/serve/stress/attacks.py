@@ -26,9 +26,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from tests.serve.stress.load import connected, frame, http_answer, http_request, ws_answer
 
 import memetik as mk
+from tests.serve.stress.load import connected, frame, http_answer, http_request, ws_answer
 
 ATTACKER = "127.0.0.2"
 MEMORY = 512  # MB that the server keeps of problems, scenes and streams

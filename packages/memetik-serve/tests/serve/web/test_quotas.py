@@ -14,8 +14,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.serve.stress import attacks
-from tests.serve.web.test_service import FAR, TARGET, ask, talk
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
@@ -29,6 +27,8 @@ from memetik_serve.web.limits import Limits
 from memetik_serve.web.protocols import MOST_HEAD
 from memetik_serve.web.rounds import SHARE, Rounds
 from memetik_serve.web.workers import BusyError, Turns, Workers
+from tests.serve.stress import attacks
+from tests.serve.web.test_service import FAR, TARGET, ask, talk
 
 
 @pytest.fixture(scope="module")

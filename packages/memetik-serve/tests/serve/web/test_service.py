@@ -8,7 +8,6 @@ import time
 
 import numpy as np
 import pytest
-from tests.serve.stress import load as stress
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
@@ -16,6 +15,7 @@ import memetik as mk
 from memetik import scenes
 from memetik_serve.web import Service
 from memetik_serve.web.limits import Limits
+from tests.serve.stress import load as stress
 
 TARGET = {"kind": "Position", "frame": "panda_hand", "target": [0.4, 0.1, 0.5]}
 FAR = {**TARGET, "target": [3.0, 0.0, 0.0]}

@@ -17,10 +17,10 @@ import time
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
-from tests.browser import launch
-from tests.studio.visitor import visitor
 
 from memetik_studio.kept import SECONDS
+from tests.browser import launch
+from tests.studio.visitor import visitor
 
 ROUND = 100  # loads between two readings
 WARM_UP = 300  # loads until the heap has the size that it keeps: 220.4, 221.4, 222.5, 222.7, 222.6 MB after 100 to 500 by sockets
