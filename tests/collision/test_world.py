@@ -290,3 +290,9 @@ def test_motions_into_a_cloud_or_a_hull_are_found():
         assert not check.free
     away = mk.PointCloud(hand + 3.0 + np.zeros((5, 3)), radius=0.01)
     assert mk.check_motion(mk.Problem(body, [mk.Distance("panda_hand", away)]), np.array([q0, q1])).free
+
+
+def test_nothing_of_a_world_is_assigned():
+    world = mk.World({"ball": mk.Shape("sphere", (0.1,))})
+    with pytest.raises(ProblemError, match=r"touching cannot be assigned.*by name"):
+        world.touching = ["panda_hand"]

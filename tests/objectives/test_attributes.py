@@ -292,3 +292,10 @@ def test_what_stands_in_the_world_cannot_be_written():
     for thing, name in ((ground, "point"), (field, "heights"), (mesh, "faces"), (cloud, "radius")):
         with pytest.raises(ProblemError, match=f"{name} cannot be assigned"):
             setattr(thing, name, getattr(thing, name))
+
+
+def test_weights_end_where_their_products_would():
+    for weight in (1e300, 1e-300, 0.0, -1.0):
+        with pytest.raises(ProblemError, match="weight is"):
+            mk.AvoidLimits(weight=weight)
+    assert mk.AvoidLimits(weight=1e100).weight == 1e100 and mk.AvoidLimits(weight=1e-100).weight == 1e-100

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import memetik as mk
-from memetik.read import mjcf
+from memetik.errors import FormatError
+from memetik.read import load, mjcf
 
 EVERYTHING = """
 <mujoco model="everything">
@@ -210,3 +211,31 @@ def test_an_error_of_mujoco_itself_is_passed_on_as_ours(tmp_path, monkeypatch):
     monkeypatch.setattr(mjcf, "_mujoco", lambda: SimpleNamespace(FatalError=mujoco.FatalError, MjModel=models))
     with pytest.raises(mk.FormatError, match=r"a\.mjb: MuJoCo cannot read it. Could not allocate memory"):
         mk.load(tmp_path / "a.mjb")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<asset><mesh name="m" builtin="cone" params="1000000 0.5"/></asset>',
+        '<asset><mesh name="m" builtin="plate" params="3000 3000"/></asset>',
+        '<asset><mesh name="m" builtin="supersphere" params="3000 1 1"/></asset>',
+        '<size nkey="100000000"/>',
+        "<asset>" + "".join(f'<texture name="t{k}" builtin="flat" width="7000" height="7000"/>' for k in range(60)) + "</asset>",
+        '<asset><model name="x" file="model.xml"/></asset><worldbody><body><attach model="x" prefix="p"/></body></worldbody>',
+    ],
+)  # fmt: skip
+def test_a_model_that_makes_too_much_of_itself_is_refused(tmp_path, text):
+    """MuJoCo would take minutes, or follow a model into itself until the process ends."""
+    (tmp_path / "model.xml").write_text(f"<mujoco>{text}</mujoco>")
+    with pytest.raises(FormatError, match=r"Write fewer|attaches itself"):
+        load(tmp_path / "model.xml")
+
+
+def test_two_models_that_attach_each_other_are_refused(tmp_path):
+    for name, other in (("a", "b"), ("b", "a")):
+        (tmp_path / f"{name}.xml").write_text(
+            f'<mujoco><asset><model name="x" file="{other}.xml"/></asset><worldbody><body><attach model="x" prefix="p"/>'
+            "</body></worldbody></mujoco>"
+        )
+    with pytest.raises(FormatError, match="attaches itself"):
+        load(tmp_path / "a.xml")

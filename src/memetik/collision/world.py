@@ -71,6 +71,13 @@ class World(Mapping[str, Obstacle]):
         for name, shapes in (obstacles or {}).items():
             self[name] = shapes
 
+    def __setattr__(self, name: str, value: object) -> None:
+        if not name.startswith("_"):  # obstacles are assigned by name: world["cup"] = shape
+            raise ProblemError(
+                f"World: {name} cannot be assigned. Give obstacles by name: world['cup'] = mk.Shape(...)."
+            )
+        object.__setattr__(self, name, value)
+
     # What there is
 
     def __getitem__(self, name: str) -> Obstacle:

@@ -19,6 +19,7 @@ from memetik.sharing import LOCK
 from memetik.types import Array
 
 MOST_PRIORITY = 1_000_000
+MOST_WEIGHT = 1e100  # its products with squares of errors are still far from what a float can hold
 FrameLike = str | Frame  # a link by its name, or body.frame(...)
 
 
@@ -109,8 +110,8 @@ class Objective:
     @attribute
     def weight(self, value: float) -> float:
         """How hard the search pulls, relative to other objectives; positive."""
-        must = "it must be positive. Leave the objective out instead of 0."
-        return checked_number(value, self.name, "weight", lambda x: 0.0 < x < math.inf, must)
+        must = f"it must be from {1.0 / MOST_WEIGHT:g} to {MOST_WEIGHT:g}. Leave the objective out instead of 0."
+        return checked_number(value, self.name, "weight", lambda x: 1.0 / MOST_WEIGHT <= x <= MOST_WEIGHT, must)
 
     @attribute
     def tolerance(self, value: float | None) -> float | None:

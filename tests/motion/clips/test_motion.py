@@ -276,3 +276,9 @@ def test_contacts_of_a_foot_that_hops():
     assert not next(iter(lifted.values())).any()
     with pytest.raises(ProblemError, match="height"):
         motion.contacts("sole", height=-1.0)
+
+
+def test_times_that_are_hardly_apart_are_refused():
+    body = mk.load("ur5")
+    with pytest.raises(ProblemError, match="in another unit"):
+        mk.Motion(body, (0.0, 5e-324), np.zeros((2, body.dof)))

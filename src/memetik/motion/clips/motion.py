@@ -38,6 +38,7 @@ HOP = 0.08  # s; flights in a blend that are shorter are none
 MINOR = 0.2  # share of a blend; a clip with a smaller one does not decide whether a foot stands
 UNEVEN = 0.03  # m; feet that stand at heights which differ by more do not stand on one floor
 MOST = 10_000_000  # frames
+CLOSE = 1e-9  # s; velocities between frames that are closer are none
 HIGH = 0.05  # m; a foot that stands is lower
 LOW = 5.0  # percent; of all heights of a foot, that of the ground
 SAME = 1e-9  # a share of the way between two frames that is nearer to one of them is that frame
@@ -75,6 +76,8 @@ class Motion(Rich):
             )
         if not np.isfinite(moments).all() or not (np.diff(moments) > 0.0).all():
             raise ProblemError("times of a motion must be finite, each after the one before.")
+        if (np.diff(moments) < CLOSE).any():
+            raise ProblemError(f"times of a motion must be {CLOSE:g} s apart at least. Are they in another unit?")
         if not (np.abs(rows) < 1e150).all():
             frame, k = np.argwhere(~(np.abs(rows) < 1e150))[0]
             raise ProblemError(f"frame {frame} is not finite at {self.body.joint_names[k]}.")
