@@ -46,7 +46,7 @@ def test_nothing_makes_requests():
             for name in names:
                 found[name].add(path.relative_to(SOURCE).parts[0])
     assert not CLIENTS & set(found)
-    assert found["socket"] == {"serve", "studio", "batch"}
+    assert found["socket"] <= {"serve", "studio", "batch"}
 
 
 # ---- Kernels ------------------------------------------------------------------------------------------------
