@@ -43,9 +43,7 @@ _ARRAY, _FLOAT, _SHAPE = np.ndarray, np.dtype(np.float64), (4, 4)
 TIGHT = 1e-3  # of a tolerance: what the goal is brought within, so that it does not wait until the target has left it
 HELD = 1e-6  # rad or m; a joint this near to a value can be locked there
 EVALUATIONS_A_TICK = 50
-# Of these, for the search in the background among obstacles: so many for no pairs, fewer for more, so that a tick with a search
-# takes no much longer than another one, but never fewer than FEW.
-FEW, MOST, PAIRS = 3, 12, 700
+BACKGROUND = 4  # of these, for the search among obstacles, so that a tick with it takes no much longer
 # What a servo keeps when its problem is compiled again.
 KEPT = (
     "q", "velocity", "mean", "history", "counts", "posture", "posture_velocity", "goal", "goal_before", "step_before",
@@ -375,7 +373,7 @@ class Servo:
         if (
             len(contacts.pairs) and not guides.any()
         ):  # guides fade within an attempt, which takes many evaluations at a time
-            background = min(background, max(FEW, MOST * PAIRS // (len(contacts.pairs) + PAIRS)))
+            background = min(background, BACKGROUND)
         self._own = allocate(
             ServoArrays, {**plan.sizes, "window": longest}, memetic=scratch.memetic, reach=reach, attempt=attempt,
             reach_attempt=reach_attempt, reach_hard=hard, reach_terms=reach_terms, tick=lasting_address(tick_servo, TICK),
