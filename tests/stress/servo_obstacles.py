@@ -27,7 +27,7 @@ In a tick obstacles move first, then the servo takes its step. What may be asked
 
 The same seed gives the same worlds; --world K repeats one of them and prints each contact. With --beside, peers take the same
 targets in the same worlds, each with a copy of its own, since obstacles keep off the robot as it is;
-no accelerations are limited.
+no accelerations are limited, and the servo's joints do not wait for each other, as those of peers do not.
 """
 
 from __future__ import annotations
@@ -108,13 +108,16 @@ class Loop(NamedTuple):
     acceleration: Array
 
 
-def make_servo(trial: Trial, acceleration: float | None) -> Loop:
+def make_servo(trial: Trial, acceleration: float | None, *, synchronise: bool = True) -> Loop:
     """Return mk.Servo in the world of a trial."""
     robot, body = trial.robot, trial.robot.body
     poses = body.forward(trial.start)
     hands = [mk.Pose(t, poses[t]) if trial.with_rotation else mk.Position(t, poses[t][:3, 3]) for t in robot.tips]
     problem = mk.Problem(body, [*hands, *robot.objectives(trial.world)])
-    servo = mk.Servo(problem, start=trial.start, rate=RATE, acceleration=acceleration, budget=mk.Budget(evaluations=50))
+    servo = mk.Servo(
+        problem, start=trial.start, rate=RATE, acceleration=acceleration, synchronise=synchronise,
+        budget=mk.Budget(evaluations=50),
+    )  # fmt: skip
 
     def step(wanted: Sequence[Array], moved: Mapping[str, Array]) -> Array:
         return servo.step({o: w if trial.with_rotation else w[:3, 3] for o, w in zip(hands, wanted, strict=True)})
@@ -193,7 +196,7 @@ def run_robot(name: str, robot: Robot, worlds: list[int], ticks: int, given: arg
             off = bool(rng.random() < 0.5) if given.acceleration == "both" else given.acceleration == "off"
             trial = draw_trial(robot, rng, given.speed)
             loop = (
-                make_servo(trial, np.inf if off or given.beside else None)
+                make_servo(trial, np.inf if off or given.beside else None, synchronise=not given.beside)
                 if kind == "memetik"
                 else make_peer(kind, trial)
             )
