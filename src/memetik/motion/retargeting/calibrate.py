@@ -6,6 +6,7 @@ solved for. What limbs then turn by, both turn by.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 from typing import NamedTuple
@@ -27,6 +28,8 @@ LIMBS = (("upper_leg", "lower_leg", "foot"), ("upper_arm", "lower_arm", "hand"))
 UPRIGHT = 0.5  # cosine: legs that point less steeply down, on average, are not those of a standing figure
 SLANTED = 0.2  # the same for a body, whose legs may be splayed or bent at home
 AT_EASE = 0.1  # of the score; a rest posture that stands nearly as well as the best frame is taken before it
+APART = 0.8  # cosine; offsets of two bones that differ more are along other axes, not of another length
+ALIKE = math.cos(0.05)  # bones and axes that differ less point the same way
 LYING = 0.5  # sine; a trunk that rises less than this from hips to chest is level
 
 
@@ -125,7 +128,11 @@ def calibrate(
 
 
 def same_joints(skeleton: Body, body: Body) -> dict[str, str] | None:
-    """The variable of the skeleton for each of the body's, if all joints of the body are the skeleton's but for lengths."""
+    """The variable of the skeleton for each of the body's, if all joints of the body are the skeleton's but for lengths.
+
+    Names of links do not suffice: bones of one name may have other axes in another file, where equal joint values mean another
+    posture.
+    """
     by_child = {joint.child: joint for joint in skeleton.joints.values()}
     found: dict[str, str] = {}
     for joint in body.joints.values():
@@ -139,8 +146,40 @@ def same_joints(skeleton: Body, body: Body) -> dict[str, str] | None:
             or np.abs(other.origin[:3, :3] - joint.origin[:3, :3]).max() > 1e-6
         ):
             return None
+        here, there = joint.origin[:3, 3], other.origin[:3, 3]
+        if here @ there < APART * np.linalg.norm(here) * np.linalg.norm(there):
+            return None
         found.update(zip(joint.variables, other.variables, strict=True))
-    return found
+    return found if _axes_agree(skeleton, body) else None
+
+
+def _axes_agree(skeleton: Body, body: Body) -> bool:
+    """Whether links are turned alike at home wherever their bones point alike, as seen from the first link of both."""
+    both = [link for link in body.links if link in skeleton.links]
+    here, there = (_seen_from(figure.forward(figure.home), both) for figure in (skeleton, body))
+    for joint in body.joints.values():
+        link, end = joint.parent, joint.child
+        if link in here and end in here:
+            one, two = (_unit(poses[end][:3, 3] - poses[link][:3, 3]) for poses in (here, there))
+            turn = here[link][:3, :3].T @ there[link][:3, :3]
+            if one @ two > ALIKE and np.trace(turn) < 1.0 + 2.0 * ALIKE:
+                return False
+    return True
+
+
+def _seen_from(poses: Mapping[str, Array], links: list[str]) -> dict[str, Array]:
+    """The poses of links in the frame of the first of them."""
+    base = np.linalg.inv(poses[links[0]]) if links else np.eye(4)
+    return {link: base @ poses[link] for link in links}
+
+
+def stands(body: Body, parts: Mapping[str, Part]) -> bool:
+    """Whether a body stands in its posture at home."""
+    try:
+        _most_upright(body, parts, body.home[None], "the body")
+    except BodyError:
+        return False
+    return True
 
 
 def known_posture(body: Body, known: Mapping[str, str], posture: Mapping[str, float]) -> Array:

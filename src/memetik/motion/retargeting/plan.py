@@ -14,7 +14,16 @@ from memetik.errors import BodyError, FormatError, known, shown
 from memetik.files import path_of, writable_file, write_whole
 from memetik.geometry.checks import flag, instance, mapping, real_array, real_number, several, text
 from memetik.motion.retargeting.bones import hanging, other_bones
-from memetik.motion.retargeting.calibrate import Calibrated, calibrate, on_all_fours, parent_of, posed, same_joints
+from memetik.motion.retargeting.calibrate import (
+    Calibrated,
+    calibrate,
+    known_posture,
+    on_all_fours,
+    parent_of,
+    posed,
+    same_joints,
+    stands,
+)
 from memetik.motion.retargeting.figure import PARTS, SIDES, Part, axes_between, find_parts
 from memetik.motion.retargeting.fingers import FINGER_PARTS, find_fingers, finger_turns
 from memetik.motion.retargeting.stance import describe
@@ -252,9 +261,11 @@ def make_plan(
         left = [part for part in own if part not in target or target[part].link not in led]
         missing += [f"{side}_fingers"] if left and len(left) == len(own) else left
     here = posed(skeleton, source, skeleton.vector(found.posture)).at
-    there = posed(body, target, body.home).at
+    there = posed(body, target, body.home if known is None else known_posture(body, known, found.posture)).at
     ends = ("foot", "hand") if on_all_fours(here) and on_all_fours(there) else ("foot",)
     feet = tuple(f"{side}_{part}" for part in ends for side in SIDES if f"{side}_{part}" in matches)
+    if not stands(body, target):  # then nobody knows how its feet lie on the floor
+        feet = ()
     for part, match in matches.items():
         if not axes_between(body, body.root, match.link):  # what a machine stands on stays where it is
             matches[part] = replace(match, position=0.0, rotation=0.0)

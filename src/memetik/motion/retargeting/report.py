@@ -239,6 +239,8 @@ def _warnings(
         )
     if feet and not any(contacts[part].any.any() for part in feet):
         found.append("no foot of the source stands in any frame, so none is held: its feet are never low and slow")
+    if not plan.feet and any(match.part.endswith("_foot") for match in plan.matches):
+        found.append("no foot is held: the body does not stand at home, which would say how its feet lie on the floor")
     zero = [name for name, limit in zip(body.joint_names, body.variables.velocity, strict=True) if limit == 0.0]
     if zero:
         found.append(f"{len(zero)} joints have a velocity limit of 0, which counts as none: {', '.join(zero[:3])} ...")
