@@ -2,7 +2,7 @@
 
 import memetik as mk
 
-builder = mk.BodyBuilder("five_bar")
+builder = mk.build.BodyBuilder("five_bar")
 for side, x in (("left", -0.15), ("right", 0.15)):
     builder.add(
         "base", f"{side}_motor", "revolute", f"{side}_crank", origin=(x, 0, 0), axis=(0, 0, 1), lower=-3, upper=3

@@ -67,7 +67,7 @@ for _ in range(5):
 
 # ---- The same chain in memetik ------------------------------------------------------------------------------
 
-builder, below = mk.BodyBuilder("chain"), "base"
+builder, below = mk.build.BodyBuilder("chain"), "base"
 for j, (axis, offset) in enumerate(JOINTS):
     builder.add(below, f"joint_{j}", "continuous", f"link_{j}", origin=offset, axis=axis)
     below = f"link_{j}"
@@ -78,7 +78,9 @@ objectives = [
     for e, (j, offset) in enumerate(EFFECTORS)
 ]
 problem = mk.Problem(body, objectives)
-plain = mk.GaussNewton(restarts=False, line_search=False, longest_step=np.inf)  # as written above, nothing added
+plain = mk.solvers.GaussNewton(
+    restarts=False, line_search=False, longest_step=np.inf
+)  # as written above, nothing added
 
 print("step   distance to the targets [m]   apart from by hand [rad]")
 for k, q in enumerate(by_hand):

@@ -78,7 +78,7 @@ for _ in range(6):
 
 # ---- The same tree in memetik -------------------------------------------------------------------------------
 
-builder = mk.BodyBuilder("tree", root="link_-1")
+builder = mk.build.BodyBuilder("tree", root="link_-1")
 for j, (parent, axis, direction, turn, offset) in enumerate(JOINTS):
     kind = "prismatic" if not axis.any() else "screw" if direction.any() else "continuous"
     builder.add(
@@ -97,7 +97,9 @@ objectives = [
     for e, (j, offset) in enumerate(EFFECTORS)
 ]
 problem = mk.Problem(body, objectives)
-plain = mk.GaussNewton(restarts=False, line_search=False, longest_step=np.inf)  # as written above, nothing added
+plain = mk.solvers.GaussNewton(
+    restarts=False, line_search=False, longest_step=np.inf
+)  # as written above, nothing added
 order = [body.joint_names.index(f"joint_{j}") for j in range(len(JOINTS))]  # a body numbers its joints branch by branch
 
 print("step   distance to the targets [m]   apart from by hand [rad, m]")

@@ -67,7 +67,7 @@ for _ in range(5):
 
 # ---- The same chain in memetik ------------------------------------------------------------------------------
 
-builder, below = mk.BodyBuilder("ball_joints"), "base"
+builder, below = mk.build.BodyBuilder("ball_joints"), "base"
 for ball, (turn, offset) in enumerate(BALLS):
     builder.add(below, f"ball_{ball}", "spherical", f"link_{ball}", origin=(offset, rotation(Z, turn)))
     below = f"link_{ball}"
@@ -76,7 +76,9 @@ body = builder.build()
 
 target = mk.transform(p_target, R_target)
 problem = mk.Problem(body, mk.Pose("tool", target, position_tolerance=1e-12, orientation_tolerance=1e-12))
-plain = mk.GaussNewton(restarts=False, line_search=False, longest_step=np.inf)  # as written above, nothing added
+plain = mk.solvers.GaussNewton(
+    restarts=False, line_search=False, longest_step=np.inf
+)  # as written above, nothing added
 
 print("step   error of the pose [m, rad]   apart from by hand [rad]")
 for k, q in enumerate(by_hand):

@@ -20,7 +20,7 @@ class JacobianTranspose:
         begin = time.perf_counter()
         (reach,) = problem.objectives
         if not isinstance(reach, mk.Position):
-            raise mk.RefusedError(f"this method takes one mk.Position, not {reach!r}.")
+            raise mk.errors.RefusedError(f"this method takes one mk.Position, not {reach!r}.")
         body, q = problem.body, problem.start(start)  # the start, checked and copied; home if there is none
         spent = 0
         while spent < budget.evaluations:

@@ -36,7 +36,7 @@ stops = [
     box, mk.translation(0, 0, -0.4) @ box, mk.translation(0, 0, 0.25) @ box,
     mk.translation(0, 0, 0.25) @ box @ mk.transform((0, 0, 0), mk.euler(0, 0, 30, degrees=True)),
 ]  # fmt: skip
-way = mk.waypoints(stops, speed=0.3, turn_speed=0.5, acceleration=1.0, blend=0.05)
+way = mk.motion.waypoints(stops, speed=0.3, turn_speed=0.5, acceleration=1.0, blend=0.05)
 targets = {palms[link]: way @ place for link, place in beside.items()}
 targets[gaze] = way[:, :3, 3]
 
@@ -47,6 +47,6 @@ timed = track.retime(acceleration=10.0)
 print(f"the robot could do it in {timed.duration:.2f} s instead of {track.times[-1]:.2f} s")
 pelvis = body.forward(track.q, "pelvis")[:, 2, 3]
 print(f"the pelvis goes down by {100 * (pelvis[0] - pelvis.min()):.0f} cm on its own")
-picture = mk.draw_many(body, track.q[np.linspace(0, len(track.q) - 1, 4).astype(int)], view=(40, 12))
-print(f"a picture of {len(picture) // 1000} kB: write it by mk.draw_many(..., path='lift.svg')")
+picture = mk.write.draw_many(body, track.q[np.linspace(0, len(track.q) - 1, 4).astype(int)], view=(40, 12))
+print(f"a picture of {len(picture) // 1000} kB: write it by mk.write.draw_many(..., path='lift.svg')")
 assert track.success

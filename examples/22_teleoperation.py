@@ -29,8 +29,8 @@ def person(t):
 
 
 recording = Path(tempfile.mkdtemp()) / "stream.jsonl"
-mk.write_stream(recording, ((k / DEVICES, person(k / DEVICES)) for k in range(6 * DEVICES)))
-samples = mk.read_stream(recording)
+mk.motion.write_stream(recording, ((k / DEVICES, person(k / DEVICES)) for k in range(6 * DEVICES)))
+samples = mk.motion.read_stream(recording)
 
 body = mk.load("valkyrie").with_base("xyz", lower=-1.0, upper=1.0)  # the pelvis is solved, too
 joints = ("ShoulderPitch", "ShoulderRoll", "ShoulderYaw", "ElbowPitch")
@@ -45,8 +45,8 @@ limits = {"response": 0.03, "acceleration": 50.0, "budget": mk.Budget(evaluation
 servo = mk.Servo(mk.Problem(body, [*hands.values(), head, *feet]), start=start, rate=RATE, **limits)
 
 links = {"head": "head", "left": "leftPalm", "right": "rightPalm"}
-calibration = mk.Calibration.of(samples[0].poses, {device: stands[link] for device, link in links.items()})
-operator = mk.Teleoperator(servo, {**hands, "head": head}, calibration)
+calibration = mk.motion.Calibration.of(samples[0].poses, {device: stands[link] for device, link in links.items()})
+operator = mk.motion.Teleoperator(servo, {**hands, "head": head}, calibration)
 
 begin = time.thread_time()
 path = operator.replay(samples)

@@ -15,15 +15,15 @@ import memetik as mk
 kyle = mk.load("kyle", base="floating")
 soles = [kyle.frame(f"{side}_midfoot", offset=(0.03, 0.0, -0.095)) for side in ("left", "right")]
 phases = {soles[0]: 0.0, soles[1]: 0.5}
-run = mk.gait(kyle, phases, stride=1.1, period=0.8, duty=0.35, height=0.15, tilt=0.9, cycles=3)
+run = mk.motion.gait(kyle, phases, stride=1.1, period=0.8, duty=0.35, height=0.15, tilt=0.9, cycles=3)
 
 x, y = np.meshgrid(np.linspace(-1.0, 5.0, 61), np.linspace(-0.8, 0.8, 17), indexing="ij")
-hills = mk.HeightField(0.03 + 0.06 * np.sin(3.0 * x) * np.cos(4.0 * y), spacing=0.1, origin=(-1.0, -0.8))
+hills = mk.objectives.HeightField(0.03 + 0.06 * np.sin(3.0 * x) * np.cos(4.0 * y), spacing=0.1, origin=(-1.0, -0.8))
 
-placed = mk.place_feet(run, hills, soles, sole=(0.2, 0.094))
+placed = mk.motion.place_feet(run, hills, soles, sole=(0.2, 0.094))
 
 # The same live, frame by frame, as a game does it.
-placer = mk.FootPlacer(kyle, hills, soles, sole=(0.2, 0.094))
+placer = mk.motion.FootPlacer(kyle, hills, soles, sole=(0.2, 0.094))
 begin = time.thread_time()
 frames = [placer(q) for q in run.q]
 each = (time.thread_time() - begin) / len(run)
@@ -49,5 +49,5 @@ print(f"{1e3 * each:.3f} ms a frame")
 if "--draw" in sys.argv:  # pictures, into a folder
     folder = Path(sys.argv[-1])
     view = {"frames": 6, "layout": "path", "terrain": hills, "view": (-60.0, 12.0), "size": (1200, 420)}
-    mk.draw_motion(run, folder / "feet_clip.svg", **view)
-    mk.draw_motion(placed, folder / "feet_placed.svg", **view)
+    mk.write.draw_motion(run, folder / "feet_clip.svg", **view)
+    mk.write.draw_motion(placed, folder / "feet_placed.svg", **view)

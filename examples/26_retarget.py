@@ -40,12 +40,12 @@ print(clip)
 out = Path(tempfile.mkdtemp())
 for name in ("g1", "valkyrie"):
     body = mk.load(name)
-    plan = mk.retarget_plan(clip, body)  # by names and structure; print(plan) shows it, plan.edit changes it
+    plan = mk.motion.retarget_plan(clip, body)  # by names and structure; print(plan) shows it, plan.edit changes it
     found = mk.retarget(clip, body, plan=plan)
     print(f"\n{name}: {plan!r}")
     print(found.report)
-    mk.write_motion(found, out / f"{name}.csv")
-    mk.draw_motion(found, out / f"{name}.svg")
+    found.write(out / f"{name}.csv")
+    mk.write.draw_motion(found, out / f"{name}.svg")
     assert found.report.outside == 0
     assert found.report.sliding < 0.01
     assert found.report.penetration < 0.002

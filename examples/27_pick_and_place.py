@@ -13,7 +13,7 @@ DOWN = mk.euler(180, 0, 0, degrees=True)
 ENOUGH = mk.Budget(evaluations=20_000)
 
 body = mk.load("panda")
-body = body.with_touching(mk.find_collision_pairs(body, 2_000, progress=False).touching)
+body = body.with_touching(mk.collision.find_collision_pairs(body, 2_000, progress=False).touching)
 world = mk.World({
     "shelf": [
         mk.Shape("box", (0.3, 0.4, 0.02), mk.translation(0.55, 0.3, 0.55)),
@@ -37,7 +37,7 @@ def reach(body, place, start):
 
 def go(problem, *postures):
     """Say whether a way is free; the check that a controller would insist on."""
-    check = mk.check_motion(problem, postures)
+    check = mk.motion.check_motion(problem, postures)
     print(f"  {check}")
     return bool(check)
 
@@ -64,7 +64,7 @@ print("around the post:")
 assert go(problem, lifted, drawn_in, passed, target)
 
 picture = Path(tempfile.mkdtemp()) / "pick_and_place.svg"
-mk.draw_many(holding, [lifted, drawn_in, passed, target], picture, world=world, view=(-50, 25), skeleton=False)
+mk.write.draw_many(holding, [lifted, drawn_in, passed, target], picture, world=world, view=(-50, 25), skeleton=False)
 
 # Put it down: the cup stands in the world again, where the hand let it go.
 body = world.release("cup", holding, target)

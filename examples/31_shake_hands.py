@@ -5,7 +5,7 @@ import numpy as np
 import memetik as mk
 
 person = mk.load("mannequin", base="xyz", base_lower=-0.4, base_upper=0.4)
-group = mk.Group(
+group = mk.body.Group(
     {"ann": person, "ben": person}, at={"ben": mk.transform((1.0, 0, 0), mk.euler(0, 0, 180, degrees=True))}
 )
 stands = group.body.forward(group.body.home)

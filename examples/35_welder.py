@@ -8,7 +8,9 @@ import numpy as np
 
 import memetik as mk
 
-torch = mk.Body("torch", [mk.Link("torch", shapes=(mk.Shape("capsule", (0.012, 0.2), mk.translation(0, 0, 0.1)),))], [])
+torch = mk.Body(
+    "torch", [mk.build.Link("torch", shapes=(mk.Shape("capsule", (0.012, 0.2), mk.translation(0, 0, 0.1)),))], []
+)
 arm = mk.load("m10ia").attach(torch, "tool0")
 nozzle = arm.frame("torch", offset=(0.0, 0.0, 0.25))
 
@@ -27,7 +29,9 @@ slope_y = (sheet(x, y + h) - sheet(x, y - h)) / (2 * h)
 normals = np.stack([-slope_x, -slope_y, np.ones_like(x)], axis=1)
 normals /= np.linalg.norm(normals, axis=1, keepdims=True)
 seam = np.stack([x, y, sheet(x, y)], axis=1)
-into = [mk.look_rotation(-normal, (1, 0, 0))[:, [1, 2, 0]] for normal in normals]  # its x, which looks, is to be z
+into = [
+    mk.geometry.look_rotation(-normal, (1, 0, 0))[:, [1, 2, 0]] for normal in normals
+]  # its x, which looks, is to be z
 poses = np.array([mk.transform(point, turn) for point, turn in zip(seam + 0.01 * normals, into, strict=True)])
 
 weld = mk.Pose(nozzle, poses[0], mask=(1, 1, 1, 1, 1, 0), position_tolerance=1e-4, orientation_tolerance=1e-3)

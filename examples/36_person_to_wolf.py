@@ -9,7 +9,7 @@ import memetik as mk
 
 # The walk of a character; mk.read_motion("walk.bvh", scale=0.01) would do as well.
 kyle = mk.load("kyle", base="floating")
-clip = mk.gait(kyle, {"left_foot": 0.0, "right_foot": 0.5}, stride=0.7, period=1.1, cycles=2, rate=30.0)
+clip = mk.motion.gait(kyle, {"left_foot": 0.0, "right_foot": 0.5}, stride=0.7, period=1.1, cycles=2, rate=30.0)
 swing = 0.35 * np.cos(2.0 * np.pi * clip.times / 1.1)  # an arm is behind when the foot of its side is ahead
 q = clip.q.copy()
 for side, sign in (("left", 1.0), ("right", -1.0)):
@@ -29,7 +29,7 @@ for side in ("left", "right"):
         f"{side}_lower_arm": f"front_{side}_forearm",
         f"{side}_hand": f"front_{side}_toes",
     }
-plan = mk.retarget_plan(clip, wolf, links=links)
+plan = mk.motion.retarget_plan(clip, wolf, links=links)
 
 # Arms hang straight down, and forelegs as long as they are would reach below the floor.
 found = mk.retarget(clip, wolf, plan=plan)
@@ -45,7 +45,7 @@ print(plan)
 found = mk.retarget(clip, wolf, plan=plan)
 print(found.report)
 out = Path(tempfile.mkdtemp()) / "wolf.svg"
-mk.draw_motion(found, out, layout="strip", view=(90, 10))  # from the side, where steps are seen
+mk.write.draw_motion(found, out, layout="strip", view=(90, 10))  # from the side, where steps are seen
 print("drawn:", out)
 poses = found.forward()
 ahead = poses["front_left_paw"][:, 0, 3] - poses["front_right_paw"][:, 0, 3]

@@ -60,5 +60,5 @@ assert min(abs(clip.q - motion.q).max() for motion in motions) < 1e-4  # the cli
 assert apart > 0.05
 
 out = Path(tempfile.mkdtemp()) / "ways.svg"
-mk.draw_many(body, [motion.q[20] for motion in motions], out, targets=[wanted[20]])
+mk.write.draw_many(body, [motion.q[20] for motion in motions], out, targets=[wanted[20]])
 print("drawn:", out)

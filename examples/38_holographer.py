@@ -43,5 +43,5 @@ for bone, by in drags.items():
 out = Path(tempfile.mkdtemp())
 mk.draw(body, q, out / "photo.svg", skeleton=False, targets=[each.target for each in placed])
 steps = mk.Motion(body, np.arange(len(shots), dtype=float), np.array(shots))
-mk.draw_motion(steps, out / "steps.svg", frames=len(shots))
+mk.write.draw_motion(steps, out / "steps.svg", frames=len(shots))
 print("drawn:", out / "photo.svg", out / "steps.svg")

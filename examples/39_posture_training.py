@@ -57,8 +57,8 @@ for lesson in range(6):
 
 assert worst[-1] < 0.25 * worst[0]
 out = Path(tempfile.mkdtemp())
-mk.draw_many(
+mk.write.draw_many(
     body, [recorded, shots[0]], out / "first.svg", skeleton=False
 )  # the goal as a ghost behind the live posture
-mk.draw_many(body, [recorded, shots[-1]], out / "last.svg", skeleton=False)
+mk.write.draw_many(body, [recorded, shots[-1]], out / "last.svg", skeleton=False)
 print("drawn:", out / "first.svg", out / "last.svg")

@@ -191,7 +191,7 @@ def targets(tmp_path):
     """A file of 30 poses of the panda's hand, the last of which is not one."""
     body, rng = mk.load("panda"), np.random.default_rng(0)
     poses = [body.forward(body.sample(rng))["panda_hand"] for _ in range(30)]
-    columns = np.array([[*pose[:3, 3], *mk.to_quaternion(pose[:3, :3])] for pose in poses]).T
+    columns = np.array([[*pose[:3, 3], *mk.geometry.to_quaternion(pose[:3, :3])] for pose in poses]).T
     columns[0, 29] = np.nan
     table = pa.table(list(columns), names=["x", "y", "z", "qw", "qx", "qy", "qz"])
     pq.write_table(table, tmp_path / "targets.parquet")
@@ -258,7 +258,7 @@ def test_reach_maps_and_draws(run, tmp_path):
     code, out, _ = run("reach", "ur5", "--voxel", 0.5, "--orientations", 2, "--out", path)
     assert code == 0
     assert out.startswith("tool0 of ur5 reaches ") and f"saved: {path}" in out
-    assert mk.load_reachability(path).voxel == 0.5
+    assert mk.batch.load_reachability(path).voxel == 0.5
     assert out.endswith(f"drawn: {path.with_suffix('.png')}\n") and path.with_suffix(".png").exists()
 
 
@@ -351,7 +351,7 @@ def test_a_picture_that_cannot_be_written_is_told_before_the_work(run, tmp_path,
 
 @pytest.mark.parametrize("command", [["evolve", "ur5"], ["demo"]])
 def test_a_folder_of_pictures_that_cannot_be_written_is_told_before_the_work(run, tmp_path, monkeypatch, command):
-    monkeypatch.setattr(mk.BioIK, "evolve", idle)
+    monkeypatch.setattr(mk.solvers.BioIK, "evolve", idle)
     monkeypatch.setattr(mk, "solve", idle)
     (tmp_path / "file").touch()
     code, out, err = run(*command, "--out", tmp_path / "file")
@@ -491,7 +491,7 @@ def test_a_batch_with_a_tool_and_a_free_axis(run, targets):
         reached += 1
         tip = body.forward([row[name] for name in body.joint_names])["panda_hand"] @ mk.translation(0, 0, 0.05)
         np.testing.assert_allclose(tip[:3, 3], [target[axis] for axis in "xyz"], atol=2e-4)
-        rotation = mk.rotation_matrix([target[f"q{axis}"] for axis in "wxyz"])
+        rotation = mk.geometry.rotation_matrix([target[f"q{axis}"] for axis in "wxyz"])
         np.testing.assert_allclose(tip[:3, 2], rotation[:, 2], atol=2e-3)
     assert reached > 15
 

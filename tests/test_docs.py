@@ -34,7 +34,9 @@ SOURCES_OF_COMMANDS = [
     *(ROOT / "src/memetik/cli").glob("*.py"),
     *(Path(str(importlib.import_module(module).__file__)) for module in sorted(MODULES_OF_COMMANDS)),
 ]
-OWNERS = {getattr(getattr(mk, name), "__module__", "memetik") for name in mk.__all__}  # where public names are defined
+OWNERS = {
+    getattr(reference.public(name), "__module__", "memetik") for name in reference.NAMES
+}  # where public names are defined
 MODULES = sorted(str(importlib.import_module(owner).__file__) for owner in OWNERS if owner.startswith("memetik"))
 
 LANGUAGES = {"python", "sh", "json", "xml", "text", "csharp", "cpp", "yaml"}

@@ -152,7 +152,7 @@ def driver(folder, monkeypatch, script):
 
 
 def unusable():
-    raise mk.ProblemError("no usable graphics card: see there.")
+    raise mk.errors.ProblemError("no usable graphics card: see there.")
 
 
 @pytest.mark.only_if(sys.platform != "win32", "programs in shell")

@@ -8,7 +8,7 @@ pytestmark = pytest.mark.quick
 
 
 def test_a_package_that_is_not_there_is_asked_for():
-    error = mk.MissingExtraError("no-such-package", "company", "bench")
+    error = mk.errors.MissingExtraError("no-such-package", "company", "bench")
     assert str(error) == (
         "company needs the package 'no-such-package', which is not installed. Install it with: pip install \"memetik[bench]\""
     )
@@ -19,7 +19,7 @@ def test_a_package_that_is_there_and_broken_is_not_called_missing():
     try:
         raise ImportError("numpy.core.multiarray failed to import")
     except ImportError:
-        error = mk.MissingExtraError("numba", "company")
+        error = mk.errors.MissingExtraError("numba", "company")
     assert str(error) == (
         "company needs the package 'numba', which is installed but cannot be imported (numpy.core.multiarray failed to import). "
         "Mend it with: pip install numba --upgrade"

@@ -115,7 +115,7 @@ def test_stamps_are_whole_nanoseconds():
 
 
 def test_a_motion():
-    body = mk.planar_chain(2)
+    body = mk.build.planar_chain(2)
     clip = mk.Motion(body, (0.0, 0.5), [(0.0, 0.1), (0.2, 0.3)])
     assert clip.to_frame()["joint_2"].tolist() == [0.1, 0.3]
     assert clip.to_joint_trajectory()["points"][1]["positions"] == [0.2, 0.3]
@@ -149,8 +149,8 @@ def test_reprs_are_short(problem, batch, track):
     things = [
         body, problem, batch, track, body.links["tool0"], body.joints["elbow_joint"], body.frame("tool0", (0, 0, 0.1)),
         body.forward(body.home), mk.Shape("hull", points=np.eye(3)), mk.solve(problem), mk.Motion(body, [0.0], [body.home]),
-        mk.reachability(mk.planar_chain(2), "tip", voxel=1.0, orientations=2, threads=1, progress=False),
-        mk.BioIK(population=8, elites=2).evolve(problem, None, mk.Budget(evaluations=20))[1],
+        mk.batch.reachability(mk.build.planar_chain(2), "tip", voxel=1.0, orientations=2, threads=1, progress=False),
+        mk.solvers.BioIK(population=8, elites=2).evolve(problem, None, mk.Budget(evaluations=20))[1],
     ]  # fmt: skip
     for thing in things:
         assert len(repr(thing)) < 130 and "\n" not in repr(thing) and repr(thing).startswith("<"), repr(thing)

@@ -56,14 +56,14 @@ def test_nothing_is_asked_of_the_network(cells):
 
 
 def test_long_texts_fold_and_names_are_escaped():
-    chain = mk.serial_chain([0.1] * 70, "zy", name="<long> & thin")
+    chain = mk.build.serial_chain([0.1] * 70, "zy", name="<long> & thin")
     shown = html(chain)
     assert "&lt;long&gt; &amp; thin" in shown and "<details><summary>" in shown and "<long>" not in shown
     assert html(3) == "<pre>3</pre>"
 
 
 def test_what_failed_is_shown_without_a_picture():
-    body = mk.planar_chain(2)
+    body = mk.build.planar_chain(2)
     problem = mk.Problem(body, mk.Position("tip", (0.5, 0.5, 0.0)), lock={"joint_1": 0.2}, root=mk.translation(1, 0, 0))
     assert "locked: joint_1 = 0.2" in html(problem) and "<svg" not in html(problem)
     assert "INVALID" in html(mk.Solution.of(problem, (0.0, float("nan"))))

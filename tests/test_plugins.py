@@ -24,11 +24,11 @@ class Still:
     def solve(self, problem, start=None, budget=None):
         return mk.Solution.of(problem, problem.start(start), start=start, method="still")
 
-STILL = mk.Method("still", "none", "memetik_new:Still", "nobody")
-SHORT = mk.Method("short", "none", "memetik_new:Still", "nobody")
+STILL = mk.solvers.Method("still", "none", "memetik_new:Still", "nobody")
+SHORT = mk.solvers.Method("short", "none", "memetik_new:Still", "nobody")
 
 def read(path, *, roots):
-    return mk.planar_chain([float(word) for word in path.read_text().split()])
+    return mk.build.planar_chain([float(word) for word in path.read_text().split()])
 
 def read_text(path, *, roots):
     return path.read_text()
@@ -96,8 +96,10 @@ def test_the_help_lists_commands_that_are_missing(installed, capsys):
 def test_a_view_without_its_package_says_what_to_install(installed, monkeypatch):
     installed()
     monkeypatch.setattr(importlib.metadata, "version", _nothing)
-    with pytest.raises(mk.MissingExtraError, match=r"mk.view needs the package 'memetik-studio'.*memetik\[studio\]"):
-        mk.view(mk.planar_chain(2))
+    with pytest.raises(
+        mk.errors.MissingExtraError, match=r"mk.view needs the package 'memetik-studio'.*memetik\[studio\]"
+    ):
+        mk.view(mk.build.planar_chain(2))
 
 
 def test_the_packages_of_this_project_are_found():
@@ -117,30 +119,34 @@ def test_a_command_of_another_package(installed, new, capsys):
 def test_a_method_of_another_package(installed, new):
     installed((plugins.METHODS, "still", "memetik_new:STILL"))
     assert mk.methods()[-1].name == "still"
-    arm = mk.planar_chain(2)
+    arm = mk.build.planar_chain(2)
     solution = mk.solve(mk.Problem(arm, mk.Position("tip", (0.1, 0.1, 0.0))), method="still")
     assert solution.method == "still" and not solution.success
-    with pytest.raises(mk.UnknownNameError, match="Did you mean 'still'"):
+    with pytest.raises(mk.errors.UnknownNameError, match="Did you mean 'still'"):
         mk.solver("stil")
 
 
 @pytest.mark.parametrize("value", ["memetik_new:SHORT", "memetik_new:Still"])
 def test_an_entry_point_that_is_no_method_is_refused(value, installed, new):
     installed((plugins.METHODS, "still", value))
-    with pytest.raises(mk.ProblemError, match=r"'still' of memetik\.methods is .*must be a mk\.Method named 'still'"):
+    with pytest.raises(
+        mk.errors.ProblemError, match=r"'still' of memetik\.methods is .*must be a mk\.solvers\.Method named 'still'"
+    ):
         mk.methods()
 
 
 def test_a_reader_of_another_package(installed, new, tmp_path):
     (tmp_path / "arm.lengths").write_text("0.5 0.4 0.3")
-    with pytest.raises(mk.FormatError, match="does not know this format"):
+    with pytest.raises(mk.errors.FormatError, match="does not know this format"):
         mk.load(tmp_path / "arm.lengths")
     installed((plugins.READERS, "lengths", "memetik_new:read"))
     assert mk.load(tmp_path / "arm.lengths", base="planar").dof == 6
-    with pytest.raises(mk.FormatError, match=r"arm\.lengths: up is for \.bvh.* and would change nothing here"):
+    with pytest.raises(mk.errors.FormatError, match=r"arm\.lengths: up is for \.bvh.* and would change nothing here"):
         mk.load(tmp_path / "arm.lengths", up="y")
     installed((plugins.READERS, "lengths", "memetik_new:read_text"))
-    with pytest.raises(mk.FormatError, match=r"the reader of \.lengths returned '0.5 0.4 0.3', which is no mk.Body"):
+    with pytest.raises(
+        mk.errors.FormatError, match=r"the reader of \.lengths returned '0.5 0.4 0.3', which is no mk.Body"
+    ):
         mk.load(tmp_path / "arm.lengths")
 
 

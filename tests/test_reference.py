@@ -17,12 +17,13 @@ UNIT = re.compile(
 )
 FORMULA = re.compile(r"[<>=]=|[^=]=[^=]|\^|\bsqrt\b|\|.+\||\bsum_i\b")
 QUANTITY = re.compile(r"\b(float|ArrayLike|TransformLike|Array)\b")  # types that hold numbers with a unit
-PUBLIC = sorted(set(mk.__all__) - {"__version__"})
+NAMESPACES = {name for name in mk.__all__ if inspect.ismodule(getattr(mk, name))}
+PUBLIC = reference.NAMES
 ROOT = Path(__file__).parents[1]
 # Objectives of joint values alone, without geometry to draw; one picture shows three of them.
 IN_JOINTS = {"Displacement", "JointValue", "CenterJoints", "FunctionalRelation"}
 # Their numbers are those of a network, made by `train` and meant for nobody.
-WITHOUT_UNIT = {"Elman", "FeedForward", "SupportVectors"}
+WITHOUT_UNIT = {"learn.Elman", "learn.FeedForward", "learn.SupportVectors"}
 
 
 def quantities(thing):
@@ -36,12 +37,12 @@ def quantities(thing):
     return [name for name, kind in kinds.items() if QUANTITY.search(kind) and name != "weight"]
 
 
-MEASURES = [name for name in PUBLIC if name not in WITHOUT_UNIT and quantities(getattr(mk, name))]
+MEASURES = [name for name in PUBLIC if name not in WITHOUT_UNIT and quantities(reference.public(name))]
 
 
 def explained(name):
     """The docstring of a name, with those of its members and what stands beside its fields."""
-    thing = getattr(mk, name)
+    thing = reference.public(name)
     texts = [inspect.getdoc(thing) or ""]
     if inspect.isclass(thing):
         texts += [inspect.getdoc(member) or "" for _, member in reference.members(thing)]
@@ -51,12 +52,21 @@ def explained(name):
 
 def test_every_public_name_stands_in_one_group():
     listed = [name for _, _, names in reference.GROUPS.values() for name in names.split()]
-    assert sorted(listed) == PUBLIC
+    assert len(listed) == len(set(listed)) == len({name.rpartition(".")[2] for name in listed})
+    assert {name for name in listed if "." not in name} == set(mk.__all__) - NAMESPACES - {"__version__"}
+    assert {name.partition(".")[0] for name in listed if "." in name} == NAMESPACES - {"bodies"}
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if "." in name])
+def test_a_namespace_lists_its_names(name):
+    namespace, _, last = name.partition(".")
+    module = getattr(mk, namespace)
+    assert last in getattr(module, "__all__", [last]) and reference.public(name) is getattr(module, last)
 
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_a_name_and_its_members_explain_themselves(name):
-    thing = getattr(mk, name)
+    thing = reference.public(name)
     assert inspect.getdoc(thing), name
     if inspect.isclass(thing) and not issubclass(thing, Exception):
         without = [member for member, value in reference.members(thing) if not inspect.getdoc(value)]
@@ -65,12 +75,12 @@ def test_a_name_and_its_members_explain_themselves(name):
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_what_takes_numbers_says_their_unit(name):
-    assert UNIT.search(explained(name)), quantities(getattr(mk, name))
+    assert UNIT.search(explained(name)), quantities(reference.public(name))
 
 
 @pytest.mark.parametrize("name", reference.OBJECTIVES)
 def test_an_objective_says_its_formula_and_unit_and_is_drawn_where_it_means_geometry(name):
-    doc = inspect.getdoc(getattr(mk, name))
+    doc = inspect.getdoc(reference.public(name))
     assert FORMULA.search(doc) and UNIT.search(doc)
     assert name in DIAGRAMS or name in IN_JOINTS
 
@@ -78,9 +88,9 @@ def test_an_objective_says_its_formula_and_unit_and_is_drawn_where_it_means_geom
 @pytest.mark.parametrize("name", [*DIAGRAMS])
 def test_a_drawing_stands_in_the_reference(name):
     alt, _ = DIAGRAMS[name]
-    assert name in PUBLIC and len(alt) > 20
+    assert name in reference.FULL and len(alt) > 20
     assert (ROOT / "docs" / "pictures" / "reference" / f"{name}.svg").read_text().startswith("<?xml")
-    assert f"![{alt}](../pictures/reference/{name}.svg)" in list(reference.entry(name))
+    assert f"![{alt}](../pictures/reference/{name}.svg)" in list(reference.entry(reference.FULL[name]))
 
 
 def test_tables_have_a_cost_for_everything():

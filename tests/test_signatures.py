@@ -46,9 +46,9 @@ def test_a_batch_by_another_method_is_its_solves(ur5, method):
 def test_a_batch_by_another_method_is_refused_where_it_cannot_run(ur5):
     _, pose, problem = ur5
     targets = {pose: pose.target[None]}
-    with pytest.raises(mk.ProblemError, match="only methods 'memetic' and 'analytic' run on several threads"):
+    with pytest.raises(mk.errors.ProblemError, match="only methods 'memetic' and 'analytic' run on several threads"):
         mk.solve_batch(problem, targets, method="dls", threads=2)
-    with pytest.raises(mk.ProblemError, match="only methods 'memetic' and 'analytic' run on a graphics card"):
+    with pytest.raises(mk.errors.ProblemError, match="only methods 'memetic' and 'analytic' run on a graphics card"):
         mk.solve_batch(problem, targets, method="dls", device="cuda")
     assert mk.solve_batch(problem, targets, method="dls", threads=1, device="auto").success.all()
 
@@ -56,9 +56,9 @@ def test_a_batch_by_another_method_is_refused_where_it_cannot_run(ur5):
 def test_memetic_as_a_solver_is_memetic_by_name(ur5):
     _, pose, problem = ur5
     named = mk.solve_batch(problem, {pose: pose.target[None]}, seed=7)
-    given = mk.solve_batch(problem, {pose: pose.target[None]}, method=mk.Memetic(seed=7))
+    given = mk.solve_batch(problem, {pose: pose.target[None]}, method=mk.solvers.Memetic(seed=7))
     assert np.array_equal(named.q, given.q)
-    same = (mk.solve_all(problem, seed=7), mk.solve_all(problem, method=mk.Memetic(seed=7)))
+    same = (mk.solve_all(problem, seed=7), mk.solve_all(problem, method=mk.solvers.Memetic(seed=7)))
     assert [each.q.tolist() for each in same[0]] == [each.q.tolist() for each in same[1]]
 
 
@@ -76,7 +76,7 @@ def test_all_solutions_by_other_methods(ur5):
 
 
 def test_a_track_by_another_method_says_where_it_jumps():
-    body = mk.planar_chain(2, limits=(-3.0, 3.0))
+    body = mk.build.planar_chain(2, limits=(-3.0, 3.0))
     reach = mk.Position("tip", (0.5, 0.5, 0.0))
     problem = mk.Problem(body, reach)
 

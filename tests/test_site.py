@@ -67,7 +67,9 @@ def test_every_recipe_stands_in_the_index():
     "page", [path for path in PAGES if path.parent.name == "howto" and path.stem != "index"], ids=lambda p: p.stem
 )
 def test_a_recipe_shows_what_it_makes(page):
-    assert re.search(r"!\[[^\]]{10,}\]\(\.\./pictures/[\w/]+\.svg\)|<iframe class=\"scene\"", page.read_text())
+    assert re.search(
+        r"!\[[^\]]{10,}\]\(\.\./pictures/[\w/]+\.(?:svg|png|gif)\)|<iframe class=\"scene\"", page.read_text()
+    )
 
 
 def test_pictures_of_recipes_are_those_that_pages_name():

@@ -40,7 +40,7 @@ def test_every_objective_and_method_is_warmed():
 @pytest.mark.quick
 def test_what_cannot_be_done_is_left_out_and_told():
     def lacking():
-        raise mk.MissingExtraError("friend", "company", "learn")
+        raise mk.errors.MissingExtraError("friend", "company", "learn")
 
     told, done = [], []
     steps = [warm.Step("alone", lacking), warm.Step("fine", lambda: done.append(1))]

@@ -26,9 +26,9 @@ from hatchling.builders.wheel import WheelBuilder
 
 ROOT = Path(__file__).parents[1]
 UNWANTED = re.compile(
-    r"__pycache__|\.py[co]$|\.nb[ic]$|(^|/)tests/|(^|/)build/|\.venv|\.git(/|$)|MUJOCO_LOG|memetik-out|\.so$"
+    r"__pycache__|\.py[co]$|\.nb[ic]$|(^|/)tests/|(?<!memetik/)(?<![\w-])build/|\.venv|\.git(/|$)|MUJOCO_LOG|memetik-out|\.so$"
 )
-WASTE = re.compile(r"__pycache__|\.py[co]$|\.nb[ic]$|(^|/)build/|\.venv")
+WASTE = re.compile(r"__pycache__|\.py[co]$|\.nb[ic]$|(?<!memetik/)(?<!tests/)(?<![\w-])build/|\.venv")
 
 
 class Package(NamedTuple):

@@ -2,7 +2,7 @@
 
     group              name                      value
     memetik.commands   of the command            a function that takes the subparsers of `memetik` and adds the command
-    memetik.methods    of the method             a mk.Method; its `place` is "package.module:Class", a dataclass with a `seed`
+    memetik.methods    of the method             a Method; its `place` is "package.module:Class", a dataclass with a `seed`
     memetik.readers    suffix without the dot    a function that takes a path and `roots` (of meshes) and returns a mk.Body
     memetik.pages      "view"                    the function that makes the page of mk.view
 

@@ -180,7 +180,7 @@ def objectives() -> dict[str, Callable[[mk.Body, str], mk.Objective]]:
     """Every kind of objective, each made from a body and its tip."""
     point, across = (0.4, 0.1, 0.5), (0.0, 0.6, 0.8)
     square = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
-    mesh = mk.TriangleMesh([(-2, -2, 0), (2, -2, 0), (0, 4, 0.5)], [(0, 1, 2)])
+    mesh = mk.objectives.TriangleMesh([(-2, -2, 0), (2, -2, 0), (0, 4, 0.5)], [(0, 1, 2)])
     return {
         "Position": lambda body, tip: mk.Position(tip, point, tolerance=(1e-3, 1e-3, np.inf)),
         "Orientation": lambda body, tip: mk.Orientation(tip, DOWN, mask=(1, 0, 1)),
@@ -197,10 +197,10 @@ def objectives() -> dict[str, Callable[[mk.Body, str], mk.Objective]]:
         "Distance": lambda body, tip: mk.Distance(tip, [(*point, 0.1)]),
         "SelfDistance": lambda body, tip: mk.SelfDistance(body),
         "hulls": lambda body, tip: mk.Distance(tip, mk.Shape("hull", points=np.array([point, FAR]))),
-        "heights": lambda body, tip: mk.Distance(tip, mk.HeightField(np.zeros((2, 2)), origin=FAR[:2])),
-        "grids": lambda body, tip: mk.Distance(tip, mk.SignedDistanceGrid(np.ones((2, 2, 2)), spacing=1.0, origin=FAR)),
-        "Projection on the ground": lambda body, tip: mk.Projection(tip, mk.Ground()),
-        "Projection on heights": lambda body, tip: mk.Projection(tip, mk.HeightField(np.eye(4), origin=(-1.5, -1.5))),
+        "heights": lambda body, tip: mk.Distance(tip, mk.objectives.HeightField(np.zeros((2, 2)), origin=FAR[:2])),
+        "grids": lambda body, tip: mk.Distance(tip, mk.collision.SignedDistanceGrid(np.ones((2, 2, 2)), spacing=1.0, origin=FAR)),
+        "Projection on the ground": lambda body, tip: mk.Projection(tip, mk.objectives.Ground()),
+        "Projection on heights": lambda body, tip: mk.Projection(tip, mk.objectives.HeightField(np.eye(4), origin=(-1.5, -1.5))),
         "Projection on triangles": lambda body, tip: mk.Projection(tip, mesh),
         "Balance": lambda body, tip: mk.Balance(square),
         "Manipulability": lambda body, tip: mk.Manipulability(tip),
@@ -231,8 +231,8 @@ def problem_of(make: Callable[[mk.Body, str], mk.Objective]) -> mk.Problem:
 
 def _collisions() -> None:
     body = mk.load("ur5")
-    mk.find_collision_pairs(body, 2, progress=False)
-    mk.check_motion(body, [body.home, body.home + 0.01])
+    mk.collision.find_collision_pairs(body, 2, progress=False)
+    mk.motion.check_motion(body, [body.home, body.home + 0.01])
 
 
 def _only_guides() -> None:
@@ -265,16 +265,17 @@ def _method(name: str) -> None:
 
 def _one_position() -> tuple[mk.Problem, mk.Objective]:
     reach = mk.Position("tip", (0.5, 0.1, 0.0))
-    return mk.Problem(mk.planar_chain((0.6, 0.4)), reach), reach
+    return mk.Problem(mk.build.planar_chain((0.6, 0.4)), reach), reach
 
 
 def _bio_ik() -> None:
     problem, _ = guided()
     for solver in (
-        mk.BioIK(gradient="ofkt", threads=2), mk.BioIK(gradient="differences", ofkt=True), mk.BioIK(loss="mean"),
+        mk.solvers.BioIK(gradient="ofkt", threads=2), mk.solvers.BioIK(gradient="differences", ofkt=True),
+        mk.solvers.BioIK(loss="mean"),
     ):  # fmt: skip
         solver.solve(problem, budget=FEW)
-    _, history = mk.BioIK().evolve(problem, budget=FEW)
+    _, history = mk.solvers.BioIK().evolve(problem, budget=FEW)
     fitness(problem, history.postures(history.rows(0))[:2])
 
 
@@ -285,7 +286,7 @@ def _closed_forms() -> None:
         (mk.load("iiwa14"), "tool0"),
         (mk.load("nao").chain("left_arm"), "l_gripper"),
     ):
-        mk.Analytic().solve_all(mk.Problem(body, mk.Pose(tip, body.forward(body.home)[tip])))
+        mk.solvers.Analytic().solve_all(mk.Problem(body, mk.Pose(tip, body.forward(body.home)[tip])))
     body = mk.load("ur5")
     for place in ((0.4, 0.1, 0.3), FAR):
         mk.solve(mk.Problem(body, [mk.Pose("tool0", mk.transform(place, DOWN)), mk.Displacement()]), budget=FEW)
@@ -294,19 +295,19 @@ def _closed_forms() -> None:
 def _learning() -> None:
     """A network that learns next to nothing, and another one for paths."""
     problem, target = _one_position()
-    network = mk.FeedForward.train(problem, hidden=2, samples=8, epochs=2, teacher=mk.Memetic())
-    mk.Learned(network=network).solve(problem, budget=FEW)
+    network = mk.learn.FeedForward.train(problem, hidden=2, samples=8, epochs=2, teacher=mk.solvers.Memetic())
+    mk.solvers.Learned(network=network).solve(problem, budget=FEW)
     places = np.array([(0.5, 0.1, 0.0), (0.6, 0.1, 0.0)])
     network.predict_batch(problem, {target: places})
-    paths = mk.Elman.train(problem, hidden=2, paths=2, steps=3, epochs=2)
+    paths = mk.learn.Elman.train(problem, hidden=2, paths=2, steps=3, epochs=2)
     paths.predict_path(problem, {target: places})
     whole, _ = one_pose()
-    mk.FeedForward.train(whole, hidden=2, samples=8, epochs=2).predict(whole)
+    mk.learn.FeedForward.train(whole, hidden=2, samples=8, epochs=2).predict(whole)
 
 
 def _support_vectors() -> None:
     problem, _ = _one_position()
-    mk.SupportVectors.train(problem, samples=20).predict(problem)
+    mk.learn.SupportVectors.train(problem, samples=20).predict(problem)
 
 
 def _all(pose: Callable[[], tuple[mk.Problem, mk.Objective]]) -> None:
@@ -324,7 +325,7 @@ def _servo(pose: Callable[[], tuple[mk.Problem, mk.Objective]]) -> None:
 
 def _follow() -> None:
     body = mk.load("panda")
-    mk.Follower(body).step(body.home)
+    mk.motion.Follower(body).step(body.home)
 
 
 def _retarget() -> None:
@@ -336,11 +337,11 @@ def _retarget() -> None:
 def _feet() -> None:
     """In a clip, and live."""
     kyle = mk.load("kyle", base="floating")
-    ground = mk.Ground(point=(0.0, 0.0, kyle.forward(kyle.home, "left_midfoot")[2, 3] + 0.01))
-    mk.place_feet(
+    ground = mk.objectives.Ground(point=(0.0, 0.0, kyle.forward(kyle.home, "left_midfoot")[2, 3] + 0.01))
+    mk.motion.place_feet(
         mk.Motion(kyle, [0.0, 0.1], [kyle.home, kyle.home]), ground, ["left_midfoot", "right_midfoot"], follow=0.1
     )
-    mk.FootPlacer(kyle, ground, ["left_midfoot"])(kyle.home)
+    mk.motion.FootPlacer(kyle, ground, ["left_midfoot"])(kyle.home)
 
 
 def _track(pose: Callable[[], tuple[mk.Problem, mk.Objective]], method: str) -> None:
@@ -355,16 +356,16 @@ def _track_priorities() -> None:
 
 def _smooth() -> None:
     """Past a ball on the way."""
-    body = mk.planar_chain((0.5, 0.5, 0.3))
+    body = mk.build.planar_chain((0.5, 0.5, 0.3))
     reach = mk.Position("tip", (0.0, 0.0, 0.0))
     problem = mk.Problem(body, [reach, mk.Distance(body.frame("tip"), [(0.8, 0.0, 0.0, 0.1)])])
     mk.track(problem, {reach: np.linspace((0.8, -0.4, 0.0), (0.8, 0.4, 0.0), 20)}, budget=FEW, smooth=True)
 
 
 def _reachability() -> None:
-    found = mk.reachability(mk.planar_chain((0.6, 0.4)), "tip", voxel=0.5, orientations=2, progress=False)
+    found = mk.batch.reachability(mk.build.planar_chain((0.6, 0.4)), "tip", voxel=0.5, orientations=2, progress=False)
     with TemporaryDirectory() as folder:
-        mk.draw_reachability(found, Path(folder) / "reach.svg")
+        mk.write.draw_reachability(found, Path(folder) / "reach.svg")
 
 
 def _cover() -> None:
@@ -373,7 +374,7 @@ def _cover() -> None:
 
 
 def _minimise() -> None:
-    mk.minimise(_square, [-1.0, -1.0], [1.0, 1.0], budget=mk.Budget(evaluations=1_000))
+    mk.solvers.minimise(_square, [-1.0, -1.0], [1.0, 1.0], budget=mk.Budget(evaluations=1_000))
 
 
 def _square(x: Any) -> Any:
@@ -383,7 +384,7 @@ def _square(x: Any) -> Any:
 def _ofkt() -> None:
     body = mk.load("panda")
     for count in (False, True):
-        tree = mk.OFKT(body, ["panda_hand"], count=count)
+        tree = mk.body.OFKT(body, ["panda_hand"], count=count)
         tree.update(body.home)
         tree.predict("panda_joint1", 0.2)
     for way in ("plain", "jacobian", "ofkt", "predicted"):
@@ -396,4 +397,4 @@ def _scene(name: str) -> None:
     body = scenes.load_body(scene.body)
     problem = scenes.problem(scene, body)
     scenes.solver(scene.solving).solve(problem, scenes.start(scene, body), FEW)
-    mk.BioIK().evolve(problem, budget=FEW)
+    mk.solvers.BioIK().evolve(problem, budget=FEW)

@@ -71,7 +71,7 @@ def poses():
 
 
 def out_of_reach():
-    body = mk.planar_chain([1.0, 0.5, 0.5])
+    body = mk.build.planar_chain([1.0, 0.5, 0.5])
     pose = mk.Pose("tip", np.eye(4))
     problem = mk.Problem(body, pose)
     rows, places = targets_of(pose, problem.compiled, [mk.transform((4.0, 0.0, 0.0), np.eye(3))])
@@ -144,7 +144,7 @@ def bodies():
 
 def batch():
     """solve_batch on the card: one row is reached, the other misses its position but not all axes of its rotation."""
-    body = mk.planar_chain([1.0, 0.5, 0.5])
+    body = mk.build.planar_chain([1.0, 0.5, 0.5])
     reach = mk.Position("tip", (0, 0, 0))
     turn = mk.Orientation("tip", np.eye(3), tolerance=(0.1, 0.1, 4.0))
     problem = mk.Problem(body, [reach, turn])
@@ -166,8 +166,8 @@ def batch():
 def hulls():
     """Hulls beside spheres, apart and in each other: the same answer as the processor's."""
     General.few = General.later = 300
-    cube = mk.hull([(x, y, z) for x in (0.9, 1.2) for y in (0.2, 0.5) for z in (-0.1, 0.1)])
-    body = mk.planar_chain([0.8, 0.5, 0.5])
+    cube = mk.collision.hull([(x, y, z) for x in (0.9, 1.2) for y in (0.2, 0.5) for z in (-0.1, 0.1)])
+    body = mk.build.planar_chain([0.8, 0.5, 0.5])
     reach, off = (
         mk.Position("tip", (0, 0, 0)),
         mk.Distance(["link_2", "tip"], [cube, (0.5, -0.6, 0.0, 0.1)], radius=0.05),
@@ -189,7 +189,7 @@ def contacts():
     """Poses among balls: of the two ways to bend an arm one is free, then the other, both and none."""
     Poses.threads = Poses.per_block = Contacts.threads = 4
     Contacts.few, Contacts.later, Contacts.few_rows = 30, 30, 0
-    body = mk.planar_chain([0.8, 0.5, 0.3])
+    body = mk.build.planar_chain([0.8, 0.5, 0.3])
     postures = np.array([(0.3, 1.2, 0.4), (0.3, -1.2, 0.2), (2.0, 0.9, 0.1), (-1.2, 0.8, -0.3)])
     path, starts = body.forward(postures, "tip"), postures + 0.05
     balls = np.array([(*body.forward(postures[0])["link_2"][:2, 3], 0.0, 0.1), (1.0, -0.6, 0.0, 0.1)])
@@ -250,7 +250,7 @@ def closed_forms():
 
 
 def one_target_for_all():
-    body = mk.planar_chain([1.0, 0.5, 0.5])
+    body = mk.build.planar_chain([1.0, 0.5, 0.5])
     q = np.array([0.4, 0.5, 0.6])
     problem = mk.Problem(body, mk.Pose("tip", body.forward(q)["tip"]))
     found = mk.solve_batch(problem, starts=[q + 0.1, q - 0.1], device="cuda")
@@ -267,7 +267,7 @@ def clips():
             links.append(f"{side}_{part}")
             origin = mk.translation(0.0, y if down == 0.0 else 0.0, down)
             joints.append(
-                mk.Joint(
+                mk.build.Joint(
                     f"{side}_{part}_turn",
                     "revolute",
                     parent,
@@ -278,11 +278,13 @@ def clips():
                     origin=origin,
                 )
             )
-    body = mk.Body("legs", [mk.Link(name) for name in links], joints).with_base("floating")
-    lines = [mk.BoneMatch("hips", "hips", "hips", position=5.0, rotation=2.0)]
+    body = mk.Body("legs", [mk.build.Link(name) for name in links], joints).with_base("floating")
+    lines = [mk.motion.BoneMatch("hips", "hips", "hips", position=5.0, rotation=2.0)]
     for name in links[1:]:
-        lines.append(mk.BoneMatch(name, name, name, (0.0, 0.0, -0.4), (0.0, 0.0, -0.4), "hips", 1.0, position=2.0))
-    plan = mk.RetargetPlan("legs", "legs", lines)
+        lines.append(
+            mk.motion.BoneMatch(name, name, name, (0.0, 0.0, -0.4), (0.0, 0.0, -0.4), "hips", 1.0, position=2.0)
+        )
+    plan = mk.motion.RetargetPlan("legs", "legs", lines)
     q = np.zeros((7, body.dof))
     q[:, 0] = 0.02 * np.arange(7)
     q[:, 6:] = 0.1 * np.sin(np.arange(7)[:, None] + np.arange(4))
@@ -345,7 +347,7 @@ def same(name, card, processor):
 
 def arrays_on_the_card():
     """The same answers as for NumPy arrays, whatever the strides, the precision and the interface."""
-    body, rng = mk.planar_chain([1.0, 0.5, 0.5]), np.random.default_rng(3)
+    body, rng = mk.build.planar_chain([1.0, 0.5, 0.5]), np.random.default_rng(3)
     postures = np.array([body.sample(rng) for _ in range(3)])
     starts = postures + 0.05
     pose = mk.Pose("tip", np.eye(4))
@@ -354,7 +356,10 @@ def arrays_on_the_card():
     usual = mk.solve_batch(problem, {pose: matrices}, starts, device="cuda")
     taken = Exported(np.ascontiguousarray(matrices.transpose(2, 1, 0)).transpose(2, 1, 0))
     card = mk.solve_batch(problem, {pose: taken}, Interface(np.asfortranarray(starts), stream=1), device="cuda")
-    check("on card: kind", isinstance(card, mk.DeviceBatchSolution) and len(card) == 3 and card.device == usual.device)
+    check(
+        "on card: kind",
+        isinstance(card, mk.batch.DeviceBatchSolution) and len(card) == 3 and card.device == usual.device,
+    )
     check("on card: stream", taken.streams == [1])
     same("on card", card, usual)
     view = np.from_dlpack(Taken(card.q))
@@ -391,7 +396,7 @@ class Taken:
 
 def targets_of_all_kinds():
     """Points, rotations, directions and points to look at; a lock, and one start for all rows."""
-    body, rng = mk.planar_chain([1.0, 0.5, 0.5, 0.2]), np.random.default_rng(4)
+    body, rng = mk.build.planar_chain([1.0, 0.5, 0.5, 0.2]), np.random.default_rng(4)
     postures = np.array([body.sample(rng) for _ in range(2)])
     postures[:, 3] = 0.1
     poses = np.array([body.forward(q)["tip"] for q in postures])
@@ -423,7 +428,7 @@ def refused(name, words, work):
 
 
 def wrong_arrays():
-    body = mk.planar_chain([1.0, 0.5])
+    body = mk.build.planar_chain([1.0, 0.5])
     pose = mk.Pose("tip", np.eye(4))
     rest = mk.Displacement()
     problem = mk.Problem(body, [pose, rest])
@@ -462,7 +467,7 @@ def wrong_arrays():
 
 
 def refusals():
-    body = mk.planar_chain([1.0, 0.5])
+    body = mk.build.planar_chain([1.0, 0.5])
 
     @mk.objective(reads=["tip"], tolerance=1e-3)
     def high(tip):
@@ -471,7 +476,7 @@ def refusals():
     try:
         solve_on_cuda(mk.Problem(body, high), np.zeros((1, 0)), [], np.zeros((1, 2)), 0, 10)
         check("a user's function is refused", False)
-    except mk.ProblemError as error:
+    except mk.errors.ProblemError as error:
         check("a user's function is refused", "device='cpu'" in str(error))
 
 

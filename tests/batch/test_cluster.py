@@ -41,7 +41,7 @@ def path(problem, tmp_path_factory):
     """Poses of which two cannot be read and one cannot be reached."""
     body, rng = problem.body, np.random.default_rng(4)
     poses = np.array([body.forward(body.sample(rng))["panda_hand"] for _ in range(ROWS)])
-    turns = np.array([mk.to_quaternion(pose[:3, :3]) for pose in poses])
+    turns = np.array([mk.geometry.to_quaternion(pose[:3, :3]) for pose in poses])
     columns = [*poses[:, :3, 3].T, *turns.T]
     columns[0][7], columns[3][900] = np.nan, 2.0
     columns[1][1500] = 3.0
@@ -72,8 +72,8 @@ def test_a_lost_node_loses_nothing(problem, path, nodes, tmp_path):
             cluster.remove_node(second, allow_graceful=False)
 
     options = {"budget": budget, "rows_per_shard": SHARD}
-    mk.solve_files(problem, path, tmp_path / "alone", **options)  # first, so that all find the kernels compiled
-    report = mk.solve_files(problem, path, tmp_path / "out", cluster=cluster.address, progress=lose, **options)
+    mk.batch.solve_files(problem, path, tmp_path / "alone", **options)  # first, so that all find the kernels compiled
+    report = mk.batch.solve_files(problem, path, tmp_path / "out", cluster=cluster.address, progress=lose, **options)
     assert lost.is_set() and not ray.is_initialized()
     assert report.solved.rows == ROWS and report.total.rejected == 2 and report.total.closest == 1
     for part in ("solutions", "rejects"):
@@ -85,7 +85,7 @@ def test_a_lost_node_loses_nothing(problem, path, nodes, tmp_path):
             )
     files = sorted((tmp_path / "out/solutions").iterdir())
     assert [file.name for file in files] == [f"{k:06d}.parquet" for k in range(ROWS // SHARD)]
-    again = mk.solve_files(problem, path, tmp_path / "out", cluster=cluster.address, **options)
+    again = mk.batch.solve_files(problem, path, tmp_path / "out", cluster=cluster.address, **options)
     assert again.solved.rows == 0 and again.total == report.total
 
 
@@ -95,7 +95,7 @@ def test_errors_of_a_machine_arrive_here(problem, path, nodes, tmp_path):
     whole = path.read_bytes()
     broken.write_bytes(whole[:4] + b"\xff" * 40 + whole[44:])
     with pytest.raises(FormatError, match=r"the rows from 0 on cannot be read"):
-        mk.solve_files(problem, broken, tmp_path / "out", cluster=cluster.address)
+        mk.batch.solve_files(problem, broken, tmp_path / "out", cluster=cluster.address)
     assert not ray.is_initialized()
 
 
@@ -103,9 +103,9 @@ def test_machines_must_share_the_folder(problem, path, nodes, tmp_path, monkeypa
     cluster, _ = nodes
     monkeypatch.setattr(module.Job, "path", lambda job, part, piece: tmp_path / "elsewhere" / part / str(piece.shard))
     with pytest.raises(ProblemError, match="must be on a file system that all machines share"):
-        mk.solve_files(problem, path, tmp_path / "out", cluster=cluster.address, rows_per_shard=2_000)
+        mk.batch.solve_files(problem, path, tmp_path / "out", cluster=cluster.address, rows_per_shard=2_000)
 
 
 def test_no_cluster_answers(problem, path, tmp_path):
     with pytest.raises(ProblemError, match=r"no Ray cluster answers at '127.0.0.1:1'.*ray start --head"):
-        mk.solve_files(problem, path, tmp_path / "out", cluster="127.0.0.1:1")
+        mk.batch.solve_files(problem, path, tmp_path / "out", cluster="127.0.0.1:1")

@@ -17,7 +17,7 @@ from memetik.errors import FormatError
 
 @pytest.fixture(scope="module")
 def problem():
-    return mk.Problem(mk.planar_chain([0.5, 0.3]), mk.Position("tip", np.zeros(3)))
+    return mk.Problem(mk.build.planar_chain([0.5, 0.3]), mk.Position("tip", np.zeros(3)))
 
 
 def table(count):
@@ -45,7 +45,7 @@ def test_answers_are_those_of_the_same_parquet_file(problem, tmp_path, monkeypat
     pc.write_csv(rows, tmp_path / "t.csv")
     pq.write_table(rows, tmp_path / "t.parquet")
     reports = [
-        mk.solve_files(problem, tmp_path / f"t.{kind}", tmp_path / kind, rows_per_shard=30)
+        mk.batch.solve_files(problem, tmp_path / f"t.{kind}", tmp_path / kind, rows_per_shard=30)
         for kind in ("csv", "parquet")
     ]
     assert reports[0].total == reports[1].total and reports[0].total.reached == 100
@@ -53,7 +53,7 @@ def test_answers_are_those_of_the_same_parquet_file(problem, tmp_path, monkeypat
     assert answers(tmp_path / "csv") == answers(tmp_path / "parquet")
     assert answers(tmp_path / "csv")[7]["id"] == "007"
     (tmp_path / "csv/solutions/000002.parquet").unlink()
-    again = mk.solve_files(problem, tmp_path / "t.csv", tmp_path / "csv", rows_per_shard=30)
+    again = mk.batch.solve_files(problem, tmp_path / "t.csv", tmp_path / "csv", rows_per_shard=30)
     assert again.solved.rows == 30 and answers(tmp_path / "csv") == answers(tmp_path / "parquet")
 
 
@@ -75,11 +75,11 @@ def test_a_folder_of_csv_files(problem, tmp_path):
     rows = table(12)
     pc.write_csv(rows.slice(5), tmp_path / "in/b.csv")
     pc.write_csv(rows.slice(0, 5), tmp_path / "in/a.csv")
-    mk.solve_files(problem, tmp_path / "in", tmp_path / "out")
+    mk.batch.solve_files(problem, tmp_path / "in", tmp_path / "out")
     assert [row["id"] for row in answers(tmp_path / "out")] == [f"{k:03}" for k in range(12)]
     pq.write_table(rows, tmp_path / "in/c.parquet")
     with pytest.raises(FormatError, match=r"there are .parquet and .csv files in this folder. Leave one kind"):
-        mk.solve_files(problem, tmp_path / "in", tmp_path / "out")
+        mk.batch.solve_files(problem, tmp_path / "in", tmp_path / "out")
 
 
 def test_how_numbers_may_be_written(problem, tmp_path):
@@ -94,7 +94,7 @@ def test_how_numbers_may_be_written(problem, tmp_path):
         "nan,0,0,2",
     ]
     (tmp_path / "t.csv").write_bytes(b"\xef\xbb\xbf" + "\r\n".join([*lines, "0.5,0,inf,3", ""]).encode())
-    report = mk.solve_files(problem, tmp_path / "t.csv", tmp_path / "out")
+    report = mk.batch.solve_files(problem, tmp_path / "t.csv", tmp_path / "out")
     assert report.total.reached == 3 and report.total.rejected == 4
     assert [row["id"] for row in answers(tmp_path / "out")] == ["NA", "", "a, b", "null", "1", "2", "3"]
     reasons = pq.read_table(tmp_path / "out/rejects")["reason"].to_pylist()
@@ -103,7 +103,7 @@ def test_how_numbers_may_be_written(problem, tmp_path):
 
 def test_a_header_alone(problem, tmp_path):
     (tmp_path / "t.csv").write_text("x,y,z\n")
-    assert mk.solve_files(problem, tmp_path / "t.csv", tmp_path / "out").total.rows == 0
+    assert mk.batch.solve_files(problem, tmp_path / "t.csv", tmp_path / "out").total.rows == 0
 
 
 GOOD = "x,y,z\n0.5,0.1,0\n"
@@ -150,7 +150,7 @@ def test_mistakes(text, says, problem, tmp_path, monkeypatch):
     monkeypatch.setattr(readers, "BLOCK", 1_000)
     (tmp_path / "t.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(FormatError, match=says):
-        mk.solve_files(problem, tmp_path / "t.csv", tmp_path / "out")
+        mk.batch.solve_files(problem, tmp_path / "t.csv", tmp_path / "out")
     assert not list((tmp_path / "out").rglob("*.parquet"))  # found before any row was solved
 
 

@@ -40,11 +40,11 @@ def test_batches_in_the_simulator():
 
 @pytest.mark.only_if(not CARD, "machines without a graphics card")
 def test_without_a_card_the_error_says_what_to_do():
-    with pytest.raises(mk.ProblemError, match=r"nvidia-smi.*device='cpu'"):
+    with pytest.raises(mk.errors.ProblemError, match=r"nvidia-smi.*device='cpu'"):
         require_cuda()
     kyle = mk.load("kyle", base="floating")
     clip = mk.Motion(kyle, [0.0], [kyle.home])
-    with pytest.raises(mk.ProblemError, match=r"nvidia-smi.*device='cpu'"):
+    with pytest.raises(mk.errors.ProblemError, match=r"nvidia-smi.*device='cpu'"):
         mk.retarget(clip, kyle, device="cuda")
 
 
@@ -52,7 +52,7 @@ def test_without_a_card_the_error_says_what_to_do():
 def test_a_card_follows_clips_as_the_processor_does():
     walk = walker.walk(10.0, 30.0)
     clips, body = [walk, walk[17:200].turned(2.0), walk.mirrored()], mk.load("g1")
-    plan = mk.retarget_plan(walk, body)
+    plan = mk.motion.retarget_plan(walk, body)
     card, processor = (mk.retarget(clips, body, plan=plan, device=device) for device in ("cuda", "cpu"))
     for one, other in zip(card, processor, strict=True):
         np.testing.assert_allclose(one.q, other.q, atol=2e-5)
@@ -84,7 +84,7 @@ def test_arrays_on_the_card_give_what_numpy_arrays_do(rng):
     starts = np.array([body.sample(rng) for _ in targets])
     usual = mk.solve_batch(problem, {pose: targets}, starts, device="cuda")
     card = mk.solve_batch(problem, {pose: cuda.to_device(targets)}, cuda.to_device(starts), device="cuda")
-    assert isinstance(card, mk.DeviceBatchSolution)
+    assert isinstance(card, mk.batch.DeviceBatchSolution)
     np.testing.assert_allclose(card.numpy().q, usual.q, atol=1e-9)
     np.testing.assert_array_equal(cuda.as_cuda_array(card.success).copy_to_host(), usual.success)
     np.testing.assert_allclose(cuda.as_cuda_array(card.errors[pose]).copy_to_host(), usual.errors[pose], atol=1e-9)

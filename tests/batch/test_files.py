@@ -38,7 +38,7 @@ def targets(body, count, seed=0):
     """Columns of reachable poses of the hand, and the poses."""
     rng = np.random.default_rng(seed)
     poses = np.array([body.forward(body.sample(rng))["panda_hand"] for _ in range(count)])
-    turns = np.array([mk.to_quaternion(pose[:3, :3]) for pose in poses])
+    turns = np.array([mk.geometry.to_quaternion(pose[:3, :3]) for pose in poses])
     return {**dict(zip("xyz", poses[:, :3, 3].T, strict=True)), **dict(zip(QUATERNION, turns.T, strict=True))}, poses
 
 
@@ -64,7 +64,7 @@ def test_answers_are_those_of_a_batch(problem, pose, panda, tmp_path):
     columns["id"] = [f"pose {k}" for k in range(50)]
     columns["note"] = ["not read"] * 50
     path = write(tmp_path / "t.parquet", columns)
-    report = mk.solve_files(problem, path, tmp_path / "out", rows_per_shard=20)
+    report = mk.batch.solve_files(problem, path, tmp_path / "out", rows_per_shard=20)
     table = answers(tmp_path / "out")
     starts = np.tile(panda.home, (50, 1))
     starts[:, 0] = columns["panda_joint1"]
@@ -92,7 +92,7 @@ def test_positions_only(panda, tmp_path):
     place = mk.Position("panda_hand", (0, 0, 0))
     problem = mk.Problem(panda, [place, mk.CenterJoints(), mk.JointValue("panda_joint5", 0.1, tolerance=None)])
     path = write(tmp_path / "t.parquet", {name: columns[name] for name in "xyz"})
-    mk.solve_files(problem, path, tmp_path / "out")
+    mk.batch.solve_files(problem, path, tmp_path / "out")
     table = answers(tmp_path / "out")
     batch = mk.solve_batch(problem, {place: poses[:, :3, 3]})
     assert_array_equal(joints(table, panda), batch.q)
@@ -115,7 +115,7 @@ def test_numbers_of_any_type(problem, panda, tmp_path):
     columns = {name: pa.array(values, type=pa.float32()) for name, values in columns.items()}
     columns["panda_finger_joint1"] = pa.array([0, 0, 0], type=pa.int8())
     path = write(tmp_path / "t.parquet", columns)
-    assert mk.solve_files(problem, path, tmp_path / "out").total.reached == 3
+    assert mk.batch.solve_files(problem, path, tmp_path / "out").total.reached == 3
 
 
 def test_bad_rows_are_rejected_with_a_reason(problem, panda, tmp_path):
@@ -127,7 +127,7 @@ def test_bad_rows_are_rejected_with_a_reason(problem, panda, tmp_path):
         columns[name][5] = 0.0
     columns["id"] = np.arange(100, 109)
     path = write(tmp_path / "t.parquet", columns)
-    report = mk.solve_files(problem, path, tmp_path / "out", rows_per_shard=4)
+    report = mk.batch.solve_files(problem, path, tmp_path / "out", rows_per_shard=4)
     table = answers(tmp_path / "out")
     assert table["row"].to_pylist() == list(range(9)) and table["id"].to_pylist() == list(range(100, 109))
     rejected = [name == "REJECTED" for name in table["status"].to_pylist()]
@@ -149,9 +149,9 @@ def test_a_folder_of_files(problem, panda, tmp_path):
     columns, _ = targets(panda, 12)
     for name, part in (("b", slice(5, 12)), ("a", slice(0, 5))):
         write(tmp_path / "in" / f"{name}.parquet", {key: values[part] for key, values in columns.items()})
-    mk.solve_files(problem, tmp_path / "in", tmp_path / "out", rows_per_shard=4)
+    mk.batch.solve_files(problem, tmp_path / "in", tmp_path / "out", rows_per_shard=4)
     whole = write(tmp_path / "whole.parquet", columns)
-    mk.solve_files(problem, whole, tmp_path / "same")
+    mk.batch.solve_files(problem, whole, tmp_path / "same")
     one, other = answers(tmp_path / "out"), answers(tmp_path / "same")
     assert one["row"].to_pylist() == list(range(12))
     assert_array_equal(joints(one, panda), joints(other, panda))
@@ -175,7 +175,7 @@ def test_pieces_across_row_groups(group, wanted, tmp_path, monkeypatch):
 
 def test_an_empty_file(problem, tmp_path):
     empty = {name: pa.array([], type=pa.float64()) for name in (*"xyz", *QUATERNION)}
-    report = mk.solve_files(problem, write(tmp_path / "t.parquet", empty), tmp_path / "out")
+    report = mk.batch.solve_files(problem, write(tmp_path / "t.parquet", empty), tmp_path / "out")
     assert report.total.rows == 0 and "0 rows in 0 shards" in str(report)
 
 
@@ -183,7 +183,7 @@ def test_progress_counts_all_rows(problem, panda, tmp_path):
     columns, _ = targets(panda, 30)
     path = write(tmp_path / "t.parquet", columns)
     seen = []
-    mk.solve_files(problem, path, tmp_path / "out", rows_per_shard=10, progress=lambda *told: seen.append(told))
+    mk.batch.solve_files(problem, path, tmp_path / "out", rows_per_shard=10, progress=lambda *told: seen.append(told))
     assert seen[0] == (0, 30) and seen[-1] == (30, 30) and seen == sorted(seen)
     assert {(10, 30), (20, 30)} <= set(seen)
 
@@ -193,13 +193,13 @@ def test_progress_counts_all_rows(problem, panda, tmp_path):
 
 def test_a_second_run_does_no_work(problem, panda, tmp_path, monkeypatch):
     path = write(tmp_path / "t.parquet", targets(panda, 30)[0])
-    first = mk.solve_files(problem, path, tmp_path / "out", rows_per_shard=10)
+    first = mk.batch.solve_files(problem, path, tmp_path / "out", rows_per_shard=10)
 
     def refuse(*arguments):
         raise AssertionError("solved again")
 
     monkeypatch.setattr(files, "solve_shard", refuse)
-    second = mk.solve_files(problem, path, tmp_path / "out", rows_per_shard=10)
+    second = mk.batch.solve_files(problem, path, tmp_path / "out", rows_per_shard=10)
     assert second.total == first.total and second.solved.rows == 0
     assert "30 rows were solved before" in str(second)
 
@@ -214,23 +214,23 @@ def test_a_stopped_run_goes_on(problem, panda, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        mk.solve_files(problem, path, out, rows_per_shard=10, progress=stop)
+        mk.batch.solve_files(problem, path, out, rows_per_shard=10, progress=stop)
     there = sorted(file.name for file in (out / "solutions").iterdir())
     assert there == ["000000.parquet", "000001.parquet"]
     (out / "solutions/.000002.parquet.0123.tmp").write_bytes(b"half")
     before = (out / "solutions/000000.parquet").stat().st_mtime_ns
-    report = mk.solve_files(problem, path, out, rows_per_shard=10)
+    report = mk.batch.solve_files(problem, path, out, rows_per_shard=10)
     assert report.solved.rows == 20 and report.total.rows == 40
     assert (out / "solutions/000000.parquet").stat().st_mtime_ns == before
     assert not list((out / "solutions").glob(".*"))
-    mk.solve_files(problem, path, tmp_path / "whole")
+    mk.batch.solve_files(problem, path, tmp_path / "whole")
     assert_array_equal(joints(answers(out), panda), joints(answers(tmp_path / "whole"), panda))
 
 
 def test_half_a_file_is_never_seen(problem, panda, tmp_path, monkeypatch):
     path = write(tmp_path / "t.parquet", targets(panda, 5)[0])
 
-    mk.solve_files(problem, path, tmp_path / "out")
+    mk.batch.solve_files(problem, path, tmp_path / "out")
     (tmp_path / "out/solutions/000000.parquet").unlink()
 
     def full(file):
@@ -240,20 +240,20 @@ def test_half_a_file_is_never_seen(problem, panda, tmp_path, monkeypatch):
         patch.setattr(os, "fsync", full)
         patch.setattr(manifest, "write_whole", lambda *_: None)  # of the manifest
         with pytest.raises(FormatError, match=r"000000.parquet: it cannot be written: No space left on device"):
-            mk.solve_files(problem, path, tmp_path / "out")
+            mk.batch.solve_files(problem, path, tmp_path / "out")
     assert not list((tmp_path / "out/solutions").iterdir())
 
 
 def test_what_a_lost_machine_had_half_written_goes_in_the_end(problem, panda, tmp_path):
     path = write(tmp_path / "t.parquet", targets(panda, 4)[0])
     left = tmp_path / "out/solutions/.000001.parquet.ab.tmp"
-    mk.solve_files(problem, path, tmp_path / "out", rows_per_shard=2, progress=lambda *_: left.touch())
+    mk.batch.solve_files(problem, path, tmp_path / "out", rows_per_shard=2, progress=lambda *_: left.touch())
     assert sorted(file.name for file in left.parent.iterdir()) == ["000000.parquet", "000001.parquet"]
 
 
 def test_a_changed_problem_is_refused_or_solved_anew(problem, pose, panda, tmp_path):
     path, out = write(tmp_path / "t.parquet", targets(panda, 20)[0]), tmp_path / "out"
-    mk.solve_files(problem, path, out)
+    mk.batch.solve_files(problem, path, out)
     for changes, said in (
         ({"seed": 1}, "the seed changed"),
         ({"rows_per_shard": 7}, "the number of rows a shard changed"),
@@ -261,27 +261,27 @@ def test_a_changed_problem_is_refused_or_solved_anew(problem, pose, panda, tmp_p
         ({"seed": 1, "budget": mk.Budget(seconds=1.0)}, "the seed and the budget changed"),
     ):
         with pytest.raises(ProblemError, match=said):
-            mk.solve_files(problem, path, out, **changes)
+            mk.batch.solve_files(problem, path, out, **changes)
     pose.position_tolerance = 1e-3
     with pytest.raises(ProblemError, match=r"the problem \(body, objectives, .*\) changed.*--anew"):
-        mk.solve_files(problem, path, out)
-    report = mk.solve_files(problem, path, out, rows_per_shard=15, anew=True)
+        mk.batch.solve_files(problem, path, out)
+    report = mk.batch.solve_files(problem, path, out, rows_per_shard=15, anew=True)
     assert report.solved.rows == 20 and len(list((out / "solutions").iterdir())) == 2
-    assert mk.solve_files(problem, path, out, rows_per_shard=15).solved.rows == 0
+    assert mk.batch.solve_files(problem, path, out, rows_per_shard=15).solved.rows == 0
 
 
 def test_a_changed_file_is_refused(problem, panda, tmp_path):
     columns, _ = targets(panda, 20)
     path, out = write(tmp_path / "t.parquet", columns), tmp_path / "out"
-    mk.solve_files(problem, path, out)
+    mk.batch.solve_files(problem, path, out)
     state = path.stat()
     os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns + 10**9))  # touched, not changed
     renamed = path.rename(tmp_path / "renamed.parquet")
-    assert mk.solve_files(problem, renamed, out).solved.rows == 0
+    assert mk.batch.solve_files(problem, renamed, out).solved.rows == 0
     columns["x"][7] += 1e-3
     write(renamed, columns)
     with pytest.raises(ProblemError, match="the file of targets changed"):
-        mk.solve_files(problem, renamed, out)
+        mk.batch.solve_files(problem, renamed, out)
 
 
 def wish(frame):
@@ -322,18 +322,18 @@ def test_wrong_columns(problem, panda, tmp_path):
     out = tmp_path / "out"
     wrong = {("w" if name == "qw" else name): values for name, values in columns.items()}
     with pytest.raises(FormatError, match=r"no column qw. Did you mean .*A Pose needs x y z qw qx qy qz"):
-        mk.solve_files(problem, write(tmp_path / "a.parquet", wrong), out)
+        mk.batch.solve_files(problem, write(tmp_path / "a.parquet", wrong), out)
     with pytest.raises(FormatError, match=r"column 'y' holds string, not numbers"):
-        mk.solve_files(problem, write(tmp_path / "b.parquet", {**columns, "y": ["a", "b", "c"]}), out)
+        mk.batch.solve_files(problem, write(tmp_path / "b.parquet", {**columns, "y": ["a", "b", "c"]}), out)
     twice = pa.table([*columns.values(), columns["x"]], names=[*columns, "x"])
     pq.write_table(twice, tmp_path / "c.parquet")
     with pytest.raises(FormatError, match="2 columns named 'x'"):
-        mk.solve_files(problem, tmp_path / "c.parquet", out)
+        mk.batch.solve_files(problem, tmp_path / "c.parquet", out)
     (tmp_path / "in").mkdir()
     write(tmp_path / "in/a.parquet", columns)
     write(tmp_path / "in/b.parquet", {**columns, "more": [1, 2, 3]})
     with pytest.raises(FormatError, match=r"b.parquet: its columns differ from those of a.parquet"):
-        mk.solve_files(problem, tmp_path / "in", out)
+        mk.batch.solve_files(problem, tmp_path / "in", out)
     assert not out.exists()
 
 
@@ -342,32 +342,34 @@ def test_files_that_are_none(problem, panda, tmp_path):
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(FormatError, match=r"not a complete Parquet file .* cut off"):
-        mk.solve_files(problem, path, tmp_path / "out")
+        mk.batch.solve_files(problem, path, tmp_path / "out")
     path.write_bytes(whole[:4] + b"\xff" * 40 + whole[44:])  # the end is there, the beginning is not
     with pytest.raises(FormatError, match=r"the rows from 0 on cannot be read"):
-        mk.solve_files(problem, path, tmp_path / "out")
+        mk.batch.solve_files(problem, path, tmp_path / "out")
     with pytest.raises(FormatError, match="there is no such file"):
-        mk.solve_files(problem, tmp_path / "nowhere.parquet", tmp_path / "out")
+        mk.batch.solve_files(problem, tmp_path / "nowhere.parquet", tmp_path / "out")
     (tmp_path / "empty").mkdir()
     with pytest.raises(FormatError, match=r"no .parquet and no .csv files in this folder"):
-        mk.solve_files(problem, tmp_path / "empty", tmp_path / "out")
+        mk.batch.solve_files(problem, tmp_path / "empty", tmp_path / "out")
 
 
 def test_wrong_options(problem, panda, pose, tmp_path):
     path = write(tmp_path / "t.parquet", targets(panda, 3)[0])
     with pytest.raises(ProblemError, match="rows_per_shard is 0"):
-        mk.solve_files(problem, path, tmp_path / "out", rows_per_shard=0)
+        mk.batch.solve_files(problem, path, tmp_path / "out", rows_per_shard=0)
     with pytest.raises(ProblemError, match="is not a Pose or Position of this problem"):
-        mk.solve_files(problem, path, tmp_path / "out", objective=mk.Pose("panda_hand", np.eye(4)))
+        mk.batch.solve_files(problem, path, tmp_path / "out", objective=mk.Pose("panda_hand", np.eye(4)))
     two = mk.Problem(panda, [pose, mk.Position("panda_link5", (0, 0, 0))])
     with pytest.raises(ProblemError, match=r"has 2 objectives of the kinds Pose and Position. Say whose"):
-        mk.solve_files(two, path, tmp_path / "out")
+        mk.batch.solve_files(two, path, tmp_path / "out")
     (tmp_path / "file").touch()
     with pytest.raises(FormatError, match=r"nothing can be written to the folder .*file.: File exists"):
-        mk.solve_files(problem, path, tmp_path / "file")
-    clash = mk.Body("clash", [mk.Link("a"), mk.Link("tip")], [mk.Joint("row", "prismatic", "a", "tip", upper=1.0)])
+        mk.batch.solve_files(problem, path, tmp_path / "file")
+    clash = mk.Body(
+        "clash", [mk.build.Link("a"), mk.build.Link("tip")], [mk.build.Joint("row", "prismatic", "a", "tip", upper=1.0)]
+    )
     with pytest.raises(ProblemError, match="joint 'row' of body 'clash' has the name of a column"):
-        mk.solve_files(mk.Problem(clash, mk.Position("tip", (0, 0, 0))), path, tmp_path / "out")
+        mk.batch.solve_files(mk.Problem(clash, mk.Position("tip", (0, 0, 0))), path, tmp_path / "out")
 
 
 @pytest.mark.parametrize(("package", "cluster"), [("pyarrow", None), ("ray", "auto")])
@@ -375,5 +377,5 @@ def test_a_package_that_is_missing(problem, panda, tmp_path, monkeypatch, packag
     path = write(tmp_path / "t.parquet", targets(panda, 3)[0])
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError, match=rf"'{package}'.*memetik\[cluster\]"):
-        mk.solve_files(problem, path, tmp_path / "out", cluster=cluster)
+        mk.batch.solve_files(problem, path, tmp_path / "out", cluster=cluster)
     assert not (tmp_path / "out").exists()  # noticed before any work

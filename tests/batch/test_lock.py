@@ -148,11 +148,11 @@ def job(tmp_path):
     rng = np.random.default_rng(0)
     columns = {"x": rng.uniform(0.3, 0.5, ROWS), "y": rng.uniform(-0.2, 0.2, ROWS), "z": np.zeros(ROWS)}
     pq.write_table(pa.table(columns), tmp_path / "targets.parquet")
-    problem = mk.Problem(mk.planar_chain([0.5, 0.3]), mk.Position("tip", np.zeros(3)))
+    problem = mk.Problem(mk.build.planar_chain([0.5, 0.3]), mk.Position("tip", np.zeros(3)))
 
     def start(**changes):
         options = {"rows_per_shard": SHARD, "threads": 1, **changes}
-        return mk.solve_files(problem, tmp_path / "targets.parquet", tmp_path / "out", **options)
+        return mk.batch.solve_files(problem, tmp_path / "targets.parquet", tmp_path / "out", **options)
 
     return start
 

@@ -37,7 +37,7 @@ def test_the_batch(given, capsys):
 
 def test_the_files(given, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    turns = [mk.to_quaternion(pose[:3, :3]) for pose in given["T"]]
+    turns = [mk.geometry.to_quaternion(pose[:3, :3]) for pose in given["T"]]
     columns = [*given["T"][:, :3, 3].T, *np.array(turns).T]
     pq.write_table(pa.table(columns, names=["x", "y", "z", "qw", "qx", "qy", "qz"]), "targets.parquet")
     (command,) = (block for block in BLOCKS if block.startswith("memetik batch panda") and "--cluster" not in block)
@@ -47,7 +47,7 @@ def test_the_files(given, tmp_path, monkeypatch, capsys):
     names = {"json": __import__("json"), "pyarrow": pa, "path": "out/solutions/000000.parquet"}
     assert eval(note, names)["rows"] == 18
     names = {**given, "problem": mk.Problem(given["body"], mk.Pose("panda_hand", np.eye(4)))}
-    eval(next(call for call in INLINE if call.startswith("mk.solve_files(")).replace('"out"', '"new"'), names)
+    eval(next(call for call in INLINE if call.startswith("mk.batch.solve_files(")).replace('"out"', '"new"'), names)
 
 
 def test_the_objectives(given):

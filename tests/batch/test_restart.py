@@ -23,7 +23,7 @@ BAD = (7, 8, 31)  # rows that are rejected, in shards 1 and 6
 
 @pytest.fixture(scope="module")
 def problem():
-    return mk.Problem(mk.planar_chain([0.5, 0.3]), mk.Position("tip", np.zeros(3)))
+    return mk.Problem(mk.build.planar_chain([0.5, 0.3]), mk.Position("tip", np.zeros(3)))
 
 
 def write_targets(path, seed=0):
@@ -46,7 +46,7 @@ def path(tmp_path_factory):
 def whole(problem, path, tmp_path_factory):
     """The folder of a job that nobody touched."""
     out = tmp_path_factory.mktemp("whole") / "out"
-    mk.solve_files(problem, path, out, rows_per_shard=SHARD, threads=1)
+    mk.batch.solve_files(problem, path, out, rows_per_shard=SHARD, threads=1)
     return out
 
 
@@ -63,7 +63,7 @@ def again(problem, path, out):
     def start(**changes):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            report = mk.solve_files(problem, path, out, **{"rows_per_shard": SHARD, "threads": 1, **changes})
+            report = mk.batch.solve_files(problem, path, out, **{"rows_per_shard": SHARD, "threads": 1, **changes})
         assert all(issubclass(warning.category, MemetikWarning) for warning in caught)
         assert all("\n" not in str(warning.message) for warning in caught)
         return report, " | ".join(str(warning.message) for warning in caught)
@@ -167,7 +167,7 @@ def test_a_lost_shard_is_solved_without_a_word(again, out, whole):
 
 
 def test_a_shard_of_another_job(again, out, whole, problem, path, tmp_path):
-    mk.solve_files(problem, path, tmp_path / "other", rows_per_shard=SHARD, seed=1)
+    mk.batch.solve_files(problem, path, tmp_path / "other", rows_per_shard=SHARD, seed=1)
     shutil.copy(shard(tmp_path / "other", 2), shard(out, 2))
     report, said = again()
     assert "solutions/000002.parquet is of another job" in said and report.solved.rows == 5
@@ -292,7 +292,7 @@ def test_targets_are_never_written_over(problem, out):
         table = pa.table({"x": [0.5], "y": [0.1], "z": [0.0]})
         pq.write_table(table, out / part / "t.parquet")
         with pytest.raises(ProblemError, match="lie where the answers go"):
-            mk.solve_files(problem, out / part / "t.parquet", out, anew=True)
+            mk.batch.solve_files(problem, out / part / "t.parquet", out, anew=True)
         assert shard(out, 1, part).read_bytes() == before
 
 
@@ -383,8 +383,8 @@ class Vandal:
 def test_a_thousand_damages(again, out, whole, problem, path, tmp_path, monkeypatch):
     """After each restart every row is that of the undamaged job; no damage is trusted, none is fatal."""
     monkeypatch.setattr(os, "fsync", lambda file: None)  # most of the time, and nobody cuts the power here
-    mk.solve_files(problem, path, tmp_path / "other", rows_per_shard=SHARD, seed=1)
-    expected, untouched = rows_of(whole), mk.solve_files(problem, path, whole, rows_per_shard=SHARD).total
+    mk.batch.solve_files(problem, path, tmp_path / "other", rows_per_shard=SHARD, seed=1)
+    expected, untouched = rows_of(whole), mk.batch.solve_files(problem, path, whole, rows_per_shard=SHARD).total
     solved = 0
     for trial in range(125):
         vandal = Vandal(out, tmp_path / "other", trial)

@@ -8,7 +8,7 @@ import memetik as mk
 from memetik.batch import solve
 from memetik.batch.solution import Answers
 
-ARM = mk.planar_chain([0.4, 0.4, 0.4])
+ARM = mk.build.planar_chain([0.4, 0.4, 0.4])
 TARGETS = np.array([(0.5, 0.3, 0.0), (0.9, 0.2, 0.0), (0.4, -0.2, 0.0), (0.8, -0.4, 0.0)])  # the wall is at x = 0.6
 
 

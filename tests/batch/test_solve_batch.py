@@ -88,7 +88,10 @@ def test_several_objectives_and_a_lock(panda, rng):
 @pytest.mark.parametrize(
     ("objective", "many"),
     [
-        (lambda: mk.Orientation("tip", np.eye(3)), lambda rng: np.array([mk.random_rotation(rng) for _ in range(6)])),
+        (
+            lambda: mk.Orientation("tip", np.eye(3)),
+            lambda rng: np.array([mk.geometry.random_rotation(rng) for _ in range(6)]),
+        ),
         (lambda: mk.Direction("tip", (0, 0, 1)), lambda rng: rng.normal(size=(6, 3))),
         (lambda: mk.MaxDistance("tip", (0, 0, 0), 0.1), lambda rng: rng.uniform(-0.5, 0.5, (6, 3))),
         (lambda: mk.Line("tip", (0, 0, 0), (1, 0, 0)), lambda rng: rng.uniform(-0.5, 0.5, (6, 3))),
@@ -99,28 +102,28 @@ def test_several_objectives_and_a_lock(panda, rng):
 )
 def test_kinds_of_targets(objective, many, rng):
     wanted = objective()
-    body = mk.snake(6)
+    body = mk.build.snake(6)
     hold_equal(mk.Problem(body, wanted), {wanted: many(rng)}, None, budget=FEW)
 
 
 def test_a_rotation_that_is_not_quite_one(rng):
     turn = mk.Orientation("tip", np.eye(3))
-    slanted = np.array([mk.random_rotation(rng) for _ in range(4)]) + rng.normal(size=(4, 3, 3)) * 1e-8
-    hold_equal(mk.Problem(mk.snake(6), turn), {turn: slanted}, None, budget=FEW)
+    slanted = np.array([mk.geometry.random_rotation(rng) for _ in range(4)]) + rng.normal(size=(4, 3, 3)) * 1e-8
+    hold_equal(mk.Problem(mk.build.snake(6), turn), {turn: slanted}, None, budget=FEW)
 
 
 def test_every_kind_of_joint(rng):
     joints = [
-        mk.Joint("lift", "prismatic", "base", "a", axis=(0, 0, 1), lower=-0.5, upper=0.5),
-        mk.Joint("spin", "continuous", "a", "b", origin=mk.translation(0.2, 0, 0)),
-        mk.Joint("drill", "screw", "b", "c", axis=(1, 0, 0), lower=-3, upper=3, pitch=0.05),
-        mk.Joint("ball", "spherical", "c", "d", origin=mk.translation(0.2, 0, 0)),
-        mk.Joint("table", "planar", "d", "e", lower=-0.3, upper=0.3),
-        mk.Joint("pipe", "cylindrical", "e", "f", axis=(0, 1, 0), lower=-0.3, upper=0.3),
-        mk.Joint("copy", "revolute", "f", "tip", origin=mk.translation(0.2, 0, 0), lower=-2, upper=2,
-                 mimic=mk.Mimic("spin", 0.5, 0.1)),
+        mk.build.Joint("lift", "prismatic", "base", "a", axis=(0, 0, 1), lower=-0.5, upper=0.5),
+        mk.build.Joint("spin", "continuous", "a", "b", origin=mk.translation(0.2, 0, 0)),
+        mk.build.Joint("drill", "screw", "b", "c", axis=(1, 0, 0), lower=-3, upper=3, pitch=0.05),
+        mk.build.Joint("ball", "spherical", "c", "d", origin=mk.translation(0.2, 0, 0)),
+        mk.build.Joint("table", "planar", "d", "e", lower=-0.3, upper=0.3),
+        mk.build.Joint("pipe", "cylindrical", "e", "f", axis=(0, 1, 0), lower=-0.3, upper=0.3),
+        mk.build.Joint("copy", "revolute", "f", "tip", origin=mk.translation(0.2, 0, 0), lower=-2, upper=2,
+                 mimic=mk.build.Mimic("spin", 0.5, 0.1)),
     ]  # fmt: skip
-    body = mk.Body("all", [mk.Link(name) for name in ("base", "a", "b", "c", "d", "e", "f", "tip")], joints)
+    body = mk.Body("all", [mk.build.Link(name) for name in ("base", "a", "b", "c", "d", "e", "f", "tip")], joints)
     pose = mk.Pose("tip", np.eye(4))
     targets, starts = poses_of(body, "tip", rng, 8)
     batch = hold_equal(mk.Problem(body, pose), {pose: targets}, starts)
@@ -141,7 +144,7 @@ def rough(frame):
 
 
 def test_a_function_that_numba_compiles(rng):
-    body, place = mk.snake(6), mk.Position("tip", (0, 0, 0))
+    body, place = mk.build.snake(6), mk.Position("tip", (0, 0, 0))
     height = mk.objective(reads=["link_3"], tolerance=None)(rough)
     problem = mk.Problem(body, [place, height])
     hold_equal(problem, {place: rng.uniform(-0.4, 0.4, (6, 3))}, None, budget=FEW)
@@ -152,7 +155,7 @@ def plain(frame):
 
 
 def test_a_function_that_stays_python_runs_on_one_thread(rng):
-    body, place = mk.snake(6), mk.Position("tip", (0, 0, 0))
+    body, place = mk.build.snake(6), mk.Position("tip", (0, 0, 0))
     height = mk.objective(reads=["link_3"], tolerance=None)(plain)
     with pytest.warns(MemetikWarning, match="cannot compile"):
         problem = mk.Problem(body, [place, height])
@@ -169,7 +172,7 @@ def fails(frame):
 
 
 def test_what_a_function_raises_ends_the_batch(rng):
-    body, place = mk.planar_chain([0.5, 0.5]), mk.Position("tip", (0, 0, 0))
+    body, place = mk.build.planar_chain([0.5, 0.5]), mk.Position("tip", (0, 0, 0))
     problem = mk.Problem(body, [place, mk.objective(reads=["tip"])(fails)])
     targets = np.full((50, 3), (0.5, -0.3, 0.0))
     targets[31] = 0.5, 0.3, 0.0
@@ -282,7 +285,7 @@ def test_an_explanation_speaks_of_its_row(mixed):
 
 def test_an_explanation_is_that_of_the_single_solve():
     """A wish about the start, in rows with starts of their own."""
-    body = mk.planar_chain([0.5, 0.4, 0.3])
+    body = mk.build.planar_chain([0.5, 0.4, 0.3])
     place, still = mk.Position("tip", (0.9, 0, 0)), mk.Displacement(tolerance=0.01, weight=1.0)
     problem = mk.Problem(body, [place, still], limits={"joint_1": (-0.4, 0.4)})
     starts = np.array([[0.4, 0.0, 0.1], [-0.4, 0.5, 0.2]])
@@ -305,7 +308,7 @@ def untimed(text):
 def test_parts(mixed):
     pose, batch, _ = mixed
     part = batch[1:4]
-    assert isinstance(part, mk.BatchSolution) and len(part) == 3
+    assert isinstance(part, mk.batch.BatchSolution) and len(part) == 3
     assert_array_equal(part.q, batch.q[1:4])
     assert_array_equal(part.errors[pose], batch.errors[pose][1:4])
     failures = batch[~batch.success]

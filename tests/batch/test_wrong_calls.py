@@ -23,7 +23,7 @@ NO_NUMBERS = [None, True, math.nan, "1", b"1", [1.0], {}, 1j, np.array([1.0, 2.0
 
 @pytest.fixture(scope="module")
 def body():
-    return mk.planar_chain([0.5, 0.3])
+    return mk.build.planar_chain([0.5, 0.3])
 
 
 @pytest.fixture(scope="module")
@@ -45,34 +45,34 @@ def test_integers_of_files(name, problem, path, tmp_path):
     wrong = [value for value in NO_INTEGERS if name != "threads" or value is not None]
     for value in [*wrong, 2**63, -(2**63) - 1] + [0, -1] * (name != "seed"):
         with pytest.raises(ProblemError, match=f"files: {name} is "):
-            mk.solve_files(problem, path, tmp_path / "out", **{name: value})
+            mk.batch.solve_files(problem, path, tmp_path / "out", **{name: value})
     assert not (tmp_path / "out").exists()
-    assert mk.solve_files(problem, path, tmp_path / "out", **{name: np.int64(3)}).total.rows == 4
+    assert mk.batch.solve_files(problem, path, tmp_path / "out", **{name: np.int64(3)}).total.rows == 4
 
 
 def test_everything_else_of_files(problem, path, tmp_path):
     for value in NO_PATHS:
         with pytest.raises(ProblemError, match="files: source is "):
-            mk.solve_files(problem, value, tmp_path / "out")
+            mk.batch.solve_files(problem, value, tmp_path / "out")
         with pytest.raises(ProblemError, match="files: out is "):
-            mk.solve_files(problem, path, value)
+            mk.batch.solve_files(problem, path, value)
     for name, value in (
         ("budget", 100), ("budget", None), ("objective", "tip"),
         ("objective", np.zeros(3)), ("cluster", 3), ("cluster", ""), ("anew", "yes"), ("anew", np.zeros(2)), ("progress", 3),
         ("progress", len), ("progress", lambda: None), ("progress", int), ("seed", -1),
     ):  # fmt: skip
         with pytest.raises(ProblemError, match=f"{name}|address|is not a Pose or Position"):
-            mk.solve_files(problem, path, tmp_path / "out", **{name: value})
+            mk.batch.solve_files(problem, path, tmp_path / "out", **{name: value})
     for value in (None, 3, "panda", [problem]):
         with pytest.raises(ProblemError, match=r"files: .* is not a problem"):
-            mk.solve_files(value, path, tmp_path / "out")
+            mk.batch.solve_files(value, path, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 def test_integers_that_float64_cannot_hold_are_rounded(problem, tmp_path):
     columns = {"x": pa.array([0, 2**60 + 1]), "y": pa.array([0.6, 0.0], type=pa.float32()), "z": pa.array([0, 0])}
     pq.write_table(pa.table(columns), tmp_path / "t.parquet")
-    assert mk.solve_files(problem, tmp_path / "t.parquet", tmp_path / "out").total.reached == 1
+    assert mk.batch.solve_files(problem, tmp_path / "t.parquet", tmp_path / "out").total.reached == 1
 
 
 def test_damaged_sources(problem, path, tmp_path, rng):
@@ -84,7 +84,7 @@ def test_damaged_sources(problem, path, tmp_path, rng):
             damaged[place] ^= 1 << rng.integers(8)
         path.write_bytes(damaged)
         try:
-            report = mk.solve_files(problem, path, tmp_path / f"out{trial}")
+            report = mk.batch.solve_files(problem, path, tmp_path / f"out{trial}")
         except MemetikError:
             continue
         assert report.total.rows == 4
@@ -99,7 +99,7 @@ def test_a_folder_that_cannot_be_written_to(problem, path, tmp_path, monkeypatch
     monkeypatch.setattr("memetik.files.tempfile.TemporaryFile", read_only)
     monkeypatch.setattr("memetik.batch.files.describe", lambda *_: pytest.fail("work was done"))
     with pytest.raises(FormatError, match=r"to the folder '.*out': Read-only file system. Name another"):
-        mk.solve_files(problem, path, tmp_path / "out")
+        mk.batch.solve_files(problem, path, tmp_path / "out")
 
 
 # ---- reachability ------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def test_numbers_of_reachability(body):
     for name in ("voxel", "position_tolerance", "orientation_tolerance"):
         for value in [*NO_NUMBERS, 0.0, -1.0, math.inf]:
             with pytest.raises(ProblemError, match=f"reachability: {name} is "):
-                mk.reachability(body, "tip", **{name: value})
+                mk.batch.reachability(body, "tip", **{name: value})
     for name, wrong in (
         ("orientations", [*NO_INTEGERS, 0, -1, 10**9]),
         ("seed", [*NO_INTEGERS, 2**63]),
@@ -117,10 +117,10 @@ def test_numbers_of_reachability(body):
     ):
         for value in wrong:
             with pytest.raises(ProblemError, match=f"reachability: {name} is "):
-                mk.reachability(body, "tip", **{name: value})
+                mk.batch.reachability(body, "tip", **{name: value})
     for voxel in (1e-300, 1e-310):
         with pytest.raises(ProblemError, match=r"x 1 voxels of 1e-3\d0 m are more than 4,000,000"):
-            mk.reachability(body, "tip", voxel=voxel)
+            mk.batch.reachability(body, "tip", voxel=voxel)
 
 
 @pytest.mark.parametrize(
@@ -146,15 +146,15 @@ def test_numbers_of_reachability(body):
 )
 def test_everything_else_of_reachability(changes, says, body):
     with pytest.raises(MemetikError, match=says):
-        mk.reachability(**{"body": body, "tip": "tip", **changes})
+        mk.batch.reachability(**{"body": body, "tip": "tip", **changes})
 
 
 def test_a_body_keeps_out_of_itself(body):
     """What the documentation shows."""
     arm = mk.load("ur5")
     options = {"voxel": 0.6, "orientations": 1, "threads": 1}
-    free = mk.reachability(arm, "tool0", **options)
-    apart = mk.reachability(arm, "tool0", also=[mk.SelfDistance(arm)], **options)
+    free = mk.batch.reachability(arm, "tool0", **options)
+    apart = mk.batch.reachability(arm, "tool0", also=[mk.SelfDistance(arm)], **options)
     assert apart.position.sum() <= free.position.sum() and not (apart.position & ~free.position).any()
 
 
@@ -164,18 +164,18 @@ def test_a_body_keeps_out_of_itself(body):
 @pytest.fixture
 def small():
     fraction = np.linspace(0.0, 1.0, 24).reshape(2, 3, 4)
-    return mk.Reachability("arm", "tip", 0.1, np.array([0.0, -0.1, 0.2]), fraction > 0.2, fraction, 8)
+    return mk.batch.Reachability("arm", "tip", 0.1, np.array([0.0, -0.1, 0.2]), fraction > 0.2, fraction, 8)
 
 
 def test_paths_of_reachabilities(small, tmp_path):
     for value in NO_PATHS:
         with pytest.raises(ProblemError, match="path is "):
-            mk.load_reachability(value)
+            mk.batch.load_reachability(value)
         with pytest.raises(ProblemError, match="path is "):
             small.save(value)
     for value in (tmp_path, tmp_path / "nothing.npz"):
         with pytest.raises(FormatError, match=r"this is no saved reachability: (Is a directory|No such file)"):
-            mk.load_reachability(value)
+            mk.batch.load_reachability(value)
     for value in (tmp_path, "."):
         with pytest.raises(FormatError, match=r"is a folder. Name a file in it"):
             small.save(value)
@@ -185,11 +185,11 @@ def test_paths_of_reachabilities(small, tmp_path):
 
 
 def test_what_is_drawn_is_a_reachability(small, tmp_path):
-    with pytest.raises(FormatError, match=r"None is not a reachability. Give mk.reachability"):
-        mk.draw_reachability(None, tmp_path / "r.png")
+    with pytest.raises(FormatError, match=r"None is not a reachability. Give mk.batch.reachability"):
+        mk.write.draw_reachability(None, tmp_path / "r.png")
     for value in NO_PATHS:
         with pytest.raises(FormatError, match="the path of the picture is "):
-            mk.draw_reachability(small, value)
+            mk.write.draw_reachability(small, value)
 
 
 def test_damaged_reachabilities(small, tmp_path, rng):
@@ -201,7 +201,7 @@ def test_damaged_reachabilities(small, tmp_path, rng):
             damaged[place] ^= 1 << rng.integers(8)
         path.write_bytes(damaged)
         try:
-            again = mk.load_reachability(path)
+            again = mk.batch.load_reachability(path)
         except FormatError:
             continue
         assert (again.fraction == small.fraction).all()  # only what says nothing was flipped
@@ -233,13 +233,13 @@ def test_reachabilities_that_cannot_be(changes, says, small, tmp_path):
         arrays = {**saved, **changes}
     np.savez(tmp_path / "r.npz", **arrays)
     with pytest.raises(FormatError, match=f"this is no saved reachability: .*{says}"):
-        mk.load_reachability(tmp_path / "r.npz")
+        mk.batch.load_reachability(tmp_path / "r.npz")
 
 
 def test_an_array_alone(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros(3))
     with pytest.raises(FormatError, match="damaged, or a file of another kind"):
-        mk.load_reachability(tmp_path / "a.npy")
+        mk.batch.load_reachability(tmp_path / "a.npy")
 
 
 # ---- Before the work begins --------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ def test_an_array_alone(tmp_path):
 @pytest.fixture
 def idle(monkeypatch):
     """`memetik reach` without its work, which would be lost where an end is missing."""
-    monkeypatch.setattr(mk, "reachability", lambda *_, **__: pytest.fail("work was done"))
+    monkeypatch.setattr(mk.batch, "reachability", lambda *_, **__: pytest.fail("work was done"))
     monkeypatch.setattr(reach, "solve_batch", lambda *_, **__: pytest.fail("work was done"))
 
 
@@ -257,7 +257,7 @@ def test_reach_looks_for_matplotlib_first(idle, small, tmp_path, monkeypatch, ca
     assert main(["reach", "ur5", "--tip", "tool0", "--out", str(tmp_path / "r.npz")]) == 2
     assert "memetik[plots]" in capsys.readouterr().err
     with pytest.raises(MissingExtraError):
-        mk.draw_reachability(small, tmp_path / "r.png")
+        mk.write.draw_reachability(small, tmp_path / "r.png")
 
 
 def test_reach_looks_at_its_files_first(idle, tmp_path, monkeypatch, capsys):

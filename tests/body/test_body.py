@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from memetik import OFKT, Body, Chain, Frame, Joint, Link
+from memetik import Body, Frame
+from memetik.body import OFKT, Chain
+from memetik.build import Joint, Link
 from memetik.errors import BodyError, GeometryError, MemetikError, UnknownNameError
 from tests.naive.bodies import random_body
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from memetik import OFKT, bodies
+from memetik import bodies
+from memetik.body import OFKT
 from memetik.read.load import load
 from tests.conftest import COMPILED
 from tests.kernels.body.edits import differences

@@ -35,13 +35,15 @@ def animal():
         return mk.transform(place, np.array(turn) / np.linalg.norm(turn))
 
     joints = [
-        mk.Joint("root", "floating", "world", "trunk", origin=at((0.1, -0.4, 1.2), (0.8, 0.1, -0.5, 0.3)), order="xzy"),
-        mk.Joint("hip", "spherical", "trunk", "thigh", origin=at((0, 0.1, -0.2), (0.9, 0.3, 0.2, 0.1))),
-        mk.Joint("knee", "continuous", "thigh", "shin", origin=at((0, 0, -0.4)), axis=(0, 1, 0)),
-        mk.Joint("lift", "prismatic", "trunk", "between", origin=at((0.1, 0, 0.3)), axis=(0, 0, 1)),
-        mk.Joint("swing", "revolute", "between", "arm", axis=(1, 0, 1)),
+        mk.build.Joint(
+            "root", "floating", "world", "trunk", origin=at((0.1, -0.4, 1.2), (0.8, 0.1, -0.5, 0.3)), order="xzy"
+        ),
+        mk.build.Joint("hip", "spherical", "trunk", "thigh", origin=at((0, 0.1, -0.2), (0.9, 0.3, 0.2, 0.1))),
+        mk.build.Joint("knee", "continuous", "thigh", "shin", origin=at((0, 0, -0.4)), axis=(0, 1, 0)),
+        mk.build.Joint("lift", "prismatic", "trunk", "between", origin=at((0.1, 0, 0.3)), axis=(0, 0, 1)),
+        mk.build.Joint("swing", "revolute", "between", "arm", axis=(1, 0, 1)),
     ]
-    links = [mk.Link(name) for name in ("world", "trunk", "thigh", "shin", "between", "arm")]
+    links = [mk.build.Link(name) for name in ("world", "trunk", "thigh", "shin", "between", "arm")]
     return mk.Body("animal", links, joints), mujoco.MjModel.from_xml_string(MJCF)
 
 
@@ -109,17 +111,17 @@ def test_quaternions_of_turns(seed):
 
 def test_a_mimic_joint_is_written_and_not_read():
     joints = [
-        mk.Joint("b", "revolute", "0", "1"),
-        mk.Joint("a", "revolute", "1", "2", mimic=mk.Mimic("b", -2.0, 0.1)),
+        mk.build.Joint("b", "revolute", "0", "1"),
+        mk.build.Joint("a", "revolute", "1", "2", mimic=mk.build.Mimic("b", -2.0, 0.1)),
     ]
-    body = mk.Body("two", [mk.Link(str(k)) for k in range(3)], joints)
+    body = mk.Body("two", [mk.build.Link(str(k)) for k in range(3)], joints)
     assert_allclose(body.to_qpos([0.3]), [0.3, -0.5], atol=1e-15)
     assert_allclose(body.to_pinocchio([[0.3], [0.4]]), [[0.3, -0.5], [0.4, -0.7]], atol=1e-15)
     assert_allclose(body.from_qpos([0.3, 99.0]), [0.3])
 
 
 def test_the_angles_that_come_back_are_small():
-    body = mk.Body("ball", [mk.Link("a"), mk.Link("b")], [mk.Joint("j", "spherical", "a", "b")])
+    body = mk.Body("ball", [mk.build.Link("a"), mk.build.Link("b")], [mk.build.Joint("j", "spherical", "a", "b")])
     q = body.from_qpos(np.random.default_rng(0).normal(size=(500, 4)))  # of any length
     assert (np.abs(q[:, 1]) <= np.pi / 2 + 1e-12).all() and (np.abs(q) <= np.pi + 1e-12).all()
     locked = body.from_qpos(body.to_qpos((0.3, np.pi / 2, 0.4)))
@@ -129,13 +131,13 @@ def test_the_angles_that_come_back_are_small():
 def test_mistakes_are_said():
     body = mk.load("panda", base="floating")
     good = body.to_qpos(body.home)
-    with pytest.raises(mk.BodyError, match="shape given"):
+    with pytest.raises(mk.errors.BodyError, match="shape given"):
         body.to_qpos(np.zeros(3))
-    with pytest.raises(mk.BodyError, match="shape given"):
+    with pytest.raises(mk.errors.BodyError, match="shape given"):
         body.from_qpos(np.zeros((2, 2, good.size)))
-    with pytest.raises(mk.BodyError, match="NaN"):
+    with pytest.raises(mk.errors.BodyError, match="NaN"):
         body.from_pinocchio(np.full(good.size, np.nan))
-    with pytest.raises(mk.BodyError, match="no length in row 1"):
+    with pytest.raises(mk.errors.BodyError, match="no length in row 1"):
         body.from_qpos(np.stack([good, np.zeros(good.size)]))
-    with pytest.raises(mk.BodyError, match="numbers"):
+    with pytest.raises(mk.errors.BodyError, match="numbers"):
         body.to_qpos("abc")

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import memetik as mk
-from memetik import Body, Chain, Joint, Link, Mimic
+from memetik import Body
+from memetik.body import Chain
+from memetik.build import Joint, Link, Mimic
 from memetik.errors import BodyError, UnknownNameError
 from tests.naive.bodies import anthropomorphic_arm, random_body
 from tests.naive.kinematics import forward, motion, values_of
@@ -349,7 +351,7 @@ def test_cutting_leaves_the_body_as_it_was(rng):
 
 
 def test_tips_are_where_limbs_end():
-    assert mk.planar_chain(3).tips() == ("tip",)
+    assert mk.build.planar_chain(3).tips() == ("tip",)
     assert mk.load("panda").tips() == ("panda_leftfinger", "panda_rightfinger")
     assert mk.load("panda").chain("panda_link0", "panda_link8").tips() == ("panda_link8",)
     assert mk.load("ur5").tips("arm") == ("tool0",)

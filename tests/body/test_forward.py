@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from memetik import Body, Frame, Joint, Link, Mimic
+from memetik import Body, Frame
+from memetik.build import Joint, Link, Mimic
 from memetik.errors import BodyError, UnknownNameError
 from memetik.kernels.body.forward import frame_matrices
 from tests.naive import kinematics as naive

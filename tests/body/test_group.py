@@ -10,7 +10,7 @@ import memetik as mk
 
 @pytest.fixture(scope="module")
 def pair():
-    return mk.Group(
+    return mk.body.Group(
         {"ann": mk.load("panda"), "ben": mk.load("ur5", base="xyz", base_lower=-1, base_upper=1)},
         at={"ben": mk.transform((1.0, 0.2, 0.1), mk.euler(0.1, 0.2, 0.3))},
     )
@@ -66,12 +66,12 @@ def test_hands_meet_and_each_body_keeps_its_limits(pair):
 
 
 def test_loops_come_along():
-    group = mk.Group({"one": mk.five_bar(), "other": mk.five_bar()}, at={"other": (1.0, 0.0, 0.0)})
+    group = mk.body.Group({"one": mk.build.five_bar(), "other": mk.build.five_bar()}, at={"other": (1.0, 0.0, 0.0)})
     assert [loop.name for loop in group.body.loops] == ["one/tip", "other/tip"]
     ways = [
         mk.JointValue(f"{name}/left_motor", value, tolerance=1e-9) for name, value in (("one", 1.9), ("other", 2.2))
     ]
-    solution = mk.solve(mk.Problem(group.body, [*ways, *mk.close_loops(group.body)]))
+    solution = mk.solve(mk.Problem(group.body, [*ways, *mk.objectives.close_loops(group.body)]))
     assert solution.success
 
 
@@ -79,9 +79,9 @@ def test_loops_come_along():
     ("bodies", "at"),
     [
         ({}, None),
-        ({"a/b": mk.five_bar}, None),
+        ({"a/b": mk.build.five_bar}, None),
         ({"a": None}, None),
-        ({"a": mk.five_bar}, {"b": (0, 0, 0)}),
+        ({"a": mk.build.five_bar}, {"b": (0, 0, 0)}),
         ([1], None),
     ],
 )
@@ -89,23 +89,23 @@ def test_what_is_no_group_is_refused(bodies, at):
     if isinstance(bodies, dict):
         bodies = {name: make and make() for name, make in bodies.items()}
     with pytest.raises(mk.MemetikError):
-        mk.Group(bodies, at=at)
+        mk.body.Group(bodies, at=at)
 
 
 def test_open_loops_are_doubted():
-    body = mk.five_bar()
+    body = mk.build.five_bar()
     with pytest.warns(mk.MemetikWarning, match="close_loops"):
         mk.Problem(body, mk.Position("left_tip", (0.0, 0.4, 0.0)))
-    with pytest.raises(mk.ProblemError, match="no loops"):
-        mk.close_loops(mk.planar_chain(3))
+    with pytest.raises(mk.errors.ProblemError, match="no loops"):
+        mk.objectives.close_loops(mk.build.planar_chain(3))
 
 
 def test_cuts_keep_the_loops_that_are_left():
-    body = mk.stewart_platform()
+    body = mk.build.stewart_platform()
     assert [loop.name for loop in body.chain("base", ["platform", "leg_2_rod"]).loops] == ["leg_2"]
     assert len(body.fix({"leg_1": 0.7}).loops) == len(body.with_base("planar").loops) == 6
-    links, loop = [mk.Link("a"), mk.Link("b")], mk.Loop("x", mk.Frame("a"), mk.Frame("b"))
-    joint = mk.Joint("j", "revolute", "a", "b", lower=(-1,), upper=(1,))
+    links, loop = [mk.build.Link("a"), mk.build.Link("b")], mk.build.Loop("x", mk.Frame("a"), mk.Frame("b"))
+    joint = mk.build.Joint("j", "revolute", "a", "b", lower=(-1,), upper=(1,))
     for wrong in (
         [loop, loop],
         [loop._replace(kind="screw")],

@@ -51,7 +51,7 @@ def test_any_two_bodies(seed):
 
 def test_two_hands_of_a_kind():
     hand = mk.load("panda").subtree("panda_hand")
-    arm = mk.planar_chain(3)
+    arm = mk.build.planar_chain(3)
     both = arm.attach(hand, prefix="left_").attach(hand, at="tip", offset=(0.0, 0.1, 0.0), prefix="right_")
     assert "left_panda_hand" in both.links and "right_panda_hand" in both.links
     assert both.joints["right_panda_hand_mount"].parent == "tip"
@@ -59,17 +59,19 @@ def test_two_hands_of_a_kind():
 
 
 def test_chains_and_touching_come_along():
-    builder = mk.BodyBuilder("claw", root="palm").add("palm", "close", "revolute", "jaw", lower=0, upper=1, home=0.5)
+    builder = mk.build.BodyBuilder("claw", root="palm").add(
+        "palm", "close", "revolute", "jaw", lower=0, upper=1, home=0.5
+    )
     claw = builder.chain("grip", "palm", "jaw").touching("palm", "jaw").build()
-    both = mk.planar_chain(2).attach(claw, prefix="l_")
-    assert both.chains["l_grip"] == mk.Chain("l_palm", ("l_jaw",))
+    both = mk.build.planar_chain(2).attach(claw, prefix="l_")
+    assert both.chains["l_grip"] == mk.body.Chain("l_palm", ("l_jaw",))
     assert frozenset(("l_palm", "l_jaw")) in both.touching
     assert both.home[both.index("l_close")] == 0.5
     assert both.chain("l_grip").joint_names == ("l_close",)
 
 
 def test_what_cannot_be_attached():
-    arm = mk.planar_chain(2)
+    arm = mk.build.planar_chain(2)
     with pytest.raises(BodyError, match=r"has a link 'base' already.*prefix='left_'"):
         arm.attach(arm, at="tip")
     with pytest.raises(UnknownNameError, match="no link named 'hand'"):
@@ -77,13 +79,13 @@ def test_what_cannot_be_attached():
     with pytest.raises(BodyError, match="body to attach"):
         arm.attach(mk.Shape("sphere", (0.1,)))
     with pytest.raises(BodyError, match="has 5 tips"):
-        mk.hand(5).attach(arm, prefix="b_")
+        mk.build.hand(5).attach(arm, prefix="b_")
     with pytest.raises(BodyError, match="prefix is 3"):
         arm.attach(arm, prefix=3)
 
 
 def test_the_first_body_does_not_change():
-    arm, claw = mk.planar_chain(2), mk.planar_chain(1)
+    arm, claw = mk.build.planar_chain(2), mk.build.planar_chain(1)
     arm.attach(claw, prefix="b_")
     assert arm.dof == 2 and len(arm.links) == 4
     assert_array_equal(arm.home, np.zeros(2))

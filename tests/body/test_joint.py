@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from memetik import Body, Joint, Link, Mimic
+from memetik import Body
 from memetik.body import joint as kinds
+from memetik.build import Joint, Link, Mimic
 from memetik.errors import BodyError
 from tests.naive.bodies import KINDS, random_direction, random_origin
 from tests.naive.kinematics import motion, suffixes

@@ -40,35 +40,41 @@ def test_limits_in_place_of_others():
 
 
 def test_joints_without_limits_keep_none_and_may_get_some():
-    endless = mk.Body("wheel", [mk.Link("a"), mk.Link("b")], [mk.Joint("turn", "continuous", "a", "b")])
+    endless = mk.Body(
+        "wheel", [mk.build.Link("a"), mk.build.Link("b")], [mk.build.Joint("turn", "continuous", "a", "b")]
+    )
     assert endless.with_limits(margin=0.1).joints["turn"].kind == "continuous"
     assert endless.with_limits({"turn": (-1.0, 1.0)}).joints["turn"].kind == "revolute"
 
 
 def test_a_mimic_joint_keeps_what_it_allows():
-    links = [mk.Link(name) for name in "abc"]
+    links = [mk.build.Link(name) for name in "abc"]
     joints = [
-        mk.Joint("lead", "revolute", "a", "b", lower=-2.0, upper=2.0),
-        mk.Joint("follow", "revolute", "b", "c", lower=-1.0, upper=1.0, mimic=mk.Mimic("lead")),
+        mk.build.Joint("lead", "revolute", "a", "b", lower=-2.0, upper=2.0),
+        mk.build.Joint("follow", "revolute", "b", "c", lower=-1.0, upper=1.0, mimic=mk.build.Mimic("lead")),
     ]
     body = mk.Body("pair", links, joints).with_limits(margin=0.25)
     assert_allclose((body.lower, body.upper), ([-0.75], [0.75]))
 
 
 def test_joints_of_several_variables():
-    body = mk.planar_chain(2).with_base("xyz", lower=(-1, -2, -3), upper=(1, 2, 3)).with_limits(margin={"base.y": 0.5})
+    body = (
+        mk.build.planar_chain(2)
+        .with_base("xyz", lower=(-1, -2, -3), upper=(1, 2, 3))
+        .with_limits(margin={"base.y": 0.5})
+    )
     assert_allclose(body.lower[:3], (-1.0, -1.5, -3.0))
     assert_allclose(body.upper[:3], (1.0, 1.5, 3.0))
 
 
 def test_solutions_keep_the_margin():
-    body = mk.planar_chain(3, limits=(-1.0, 1.0)).with_limits(margin=0.3)
+    body = mk.build.planar_chain(3, limits=(-1.0, 1.0)).with_limits(margin=0.3)
     solution = mk.solve(mk.Problem(body, mk.Position("tip", (0.0, 5.0, 0.0), tolerance=None)))
     assert (np.abs(solution.q) <= 0.7).all()
 
 
 def test_a_joint_held_by_its_limits_stays():
-    body = mk.planar_chain(2, limits=(-1.0, 1.0)).with_limits({"joint_1": (0.25, 0.25)}).with_limits(margin=0.1)
+    body = mk.build.planar_chain(2, limits=(-1.0, 1.0)).with_limits({"joint_1": (0.25, 0.25)}).with_limits(margin=0.1)
     assert_array_equal((body.lower[0], body.upper[0]), (0.25, 0.25))
 
 
@@ -86,4 +92,4 @@ def test_a_joint_held_by_its_limits_stays():
 )
 def test_wrong_calls(arguments, error, message):
     with pytest.raises(error, match=message):
-        mk.planar_chain(2, limits=(-1.0, 1.0)).with_limits(**arguments)
+        mk.build.planar_chain(2, limits=(-1.0, 1.0)).with_limits(**arguments)

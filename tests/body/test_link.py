@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from memetik import Frame, Link, Shape
+from memetik import Frame, Shape
+from memetik.build import Link
 from memetik.errors import BodyError, GeometryError
 
 pytestmark = pytest.mark.quick

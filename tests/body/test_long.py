@@ -5,7 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from memetik import Body, Joint, Link, Mimic
+from memetik import Body
+from memetik.build import Joint, Link, Mimic
 from memetik.errors import BodyError
 from memetik.objectives import Position
 from memetik.problem import Problem

@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from memetik import OFKT, Body, Joint, Link, Mimic
+from memetik import Body
+from memetik.body import OFKT
+from memetik.build import Joint, Link, Mimic
 from memetik.errors import BodyError, GeometryError, UnknownNameError
 from tests.naive.bodies import anthropomorphic_arm, random_body, random_origin, serial_arm
 from tests.naive.kinematics import forward, standard_forward

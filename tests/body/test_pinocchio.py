@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
-from memetik import Body, Joint, Link, Mimic
+from memetik import Body
+from memetik.build import Joint, Link, Mimic
 from tests.naive.bodies import KINDS, random_body, random_origin
 from tests.naive.kinematics import plane, values_of
 

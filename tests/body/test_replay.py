@@ -5,8 +5,8 @@ import pytest
 
 from memetik.body import replay
 from memetik.body.replay import WORLD_FROM_ROOT
+from memetik.build.chains import snake
 from memetik.kernels.body.replay import STEP
-from memetik.read.chains import snake
 
 EDITS = np.array([[0, 3], [2, -1], [4, 1]])
 COUNT = 7

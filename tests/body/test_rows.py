@@ -78,7 +78,7 @@ def test_singular_values_are_those_of_numpy(panda, axes, part):
 
 @pytest.mark.quick
 def test_singular_postures():
-    arm = mk.planar_chain((0.6, 0.4))
+    arm = mk.build.planar_chain((0.6, 0.4))
     assert arm.manipulability("tip", (0.3, 0.0)) == 0.0, "two joints cannot move a pose in six directions"
     assert arm.condition_number("tip", (0.3, 0.0)) == np.inf
     ur5 = mk.load("ur5")

@@ -2,7 +2,9 @@
 
 import pytest
 
-from memetik import Body, Chain, Joint, Link, Mimic
+from memetik import Body
+from memetik.body import Chain
+from memetik.build import Joint, Link, Mimic
 
 pytestmark = pytest.mark.quick
 

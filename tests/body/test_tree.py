@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from memetik import Body, Joint, Link
+from memetik import Body
+from memetik.build import Joint, Link
 from memetik.errors import BodyError, UnknownNameError
 from tests.naive.bodies import random_body
 

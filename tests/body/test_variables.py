@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from memetik import Body, Joint, Link, Mimic
+from memetik import Body
+from memetik.build import Joint, Link, Mimic
 from memetik.errors import BodyError, MemetikWarning, UnknownNameError
 from tests.naive.bodies import random_body
 from tests.naive.kinematics import values_of

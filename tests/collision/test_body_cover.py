@@ -28,7 +28,7 @@ def box():
 
 
 def quick(body, **options):
-    return mk.cover(body, **{"most": 1, "progress": False, **options})
+    return mk.collision.cover(body, **{"most": 1, "progress": False, **options})
 
 
 def plain(body):
@@ -60,20 +60,20 @@ def test_gltf_with_its_numbers_in_another_file(tmp_path):
 
 def test_shapes_are_kept_beside_the_model_and_used_again(tmp_path):
     path = write_robot(tmp_path, [box(), bent_tube()])
-    first = mk.cover(mk.load(path), progress=False)
+    first = mk.collision.cover(mk.load(path), progress=False)
     file = path.with_name("robot.shapes.json")
     assert first.file == file and first.made == ("link0", "link1") and file.is_file()
-    again = mk.cover(mk.load(path), progress=False)
+    again = mk.collision.cover(mk.load(path), progress=False)
     assert again.made == () and plain(again.body) == plain(first.body)
     assert again.links["link1"].volume == first.links["link1"].volume
     loaded = mk.load(path, shapes=file)
     assert plain(loaded) == plain(first.body)
-    part = mk.cover(mk.load(path).subtree("link1"), progress=False)
+    part = mk.collision.cover(mk.load(path).subtree("link1"), progress=False)
     assert part.made == () and set(part.links) == {"link1"}
     assert "link0" in file.read_text()
     other = trimesh.creation.box((0.1, 0.06, 0.31))
     (tmp_path / "robot" / "meshes" / "link0.stl").write_bytes(trimesh.exchange.stl.export_stl(other))
-    assert mk.cover(mk.load(path), progress=False).made == ("link0",), "the mesh is another"
+    assert mk.collision.cover(mk.load(path), progress=False).made == ("link0",), "the mesh is another"
     assert quick(mk.load(path), links=["link0"]).made == ("link0",), "the options are others"
     assert quick(mk.load(path)).made == ("link1",)
 
@@ -113,7 +113,7 @@ def test_visual_meshes_stand_in_or_are_asked_for(tmp_path):
 
 def test_a_body_without_meshes_is_as_it_was():
     body = mk.load("panda")
-    cover = mk.cover(body)
+    cover = mk.collision.cover(body)
     assert cover.body is body and cover.file is None and "no link has a mesh" in str(cover)
 
 
@@ -200,17 +200,17 @@ def test_all_missing_meshes_are_named_with_where_they_were_looked_for(tmp_path):
     path = write_robot(tmp_path, [box(), box(), box()], prefix="package://gone/meshes/of/")
     with pytest.warns(mk.MemetikWarning, match="3 meshes were not found"):
         body = mk.load(path)
-    with pytest.raises(mk.FormatError, match="3 of its meshes are not there") as caught:
+    with pytest.raises(mk.errors.FormatError, match="3 of its meshes are not there") as caught:
         body.with_shapes(roots=[tmp_path / "more"])
     text = str(caught.value)
     for k in range(3):
         assert f"package://gone/meshes/of/link{k}.stl of link link{k}" in text
     assert str(tmp_path / "more" / "gone" / "meshes" / "of" / "link0.stl") in text
     assert "roots=" in text and "ROS_PACKAGE_PATH" in text
-    built = mk.BodyBuilder("built").add(
+    built = mk.build.BodyBuilder("built").add(
         "base", "a", "revolute", "arm", shapes=[mk.Shape("mesh", (1, 1, 1), mesh="x.stl")]
     )
-    with pytest.raises(mk.FormatError, match=r"x.stl of link arm; there is no place to look"):
+    with pytest.raises(mk.errors.FormatError, match=r"x.stl of link arm; there is no place to look"):
         built.build().with_shapes()
 
 
@@ -235,7 +235,7 @@ def test_a_broken_mesh_is_told(tmp_path, suffix, content, message):
     path.write_text(path.read_text().replace(".stl", suffix))
     mesh = tmp_path / "robot" / "meshes" / f"link0{suffix}"
     mesh.write_bytes(content)
-    with pytest.raises(mk.FormatError, match=f"link 'link0'.*({message})") as caught:
+    with pytest.raises(mk.errors.FormatError, match=f"link 'link0'.*({message})") as caught:
         quick(mk.load(path), save=False)
     assert mesh.name in str(caught.value)
 
@@ -243,17 +243,17 @@ def test_a_broken_mesh_is_told(tmp_path, suffix, content, message):
 def test_huge_meshes_are_told(tmp_path, monkeypatch):
     body = mk.load(write_robot(tmp_path, [box()]))
     monkeypatch.setattr(meshes, "MOST_TRIANGLES", 11)
-    with pytest.raises(mk.FormatError, match=r"12 triangles, more than 11\. Give the link a coarser mesh"):
+    with pytest.raises(mk.errors.FormatError, match=r"12 triangles, more than 11\. Give the link a coarser mesh"):
         quick(body, save=False)
     monkeypatch.setattr(meshes, "MOST_BYTES", 2**20 // 2**11)
-    with pytest.raises(mk.FormatError, match=r"MB, more than .* simplify this one"):
+    with pytest.raises(mk.errors.FormatError, match=r"MB, more than .* simplify this one"):
         quick(body, save=False)
 
 
 def test_a_missing_package_is_named(tmp_path, monkeypatch):
     body = mk.load(write_robot(tmp_path, [box()]))
     monkeypatch.setitem(sys.modules, "trimesh", None)
-    with pytest.raises(mk.MissingExtraError, match=r"memetik\[meshes\]"):
+    with pytest.raises(mk.errors.MissingExtraError, match=r"memetik\[meshes\]"):
         body.with_shapes()
 
 
@@ -275,8 +275,8 @@ def test_options_that_make_no_sense(tmp_path, options, message):
     body = mk.load(write_robot(tmp_path, [box()]))
     with pytest.raises(mk.MemetikError, match=message):
         body.with_shapes(**options)
-    with pytest.raises(mk.BodyError, match="cover takes a body"):
-        mk.cover("panda")
+    with pytest.raises(mk.errors.BodyError, match="cover takes a body"):
+        mk.collision.cover("panda")
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_a_broken_file_of_shapes_is_told(tmp_path, text, message):
 
 
 def test_a_file_of_shapes_that_is_not_there(tmp_path):
-    with pytest.raises(mk.FormatError, match="cannot be read"):
+    with pytest.raises(mk.errors.FormatError, match="cannot be read"):
         mk.load(write_robot(tmp_path, [box()]), shapes=tmp_path / "none.json")
 
 
@@ -314,7 +314,7 @@ def test_a_file_of_shapes_that_is_not_there(tmp_path):
 
 def test_the_table(tmp_path):
     told = []
-    cover = mk.cover(
+    cover = mk.collision.cover(
         mk.load(write_robot(tmp_path, [box(), MESHES["plate"]()])), progress=lambda *done: told.append(done)
     )
     lines = str(cover).splitlines()
@@ -327,19 +327,19 @@ def test_the_table(tmp_path):
 def test_the_picture(tmp_path):
     cover = quick(mk.load(write_robot(tmp_path, [box(), ell()])))
     path = tmp_path / "cover.svg"
-    picture = mk.draw_cover(cover, path=path, title="both")
+    picture = mk.write.draw_cover(cover, path=path, title="both")
     assert (
         path.read_text() == picture
         and picture.count("<polygon") > 20
         and 'opacity="0.38"' in picture
         and "both" in picture
     )
-    alone = mk.draw_cover(cover, links=["link1"])
+    alone = mk.write.draw_cover(cover, links=["link1"])
     assert 0 < alone.count("<polygon") < picture.count("<polygon")
-    with pytest.raises(mk.FormatError, match="nothing to draw"):
-        mk.draw_cover(cover, links=["base"])
+    with pytest.raises(mk.errors.FormatError, match="nothing to draw"):
+        mk.write.draw_cover(cover, links=["base"])
     with pytest.raises(mk.MemetikError, match="a cover"):
-        mk.draw_cover(cover.body)
+        mk.write.draw_cover(cover.body)
 
 
 def test_the_command(tmp_path, capsys):
@@ -359,5 +359,5 @@ def test_the_file_goes_with_parts_of_a_body(tmp_path):
     body = mk.load(path, base="floating")
     assert body.file == path and body.fix({"turn0": 0.1}).file == path
     assert mk.load(path).subtree("link0").file == path
-    with pytest.raises(mk.BodyError, match="the file of a body"):
-        mk.Body("x", [mk.Link("one")], [], file=3)
+    with pytest.raises(mk.errors.BodyError, match="the file of a body"):
+        mk.Body("x", [mk.build.Link("one")], [], file=3)

@@ -24,7 +24,7 @@ def inside(shape, points, more=1e-12):
 def test_only_corners_are_kept():
     rng = np.random.default_rng(0)
     inner = rng.uniform(0.01, 0.09, (50, 3))
-    shape = mk.hull([*CUBE, *CUBE, *inner])
+    shape = mk.collision.hull([*CUBE, *CUBE, *inner])
     assert sorted(map(tuple, shape.points)) == sorted(CUBE)
     assert shape.hull.faces.shape == (12, 3)
     a, b, c = (shape.hull.vertices[shape.hull.faces[:, k]] for k in range(3))
@@ -49,22 +49,22 @@ def test_of_a_file_and_of_a_mesh(tmp_path):
     mesh = trimesh.creation.icosphere(subdivisions=2, radius=0.1)
     for suffix in ("stl", "obj", "ply"):
         mesh.export(tmp_path / f"ball.{suffix}")
-        shape = mk.hull(tmp_path / f"ball.{suffix}", mk.transform((1, 2, 3)), scale=(1.0, 2.0, -1.0))
+        shape = mk.collision.hull(tmp_path / f"ball.{suffix}", mk.transform((1, 2, 3)), scale=(1.0, 2.0, -1.0))
         assert_allclose(np.ptp(shape.points, axis=0), (0.2, 0.4, 0.2), atol=1e-6)
         assert_allclose(shape.link_from_shape[:3, 3], (1, 2, 3))
-    assert_allclose(np.sort(mk.hull(mesh).points, axis=0), np.sort(mesh.vertices, axis=0))
+    assert_allclose(np.sort(mk.collision.hull(mesh).points, axis=0), np.sort(mesh.vertices, axis=0))
 
 
 def test_few_points_with_a_radius_hold_all():
     mesh = trimesh.creation.icosphere(subdivisions=3, radius=0.1)
     last = np.inf
     for most in (4, 12, 40, 200):
-        shape = mk.hull(mesh, most=most)
+        shape = mk.collision.hull(mesh, most=most)
         assert len(shape.points) <= most and inside(shape, np.array(mesh.vertices))
         assert shape.size[0] < last
         last = shape.size[0]
     assert last < 0.002
-    assert mk.hull(mesh, most=10_000).size == (0.0,)
+    assert mk.collision.hull(mesh, most=10_000).size == (0.0,)
 
 
 def test_of_a_body(tmp_path):
@@ -72,17 +72,17 @@ def test_of_a_body(tmp_path):
     trimesh.creation.icosphere(subdivisions=1, radius=0.1).export(tmp_path / "ball.stl")
     mesh = mk.Shape("mesh", (1.0, 1.5, 1.0), mk.transform((0.0, 0.0, 0.2)), mesh="ball.stl")
     stone = mk.Shape("sphere", (0.05,))
-    links = [mk.Link("base", shapes=[stone, mesh]), mk.Link("arm"), mk.Link("tip", shapes=[mesh])]
+    links = [mk.build.Link("base", shapes=[stone, mesh]), mk.build.Link("arm"), mk.build.Link("tip", shapes=[mesh])]
     joints = [
-        mk.Joint("turn", "revolute", "base", "arm", axis=(0, 0, 1), lower=-1, upper=1),
-        mk.Joint("slide", "prismatic", "arm", "tip", axis=(1, 0, 0), lower=-1, upper=1),
+        mk.build.Joint("turn", "revolute", "base", "arm", axis=(0, 0, 1), lower=-1, upper=1),
+        mk.build.Joint("slide", "prismatic", "arm", "tip", axis=(1, 0, 0), lower=-1, upper=1),
     ]
     body = mk.Body("two", links, joints, home={"slide": 0.15}, touching=[("base", "arm")])
     with pytest.raises(FormatError, match="with_hulls"):
-        mk.with_hulls(body)
+        body.with_hulls()
     with pytest.raises(ProblemError, match="with_hulls"):
         mk.Problem(body, mk.SelfDistance(body)).compiled  # noqa: B018
-    dressed = mk.with_hulls(body, [tmp_path])
+    dressed = body.with_hulls(roots=[tmp_path])
     assert [shape.kind for shape in dressed.links["base"].shapes] == ["sphere", "hull"]
     assert_allclose(dressed.home, body.home)
     assert dressed.touching == body.touching and dressed.joint_names == body.joint_names
@@ -97,7 +97,7 @@ def test_of_a_body(tmp_path):
 
 
 def test_mass_of_a_built_link():
-    builder = mk.BodyBuilder("block", shapes=[mk.hull(CUBE, mk.translation(1.0, 0.0, 0.0))])
+    builder = mk.build.BodyBuilder("block", shapes=[mk.collision.hull(CUBE, mk.translation(1.0, 0.0, 0.0))])
     builder.add("base", "turn", "revolute", "tip", lower=-1.0, upper=1.0, shapes=[mk.Shape("box", (0.1, 0.2, 0.3))])
     body = builder.build()
     assert_allclose(body.links["base"].mass, body.links["tip"].mass)
@@ -109,7 +109,7 @@ def test_time_grows_slowly_with_points():
     rng = np.random.default_rng(1)
     points = rng.normal(size=(10_000, 3))
     points *= 0.1 / np.linalg.norm(points, axis=1, keepdims=True)
-    one, other = mk.hull(points), mk.hull(points[::2], mk.translation(0.3, 0.05, 0.02))
+    one, other = mk.collision.hull(points), mk.collision.hull(points[::2], mk.translation(0.3, 0.05, 0.02))
     assert_allclose(apart(one, other)[0], coal.distance(one, other)[0], atol=1e-9)
 
 
@@ -132,14 +132,12 @@ def test_wrong_hulls(arguments, said):
 def test_wrong_arguments(tmp_path):
     (tmp_path / "broken.stl").write_text("solid")
     with pytest.raises(FormatError, match="mesh"):
-        mk.hull(tmp_path / "broken.stl")
+        mk.collision.hull(tmp_path / "broken.stl")
     with pytest.raises(BodyError, match="scale"):
-        mk.hull(CUBE, scale=0.0)
+        mk.collision.hull(CUBE, scale=0.0)
     with pytest.raises(BodyError, match="most"):
-        mk.hull(CUBE, most=2)
+        mk.collision.hull(CUBE, most=2)
     with pytest.raises(BodyError, match=r"\(n, 3\)"):
-        mk.hull([1.0, 2.0])
+        mk.collision.hull([1.0, 2.0])
     with pytest.raises(BodyError, match="no points"):
         mk.Shape("sphere", (0.1,), points=CUBE)
-    with pytest.raises(BodyError, match="not a body"):
-        mk.with_hulls("panda")

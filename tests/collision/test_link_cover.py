@@ -92,7 +92,7 @@ def test_the_least_sphere_is_that_of_an_optimizer(rng):
 
 
 def test_the_least_box_is_no_larger_than_that_of_trimesh(rng):
-    points = rng.normal(size=(80, 3)) * (1.0, 0.5, 0.2) @ mk.random_rotation(rng).T
+    points = rng.normal(size=(80, 3)) * (1.0, 0.5, 0.2) @ mk.geometry.random_rotation(rng).T
     row = least_around_all(points, np.array([KINDS["box"]]))[0]
     assert row[VOLUME] <= 1.02 * np.prod(trimesh.bounds.oriented_bounds(points)[1])
 

@@ -37,7 +37,7 @@ def ring():
 
 def test_samples_are_signed_distances():
     mesh = ring()
-    grid = mk.SignedDistanceGrid.from_mesh(mesh, 0.03)
+    grid = mk.collision.SignedDistanceGrid.from_mesh(mesh, 0.03)
     model, rng = triangles(mesh), np.random.default_rng(0)
     for i, j, k in rng.integers(grid.values.shape, size=(200, 3)):
         place = grid.origin + grid.spacing * (i, j, k)
@@ -56,7 +56,7 @@ def test_samples_are_signed_distances():
 def test_no_shape_is_farther_than_from_the_mesh():
     """What is free at a clearance by the grid is free by coal, too; and the hole of a ring is free."""
     mesh = ring()
-    grid, model, rng = mk.SignedDistanceGrid.from_mesh(mesh, 0.02), triangles(mesh), np.random.default_rng(1)
+    grid, model, rng = mk.collision.SignedDistanceGrid.from_mesh(mesh, 0.02), triangles(mesh), np.random.default_rng(1)
     centers = rng.uniform(-0.35, 0.35, (300, 3))
     bounds = grid.distance(centers) - 0.03
     true = np.array([distance(mk.Shape("sphere", (0.03,), mk.translation(*center)), model) for center in centers])
@@ -67,7 +67,7 @@ def test_no_shape_is_farther_than_from_the_mesh():
 def test_of_a_file(tmp_path):
     path = tmp_path / "box.stl"
     trimesh.creation.box((0.2, 0.3, 0.4)).export(path)
-    grid = mk.SignedDistanceGrid.from_mesh(path, 0.05, scale=(1.0, -1.0, 1.0), margin=0.1)
+    grid = mk.collision.SignedDistanceGrid.from_mesh(path, 0.05, scale=(1.0, -1.0, 1.0), margin=0.1)
     assert repr(grid) == "<SignedDistanceGrid of 9 x 11 x 13 samples>"
     assert grid.values.min() == pytest.approx(-0.1) and grid.error == pytest.approx(0.5 * 0.05 * 3**0.5)
     far = grid.distance([[1.0, 0.0, 0.0]])[0]
@@ -86,15 +86,15 @@ def test_of_a_file(tmp_path):
 )
 def test_wrong_grids_of_meshes(arguments, said):
     with pytest.raises(ProblemError, match=said):
-        mk.SignedDistanceGrid.from_mesh(ring(), **arguments)
+        mk.collision.SignedDistanceGrid.from_mesh(ring(), **arguments)
 
 
 def test_wrong_grids():
     values = np.zeros((2, 2, 2))
     for arguments in ({"spacing": -1.0}, {"spacing": 0.1, "origin": (0.0, 0.0)}, {"spacing": 0.1, "error": np.inf}):
         with pytest.raises(ProblemError):
-            mk.SignedDistanceGrid(values, **arguments)
+            mk.collision.SignedDistanceGrid(values, **arguments)
     with pytest.raises(ProblemError, match="vertices"):
-        mk.SignedDistanceGrid.from_mesh(object(), 0.1)
+        mk.collision.SignedDistanceGrid.from_mesh(object(), 0.1)
     with pytest.raises(ProblemError, match="points"):
-        mk.SignedDistanceGrid(values, spacing=0.1).distance([1.0, 2.0, 3.0])
+        mk.collision.SignedDistanceGrid(values, spacing=0.1).distance([1.0, 2.0, 3.0])

@@ -256,7 +256,7 @@ def test_hulls_stand_in_a_world_and_move_there():
     ]
     problems = [mk.Problem(body, [mk.Distance(body, world)]) for world in worlds]
     for _ in range(20):
-        place = mk.transform(rng.uniform(-0.6, 0.6, 3), mk.random_rotation(rng))
+        place = mk.transform(rng.uniform(-0.6, 0.6, 3), mk.geometry.random_rotation(rng))
         q = body.sample(rng)
         depths = []
         for world, problem in zip(worlds, problems, strict=True):
@@ -282,14 +282,14 @@ def test_motions_into_a_cloud_or_a_hull_are_found():
     q1 = q0.copy()
     q1[0] += 1.2
     hand = body.forward(0.5 * (q0 + q1))["panda_hand"][:3, 3]
-    cloud = mk.PointCloud(hand + np.random.default_rng(1).normal(scale=0.02, size=(200, 3)), radius=0.01)
-    stone = mk.hull(hand + np.random.default_rng(2).normal(scale=0.03, size=(30, 3)))
+    cloud = mk.objectives.PointCloud(hand + np.random.default_rng(1).normal(scale=0.02, size=(200, 3)), radius=0.01)
+    stone = mk.collision.hull(hand + np.random.default_rng(2).normal(scale=0.03, size=(30, 3)))
     for others in (cloud, [stone], mk.World({"stone": stone})):
         problem = mk.Problem(body, [mk.Distance(["panda_hand", "panda_link7"], others)])
-        check = mk.check_motion(problem, np.array([q0, q1]))
+        check = mk.motion.check_motion(problem, np.array([q0, q1]))
         assert not check.free
-    away = mk.PointCloud(hand + 3.0 + np.zeros((5, 3)), radius=0.01)
-    assert mk.check_motion(mk.Problem(body, [mk.Distance("panda_hand", away)]), np.array([q0, q1])).free
+    away = mk.objectives.PointCloud(hand + 3.0 + np.zeros((5, 3)), radius=0.01)
+    assert mk.motion.check_motion(mk.Problem(body, [mk.Distance("panda_hand", away)]), np.array([q0, q1])).free
 
 
 def test_nothing_of_a_world_is_assigned():

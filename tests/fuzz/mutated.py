@@ -145,7 +145,7 @@ def _bag(data: bytes) -> None:
 def _weights(data: bytes) -> None:
     """Weights, of whichever kind they are."""
     path, wrong = _file("weights.npz", data), None
-    for learner in (mk.FeedForward, mk.Elman, mk.ExtremeLearning, mk.SupportVectors):
+    for learner in (mk.learn.FeedForward, mk.learn.Elman, mk.learn.ExtremeLearning, mk.learn.SupportVectors):
         try:
             learner.load(path)
             return
@@ -186,11 +186,11 @@ READERS: dict[str, Callable[[bytes], object]] = {
     "glb": lambda data: mk.read_motion(_file("figure.vrm", data)),
     "csv": lambda data: mk.read_motion(_file("clip.csv", data), body=_ARM),
     "npz": lambda data: mk.read_motion(_file("clip.npz", data), body=_FIGURE),
-    "stream": lambda data: mk.read_stream(_file("stream.jsonl", data)),
-    "plan": lambda data: mk.RetargetPlan.load(_file("plan.json", data)),
+    "stream": lambda data: mk.motion.read_stream(_file("stream.jsonl", data)),
+    "plan": lambda data: mk.motion.RetargetPlan.load(_file("plan.json", data)),
     "shapes": lambda data: apply_shapes(_ARM, parse_shapes(data)),
     "weights": _weights,
-    "reachability": lambda data: mk.load_reachability(_file("reach.npz", data)),
+    "reachability": lambda data: mk.batch.load_reachability(_file("reach.npz", data)),
     "targets": _rows,
     "manifest": lambda data: read_manifest(_file("manifest.json", data).parent),
     "bag": _bag,

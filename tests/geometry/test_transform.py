@@ -116,9 +116,9 @@ def test_coarse_transforms_become_exact():
 @quick
 @given(T0=transforms, T1=transforms, t=st.floats(0.0, 1.0))
 def test_interpolate_is_straight_and_even(T0, T1, t):
-    metres, radians = g.pose_error(T0, T1)
-    done = g.pose_error(T0, g.interpolate(T0, T1, t))
-    left = g.pose_error(g.interpolate(T0, T1, t), T1)
+    metres, radians = g.pose_distance(T0, T1)
+    done = g.pose_distance(T0, g.interpolate(T0, T1, t))
+    left = g.pose_distance(g.interpolate(T0, T1, t), T1)
     assert_same(done, (t * metres, t * radians))
     assert_same(left, ((1.0 - t) * metres, (1.0 - t) * radians))
 
@@ -131,10 +131,10 @@ def test_interpolate_ends_and_beyond():
 
 
 def test_pose_error_is_in_metres_and_radians():
-    metres, radians = g.pose_error((1, 2, 3), ((4, 2, 7), g.euler(0.25, order="y")))
+    metres, radians = g.pose_distance((1, 2, 3), ((4, 2, 7), g.euler(0.25, order="y")))
     assert metres == pytest.approx(5.0) and radians == pytest.approx(0.25)
-    assert g.pose_error(I4, I4) == (0.0, 0.0)
-    assert g.pose_error((-1e200, 0, 0), (1e200, 0, 0))[0] == 2e200
+    assert g.pose_distance(I4, I4) == (0.0, 0.0)
+    assert g.pose_distance((-1e200, 0, 0), (1e200, 0, 0))[0] == 2e200
 
 
 # ---- Errors --------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ BAD_CALLS = [
     (lambda: g.apply(SCALED, (1, 2, 3)), "T.* is not a rotation"),
     (lambda: g.interpolate(I4, SCALED, 0.5), r"T1\[:3, :3\] is not a rotation"),
     (lambda: g.interpolate(I4, I4, np.inf), "t is inf"),
-    (lambda: g.pose_error(MIRROR, I4), "T0.* is left-handed"),
+    (lambda: g.pose_distance(MIRROR, I4), "T0.* is left-handed"),
 ]
 
 

@@ -19,7 +19,7 @@ from tests.naive import kinematics
 
 def planar(lengths=(1.0, 0.6), limits=((-1.2, 1.2), (0.1, 2.5))):
     """Two links whose elbow bends one way only, so that every point has one posture, and nearby points have nearby ones."""
-    body = mk.planar_chain(lengths, limits=limits)
+    body = mk.build.planar_chain(lengths, limits=limits)
     reach = mk.Position("tip", (1.0, 0.5, 0.0))
     return mk.Problem(body, reach), reach
 
@@ -125,7 +125,7 @@ def test_locked_joints_and_narrow_limits_are_kept():
 
 def test_a_teacher_gives_one_posture_for_each_target():
     """With an elbow that bends both ways, the mean of both postures is wrong; that of the taught ones is not."""
-    body = mk.planar_chain([1.0, 0.6], limits=((-1.0, 1.0), (-2.5, 2.5)))
+    body = mk.build.planar_chain([1.0, 0.6], limits=((-1.0, 1.0), (-2.5, 2.5)))
     reach = mk.Position("tip", (1.0, 0.5, 0.0))
     problem = mk.Problem(body, reach)
 
@@ -203,7 +203,7 @@ def test_the_outputs_of_an_extreme_learning_machine_are_the_best_for_its_units(a
 
 def test_a_network_that_hears_the_posture_stays_near_it():
     """An elbow that bends both ways: which of the two postures of a point is answered depends on the start."""
-    body = mk.planar_chain([1.0, 0.6], limits=((-1.5, 1.5), (-2.5, 2.5)))
+    body = mk.build.planar_chain([1.0, 0.6], limits=((-1.5, 1.5), (-2.5, 2.5)))
     reach = mk.Position("tip", (1.2, 0.3, 0.0))
     problem = mk.Problem(body, reach)
     network = FeedForward.train(problem, hidden=20, samples=1500, epochs=500, posture=0.1)
@@ -326,7 +326,12 @@ def test_settings_that_make_no_sense(asked, network):
     for wrong in ({"by": "luck"}, {"by": None}, {"by": np.ones(2)}):
         with pytest.raises(ProblemError, match="give one of 'rprop', 'genetic'"):
             Elman.train(problem, **wrong)
-    for wrong in ({"posture": 0.0}, {"posture": 2.0}, {"posture": "near"}, {"posture": 0.1, "teacher": mk.Memetic()}):
+    for wrong in (
+        {"posture": 0.0},
+        {"posture": 2.0},
+        {"posture": "near"},
+        {"posture": 0.1, "teacher": mk.solvers.Memetic()},
+    ):
         with pytest.raises(ProblemError, match="posture"):
             FeedForward.train(problem, **wrong)
     for wrong in ({"ridge": 0.0}, {"ridge": np.inf}, {"hidden": 0}, {"hidden": 2**20}):
@@ -357,7 +362,7 @@ def test_settings_that_make_no_sense(asked, network):
         ({"hidden": [2**13, 2**13]}, "too many to train"),
         ({"epochs": 1.5}, "epochs is 1.5"),
         ({"patience": None}, "patience is None"),
-        ({"teacher": mk.Memetic}, "teacher is <class"),
+        ({"teacher": mk.solvers.Memetic}, "teacher is <class"),
         ({"teacher": 3}, "teacher is 3; give a solver"),
     ],
 )
@@ -381,7 +386,7 @@ def test_problems_and_paths_that_are_none(asked, network, tmp_path):
     for call in (network.predict, FeedForward.train, Elman.train, SupportVectors.train):
         with pytest.raises(ProblemError, match="'panda' is not a problem"):
             call("panda")
-    with pytest.raises(ProblemError, match=r"3 does not come from training. Use mk.FeedForward.train"):
+    with pytest.raises(ProblemError, match=r"3 does not come from training. Use mk.learn.FeedForward.train"):
         FeedForward(3, network.sizes, network.weights, network.lesson)
     for path in (None, 3, "", "a\0b", "x" * 5_000):
         with pytest.raises(FormatError, match="the file for the weights is "):

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from memetik import Body, Distance, Joint, Link, Position, Problem, Shape, load, solve, track, translation
+from memetik import Body, Distance, Position, Problem, Shape, load, solve, track, translation
+from memetik.build import Joint, Link
 
 
 def arm():

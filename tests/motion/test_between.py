@@ -20,7 +20,7 @@ KINDS = ("revolute", "continuous", "prismatic", "screw", "cylindrical", "planar"
 
 def slider(gap=1.0):
     """A ball of 0.1 m on a slide along x, and a fixed one at `gap` from its home."""
-    builder = mk.BodyBuilder("slider")
+    builder = mk.build.BodyBuilder("slider")
     ball = [mk.Shape("sphere", (0.1,))]
     builder.add("base", "slide", "prismatic", "car", axis=(1, 0, 0), lower=-5, upper=5, shapes=ball)
     body = builder.build()
@@ -40,7 +40,7 @@ def test_what_is_free_is_free_at_every_sample(name):
     for k in range(60):
         q0 = body.sample(rng)
         q1 = q0 + (1.0, 0.3, 0.05)[k % 3] * (body.sample(rng) - q0)
-        found = mk.check_motion(problem, [q0, q1])
+        found = mk.motion.check_motion(problem, [q0, q1])
         if found:
             free += 1
             assert judge.least(straight(q0, q1, 40)) >= found.distance - ROUNDING
@@ -62,7 +62,7 @@ def test_all_kinds_of_joints(seed):
     for _ in range(8):
         q0 = body.sample(rng)
         q1 = q0 + 0.2 * rng.normal(size=body.dof)
-        found = mk.check_motion(problem, [q0, q1])
+        found = mk.motion.check_motion(problem, [q0, q1])
         shapes = body.links[link].shapes
         least = math.inf
         for q in straight(q0, q1, 25):
@@ -79,7 +79,7 @@ def test_all_kinds_of_joints(seed):
 
 def test_the_first_contact_is_where_it_is():
     _, _, problem = slider()
-    found = mk.check_motion(problem, [[0.0], [2.0]])
+    found = mk.motion.check_motion(problem, [[0.0], [2.0]])
     assert not found
     met = found.first
     assert met.pair == ("car", "post")
@@ -92,21 +92,21 @@ def test_the_first_contact_is_where_it_is():
 
 def test_a_free_motion_has_a_proved_distance():
     _, _, problem = slider()
-    found = mk.check_motion(problem, [[0.0], [0.7]])
+    found = mk.motion.check_motion(problem, [[0.0], [0.7]])
     assert found
     assert 0.0 < found.distance <= 0.1 + 1e-12
     assert found.first is None
     assert found.meetings == ()
-    assert mk.check_motion(problem, [[0.0], [0.0]]).distance == pytest.approx(0.8)
+    assert mk.motion.check_motion(problem, [[0.0], [0.0]]).distance == pytest.approx(0.8)
 
 
 def test_clearance():
     _, _, problem = slider()
-    assert mk.check_motion(problem, [[0.0], [0.7]], clearance=0.09)
-    close = mk.check_motion(problem, [[0.0], [0.7]], clearance=0.11)
+    assert mk.motion.check_motion(problem, [[0.0], [0.7]], clearance=0.09)
+    close = mk.motion.check_motion(problem, [[0.0], [0.7]], clearance=0.11)
     assert close.contact.all()
     assert str(close).startswith("closer than the 0.11 m to keep in 1 of 1 motion"), "nothing is touched"
-    assert str(mk.check_motion(problem, [[0.0], [0.9]])).startswith("contact in 1 of 1 motion")
+    assert str(mk.motion.check_motion(problem, [[0.0], [0.9]])).startswith("contact in 1 of 1 motion")
 
 
 def test_a_narrow_miss_is_undecided_and_a_finer_look_decides():
@@ -114,11 +114,11 @@ def test_a_narrow_miss_is_undecided_and_a_finer_look_decides():
     body = slider()[0]
     world = mk.World({"post": mk.Shape("sphere", (0.1,), mk.translation(1.0, 0.20002, 0))})
     problem = mk.Problem(body, [mk.Distance("car", world)])
-    coarse = mk.check_motion(problem, [[0.0], [2.0]])
+    coarse = mk.motion.check_motion(problem, [[0.0], [2.0]])
     assert coarse.undecided.all()
     assert not coarse
     assert "undecided" in str(coarse)
-    assert mk.check_motion(problem, [[0.0], [2.0]], resolution=1e-6)
+    assert mk.motion.check_motion(problem, [[0.0], [2.0]], resolution=1e-6)
 
 
 def test_a_tunnel_that_no_posture_shows():
@@ -128,19 +128,19 @@ def test_a_tunnel_that_no_posture_shows():
     problem = mk.Problem(body, [mk.Distance("car", wall)])
     ends = [[0.0], [2.0]]
     assert all(mk.Solution.of(problem, end).status == mk.Status.REACHED for end in ends)
-    assert mk.check_motion(problem, ends).first.pair == ("car", "wall")
+    assert mk.motion.check_motion(problem, ends).first.pair == ("car", "wall")
 
 
 def test_a_tolerance_lets_solids_sink_in():
     body, world, _ = slider()
     soft = mk.Problem(body, [mk.Distance("car", world, tolerance=0.05)])
-    assert mk.check_motion(soft, [[0.0], [0.84]])
-    assert mk.check_motion(soft, [[0.0], [0.86]]).contact.all()
+    assert mk.motion.check_motion(soft, [[0.0], [0.84]])
+    assert mk.motion.check_motion(soft, [[0.0], [0.86]]).contact.all()
 
 
 def test_paths_of_many_postures():
     _, _, problem = slider()
-    found = mk.check_motion(problem, [[0.0], [0.5], [1.1], [3.0], [4.0]])
+    found = mk.motion.check_motion(problem, [[0.0], [0.5], [1.1], [3.0], [4.0]])
     assert found.free.tolist() == [True, False, False, True]
     assert [met.step for met in found.meetings] == [1, 2]
     assert found.first.time == pytest.approx(1.5, abs=1e-3)
@@ -151,10 +151,10 @@ def test_obstacles_that_move():
     _, _, problem = slider()
     poses = [mk.translation(0.0, -2.0, 0), mk.translation(0.0, 2.0, 0)]
     apart = problem.objectives[0]
-    found = mk.check_motion(problem, [[0.0], [0.0]], targets={apart: {"post": poses}})
+    found = mk.motion.check_motion(problem, [[0.0], [0.0]], targets={apart: {"post": poses}})
     assert found.first.share == pytest.approx(0.45, abs=1e-3)
     aside = [mk.translation(1.0, -2.0, 0), mk.translation(1.0, 2.0, 0)]
-    free = mk.check_motion(problem, [[0.0], [0.0]], targets={apart: {"post": aside}})
+    free = mk.motion.check_motion(problem, [[0.0], [0.0]], targets={apart: {"post": aside}})
     assert free
     assert free.distance <= 0.8
 
@@ -167,19 +167,19 @@ def test_obstacles_that_turn():
     poses = [mk.transform((0.5, 0, 0), mk.euler(np.pi / 2 + a, 0, 0)) for a in (-0.4, 0.4)]
     spun = [mk.transform((0.5, 0, 0), mk.euler(0, np.pi / 2 + a, 0)) for a in (-1.0, 1.0)]
     apart = problem.objectives[0]
-    assert mk.check_motion(problem, [[0.0], [0.0]], targets={apart: {"bar": poses}})
-    assert mk.check_motion(problem, [[0.2], [0.2]], targets={apart: {"bar": spun}}).contact.all()
+    assert mk.motion.check_motion(problem, [[0.0], [0.0]], targets={apart: {"bar": poses}})
+    assert mk.motion.check_motion(problem, [[0.2], [0.2]], targets={apart: {"bar": spun}}).contact.all()
 
 
 def test_a_root_moves_the_body_in_the_world():
     body, world, _ = slider()
     turned = mk.transform((0, 0, 0), mk.euler(0, 0, np.pi / 2))
     problem = mk.Problem(body, [mk.Distance("car", world)], root=turned)
-    assert mk.check_motion(problem, [[0.0], [2.0]])
+    assert mk.motion.check_motion(problem, [[0.0], [2.0]])
     problem.root = np.eye(4)
-    assert not mk.check_motion(problem, [[0.0], [2.0]])
+    assert not mk.motion.check_motion(problem, [[0.0], [2.0]])
     problem.root = mk.translation(-1.0, 0, 0)
-    assert_allclose(mk.check_motion(problem, [[0.0], [2.0]]).first.q, 1.8, atol=2e-4)
+    assert_allclose(mk.motion.check_motion(problem, [[0.0], [2.0]]).first.q, 1.8, atol=2e-4)
 
 
 def test_locked_joints_weld():
@@ -188,7 +188,7 @@ def test_locked_joints_weld():
     names = [name for name in body.joint_names if name != "panda_joint1"]
     lock = {name: float(body.home[body.index(name)]) for name in names}
     problem = mk.Problem(body, [mk.SelfDistance(body)], lock=lock)
-    found = mk.check_motion(problem, [body.home, body.vector({"panda_joint1": 1.0})])
+    found = mk.motion.check_motion(problem, [body.home, body.vector({"panda_joint1": 1.0})])
     assert found
     assert len(found.pairs) < len(mk.SelfDistance(body).pairs)
 
@@ -196,10 +196,10 @@ def test_locked_joints_weld():
 def test_a_body_and_a_world():
     body = mk.load("panda")
     goal = body.vector({"panda_joint1": 1.5})
-    assert mk.check_motion(body, [body.home, goal])
+    assert mk.motion.check_motion(body, [body.home, goal])
     place = body.forward(body.vector({"panda_joint1": 0.7}), "panda_hand")
     world = mk.World({"ball": mk.Shape("sphere", (0.05,), place)})
-    found = mk.check_motion(body, [body.home, goal], world=world)
+    found = mk.motion.check_motion(body, [body.home, goal], world=world)
     assert found.first.pair[1] == "ball"
 
 
@@ -207,18 +207,18 @@ def test_trajectories_are_followed_between_their_rows():
     """A spline swings beyond the postures that it passes, into a post that straight lines do not reach."""
     _, _, problem = slider()
     path = np.array([[0.0], [0.75], [0.76], [0.0]])
-    track = mk.Track(problem, path, np.zeros(4, dtype=int), np.zeros(4, dtype=bool), {}, 1.0, 0, 0.0)
-    assert mk.check_motion(problem, path)
+    track = mk.motion.Track(problem, path, np.zeros(4, dtype=int), np.zeros(4, dtype=bool), {}, 1.0, 0, 0.0)
+    assert mk.motion.check_motion(problem, path)
     trajectory = track.retime(velocity=1.0, acceleration=1.0)
     dense = trajectory.sample(1000).q.max()
-    found = mk.check_motion(problem, trajectory)
+    found = mk.motion.check_motion(problem, trajectory)
     assert dense > 0.8
     assert found.contact.any()
     assert 0.0 < found.first.time < trajectory.duration
-    calm = mk.Track(problem, 0.8 * path, np.zeros(4, dtype=int), np.zeros(4, dtype=bool), {}, 1.0, 0, 0.0)
+    calm = mk.motion.Track(problem, 0.8 * path, np.zeros(4, dtype=int), np.zeros(4, dtype=bool), {}, 1.0, 0, 0.0)
     slow = calm.retime(velocity=1.0, acceleration=1.0)
     assert slow.sample(1000).q.max() < 0.8
-    assert mk.check_motion(problem, slow)
+    assert mk.motion.check_motion(problem, slow)
 
 
 def test_track_says_what_lies_between():
@@ -241,7 +241,7 @@ def test_track_says_what_lies_between():
 
 def plotter():
     """A pen on two slides."""
-    builder = mk.BodyBuilder("plotter")
+    builder = mk.build.BodyBuilder("plotter")
     builder.add("base", "x", "prismatic", "bridge", axis=(1, 0, 0), lower=-3, upper=3)
     pen = [mk.Shape("sphere", (0.02,))]
     builder.add("bridge", "y", "prismatic", "pen", axis=(0, 1, 0), lower=-3, upper=3, shapes=pen)
@@ -281,17 +281,17 @@ def test_what_no_step_shows_is_refused():
 def test_wrong_arguments():
     body, world, problem = slider()
     with pytest.raises(ProblemError, match="no Distance or SelfDistance"):
-        mk.check_motion(mk.Problem(body, [mk.Position("car", (0, 0, 0))]), [[0.0], [1.0]])
+        mk.motion.check_motion(mk.Problem(body, [mk.Position("car", (0, 0, 0))]), [[0.0], [1.0]])
     with pytest.raises(ProblemError, match="two or more finite"):
-        mk.check_motion(problem, [[0.0]])
+        mk.motion.check_motion(problem, [[0.0]])
     with pytest.raises(ProblemError, match="two or more finite"):
-        mk.check_motion(problem, [[0.0], [math.nan]])
+        mk.motion.check_motion(problem, [[0.0], [math.nan]])
     with pytest.raises(ProblemError, match="resolution"):
-        mk.check_motion(problem, [[0.0], [1.0]], resolution=0.0)
+        mk.motion.check_motion(problem, [[0.0], [1.0]], resolution=0.0)
     with pytest.raises(ProblemError, match="knows its world"):
-        mk.check_motion(problem, [[0.0], [1.0]], world=world)
+        mk.motion.check_motion(problem, [[0.0], [1.0]], world=world)
     with pytest.raises(ProblemError, match="no problem and no body"):
-        mk.check_motion("panda", [[0.0], [1.0]])
+        mk.motion.check_motion("panda", [[0.0], [1.0]])
     with pytest.raises(ProblemError, match="3 rows of obstacles for 2"):
         poses = {"post": [np.eye(4)] * 3}
-        mk.check_motion(problem, [[0.0], [1.0]], targets={problem.objectives[0]: poses})
+        mk.motion.check_motion(problem, [[0.0], [1.0]], targets={problem.objectives[0]: poses})

@@ -14,7 +14,7 @@ RATE = 1000.0
 
 @pytest.fixture(scope="module")
 def body():
-    return mk.planar_chain(3)
+    return mk.build.planar_chain(3)
 
 
 def run(follower, goal, most=20_000):
@@ -29,7 +29,7 @@ def run(follower, goal, most=20_000):
 
 def test_one_radian_at_one_and_two(body):
     """Speeds up for half a second, cruises for half a second, brakes: 1.5 s."""
-    follower = mk.Follower(body, rate=RATE, velocity=1.0, acceleration=2.0)
+    follower = mk.motion.Follower(body, rate=RATE, velocity=1.0, acceleration=2.0)
     path = run(follower, np.array([1.0, 0.0, 0.0]))
     assert trapezoid_seconds(1.0, 1.0, 2.0) == 1.5
     assert (len(path) - 1) / RATE == pytest.approx(1.5, abs=2.5 / RATE)
@@ -54,7 +54,8 @@ def test_arrival_is_that_of_ruckig(body):
     for _ in range(30):
         way, velocity, acceleration = rng.uniform(0.01, 3.0), rng.uniform(0.2, 3.0), rng.uniform(1.0, 20.0)
         path = run(
-            mk.Follower(body, rate=RATE, velocity=velocity, acceleration=acceleration), np.array([0.0, -way, 0.0])
+            mk.motion.Follower(body, rate=RATE, velocity=velocity, acceleration=acceleration),
+            np.array([0.0, -way, 0.0]),
         )
         best = arrival(0.0, -way, velocity, acceleration)
         assert abs((len(path) - 1) / RATE - best) <= 3.0 / RATE
@@ -65,7 +66,7 @@ def test_arrival_from_any_velocity_is_that_of_ruckig(body):
     ruckig = pytest.importorskip("ruckig")
     rng = np.random.default_rng(2)
     for _ in range(20):
-        follower = mk.Follower(body, rate=RATE, velocity=1.5, acceleration=6.0)
+        follower = mk.motion.Follower(body, rate=RATE, velocity=1.5, acceleration=6.0)
         for _ in range(int(rng.integers(50, 400))):
             follower.step(np.array([2.5, 0.0, 0.0]))
         goal = rng.uniform(-2.5, 2.5)
@@ -82,7 +83,7 @@ def test_jerk_is_limited_and_late_by_no_more_than_its_share(body):
     for _ in range(10):
         velocity, acceleration = rng.uniform(0.5, 2.0), rng.uniform(2.0, 10.0)
         jerk = acceleration * rng.uniform(2.0, 20.0)
-        follower = mk.Follower(body, rate=RATE, velocity=velocity, acceleration=acceleration, jerk=jerk)
+        follower = mk.motion.Follower(body, rate=RATE, velocity=velocity, acceleration=acceleration, jerk=jerk)
         goal = np.array([rng.uniform(0.1, 3.0), 0.0, 0.0])
         path = run(follower, goal)
         limits = follower.velocity_limit, follower.acceleration_limit, follower.jerk_limit
@@ -95,7 +96,7 @@ def test_jerk_is_limited_and_late_by_no_more_than_its_share(body):
 def test_joints_arrive_together_on_a_straight_line():
     body = mk.load("panda")
     goal = body.clip(body.home + np.array([0.5, -0.3, 0.1, 0.4, -0.02, 0.3, 0.0, 0.01]))
-    alone, together = (mk.Follower(body, rate=RATE, synchronise=each) for each in (False, True))
+    alone, together = (mk.motion.Follower(body, rate=RATE, synchronise=each) for each in (False, True))
     one, all_ = run(alone, goal), run(together, goal)
     moved = goal != body.home
     last = [int(np.flatnonzero(path[:, moved] != goal[moved])[-1] // moved.sum()) for path in (one, all_)]
@@ -111,7 +112,7 @@ def test_ruckig_synchronises_to_the_same_time():
     ruckig = pytest.importorskip("ruckig")
     body = mk.load("iiwa14")
     goal = body.clip(body.home + 0.7)
-    follower = mk.Follower(body, rate=RATE, synchronise=True)
+    follower = mk.motion.Follower(body, rate=RATE, synchronise=True)
     given, trajectory = ruckig.InputParameter(body.dof), ruckig.Trajectory(body.dof)
     given.current_position, given.target_position = body.home, goal
     given.max_velocity, given.max_acceleration = follower.velocity_limit, follower.acceleration_limit
@@ -127,17 +128,17 @@ def test_random_goals_break_nothing(settings):
 
 
 def test_some_joints_are_there_at_once(body):
-    follower = mk.Follower(body, rate=RATE, realistic={"joint_2": False})
+    follower = mk.motion.Follower(body, rate=RATE, realistic={"joint_2": False})
     goal = np.array([1.0, -2.0, 0.5])
     q = follower.step(goal)
     assert q[1] == -2.0 and 0.0 < q[0] < 0.01 and follower.moving
-    instantaneous = mk.Follower(body, realistic=False)
+    instantaneous = mk.motion.Follower(body, realistic=False)
     np.testing.assert_array_equal(instantaneous.step(goal), goal)
     assert not instantaneous.moving
 
 
 def test_time_that_is_no_whole_number_of_ticks_counts_next_time(body):
-    steady, uneven = (mk.Follower(body, rate=240.0, velocity=1.5, acceleration=6.0) for _ in range(2))
+    steady, uneven = (mk.motion.Follower(body, rate=240.0, velocity=1.5, acceleration=6.0) for _ in range(2))
     goal = np.array([2.0, -1.0, 0.003])
     for _ in range(100):
         steady.advance(goal, 1.0 / 60.0)
@@ -148,49 +149,51 @@ def test_time_that_is_no_whole_number_of_ticks_counts_next_time(body):
 
 
 def test_smoothing_leaves_its_share_of_the_way(body):
-    follower = mk.Follower(body, rate=60.0, realistic=False, smoothing=0.5)
+    follower = mk.motion.Follower(body, rate=60.0, realistic=False, smoothing=0.5)
     path = np.array([follower.step(np.ones(3)) for _ in range(2)])
     np.testing.assert_allclose(path, [[0.5] * 3, [0.75] * 3])
-    quick = mk.Follower(body, rate=240.0, realistic=False, smoothing=0.5)
+    quick = mk.motion.Follower(body, rate=240.0, realistic=False, smoothing=0.5)
     np.testing.assert_allclose(quick.advance(np.ones(3), 1.0 / 60.0), 0.5)
 
 
 def test_limits_come_from_the_body_and_have_defaults():
     arm = mk.Body(
         "arm",
-        [mk.Link(name) for name in "abcd"],
+        [mk.build.Link(name) for name in "abcd"],
         [
-            mk.Joint("turn", "revolute", "a", "b", lower=(-1.0,), upper=(1.0,), velocity=(2.0,), acceleration=(3.0,)),
-            mk.Joint("round", "continuous", "b", "c"),
-            mk.Joint("slide", "prismatic", "c", "d", lower=(0.0,), upper=(1.0,)),
+            mk.build.Joint(
+                "turn", "revolute", "a", "b", lower=(-1.0,), upper=(1.0,), velocity=(2.0,), acceleration=(3.0,)
+            ),
+            mk.build.Joint("round", "continuous", "b", "c"),
+            mk.build.Joint("slide", "prismatic", "c", "d", lower=(0.0,), upper=(1.0,)),
         ],
     )
-    follower = mk.Follower(arm)
+    follower = mk.motion.Follower(arm)
     np.testing.assert_allclose(follower.velocity_limit, [2.0, math.pi, 1.0])
     np.testing.assert_allclose(follower.acceleration_limit, [3.0, 5.0 * math.pi, 5.0])
-    named = mk.Follower(arm, velocity={"round": 0.5}, acceleration=[1.0, 2.0, 3.0])
+    named = mk.motion.Follower(arm, velocity={"round": 0.5}, acceleration=[1.0, 2.0, 3.0])
     np.testing.assert_allclose(named.velocity_limit, [2.0, 0.5, 1.0])
     np.testing.assert_allclose(named.acceleration_limit, [1.0, 2.0, 3.0])
 
 
 def test_zeros_are_doubted_in_a_body_and_refused_from_a_caller():
-    joint = mk.Joint("turn", "revolute", "a", "b", lower=(-1.0,), upper=(1.0,), velocity=(0.0,))
-    arm = mk.Body("arm", [mk.Link("a"), mk.Link("b")], [joint])
+    joint = mk.build.Joint("turn", "revolute", "a", "b", lower=(-1.0,), upper=(1.0,), velocity=(0.0,))
+    arm = mk.Body("arm", [mk.build.Link("a"), mk.build.Link("b")], [joint])
     with pytest.warns(mk.MemetikWarning, match="velocity limit of 0 for 'turn'"):
-        assert mk.Follower(arm).velocity_limit == math.pi
-    assert mk.Follower(arm, velocity=1.0).velocity_limit == 1.0
-    assert mk.Follower(arm, velocity={"turn": 1.0}).velocity_limit == 1.0
-    with pytest.raises(mk.ProblemError, match="it must be above zero"):
-        mk.Follower(arm, velocity=0.0)
+        assert mk.motion.Follower(arm).velocity_limit == math.pi
+    assert mk.motion.Follower(arm, velocity=1.0).velocity_limit == 1.0
+    assert mk.motion.Follower(arm, velocity={"turn": 1.0}).velocity_limit == 1.0
+    with pytest.raises(mk.errors.ProblemError, match="it must be above zero"):
+        mk.motion.Follower(arm, velocity=0.0)
 
 
 @pytest.mark.parametrize("rate", [60.0, 1000.0])
 @pytest.mark.parametrize("way", [0.04, 0.1, 0.3])
 def test_a_smaller_acceleration_near_a_limit_brakes_evenly(rate, way):
     """With the new one the joint cannot stop before its limit any more, so it takes what it needs, and no more than before."""
-    joint = mk.Joint("slide", "prismatic", "base", "tip", lower=-1.0, upper=1.0)
-    body = mk.Body("slider", [mk.Link("base"), mk.Link("tip")], [joint])
-    follower = mk.Follower(body, np.array([-0.9]), rate=rate, velocity=3.0, acceleration=10.0)
+    joint = mk.build.Joint("slide", "prismatic", "base", "tip", lower=-1.0, upper=1.0)
+    body = mk.Body("slider", [mk.build.Link("base"), mk.build.Link("tip")], [joint])
+    follower = mk.motion.Follower(body, np.array([-0.9]), rate=rate, velocity=3.0, acceleration=10.0)
     path = [follower.q[0]]
     while path[-1] < 1.0 - way:
         path.append(follower.step([1.0])[0])
@@ -203,7 +206,7 @@ def test_a_smaller_acceleration_near_a_limit_brakes_evenly(rate, way):
 
 def test_goals_out_of_limits_count_as_the_limit():
     body = mk.load("ur5")
-    follower = mk.Follower(body, rate=100.0)
+    follower = mk.motion.Follower(body, rate=100.0)
     path = run(follower, np.full(6, 50.0))
     np.testing.assert_array_equal(path[-1], body.upper)
 
@@ -211,7 +214,7 @@ def test_goals_out_of_limits_count_as_the_limit():
 def test_a_start_out_of_limits_moves_in(body):
     arm = mk.load("panda")
     start = arm.upper + 0.1
-    follower = mk.Follower(arm, start, rate=RATE)
+    follower = mk.motion.Follower(arm, start, rate=RATE)
     np.testing.assert_array_equal(follower.q, start)
     path = run(follower, arm.home)
     assert (np.abs(np.diff(path, axis=0)) * RATE <= follower.velocity_limit + 1e-9).all()
@@ -224,36 +227,36 @@ def test_what_makes_no_sense_is_refused(body):
         {"realistic": "yes"},
     ):  # fmt: skip
         with pytest.raises(mk.MemetikError):
-            mk.Follower(body, **wrong)
-    with pytest.raises(mk.UnknownNameError, match="joint_7"):
-        mk.Follower(body, velocity={"joint_7": 1.0})
-    follower = mk.Follower(body)
+            mk.motion.Follower(body, **wrong)
+    with pytest.raises(mk.errors.UnknownNameError, match="joint_7"):
+        mk.motion.Follower(body, velocity={"joint_7": 1.0})
+    follower = mk.motion.Follower(body)
     for goal in ([0.0], [math.nan, 0.0, 0.0], "home"):
-        with pytest.raises(mk.ProblemError):
+        with pytest.raises(mk.errors.ProblemError):
             follower.step(goal)
-    with pytest.raises(mk.ProblemError, match="seconds"):
+    with pytest.raises(mk.errors.ProblemError, match="seconds"):
         follower.advance(body.home, -1.0)
-    follower = mk.Follower(body, jerk=50.0)
+    follower = mk.motion.Follower(body, jerk=50.0)
     follower.step([1.0, 0.0, 0.0])
-    with pytest.raises(mk.ProblemError, match="at rest"):
+    with pytest.raises(mk.errors.ProblemError, match="at rest"):
         follower.limit(jerk=10.0)
 
 
 def test_smoothed_poses_are_between_the_frames():
     body = mk.load("ur5")
     last, current = body.forward(body.home), body.forward(body.clip(body.home + 0.3))
-    both = mk.smooth_poses(last, current, 0.25)
+    both = mk.motion.smooth_poses(last, current, 0.25)
     link = "wrist_2_link"
     np.testing.assert_allclose(both[link][:3, 3], 0.75 * current[link][:3, 3] + 0.25 * last[link][:3, 3])
     Rotation, Slerp = (getattr(pytest.importorskip("scipy.spatial.transform"), name) for name in ("Rotation", "Slerp"))
     turns = Slerp([0.0, 1.0], Rotation.from_matrix([current[link][:3, :3], last[link][:3, :3]]))
     np.testing.assert_allclose(both[link][:3, :3], turns(0.25).as_matrix(), atol=1e-12)
     assert set(both) == set(current)
-    np.testing.assert_allclose(mk.smooth_poses(last, current, 0.0)[link], current[link])
-    with pytest.raises(mk.ProblemError, match="share from 0"):
-        mk.smooth_poses(last, current, 1.5)
-    with pytest.raises(mk.UnknownNameError, match="elbow"):
-        mk.smooth_poses({"elbow": np.eye(4)}, current, 0.5)
+    np.testing.assert_allclose(mk.motion.smooth_poses(last, current, 0.0)[link], current[link])
+    with pytest.raises(mk.errors.ProblemError, match="share from 0"):
+        mk.motion.smooth_poses(last, current, 1.5)
+    with pytest.raises(mk.errors.UnknownNameError, match="elbow"):
+        mk.motion.smooth_poses({"elbow": np.eye(4)}, current, 0.5)
 
 
 @pytest.mark.quick
@@ -261,7 +264,7 @@ def test_smoothed_poses_are_between_the_frames():
     "settings", [{}, {"synchronise": True}, {"jerk": 4e4}, {"smoothing": 0.5}, {"realistic": False}]
 )
 def test_a_goal_that_moves_on_the_way_breaks_nothing(body, settings):
-    follower = mk.Follower(body, rate=RATE, velocity=8.0, acceleration=400.0, **settings)
+    follower = mk.motion.Follower(body, rate=RATE, velocity=8.0, acceleration=400.0, **settings)
     path = [follower.q]
     for goal in (np.full(3, 0.6), np.array([-0.4, 0.9, 0.0]), np.zeros(3)):
         for _ in range(40):

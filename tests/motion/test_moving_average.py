@@ -83,7 +83,7 @@ def test_the_window_is_as_long_as_it_pays():
 
 @pytest.mark.quick
 def test_one_joint_takes_longer_by_the_window():
-    body = mk.planar_chain((1.0,))
+    body = mk.build.planar_chain((1.0,))
     path = np.array([[0.0], [1.0]])
     plain, smooth = retime(body, path, 1.0, 2.0), retime(body, path, 1.0, 2.0, 20.0, 0.1)
     assert smooth.duration == pytest.approx(plain.duration + 0.2)
@@ -97,7 +97,7 @@ def test_one_joint_takes_longer_by_the_window():
 def test_a_check_of_the_motion_counts_the_distance_from_the_path():
     """Where a corner is cut, the lines that a check looks at are left by no more than it allows for, and by more than the spline
     leaves them."""
-    body = mk.planar_chain((1.0, 1.0))
+    body = mk.build.planar_chain((1.0, 1.0))
     share = np.linspace(0.0, 1.0, 30)[:, None]
     path = np.concatenate([share * [1.0, 0.0], [1.0, 0.0] + share[1:] * [0.0, 1.0]])
     trajectory = retime(body, path, 1.0, 2.0, 10.0, 0.02)
@@ -122,7 +122,7 @@ def test_a_check_of_the_motion_counts_the_distance_from_the_path():
 )
 def test_what_is_wrong_is_said(jerk, within, says):
     with pytest.raises(mk.MemetikError, match=says):
-        retime(mk.planar_chain((1.0,)), np.array([[0.0], [1.0]]), 1.0, 2.0, jerk, within)
+        retime(mk.build.planar_chain((1.0,)), np.array([[0.0], [1.0]]), 1.0, 2.0, jerk, within)
 
 
 def test_a_track_takes_a_limit_of_jerk(arm):

@@ -121,7 +121,7 @@ def test_a_path_without_a_duration_is_refused(arm):
 
 @pytest.mark.quick
 def test_one_joint_is_a_trapezoid():
-    body = mk.planar_chain((1.0,))
+    body = mk.build.planar_chain((1.0,))
     trajectory = retime(body, np.array([[0.0], [1.0]]), 1.0, 2.0)
     assert trajectory.duration == pytest.approx(1.5, rel=1e-4)
     assert trajectory.at(0.75)[0] == pytest.approx(0.5, abs=1e-3)
@@ -130,7 +130,7 @@ def test_one_joint_is_a_trapezoid():
 
 @pytest.mark.quick
 def test_steps_that_stand_still_take_no_time():
-    body = mk.planar_chain((1.0, 1.0))
+    body = mk.build.planar_chain((1.0, 1.0))
     path = np.repeat([[0.0, 0.0], [0.5, 0.2], [1.0, 0.0]], 4, axis=0)
     trajectory = retime(body, path, 1.0, 2.0)
     assert trajectory.times.shape == (12,) and (np.diff(trajectory.times) >= 0.0).all()
@@ -157,7 +157,7 @@ def test_limits_as_users_give_them(arm):
 def test_a_track_in_time(arm):
     pose = mk.Pose("panda_hand", np.eye(4))
     start = arm.forward(arm.home, "panda_hand")
-    path = mk.line(start, mk.translation(0.1, 0.2, -0.1) @ start, steps=50)
+    path = mk.motion.straight_line(start, mk.translation(0.1, 0.2, -0.1) @ start, steps=50)
     problem = mk.Problem(arm, pose)
     followed = mk.track(problem, {pose: path}, start=arm.home, acceleration=4.0)
     assert followed.success and followed.trajectory is not None

@@ -134,7 +134,7 @@ def test_over_the_edge_and_back():
 
 
 def test_a_target_out_of_reach_gives_the_closest_posture():
-    body = mk.planar_chain([0.5, 0.5])
+    body = mk.build.planar_chain([0.5, 0.5])
     reach = mk.Position("tip", (0.0, 0.0, 0.0))
     servo = mk.Servo(mk.Problem(body, reach), start=[0.8, -1.0], budget=FEW)
     path = [servo.q] + [servo.step({reach: (1.2, 0.1, 0.0)}) for _ in range(3_000)]
@@ -145,7 +145,7 @@ def test_a_target_out_of_reach_gives_the_closest_posture():
 
 def test_no_valley_holds_it_for_ever():
     """The elbow stands at a limit on the wrong side: what the target needs is the other branch, which no slope leads to."""
-    body = mk.planar_chain([0.5, 0.5], limits=(-2.5, 2.5))
+    body = mk.build.planar_chain([0.5, 0.5], limits=(-2.5, 2.5))
     reach, face = mk.Position("tip", (0.0, 0.0, 0.0)), mk.Orientation("tip", np.eye(3))
     problem = mk.Problem(body, [reach, face], limits={"joint_2": (-2.5, 1.0)})
     q = np.array([1.0, -1.8])
@@ -181,13 +181,13 @@ def test_what_is_no_target_at_all_is_refused(panda):
     servo, pose = servo_of(panda, "panda_link8", FORWARD)
     other = mk.Pose("panda_link8", pose.target)
     for wrong in ({pose: "there"}, {pose: np.eye(3)}, {other: pose.target}, {"pose": pose.target}, [pose.target]):
-        with pytest.raises(mk.ProblemError):
+        with pytest.raises(mk.errors.ProblemError):
             servo.step(wrong)
     assert_array_equal(servo.q, FORWARD)
     for wrong in ({"rate": 0.0}, {"response": -1.0}, {"synchronise": 2}, {"velocity": -1.0}, {"budget": 5}):
-        with pytest.raises(mk.ProblemError):
+        with pytest.raises(mk.errors.ProblemError):
             mk.Servo(servo.problem, **wrong)
-    with pytest.raises(mk.ProblemError, match="not a problem"):
+    with pytest.raises(mk.errors.ProblemError, match="not a problem"):
         mk.Servo(panda)
 
 
@@ -275,11 +275,11 @@ def fails(frame):
 
 
 def test_what_a_function_raises_is_not_lost():
-    body = mk.planar_chain([0.5, 0.5])
+    body = mk.build.planar_chain([0.5, 0.5])
     reach = mk.Position("tip", (0.7, 0.0, 0.0))
     own = mk.objective(reads=["tip"])(fails)
     servo = mk.Servo(mk.Problem(body, [reach, own]), start=[-0.8, 1.6], budget=FEW)
-    with pytest.raises(mk.ProblemError, match="too far left"):
+    with pytest.raises(mk.errors.ProblemError, match="too far left"):
         for _ in range(2_000):
             servo.step({reach: (0.5, 0.3, 0.0)})
 
@@ -301,7 +301,7 @@ def test_a_step_is_quick(panda):
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_small_servo_keeps_its_limits(whole):
     """Without the compiler, too: a jump, a target out of reach, so that it searches elsewhere, one that is none, and back."""
-    body = mk.planar_chain([1.0, 0.5, 0.5])
+    body = mk.build.planar_chain([1.0, 0.5, 0.5])
     start = np.array([0.2, 0.4, -0.3])
     tips = [body.forward(q)["tip"] for q in (start + 0.3, start + np.array([0.0, -1.2, 1.0]))]
     far = mk.translation(4.0, 0.0, 0.0)

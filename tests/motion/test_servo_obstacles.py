@@ -111,9 +111,9 @@ def test_distance_and_errors_are_those_of_the_mean_that_is_returned(panda):
 
 def test_a_jerk_that_takes_forever_is_refused(panda):
     problem = mk.Problem(panda, mk.Pose("panda_hand", hand_at(0.5, 0.0, 0.4)))
-    with pytest.raises(mk.ProblemError, match=r"larger jerk"):
+    with pytest.raises(mk.errors.ProblemError, match=r"larger jerk"):
         mk.Servo(problem, jerk=1e-6)
-    with pytest.raises(mk.ProblemError, match=r"larger jerk"):
+    with pytest.raises(mk.errors.ProblemError, match=r"larger jerk"):
         mk.Servo(problem, acceleration=math.inf, jerk=100.0)
 
 
@@ -238,13 +238,13 @@ def test_limits_and_locks_that_change_count_from_the_next_tick(panda):
         moved = servo.step({wanted: aside})
     assert moved[0] == pytest.approx(q[0], abs=1e-9) and np.abs(moved - q).max() > 1e-3
     problem.lock = {joint: q[0] + 0.3}
-    with pytest.raises(mk.ProblemError, match="does not jump"):
+    with pytest.raises(mk.errors.ProblemError, match="does not jump"):
         servo.step()
 
 
 def test_a_servo_says_why_it_cannot_be_pickled(panda):
     servo = mk.Servo(mk.Problem(panda, mk.Pose("panda_hand", hand_at(0.5, 0.0, 0.4))))
-    with pytest.raises(mk.ProblemError, match=r"make a new one"):
+    with pytest.raises(mk.errors.ProblemError, match=r"make a new one"):
         pickle.dumps(servo)
 
 

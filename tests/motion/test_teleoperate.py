@@ -20,7 +20,7 @@ START = np.array([0.2, 0.3, 0.1, -1.6, 0.1, 1.9, 0.8])
 def operator():
     body = mk.load("panda").chain("panda_link0", "panda_link8")
     pose = mk.Pose("panda_link8", body.forward(START)["panda_link8"])
-    return mk.Teleoperator(mk.Servo(mk.Problem(body, pose), start=START, budget=FEW), {"hand": pose})
+    return mk.motion.Teleoperator(mk.Servo(mk.Problem(body, pose), start=START, budget=FEW), {"hand": pose})
 
 
 def moved(operator, y):
@@ -78,13 +78,13 @@ def test_one_pose_gives_scale_turn_and_offset():
     """A similarity that we made up is found again from two hands and a head, and rotations fit exactly."""
     rng = np.random.default_rng(3)
     places = {"head": (0.1, 0.0, 1.6), "left": (0.0, 0.8, 1.4), "right": (0.0, -0.8, 1.4)}
-    measured = {name: mk.transform(place, mk.random_rotation(rng)) for name, place in places.items()}
+    measured = {name: mk.transform(place, mk.geometry.random_rotation(rng)) for name, place in places.items()}
     turn, offset = mk.axis_angle((0, 0, 1), 0.7), np.array([0.3, -0.2, -0.9])
     wanted = {
-        name: mk.transform(1.2 * turn @ pose[:3, 3] + offset, mk.random_rotation(rng))
+        name: mk.transform(1.2 * turn @ pose[:3, 3] + offset, mk.geometry.random_rotation(rng))
         for name, pose in measured.items()
     }
-    found = mk.Calibration.of(measured, wanted)
+    found = mk.motion.Calibration.of(measured, wanted)
     assert found.scale == pytest.approx(1.2) and found.yaw == pytest.approx(0.7)
     assert_allclose(found.offset, offset, atol=1e-12)
     for name, pose in measured.items():
@@ -96,22 +96,24 @@ def test_one_pose_gives_scale_turn_and_offset():
 
 def test_calibrations_that_are_none():
     hands = {"left": mk.translation(0.0, 0.8, 1.4), "right": mk.translation(0.0, -0.8, 1.4)}
-    with pytest.raises(mk.ProblemError, match="same two or more names"):
-        mk.Calibration.of(hands, {"left": np.eye(4)})
-    with pytest.raises(mk.ProblemError, match="arranged alike"):
-        mk.Calibration.of({name: np.eye(4) for name in hands}, hands)
+    with pytest.raises(mk.errors.ProblemError, match="same two or more names"):
+        mk.motion.Calibration.of(hands, {"left": np.eye(4)})
+    with pytest.raises(mk.errors.ProblemError, match="arranged alike"):
+        mk.motion.Calibration.of({name: np.eye(4) for name in hands}, hands)
     upside_down = {"left": mk.translation(0.0, 0.0, 1.4), "right": mk.translation(0.0, 0.0, -1.4)}
-    with pytest.raises(mk.ProblemError, match="arranged alike"):
-        mk.Calibration.of(upside_down, {"left": upside_down["right"], "right": upside_down["left"]})
-    with pytest.raises(mk.UnknownNameError, match="foot"):
-        mk.Calibration.of(hands, hands).apply("foot", np.eye(4))
+    with pytest.raises(mk.errors.ProblemError, match="arranged alike"):
+        mk.motion.Calibration.of(upside_down, {"left": upside_down["right"], "right": upside_down["left"]})
+    with pytest.raises(mk.errors.UnknownNameError, match="foot"):
+        mk.motion.Calibration.of(hands, hands).apply("foot", np.eye(4))
 
 
 def test_a_stream_survives_a_file(tmp_path):
     rng = np.random.default_rng(0)
-    samples = [(k / 90.0, {"left": mk.transform(rng.normal(size=3), mk.random_rotation(rng))}) for k in range(20)]
+    samples = [
+        (k / 90.0, {"left": mk.transform(rng.normal(size=3), mk.geometry.random_rotation(rng))}) for k in range(20)
+    ]
     samples.append((1.0, {"left": None}))
-    read = mk.read_stream(mk.write_stream(tmp_path / "stream.jsonl", samples))
+    read = mk.motion.read_stream(mk.motion.write_stream(tmp_path / "stream.jsonl", samples))
     assert [sample.time for sample in read] == [time for time, _ in samples]
     for (_, poses), sample in zip(samples[:-1], read, strict=False):
         assert_allclose(sample.poses["left"], poses["left"], atol=1e-12)
@@ -141,23 +143,23 @@ GOOD = '{"time": 1.0, "poses": {"left": [0, 0, 0, 1, 0, 0, 0]}}'
 def test_what_is_wrong_with_a_file_is_said_with_its_line(tmp_path, line, complaint):
     path = tmp_path / "stream.jsonl"
     path.write_text(f"{GOOD}\n\n{line}\n")
-    with pytest.raises(mk.FormatError, match=complaint) as raised:
-        mk.read_stream(path)
+    with pytest.raises(mk.errors.FormatError, match=complaint) as raised:
+        mk.motion.read_stream(path)
     assert "line 3" in str(raised.value)
 
 
 def test_files_that_cannot_be(tmp_path):
-    with pytest.raises(mk.FormatError, match="cannot be read"):
-        mk.read_stream(tmp_path / "none.jsonl")
+    with pytest.raises(mk.errors.FormatError, match="cannot be read"):
+        mk.motion.read_stream(tmp_path / "none.jsonl")
     (tmp_path / "bytes.jsonl").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(mk.FormatError, match="cannot be read"):
-        mk.read_stream(tmp_path / "bytes.jsonl")
-    with pytest.raises(mk.ProblemError, match="cannot be written"):
-        mk.write_stream(tmp_path / "no" / "folder.jsonl", [])
-    with pytest.raises(mk.ProblemError, match="never go back"):
-        mk.write_stream(tmp_path / "back.jsonl", [(1.0, {}), (0.5, {})])
-    with pytest.raises(mk.ProblemError, match="sample 0"):
-        mk.write_stream(tmp_path / "nan.jsonl", [(1.0, {"left": np.full((4, 4), math.nan)})])
+    with pytest.raises(mk.errors.FormatError, match="cannot be read"):
+        mk.motion.read_stream(tmp_path / "bytes.jsonl")
+    with pytest.raises(mk.errors.ProblemError, match="cannot be written"):
+        mk.motion.write_stream(tmp_path / "no" / "folder.jsonl", [])
+    with pytest.raises(mk.errors.ProblemError, match="never go back"):
+        mk.motion.write_stream(tmp_path / "back.jsonl", [(1.0, {}), (0.5, {})])
+    with pytest.raises(mk.errors.ProblemError, match="sample 0"):
+        mk.motion.write_stream(tmp_path / "nan.jsonl", [(1.0, {"left": np.full((4, 4), math.nan)})])
 
 
 def test_a_replay_is_the_stream_tick_by_tick(operator):
@@ -175,15 +177,15 @@ def test_what_makes_no_sense_is_refused(operator):
     servo, pose = operator.servo, operator.devices["hand"]
     other = mk.Pose("panda_link8", np.eye(4))
     for wrong in ({"hand": other}, {"hand": "pose"}, ["hand"]):
-        with pytest.raises(mk.ProblemError):
-            mk.Teleoperator(servo, wrong)
+        with pytest.raises(mk.errors.ProblemError):
+            mk.motion.Teleoperator(servo, wrong)
     hands = {"left": mk.translation(0.0, 0.8, 1.4), "right": mk.translation(0.0, -0.8, 1.4)}
-    with pytest.raises(mk.UnknownNameError, match="hand"):
-        mk.Teleoperator(servo, {"hand": pose}, mk.Calibration.of(hands, hands))
-    with pytest.raises(mk.ProblemError, match="not a servo"):
-        mk.Teleoperator(pose, {"hand": pose})
+    with pytest.raises(mk.errors.UnknownNameError, match="hand"):
+        mk.motion.Teleoperator(servo, {"hand": pose}, mk.motion.Calibration.of(hands, hands))
+    with pytest.raises(mk.errors.ProblemError, match="not a servo"):
+        mk.motion.Teleoperator(pose, {"hand": pose})
     for time, poses in ((math.nan, {}), ("now", {}), (0.0, {"hand": np.eye(3)}), (0.0, {"hand": "there"})):
-        with pytest.raises(mk.ProblemError):
+        with pytest.raises(mk.errors.ProblemError):
             operator.post(time, poses)
-    with pytest.raises(mk.UnknownNameError, match="foot"):
+    with pytest.raises(mk.errors.UnknownNameError, match="foot"):
         operator.post(0.0, {"foot": np.eye(4)})

@@ -67,8 +67,8 @@ def test_a_continuous_joint_crosses_pi():
     """Two and a half turns of a pointer: the joint goes on turning instead of leaping back by a whole turn."""
     body = mk.Body(
         "pointer",
-        [mk.Link("base"), mk.Link("hand")],
-        [mk.Joint("turn", "continuous", "base", "hand")],
+        [mk.build.Link("base"), mk.build.Link("hand")],
+        [mk.build.Joint("turn", "continuous", "base", "hand")],
     )
     aim = Direction("hand", (1, 0, 0), axis=(1, 0, 0))
     angles = np.linspace(0.0, 5.0 * math.pi, 400)
@@ -93,7 +93,7 @@ def test_a_wrist_crosses_pi_with_the_rest_at_rest():
 
 def test_steps_out_of_reach_are_flagged_and_the_path_goes_on():
     """A straight line that leaves the workspace of an arm of 1 m for a while."""
-    body = mk.planar_chain([0.5, 0.5])
+    body = mk.build.planar_chain([0.5, 0.5])
     reach = Position("tip", (0, 0, 0))
     x = np.concatenate([np.linspace(0.6, 1.2, 60), np.linspace(1.2, 0.6, 60)])
     path = np.stack([x, np.full(120, 0.1), np.zeros(120)], axis=1)
@@ -110,7 +110,7 @@ def test_steps_out_of_reach_are_flagged_and_the_path_goes_on():
 
 def test_a_jump_is_made_only_where_there_is_no_other_way_and_is_said():
     """A target that leaps across the workspace: the arm must leap after it."""
-    body = mk.planar_chain([1.0, 1.0], limits=None)
+    body = mk.build.planar_chain([1.0, 1.0], limits=None)
     reach = Position("tip", (0, 0, 0))
     path = np.array([(1.2, 0.2, 0.0)] * 5 + [(-1.0, -0.9, 0.0)] * 5)
     followed = track(Problem(body, reach), {reach: path}, start=[0.5, -1.0])
@@ -177,7 +177,7 @@ def fails(frame):
 
 
 def test_what_a_function_raises_is_not_lost():
-    body = mk.planar_chain([0.5, 0.5])
+    body = mk.build.planar_chain([0.5, 0.5])
     reach = Position("tip", (0, 0, 0))
     problem = Problem(body, [reach, Custom(fails, reads=["tip"])])
     path = np.stack([np.full(10, 0.7), np.linspace(0.0, 0.3, 10), np.zeros(10)], axis=1)
@@ -260,7 +260,7 @@ def test_a_displacement_makes_no_step_larger(method, radius, seed):
 @pytest.mark.quick
 def test_a_step_at_the_edge_of_the_workspace_decides_nothing():
     """Of paths that miss nearly as many steps the one with smaller steps is calmer; a whole stretch that is met counts more."""
-    body = mk.planar_chain([1.0, 1.0])
+    body = mk.build.planar_chain([1.0, 1.0])
     compiled = mk.Problem(body, mk.Position("tip", (1.0, 0.0, 0.0))).compiled
 
     def steps(missed, largest):
@@ -307,7 +307,9 @@ def test_a_joint_that_must_turn_back_jumps():
 
 def floating_box(order="zxy"):
     return mk.Body(
-        "box", [mk.Link("world"), mk.Link("box")], [mk.Joint("base", "floating", "world", "box", order=order)]
+        "box",
+        [mk.build.Link("world"), mk.build.Link("box")],
+        [mk.build.Joint("base", "floating", "world", "box", order=order)],
     )
 
 

@@ -17,7 +17,7 @@ def unit(rng):
 
 def build(axes, points, tip, name="arm"):
     """An arm as it stands at zero: unit axes (n, 3), points on them (n, 3), the matrix of the tip."""
-    builder = mk.BodyBuilder(name)
+    builder = mk.build.BodyBuilder(name)
     at, parent = np.zeros(3), "base"
     for k, (axis, point) in enumerate(zip(axes, points, strict=True)):
         builder.add(parent, f"j{k}", "continuous", f"l{k}", axis=axis, origin=point - at)

@@ -7,7 +7,8 @@ import math
 
 import numpy as np
 
-from memetik import Body, Joint, Link, Mimic, Shape
+from memetik import Body, Shape
+from memetik.build import Joint, Link, Mimic
 from tests.naive.kinematics import slide, turn
 
 KINDS = (

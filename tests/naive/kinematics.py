@@ -9,7 +9,8 @@ import math
 
 import numpy as np
 
-from memetik import Body, Joint
+from memetik import Body
+from memetik.build import Joint
 
 X, Y, Z = np.eye(3)
 UNIT = {"x": X, "y": Y, "z": Z}

@@ -20,14 +20,16 @@ KINDS = {
 def crowded(name):
     """A bundled body, with the pairs that touch at home left out, and a world around it."""
     body = mk.load(name)
-    body = body.with_touching([pair[:2] for pair in mk.find_collision_pairs(body, 1, boxes=0).of("default")])
+    body = body.with_touching([pair[:2] for pair in mk.collision.find_collision_pairs(body, 1, boxes=0).of("default")])
     size = float(np.ptp(body.forward(body.home).array[:, :3, 3], axis=0).max())
     rng = np.random.default_rng(5)
 
     def somewhere():
         direction = rng.normal(size=3)
         middle = body.forward(body.home).array[:, :3, 3].mean(axis=0)
-        return mk.transform(middle + 0.6 * size * direction / np.linalg.norm(direction), mk.random_rotation(rng))
+        return mk.transform(
+            middle + 0.6 * size * direction / np.linalg.norm(direction), mk.geometry.random_rotation(rng)
+        )
 
     scale = 0.12 * size
     shapes = {

@@ -65,7 +65,7 @@ ARGUMENTS = {
     "Plane": {"frame": HAND, "point": (0.4, 0, 0.3), "normal": (1, 0, 1)},
     "Pose": {"frame": HAND, "target": POSE},
     "Position": {"frame": HAND, "target": POSE[:3, 3], "mask": (1, 1, 0)},
-    "Projection": {"frame": HAND, "surface": mk.Ground(), "on_miss": POSE},
+    "Projection": {"frame": HAND, "surface": mk.objectives.Ground(), "on_miss": POSE},
     "SelfDistance": {"body": BODY},
     "Side": {"frame": HAND, "direction": (1, 0, 0)},
     "Touch": {"link": HAND},
@@ -86,7 +86,7 @@ VALUES = {
     "polygon": [(0.1, 0.0), (0.4, 0.1), (0.2, 0.4)], "joint": JOINTS[1], "stiffness": {JOINTS[1]: 4.0}, "reference": HOME - 0.1,
     "least": 0.05, "effort": {JOINTS[1]: 20.0}, "gravity": (0, 1, -9), "share": 0.05, "link": "panda_link5",
     "obstacles": [(0.4, 0.1, 0.4, 0.15)], "position_tolerance": 0.02, "orientation_tolerance": 0.03, "lift": 0.3, "align": False,
-    "length": 2.0, "surface": mk.Ground((0, 0, 0.2)), "on_miss": "satisfied", "pose": OTHER,
+    "length": 2.0, "surface": mk.objectives.Ground((0, 0, 0.2)), "on_miss": "satisfied", "pose": OTHER,
     "Orientation.target": OTHER[:3, :3], "Pose.target": OTHER, "Pose.mask": (1, 1, 1, 1, 1, 0), "JointValue.target": -0.4,
     "Manipulability.axes": "position", "Touch.frame": "panda_link5", "Side.target": (0, 1, 0), "Balance.margin": 0.02,
     "Distance.radius": 0.2,
@@ -274,9 +274,9 @@ def test_an_assignment_that_is_refused_changes_nothing(attribute, value):
 @pytest.mark.quick
 def test_what_stands_in_the_world_cannot_be_written():
     world = mk.World({"ball": mk.Shape("sphere", (0.1,))})
-    ground, cloud = mk.Ground(), mk.PointCloud([(0.5, 0.0, 0.3)], 0.1)
-    field = mk.HeightField(np.zeros((3, 3)))
-    mesh = mk.TriangleMesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
+    ground, cloud = mk.objectives.Ground(), mk.objectives.PointCloud([(0.5, 0.0, 0.3)], 0.1)
+    field = mk.objectives.HeightField(np.zeros((3, 3)))
+    mesh = mk.objectives.TriangleMesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
     for array in (
         *(
             pickle.loads(pickle.dumps(world))["ball"].pose,

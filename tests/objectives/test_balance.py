@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memetik import Body, Joint, Link
+from memetik import Body
+from memetik.build import Joint, Link
 from memetik.errors import ProblemError
 from memetik.objectives import Balance, Displacement, Pose, Position
 from memetik.problem import Problem

@@ -80,12 +80,12 @@ def test_the_frame_of_a_group_stands_at_the_centre_of_its_ball():
 
 def test_a_chain_longer_than_the_stack():
     """Also with a subtree that stays near: at its end, six balls on one link around which others turn."""
-    links = [mk.Link("l0")]
+    links = [mk.build.Link("l0")]
     joints = []
     for k in range(1, 1_500):
-        links.append(mk.Link(f"l{k}", shapes=(mk.Shape("sphere", (0.01,)),) if k > 1_490 else ()))
+        links.append(mk.build.Link(f"l{k}", shapes=(mk.Shape("sphere", (0.01,)),) if k > 1_490 else ()))
         origin = mk.transform((0.001 if k > 1_490 else 0.1, 0.0, 0.0))
-        joints.append(mk.Joint(f"j{k}", "revolute", f"l{k - 1}", f"l{k}", origin, (0, 0, 1), (-1.0,), (1.0,)))
+        joints.append(mk.build.Joint(f"j{k}", "revolute", f"l{k - 1}", f"l{k}", origin, (0, 0, 1), (-1.0,), (1.0,)))
     body = mk.Body("chain", links, joints)
     groups = [Group(k, f"l{k}", 0, (0.0, 0.0, 0.0), 0.01) for k in range(1_491, 1_500)]
     home = _clusters(body, groups)

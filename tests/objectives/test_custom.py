@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from memetik import Body, Joint, Link, Mimic
+from memetik import Body
+from memetik.build import Joint, Link, Mimic
+from memetik.build.chains import planar_chain, serial_chain
 from memetik.errors import MemetikWarning, ProblemError, UnknownNameError
 from memetik.geometry import random_rotation, to_quaternion
 from memetik.kernels.memetic import search as memetic
@@ -19,7 +21,6 @@ from memetik.kernels.terms.function_pointers import call_residual
 from memetik.objectives import Custom, FunctionalRelation, Position
 from memetik.objectives.custom import objective
 from memetik.problem import Problem
-from memetik.read.chains import planar_chain, serial_chain
 from memetik.solution import Status
 from memetik.solvers import Budget, Memetic
 from tests.objectives.finite_differences import Evaluated, check_jacobian, posture

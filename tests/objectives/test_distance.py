@@ -9,7 +9,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial import cKDTree
 
-from memetik import Body, Joint, Link, Shape, load, transform
+from memetik import Body, Shape, load, transform
+from memetik.build import Joint, Link
 from memetik.errors import ProblemError, UnknownNameError
 from memetik.geometry import random_rotation
 from memetik.kernels.terms.distance import GROUP_SOLIDS

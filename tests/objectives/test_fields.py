@@ -27,14 +27,16 @@ RADIUS = 0.15
 def hills(rng=None, depth=2.0):
     """Smooth ground around the foot of an arm."""
     x, y = np.meshgrid(np.linspace(-1.0, 1.0, 21), np.linspace(-1.0, 1.0, 21), indexing="ij")
-    return mk.HeightField(0.1 * np.sin(5.0 * x) * np.cos(4.0 * y), spacing=0.1, origin=(-1.0, -1.0), depth=depth)
+    return mk.objectives.HeightField(
+        0.1 * np.sin(5.0 * x) * np.cos(4.0 * y), spacing=0.1, origin=(-1.0, -1.0), depth=depth
+    )
 
 
 def ball_grid(center=(0.0, 0.0, 0.0), spacing=0.025):
     """Distances from a ball, as a grid that stands about its centre."""
     axis = np.arange(-0.25, 0.2501, spacing)
     values = np.linalg.norm(np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1), axis=-1) - RADIUS
-    return mk.SignedDistanceGrid(values, spacing=spacing, origin=np.array(center) + axis[0])
+    return mk.collision.SignedDistanceGrid(values, spacing=spacing, origin=np.array(center) + axis[0])
 
 
 def placed(body, q, link):
@@ -154,9 +156,9 @@ def test_between_postures():
         above = body.home
         low = body.home.copy()
         low[1] += 1.4
-        check = mk.check_motion(problem, [above, above + 0.05])
+        check = mk.motion.check_motion(problem, [above, above + 0.05])
         assert check and check.distance > 0.1
-        down = mk.check_motion(problem, [above, low])
+        down = mk.motion.check_motion(problem, [above, low])
         assert not down and down.first.pair[1] == "height field"
 
 
@@ -254,4 +256,4 @@ def test_fields_are_given_at_the_start():
     with pytest.raises(ProblemError, match="when you make it"):
         away.obstacles = [hills().shape]
     with pytest.raises(ProblemError, match="depth"):
-        mk.HeightField(np.zeros((2, 2)), depth=0.0)
+        mk.objectives.HeightField(np.zeros((2, 2)), depth=0.0)

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import memetik.objectives
-from memetik import Body, Joint, Link, Mimic
+from memetik import Body
+from memetik.build import Joint, Link, Mimic
 from memetik.geometry import random_rotation, transform
 from memetik.objectives import Objective
 from tests.conftest import COMPILED

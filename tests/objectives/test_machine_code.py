@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from llvmlite.binding import newpassmanagers
 
+from memetik.build.chains import planar_chain
 from memetik.objectives import Custom, FunctionalRelation, machine_code
 from memetik.objectives.alike import fingerprint
 from memetik.objectives.captured import captured_numbers
 from memetik.objectives.machine_code import RECENT
 from memetik.problem import Problem
-from memetik.read.chains import planar_chain
 from memetik.solvers import Memetic
 
 quick = pytest.mark.quick

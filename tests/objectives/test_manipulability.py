@@ -76,12 +76,14 @@ def test_what_is_wrong_is_said(arm):
     with pytest.raises(ProblemError, match="axes is"):
         mk.Manipulability("tool0", axes="x")
     with pytest.raises(ProblemError, match="every posture"):
-        mk.solve(mk.Problem(mk.planar_chain((0.6, 0.4)), mk.Manipulability("tip")))
+        mk.solve(mk.Problem(mk.build.planar_chain((0.6, 0.4)), mk.Manipulability("tip")))
 
 
 def test_a_part_of_a_joint_that_is_locked_moves_nothing(rng):
     """Two of three angles of a ball are left: the rotation of the tip is singular, whatever the third could do."""
-    body = mk.Body("ball", [mk.Link("base"), mk.Link("tip")], [mk.Joint("ball", "spherical", "base", "tip")])
+    body = mk.Body(
+        "ball", [mk.build.Link("base"), mk.build.Link("tip")], [mk.build.Joint("ball", "spherical", "base", "tip")]
+    )
     keen = mk.Manipulability("tip", 0.5, axes="rotation", tolerance=0.1)
     lock = {body.joint_names[2]: 0.3}
     assert mk.solve(mk.Problem(body, keen)).errors[keen] == 0.0
@@ -94,12 +96,12 @@ def parallel_axes(seed):
     kinds, axis, R = rng.permutation(["prismatic"] * 3 + ["revolute"] * 4), rng.normal(size=3), np.eye(3)
     joints = []
     for k, kind in enumerate(kinds):
-        turn = mk.random_rotation(rng)
+        turn = mk.geometry.random_rotation(rng)
         R = R @ turn
         direction = R.T @ axis if kind == "revolute" else rng.normal(size=3)
         origin = mk.transform(3000.0 * rng.normal(size=3), turn)
-        joints.append(mk.Joint(f"joint{k}", str(kind), f"link{k}", f"link{k + 1}", origin=origin, axis=direction))
-    return mk.Body("parallel", [mk.Link(f"link{k}") for k in range(8)], joints)
+        joints.append(mk.build.Joint(f"joint{k}", str(kind), f"link{k}", f"link{k + 1}", origin=origin, axis=direction))
+    return mk.Body("parallel", [mk.build.Link(f"link{k}") for k in range(8)], joints)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -20,7 +20,7 @@ def wall(rng, count, radius=0.6):
 
 def test_parts_are_all_points_and_close_together():
     points = wall(np.random.default_rng(0), 1000)
-    parts = _parts(points, mk.PointCloud(points, 0.1).leaf)
+    parts = _parts(points, mk.objectives.PointCloud(points, 0.1).leaf)
     assert sorted(np.concatenate(parts).tolist()) == list(range(1000))
     assert max(map(len, parts)) <= 31 and len(parts) <= 64
     assert np.mean([np.ptp(points[part], axis=0).max() for part in parts]) < 0.6
@@ -31,7 +31,7 @@ def test_the_deepest_point_counts(count):
     """The error of a ball on a frame is its radius and that of the points less the way to the nearest of them."""
     rng = np.random.default_rng(count)
     body, points = mk.load("panda"), wall(rng, count)
-    away = mk.Distance(body.frame("panda_hand"), mk.PointCloud(points, 0.2), radius=0.15)
+    away = mk.Distance(body.frame("panda_hand"), mk.objectives.PointCloud(points, 0.2), radius=0.15)
     problem = Problem(body, away)
     for q in (body.sample(rng) for _ in range(20)):
         nearest = cKDTree(points).query(body.forward(q)["panda_hand"][:3, 3])[0]
@@ -42,7 +42,7 @@ def test_the_deepest_point_counts(count):
 def test_jacobian():
     rng = np.random.default_rng(3)
     body = mk.load("panda")
-    away = mk.Distance(["panda_hand", "panda_link5"], mk.PointCloud(wall(rng, 200), 0.2), margin=0.3)
+    away = mk.Distance(["panda_hand", "panda_link5"], mk.objectives.PointCloud(wall(rng, 200), 0.2), margin=0.3)
     assert np.abs(check_jacobian(body, [away], body.home + 0.1)).max() > 0.1
 
 
@@ -52,7 +52,7 @@ def test_a_way_past_thousands_of_points():
     body, points = mk.load("panda"), wall(rng, 5000, 0.75)
     links = ["panda_hand", "panda_link5", "panda_link7"]
     others = [
-        mk.PointCloud(points, 0.01),
+        mk.objectives.PointCloud(points, 0.01),
         mk.Shape("sphere", (0.05,), mk.transform((0.3, 0.3, 0.3))),
         (0.2, -0.5, 0.2, 0.1),
     ]
@@ -73,4 +73,4 @@ def test_a_way_past_thousands_of_points():
 )
 def test_wrong_clouds(points, radius, said):
     with pytest.raises(ProblemError, match=said):
-        mk.PointCloud(points, radius)
+        mk.objectives.PointCloud(points, radius)

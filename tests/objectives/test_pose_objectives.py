@@ -9,11 +9,11 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
+from memetik.build.chains import serial_chain
 from memetik.errors import MemetikError, ProblemError
 from memetik.geometry import angle_between, euler, random_rotation, transform
 from memetik.objectives import Cone, Direction, LookAt, MinDistance, Orientation, Pose, Position
 from memetik.problem import Problem
-from memetik.read.chains import serial_chain
 from memetik.solvers import Budget, Memetic
 from tests.naive import kinematics
 from tests.naive.kinematics import slide, turn

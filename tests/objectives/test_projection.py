@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memetik import Body, Joint, Link, translation
+from memetik import Body, translation
+from memetik.build import Joint, Link
 from memetik.errors import ProblemError
 from memetik.objectives import Ground, HeightField, Position, Projection, TriangleMesh
 from memetik.problem import Problem

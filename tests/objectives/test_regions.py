@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from memetik import Body, Joint, Link, Shape, load, transform
+from memetik import Body, Shape, load, transform
+from memetik.build import Joint, Link
 from memetik.errors import ProblemError
 from memetik.geometry import random_rotation
 from memetik.objectives import Line, MaxDistance, MinDistance, Plane, Pose, Side, Touch

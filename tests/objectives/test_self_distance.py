@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from memetik import Body, Joint, Link, Shape, load, transform, translation
+from memetik import Body, Shape, load, transform, translation
+from memetik.build import Joint, Link
 from memetik.errors import ProblemError, UnknownNameError
 from memetik.objectives import Pose, SelfDistance
 from memetik.problem import Problem

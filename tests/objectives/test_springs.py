@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from memetik import Body, Joint, Link
+from memetik import Body
+from memetik.build import Joint, Link
+from memetik.build.chains import serial_chain
 from memetik.errors import ProblemError, UnknownNameError
 from memetik.kernels.terms.springs import displacement, displacement_springs, rest_at_start
 from memetik.objectives import AvoidLimits, CenterJoints, Displacement, JointValue, Position
 from memetik.problem import Problem
-from memetik.read.chains import serial_chain
 from memetik.solvers import Budget, Memetic
 
 pytestmark = pytest.mark.quick

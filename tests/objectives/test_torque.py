@@ -12,7 +12,7 @@ from tests.naive.bodies import random_body
 
 def arm():
     """Two heavy links, the second longer than the first can hold out, and a hand."""
-    builder = mk.BodyBuilder("arm")
+    builder = mk.build.BodyBuilder("arm")
     builder.add("base", "turn", "revolute", "column", axis=(0, 0, 1), lower=-3, upper=3, mass=2.0)
     builder.add("column", "shoulder", "revolute", "upper", origin=(0, 0, 0.4), axis=(0, 1, 0), lower=-2, upper=2, effort=10.0,
                 shapes=[mk.Shape("capsule", (0.03, 0.4), mk.translation(0, 0, 0.2))], mass=2.0)  # fmt: skip
@@ -45,7 +45,7 @@ def test_torques_are_those_of_pinocchio(name, floating):
 
 def test_a_tilted_root_turns_gravity():
     body, rng = mk.load("ur5"), np.random.default_rng(2)
-    root = mk.transform((1, 2, 3), mk.random_rotation(rng))
+    root = mk.transform((1, 2, 3), mk.geometry.random_rotation(rng))
     q = np.array([body.sample(rng) for _ in range(4)])
     turned = body.gravity_torque(q, gravity=root[:3, :3].T @ (0, 0, -9.81))
     assert np.abs(turned).max() > 1.0
@@ -71,8 +71,8 @@ def test_mimic_joints_weigh_on_the_joint_they_follow():
     rng = np.random.default_rng(4)
     body = random_body(rng, 8, ["revolute", "prismatic", "screw"])
     body = mk.Body("coupled", body.links.values(), [
-        joint if k != 5 else mk.Joint(joint.name, "revolute", joint.parent, joint.child, joint.origin, joint.axis,
-                                      mimic=mk.Mimic(body.joint_names[1], -0.7, 0.2))
+        joint if k != 5 else mk.build.Joint(joint.name, "revolute", joint.parent, joint.child, joint.origin, joint.axis,
+                                      mimic=mk.build.Mimic(body.joint_names[1], -0.7, 0.2))
         for k, joint in enumerate(body.joints.values())
     ])  # fmt: skip
     q, step = body.sample(rng), 1e-6
@@ -152,7 +152,7 @@ def test_locked_joints_do_not_count():
     [
         ({"nobody": 1.0}, arm, "nobody"),
         ({"wrist": 0.0}, arm, "positive"),
-        (None, lambda: mk.planar_chain(3), "nobody says|no mass"),
+        (None, lambda: mk.build.planar_chain(3), "nobody says|no mass"),
     ],
 )
 def test_what_makes_no_sense_is_refused(effort, body, match):

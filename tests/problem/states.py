@@ -149,7 +149,7 @@ class Machine:
         def run(work: Callable[[], Any]) -> None:
             try:
                 work()
-            except mk.ProblemError as error:
+            except mk.errors.ProblemError as error:
                 if "can influence it" not in str(error):
                     raised.append(error)
             except BaseException as error:
@@ -218,7 +218,7 @@ def true_error(wish: Wish, q: Any, root: Any) -> float | None:
     if wish.kind == "Position":
         if np.ndim(given.get("tolerance")):
             return None
-        axes = np.eye(3) if given.get("axes") is None else mk.rotation_matrix(given["axes"])
+        axes = np.eye(3) if given.get("axes") is None else mk.geometry.rotation_matrix(given["axes"])
         return float(np.linalg.norm(axes.T @ away * np.array(given["mask"])))
     gap = given["distance"] - np.linalg.norm(away)
     return float(max(0.0, gap if wish.kind == "MinDistance" else -gap))

@@ -11,7 +11,7 @@ import memetik as mk
 
 def torn(tolerances, weights="given", **options):
     """A planar arm that two points pull at; where its tip comes to rest."""
-    body = mk.planar_chain((0.5, 0.5, 0.5))
+    body = mk.build.planar_chain((0.5, 0.5, 0.5))
     points = np.array([(0.6, 0.3, 0.0), (0.7, 0.5, 0.0)])
     pulls = [mk.Position("tip", p, tolerance=t, **options) for p, t in zip(points, tolerances, strict=True)]
     solution = mk.solve(mk.Problem(body, pulls, weights=weights), body.home + 0.3)
@@ -40,7 +40,7 @@ def test_tolerances_of_axes_count_by_the_narrowest():
 
 def test_length_and_angle_are_weighed_by_tolerances():
     """Two wishes that a planar arm of two links cannot both have: the best of all postures, by SciPy from many starts."""
-    body = mk.planar_chain((0.5, 0.4))
+    body = mk.build.planar_chain((0.5, 0.4))
     reach = mk.Position("tip", (0.5, 0.5, 0.0), tolerance=1e-2)
     turn = mk.Orientation("tip", mk.euler(0.0, 0.0, 0.2), tolerance=0.3)
     solution = mk.solve(mk.Problem(body, [reach, turn], weights="balanced"))
@@ -73,15 +73,15 @@ def test_what_can_be_reached_is_reached_all_the_same():
 
 
 def test_it_travels_and_is_checked():
-    problem = mk.Problem(mk.planar_chain(3), mk.Position("tip", (1.0, 1.0, 0.0)), weights="balanced")
+    problem = mk.Problem(mk.build.planar_chain(3), mk.Position("tip", (1.0, 1.0, 0.0)), weights="balanced")
     assert pickle.loads(pickle.dumps(problem)).weights == "balanced"
     for wrong in ("equal", 1.0, None):
-        with pytest.raises(mk.ProblemError, match="balanced"):
-            mk.Problem(mk.planar_chain(3), mk.Position("tip", (1.0, 1.0, 0.0)), weights=wrong)
+        with pytest.raises(mk.errors.ProblemError, match="balanced"):
+            mk.Problem(mk.build.planar_chain(3), mk.Position("tip", (1.0, 1.0, 0.0)), weights=wrong)
 
 
 def test_a_zero_tolerance_and_guides_do_no_harm():
-    body = mk.planar_chain(3)
+    body = mk.build.planar_chain(3)
     reach, guide = mk.Position("tip", (0.5, 0.4, 0.0), tolerance=1e-6), mk.CenterJoints()
     exact = mk.JointValue("joint_1", 0.4, tolerance=0.0)
     solution = mk.solve(mk.Problem(body, [reach, exact, guide], weights="balanced"))
@@ -91,7 +91,7 @@ def test_a_zero_tolerance_and_guides_do_no_harm():
 
 def test_bound_problems_and_batches_row_by_row_stay_balanced():
     """Both solve a copy of the problem."""
-    body, tolerances = mk.planar_chain((0.5, 0.5, 0.5)), (1e-3, 1e-2)
+    body, tolerances = mk.build.planar_chain((0.5, 0.5, 0.5)), (1e-3, 1e-2)
     points = np.array([(0.6, 0.3, 0.0), (0.7, 0.5, 0.0)])
     pulls = [mk.Position("tip", p, tolerance=t) for p, t in zip(points, tolerances, strict=True)]
     problem = mk.Problem(body, pulls, weights="balanced")

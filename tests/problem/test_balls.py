@@ -11,7 +11,9 @@ FREE = ("base.x", "base.y", "base.z", "base.rz", "base.rx", "base.ry")
 
 
 def box(**options):
-    return mk.Body("box", [mk.Link("w"), mk.Link("b")], [mk.Joint("base", "floating", "w", "b", **options)])
+    return mk.Body(
+        "box", [mk.build.Link("w"), mk.build.Link("b")], [mk.build.Joint("base", "floating", "w", "b", **options)]
+    )
 
 
 def balls(body, *more, **conditions):
@@ -52,10 +54,10 @@ def test_limits_locks_and_mimic_joints_make_it_plain_angles():
     assert balls(box(), lock={"base.rz": 0.1}).size == 0
     assert balls(box(), lock={"base.x": 0.1}).size == 1
     joints = [
-        mk.Joint("base", "spherical", "w", "a"),
-        mk.Joint("turn", "revolute", "a", "b", mimic=mk.Mimic("base.rx")),
+        mk.build.Joint("base", "spherical", "w", "a"),
+        mk.build.Joint("turn", "revolute", "a", "b", mimic=mk.build.Mimic("base.rx")),
     ]
-    assert balls(mk.Body("arm", [mk.Link(name) for name in "wab"], joints)).size == 0
+    assert balls(mk.Body("arm", [mk.build.Link(name) for name in "wab"], joints)).size == 0
 
 
 def test_limits_are_kept():

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import memetik as mk
+from memetik.build.chains import serial_chain
 from memetik.errors import MemetikWarning, ProblemError
 from memetik.problem import Problem
-from memetik.read.chains import serial_chain
 
 pytestmark = pytest.mark.quick
 
@@ -21,7 +21,7 @@ def arm():
     """Limits of ±2 rad, 0.9 m long."""
     free = serial_chain([0.3, 0.3, 0.2, 0.1], "zyyx")
     joints = [
-        mk.Joint(j.name, "revolute", j.parent, j.child, j.origin, j.axis, lower=-2.0, upper=2.0) if j.dof else j
+        mk.build.Joint(j.name, "revolute", j.parent, j.child, j.origin, j.axis, lower=-2.0, upper=2.0) if j.dof else j
         for j in free.joints.values()
     ]
     return mk.Body("arm", free.links.values(), joints)
@@ -84,10 +84,12 @@ def test_values_that_may_be_meant_are_not(arm):
         limits={"joint_1": (-math.pi, math.pi), "joint_3": (-math.inf, 1.0)},
     )
     problem.start([2.5, -3.0, 2.0 * math.pi, 0.0])  # outside the limits, but not by turns
-    wheel = mk.Body("wheel", [mk.Link("a"), mk.Link("b")], [mk.Joint("w", "continuous", "a", "b")])
+    wheel = mk.Body("wheel", [mk.build.Link("a"), mk.build.Link("b")], [mk.build.Joint("w", "continuous", "a", "b")])
     Problem(wheel, mk.JointValue("w", 40.0)).start([100.0])  # joints without limits count their turns
     slide = mk.Body(
-        "slide", [mk.Link("a"), mk.Link("b")], [mk.Joint("s", "prismatic", "a", "b", lower=-1.0, upper=1.0)]
+        "slide",
+        [mk.build.Link("a"), mk.build.Link("b")],
+        [mk.build.Joint("s", "prismatic", "a", "b", lower=-1.0, upper=1.0)],
     )
     Problem(slide, mk.JointValue("s", 0.5)).start([90.0])
 

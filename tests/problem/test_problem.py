@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from memetik import Body, Joint, Link, Mimic
+from memetik import Body
+from memetik.build import Joint, Link, Mimic
+from memetik.build.chains import serial_chain
 from memetik.errors import ProblemError, UnknownNameError
 from memetik.objectives import (
     Direction,
@@ -20,7 +22,6 @@ from memetik.objectives import (
     Position,
 )
 from memetik.problem import Problem
-from memetik.read.chains import serial_chain
 from memetik.solvers import Budget, Memetic
 from tests.naive import kinematics
 

@@ -18,8 +18,8 @@ T = mk.transform((3.0, -2.0, 0.7), mk.euler(0.4, -1.1, 2.0))
 
 def mounted(body, root):
     """The body on a fixed joint, its root where `root` says."""
-    foot = mk.Joint("mount", "fixed", "ground", body.root, origin=root)
-    return mk.Body(body.name, [mk.Link("ground"), *body.links.values()], [foot, *body.joints.values()])
+    foot = mk.build.Joint("mount", "fixed", "ground", body.root, origin=root)
+    return mk.Body(body.name, [mk.build.Link("ground"), *body.links.values()], [foot, *body.joints.values()])
 
 
 @given(seed=seeds, joints=st.integers(1, 6))
@@ -133,13 +133,13 @@ def test_mistakes_are_said():
     body = mk.load("ur5")
     pose = mk.Pose("tool0", np.eye(4))
     for bad in (np.zeros((4, 4)), "here", (1.0, np.nan, 0.0)):
-        with pytest.raises(mk.ProblemError, match="root"):
+        with pytest.raises(mk.errors.ProblemError, match="root"):
             mk.Problem(body, pose, root=bad)
-        with pytest.raises(mk.BodyError, match="root"):
+        with pytest.raises(mk.errors.BodyError, match="root"):
             body.forward(body.home, root=bad)
     problem = mk.Problem(body, pose, root=T)
-    with pytest.raises(mk.ProblemError, match="root"):
+    with pytest.raises(mk.errors.ProblemError, match="root"):
         problem.root = np.ones((4, 4))
     assert_allclose(problem.root, T, atol=1e-15)  # whole or not at all
-    with pytest.raises(mk.ProblemError, match="root"):
-        mk.FeedForward.train(problem)
+    with pytest.raises(mk.errors.ProblemError, match="root"):
+        mk.learn.FeedForward.train(problem)

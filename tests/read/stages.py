@@ -55,11 +55,11 @@ def stage_of(body, q, up="Z", meters=1.0):
     UsdPhysics.ArticulationRootAPI.Apply(stage.GetDefaultPrim())
     add_joint(
         stage, "/robot/to_world", "Fixed", (None, f"/robot/{body.root}"),
-        ((np.zeros(3), mk.to_quaternion(stage_from_world[:3, :3])), None),
+        ((np.zeros(3), mk.geometry.to_quaternion(stage_from_world[:3, :3])), None),
     )  # fmt: skip
-    joints = [mk.Joint("to_world", "fixed", "world", body.root)]
+    joints = [mk.build.Joint("to_world", "fixed", "world", body.root)]
     for joint in body.joints.values():
-        turn = mk.transform(rotation=mk.rotation_matrix(_z_to(joint.axis)))
+        turn = mk.transform(rotation=mk.geometry.rotation_matrix(_z_to(joint.axis)))
         written = [_written(place, meters) for place in (joint.origin @ turn, turn)]
         kind = {"revolute": "Revolute", "continuous": "Revolute", "prismatic": "Prismatic", "fixed": "Fixed"}[
             joint.kind
@@ -81,7 +81,7 @@ def stage_of(body, q, up="Z", meters=1.0):
         before, after = (_read(place, meters) for place in written)
         axis = after[:3, :3] @ (0.0, 0.0, 1.0)
         joints.append(
-            mk.Joint(
+            mk.build.Joint(
                 joint.name,
                 joint.kind,
                 joint.parent,
@@ -93,7 +93,7 @@ def stage_of(body, q, up="Z", meters=1.0):
                 mimic=joint.mimic,
             )
         )
-    return stage, mk.Body(body.name, [mk.Link("world"), *body.links.values()], joints)
+    return stage, mk.Body(body.name, [mk.build.Link("world"), *body.links.values()], joints)
 
 
 def _path(name):
@@ -107,9 +107,9 @@ def _z_to(axis):
 
 
 def _written(place, meters):
-    return np.float32(place[:3, 3] / meters), np.float32(mk.to_quaternion(place[:3, :3]))
+    return np.float32(place[:3, 3] / meters), np.float32(mk.geometry.to_quaternion(place[:3, :3]))
 
 
 def _read(written, meters):
     position, quaternion = (np.asarray(part, float) for part in written)
-    return mk.transform(position * meters, mk.rotation_matrix(quaternion / np.linalg.norm(quaternion)))
+    return mk.transform(position * meters, mk.geometry.rotation_matrix(quaternion / np.linalg.norm(quaternion)))

@@ -75,7 +75,7 @@ def test_what_is_written_is_read_again(clip, tmp_path):
     rng = np.random.default_rng(2)
     keys = [kyle.clip(kyle.home + 0.2 * rng.standard_normal(kyle.dof)) for _ in range(3)]
     for motion in (clip, mk.Motion(kyle, [0.0, 0.5, 1.0], keys)):
-        back = mk.read_motion(mk.write_motion(motion, tmp_path / "a.glb"))
+        back = mk.read_motion(motion.write(tmp_path / "a.glb"))
         assert len(back) == len(motion)
         bones = set(back.body.links) & set(motion.body.links)
         assert len(bones) >= 8 and {"Head", "left_hand"} & bones
@@ -103,7 +103,7 @@ def test_what_is_wrong_is_told(tmp_path, changes):
 
 def test_damaged_files(clip, tmp_path):
     """200 files with bytes lost or changed: a valid motion, or an error of memetik's own."""
-    whole = bytes(mk.write_motion(clip, tmp_path / "a.glb").read_bytes())
+    whole = bytes(clip.write(tmp_path / "a.glb").read_bytes())
     rng = random.Random(3)
     read = 0
     for k in range(200):

@@ -58,11 +58,11 @@ def violation(model, qpos):
 
 def test_connections_and_welds_are_loops():
     model = mujoco.MjModel.from_xml_string(LOOPS)
-    body = mk.from_mujoco(model)
+    body = mk.read.from_mujoco(model)
     assert [(loop.name, loop.kind) for loop in body.loops] == [("four_bar", "spherical"), ("grip", "fixed")]
     rng = np.random.default_rng(0)
     drive = mk.JointValue("crank", 0.0, tolerance=1e-9)
-    problem = mk.Problem(body, [*mk.close_loops(body), drive])
+    problem = mk.Problem(body, [*mk.objectives.close_loops(body), drive])
     for _ in range(5):
         drive.target = rng.uniform(-0.3, 0.3)
         start = body.home + 0.1 * rng.normal(size=body.dof)
@@ -74,8 +74,8 @@ def test_connections_and_welds_are_loops():
 
 def test_a_weld_of_bodies_has_anchor_and_pose():
     model = mujoco.MjModel.from_xml_string(WELD)
-    body = mk.from_mujoco(model)
-    solution = mk.solve(mk.Problem(body, mk.close_loops(body)), body.home + 0.2)
+    body = mk.read.from_mujoco(model)
+    solution = mk.solve(mk.Problem(body, mk.objectives.close_loops(body)), body.home + 0.2)
     assert solution.success
     assert violation(model, body.to_qpos(solution.q)) < 1e-8
 
@@ -108,7 +108,7 @@ def test_a_loop_of_urdf_plus_closes_a_parallelogram(tmp_path):
     (loop,) = body.loops
     assert (loop.name, loop.kind, loop.frame.link, loop.other.link) == ("pin", "revolute", "coupler", "rocker")
     drive = mk.JointValue("crank", 0.4, tolerance=1e-9)
-    solution = mk.solve(mk.Problem(body, [*mk.close_loops(body), drive]))
+    solution = mk.solve(mk.Problem(body, [*mk.objectives.close_loops(body), drive]))
     assert solution.success  # a parallelogram: opposite sides turn alike
     assert abs(solution["rocker"] - 0.4) < 1e-8 and abs(solution["coupler"] + 0.4) < 1e-8
 
@@ -116,7 +116,7 @@ def test_a_loop_of_urdf_plus_closes_a_parallelogram(tmp_path):
 @pytest.mark.parametrize("axis", ["", '<axis xyz="0 3 4"/>'])
 def test_loops_are_written_and_read_again(tmp_path, axis):
     body = four_bar(tmp_path, axis=axis)
-    again = mk.load(mk.write_urdf(body, tmp_path / "again.urdf"))
+    again = mk.load(body.write_urdf(tmp_path / "again.urdf"))
     (loop,), (other,) = body.loops, again.loops
     assert loop.kind == other.kind
     for frame, read in ((loop.frame, other.frame), (loop.other, other.other)):
@@ -129,7 +129,7 @@ def test_loops_are_written_and_read_again(tmp_path, axis):
     ("kind", "axis", "match"), [("screw", "", "closes no loop"), ("revolute", '<axis xyz="0 0 0"/>', "no direction")]
 )
 def test_broken_loops_are_refused_with_their_line(tmp_path, kind, axis, match):
-    with pytest.raises(mk.FormatError, match=match):
+    with pytest.raises(mk.errors.FormatError, match=match):
         four_bar(tmp_path, kind, axis)
 
 
@@ -139,10 +139,10 @@ def test_efforts_of_files(tmp_path):
     <body><joint name="c"/><geom size="1"/><body><joint name="d"/><geom size="1"/></body></body></body></body></worldbody>
     <actuator><motor joint="b" gear="50" ctrlrange="-2 2"/>
     <position joint="c" kp="100" forcerange="-30 30"/></actuator></mujoco>""")
-    assert mk.from_mujoco(model).effort.tolist() == [7.0, 100.0, 30.0, np.inf]
-    body = mk.planar_chain((0.5, 0.5))
+    assert mk.read.from_mujoco(model).effort.tolist() == [7.0, 100.0, 30.0, np.inf]
+    body = mk.build.planar_chain((0.5, 0.5))
     assert np.isinf(body.effort).all()
-    builder = mk.BodyBuilder("arm")
+    builder = mk.build.BodyBuilder("arm")
     builder.add("base", "turn", "revolute", "arm", lower=-1, upper=1, effort=12.0)
-    again = mk.load(mk.write_urdf(builder.build(), tmp_path / "arm.urdf"))
+    again = mk.load(builder.build().write_urdf(tmp_path / "arm.urdf"))
     assert again.effort.tolist() == [12.0]

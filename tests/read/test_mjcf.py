@@ -115,7 +115,7 @@ def test_shapes_masses_and_the_home_posture_carry_over(body, model):
 
 def test_a_compiled_model_is_taken_and_solved(model):
     with pytest.warns(mk.MemetikWarning):
-        body = mk.from_mujoco(model, name="mine")
+        body = mk.read.from_mujoco(model, name="mine")
     target = body.forward(body.vector({"rail": 0.4, "shoulder": 0.7, "twist": 0.2}))["arm"]
     solution = mk.solve(mk.Problem(body, [mk.Pose("arm", target)]))
     assert solution.success
@@ -129,7 +129,7 @@ def test_a_compiled_model_is_taken_and_solved(model):
 def test_files_that_mujoco_refuses_are_refused_with_its_reason(tmp_path):
     path = tmp_path / "bad.xml"
     path.write_text("<mujoco><worldbody><body><joint type='hinge'/></body></worldbody></mujoco>")
-    with pytest.raises(mk.FormatError, match=r"bad.xml: MuJoCo cannot read it.*mass"):
+    with pytest.raises(mk.errors.FormatError, match=r"bad.xml: MuJoCo cannot read it.*mass"):
         mk.load(path)
 
 
@@ -159,8 +159,8 @@ def test_meshes_are_found_however_the_file_is_named_and_wherever_the_program_goe
 
 @pytest.mark.quick
 def test_other_things_than_models_are_refused():
-    with pytest.raises(mk.FormatError, match="MjModel, not str"):
-        mk.from_mujoco("panda")
+    with pytest.raises(mk.errors.FormatError, match="MjModel, not str"):
+        mk.read.from_mujoco("panda")
 
 
 @pytest.mark.quick
@@ -197,7 +197,7 @@ def test_a_damaged_binary_model_is_refused(tmp_path):
     mujoco.mj_saveModel(mujoco.MjModel.from_xml_string(xml), str(path), None)
     assert mk.load(path).dof == 1
     path.write_bytes(path.read_bytes()[:2000])
-    with pytest.raises(mk.FormatError, match=r"a\.mjb: MuJoCo cannot read it"):
+    with pytest.raises(mk.errors.FormatError, match=r"a\.mjb: MuJoCo cannot read it"):
         mk.load(path)
 
 
@@ -209,7 +209,7 @@ def test_an_error_of_mujoco_itself_is_passed_on_as_ours(tmp_path, monkeypatch):
 
     models = SimpleNamespace(from_binary_path=too_large)
     monkeypatch.setattr(mjcf, "_mujoco", lambda: SimpleNamespace(FatalError=mujoco.FatalError, MjModel=models))
-    with pytest.raises(mk.FormatError, match=r"a\.mjb: MuJoCo cannot read it. Could not allocate memory"):
+    with pytest.raises(mk.errors.FormatError, match=r"a\.mjb: MuJoCo cannot read it. Could not allocate memory"):
         mk.load(tmp_path / "a.mjb")
 
 

@@ -37,7 +37,7 @@ def test_bundled_bodies_through_pinocchio(name, rng):
         model = pin.buildModelFromUrdf(str(path))
     except ValueError:
         pytest.fail(f"Pinocchio refuses {name}")
-    body, own = mk.from_pinocchio(model), mk.load(path)
+    body, own = mk.read.from_pinocchio(model), mk.load(path)
     assert assert_same_frames(body, model, rng) >= len(own.links)
     assert set(own.links) <= set(body.links)
     free = [joint for joint in own.joint_names if joint in body.joint_names]
@@ -52,7 +52,7 @@ def test_bundled_bodies_through_pinocchio(name, rng):
 def test_a_free_flyer_and_the_order_of_another_model(rng):
     path = bodies.path("g1")
     model = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
-    body = mk.from_pinocchio(model, name="g1")
+    body = mk.read.from_pinocchio(model, name="g1")
     assert body.name == "g1" and body.joints["root_joint"].kind == "floating"
     assert_same_frames(body, model, rng)
     own = mk.load("g1", base="floating")  # its base is called otherwise
@@ -86,7 +86,7 @@ def every_kind():
 def test_every_kind_of_joint(rng):
     pin.seed(3)
     model = every_kind()
-    body = mk.from_pinocchio(model)
+    body = mk.read.from_pinocchio(model)
     assert assert_same_frames(body, model, rng) == 13
     kinds = [joint.kind for joint in body.joints.values() if joint.dof]
     assert sorted(set(kinds)) == sorted(
@@ -111,7 +111,7 @@ def test_joints_added_out_of_order(rng):
     for joint in range(1, model.njoints):
         model.addJointFrame(joint)
         model.addBodyFrame(f"body{joint}", joint, pin.SE3.Identity(), -1)
-    body = mk.from_pinocchio(model)
+    body = mk.read.from_pinocchio(model)
     assert body.joint_names == ("right_hip", "right_knee", "left_hip", "left_knee")
     assert_same_frames(body, model, rng)
 
@@ -120,7 +120,7 @@ def test_a_tilted_axis_without_limits(rng):
     urdf = """<robot name="one"><link name="a"/><link name="b"/><joint name="j" type="continuous"><parent link="a"/>
     <child link="b"/><origin xyz="0.1 0 0" rpy="0.4 0.2 0.1"/><axis xyz="0 0.6 0.8"/></joint></robot>"""
     model = pin.buildModelFromXML(urdf)
-    assert_same_frames(mk.from_pinocchio(model), model, rng)
+    assert_same_frames(mk.read.from_pinocchio(model), model, rng)
 
 
 def test_mimic_joints(rng):
@@ -132,9 +132,9 @@ def test_mimic_joints(rng):
     <joint name="turn" type="revolute"><parent link="right"/><child link="tip"/><origin xyz="0 0 0.1"/><axis xyz="0.6 0 0.8"/>
       <limit lower="-3" upper="3" effort="1" velocity="1"/><mimic joint="close" multiplier="3" offset="-0.2"/></joint></robot>"""
     model = pin.buildModelFromXML(urdf, mimic=True)
-    body = mk.from_pinocchio(model)
+    body = mk.read.from_pinocchio(model)
     assert body.joint_names == ("close",) and model.nq == 1
-    assert body.joints["turn"].mimic == mk.Mimic("close", 3.0, -0.2)
+    assert body.joints["turn"].mimic == mk.build.Mimic("close", 3.0, -0.2)
     assert_same_frames(body, model, rng)
 
 
@@ -145,7 +145,7 @@ def test_geometry_becomes_shapes():
     <parent link="base"/><child link="arm"/><origin xyz="1 0 0" rpy="0 0 1"/></joint></robot>"""
     model = pin.buildModelFromXML(urdf)
     solids = [pin.buildGeomFromUrdfString(model, urdf, kind) for kind in (pin.COLLISION, pin.VISUAL)]
-    body = mk.from_pinocchio(model, collision=solids[0], visual=solids[1])
+    body = mk.read.from_pinocchio(model, collision=solids[0], visual=solids[1])
     box, ball = body.links["arm"].shapes
     assert box.kind == "box" and box.size == pytest.approx((0.1, 0.2, 0.3))
     assert_allclose(box.link_from_shape, mk.translation(0.1, 0.0, 0.2), atol=1e-12)
@@ -155,15 +155,15 @@ def test_geometry_becomes_shapes():
 
 def test_what_is_refused():
     with pytest.raises(FormatError, match=r"takes a pinocchio.Model, not RobotWrapper"):
-        mk.from_pinocchio(type("RobotWrapper", (), {})())
+        mk.read.from_pinocchio(type("RobotWrapper", (), {})())
     model = pin.Model()
     both = pin.JointModelComposite(pin.JointModelRX())
     both.addJoint(pin.JointModelRY())
     model.addJoint(0, both, pin.SE3.Identity(), "wrist")
     model.addJointFrame(1)
     with pytest.raises(FormatError, match="joint 'wrist' is a JointModelComposite"):
-        mk.from_pinocchio(model)
-    body = mk.planar_chain(2)
+        mk.read.from_pinocchio(model)
+    body = mk.build.planar_chain(2)
     with pytest.raises(BodyError, match=r"the model has no joint 'joint_1'.*and 1 more"):
         body.to_pinocchio(body.home, pin.buildSampleModelManipulator())
     with pytest.raises(BodyError, match=r"not a pinocchio.Model"):
@@ -180,7 +180,7 @@ def test_qpos_of_a_model_in_another_order(rng):
         <body name="hand" pos="0 0 1"><joint name="slide" type="slide" axis="1 0 0"/><geom size="0.1"/></body></body>
       <body name="foot"><joint name="leg" axis="0 0 1"/><geom size="0.1"/></body></worldbody></mujoco>"""
     model = mujoco.MjModel.from_xml_string(mjcf)
-    builder = mk.BodyBuilder("robot", root="world").add("world", "leg", "revolute", "foot")
+    builder = mk.build.BodyBuilder("robot", root="world").add("world", "leg", "revolute", "foot")
     builder.add("world", "arm", "revolute", "base", axis=(0, 1, 0))
     body = builder.add("base", "slide", "prismatic", "hand", origin=(0, 0, 1), axis=(1, 0, 0)).build()
     q = rng.uniform(-1.0, 1.0, 3)
@@ -192,4 +192,6 @@ def test_qpos_of_a_model_in_another_order(rng):
     mujoco.mj_kinematics(model, data)
     assert_allclose(body.forward(q, "hand")[:3, 3], data.body("hand").xpos, **EXACT)
     with pytest.raises(BodyError, match="'cup' is revolute, but the model has 7 numbers"):
-        mk.BodyBuilder("robot", root="world").add("world", "cup", "revolute", "foot").build().to_qpos([0.0], model)
+        mk.build.BodyBuilder("robot", root="world").add("world", "cup", "revolute", "foot").build().to_qpos(
+            [0.0], model
+        )

@@ -45,9 +45,9 @@ def arm(count=2):
 def test_links_are_where_pinocchio_has_them(name, up, meters, tmp_path, rng):
     body = mk.load(name)
     stage, same = stage_of(body, body.home, up, meters)
-    found = mk.from_usd(stage, name=name)
+    found = mk.read.from_usd(stage, name=name)
     assert found.joint_names == body.joint_names and found.root == "world"
-    path = mk.write_urdf(same, tmp_path / "same.urdf")
+    path = same.write_urdf(tmp_path / "same.urdf")
     model = pinocchio.buildModelFromUrdf(str(path))
     data = model.createData()
     q = np.stack([body.sample(rng) for _ in range(1000)])
@@ -64,7 +64,7 @@ def test_links_are_where_pinocchio_has_them(name, up, meters, tmp_path, rng):
 
 def test_the_file_it_was_made_from_is_met_in_single_precision(rng):
     body = mk.load("ur5")
-    found = mk.from_usd(stage_of(body, body.home)[0])
+    found = mk.read.from_usd(stage_of(body, body.home)[0])
     q = np.stack([body.sample(rng) for _ in range(100)])
     assert_allclose(found.forward(q, "tool0"), body.forward(q, "tool0"), atol=1e-6)
     assert_allclose(found.lower, body.lower, rtol=1e-6)
@@ -74,7 +74,7 @@ def test_the_file_it_was_made_from_is_met_in_single_precision(rng):
 def test_the_stage_gives_the_home_posture(rng):
     body = mk.load("panda")
     q = body.sample(rng)
-    assert_allclose(mk.from_usd(stage_of(body, q, "Y", 0.01)[0]).home, q, atol=1e-6)
+    assert_allclose(mk.read.from_usd(stage_of(body, q, "Y", 0.01)[0]).home, q, atol=1e-6)
 
 
 @pytest.mark.parametrize("suffix", ["usd", "usda", "usdc", "usdz"])
@@ -100,7 +100,7 @@ def test_limits_speeds_and_efforts_in_the_units_of_the_stage():
     for prim, kind in ((turn, "angular"), (slide, "linear")):
         UsdPhysics.DriveAPI.Apply(prim, kind).CreateMaxForceAttr().Set(200.0)
         prim.CreateAttribute("physxJoint:maxJointVelocity", Sdf.ValueTypeNames.Float).Set(180.0)
-    body = mk.from_usd(stage)
+    body = mk.read.from_usd(stage)
     assert_allclose(body.lower, (-math.pi / 2, -0.05), rtol=1e-7)
     assert_allclose(body.upper, (math.pi / 4, math.inf), rtol=1e-7)
     assert_allclose(body.effort, (200.0 * 1e-3 * 1e-4, 200.0 * 1e-3 * 1e-2), rtol=1e-12)
@@ -114,7 +114,7 @@ def test_joints_of_all_kinds_whichever_way_they_point_and_wherever_their_frames_
         UsdGeom.XformCommonAPI(add_body(stage, f"/robot/l{k}"))
     for k, kind in enumerate(kinds):
         ends = (f"/robot/l{k}", f"/robot/l{k + 1}")
-        frames = [(rng.normal(size=3), mk.to_quaternion(mk.random_rotation(rng))) for _ in range(2)]
+        frames = [(rng.normal(size=3), mk.geometry.to_quaternion(mk.geometry.random_rotation(rng))) for _ in range(2)]
         add_joint(stage, f"/robot/j{k}", kind, ends[:: 1 if k % 2 else -1], frames, axis="XYZ"[k % 3])
     UsdPhysics.ArticulationRootAPI.Apply(stage.GetPrimAtPath("/robot/l0"))
     stage.Export(str(tmp_path / "kinds.usda"))
@@ -151,13 +151,13 @@ def four_bar(excluded=True):
 
 
 def test_a_joint_outside_the_articulation_closes_a_loop():
-    body = mk.from_usd(four_bar())
+    body = mk.read.from_usd(four_bar())
     (loop,) = body.loops
     assert (loop.name, loop.kind, loop.frame.link, loop.other.link) == ("close", "revolute", "right", "ground")
     poses = body.forward(body.home)
     assert_allclose(poses[loop.frame], poses[loop.other], atol=1e-12)
     target = (math.sin(-0.4), math.cos(-0.4), 0.0)
-    solution = mk.solve(mk.Problem(body, [mk.Position("top", target), *mk.close_loops(body)]))
+    solution = mk.solve(mk.Problem(body, [mk.Position("top", target), *mk.objectives.close_loops(body)]))
     assert solution.success
     poses = body.forward(solution.q)
     assert_allclose(poses["right"][:3, 3], np.add(target, (2, 0, 0)), atol=1e-5)  # it stays a parallelogram
@@ -166,7 +166,7 @@ def test_a_joint_outside_the_articulation_closes_a_loop():
 def test_without_an_articulation_the_last_joint_of_a_loop_closes_it():
     stage = four_bar(excluded=False)
     stage.GetDefaultPrim().RemoveAPI(UsdPhysics.ArticulationRootAPI)
-    assert [loop.name for loop in mk.from_usd(stage).loops] == ["close"]
+    assert [loop.name for loop in mk.read.from_usd(stage).loops] == ["close"]
 
 
 def test_mass_shapes_and_frames():
@@ -191,7 +191,7 @@ def test_mass_shapes_and_frames():
     for shape in (cube, capsule, mesh):
         UsdPhysics.CollisionAPI.Apply(shape.GetPrim())
     UsdGeom.Xform.Define(stage, "/robot/b/tool").AddTranslateOp().Set((0.0, 0.0, 0.5))
-    body = mk.from_usd(stage)
+    body = mk.read.from_usd(stage)
     a, b = body.links["a"], body.links["b"]
     assert (a.mass, a.center_of_mass) == (2.5, (0.5, 0.0, 0.25))
     by_kind = {shape.kind: shape for shape in a.shapes}
@@ -213,7 +213,7 @@ def test_what_is_left_out_is_named_once():
     ball = add_joint(stage, "/robot/ball", "Spherical", (None, "/robot/a"))
     UsdPhysics.SphericalJoint(ball).CreateConeAngle0LimitAttr().Set(30.0)
     with pytest.warns(MemetikWarning) as said:
-        body = mk.from_usd(stage)
+        body = mk.read.from_usd(stage)
     assert len(said) == 1 and "stone" not in body.links
     for part in (
         "type Cone",
@@ -228,7 +228,7 @@ def test_bodies_that_stand_where_their_joint_cannot_have_them():
     stage = arm(2)
     UsdGeom.Xformable(stage.GetPrimAtPath("/robot/b")).GetOrderedXformOps()[0].Set(Gf.Matrix4d(1.0))
     with pytest.warns(MemetikWarning, match=STANDS):
-        assert mk.from_usd(stage).home.tolist() == [0.0]
+        assert mk.read.from_usd(stage).home.tolist() == [0.0]
 
 
 def test_generic_joints():
@@ -239,13 +239,13 @@ def test_generic_joints():
         limit = UsdPhysics.LimitAPI.Apply(joint, dof)
         limit.CreateLowAttr().Set(1.0)
         limit.CreateHighAttr().Set(-1.0)
-    body = mk.from_usd(stage)
+    body = mk.read.from_usd(stage)
     assert body.joint_names == ("six_transX", "six_rotZ")
     there = mk.translation(1.3, 0.0, 0.0) @ mk.transform(rotation=mk.axis_angle((0, 0, 1), 0.7))
     assert_allclose(body.forward([0.3, 0.7], "b"), there, atol=1e-12)
     UsdPhysics.LimitAPI(joint, "rotX").GetLowAttr().Set(-2.0)
     with pytest.raises(FormatError, match="/robot/six: it is free in rotX and rotZ"):
-        mk.from_usd(stage)
+        mk.read.from_usd(stage)
 
 
 def test_one_of_two_robots_on_a_stage():
@@ -254,12 +254,12 @@ def test_one_of_two_robots_on_a_stage():
         for name in ("base", "hand"):
             add_body(stage, f"/robot/{robot}/{name}")
         add_joint(stage, f"/robot/{robot}/turn", "Revolute", (f"/robot/{robot}/base", f"/robot/{robot}/hand"))
-    assert mk.from_usd(stage).joint_names == ("left/turn", "right/turn")
-    one = mk.from_usd(stage, prim="/robot/right")
+    assert mk.read.from_usd(stage).joint_names == ("left/turn", "right/turn")
+    one = mk.read.from_usd(stage, prim="/robot/right")
     assert (one.name, one.joint_names, set(one.links)) == ("right", ("turn",), {"world", "base", "hand"})
     for wrong in ("/robot/middle", "not a path", ""):
         with pytest.raises(FormatError):
-            mk.from_usd(stage, prim=wrong)
+            mk.read.from_usd(stage, prim=wrong)
 
 
 def two_parents(stage):
@@ -343,13 +343,13 @@ def test_spoiled_stages_are_refused(spoil, said):
     stage = arm(3)
     spoil(stage)
     with pytest.raises(FormatError, match=said):
-        mk.from_usd(stage)
+        mk.read.from_usd(stage)
 
 
 def test_what_is_no_stage(tmp_path):
     for wrong in ("robot.usda", None, 3):
         with pytest.raises(FormatError, match=r"takes a pxr\.Usd\.Stage"):
-            mk.from_usd(wrong)
+            mk.read.from_usd(wrong)
     with pytest.raises(FormatError, match="there is no file"):
         mk.load(tmp_path / "none.usd")
     for name in ("torn.usda", "torn.usdc", "torn.usd", "torn.usdz"):
@@ -377,6 +377,6 @@ def test_many_threads_read_the_same(tmp_path):
 def test_the_package_is_named_where_it_is_missing(tmp_path, monkeypatch):
     stage = Usd.Stage.CreateInMemory()
     monkeypatch.setitem(sys.modules, "pxr", None)
-    for call in (lambda: mk.from_usd(stage), lambda: mk.load(tmp_path / "robot.usd")):
+    for call in (lambda: mk.read.from_usd(stage), lambda: mk.load(tmp_path / "robot.usd")):
         with pytest.raises(MissingExtraError, match=r"memetik\[usd\]"):
             call()

@@ -12,7 +12,7 @@ from memetik.errors import FormatError
 @pytest.mark.parametrize("name", ["panda", "ur5", "g1"])
 def test_links_stand_where_yourdfpy_has_them(name, rng):
     urdf = yourdfpy.URDF.load(str(bodies.path(name)))
-    body = mk.from_yourdfpy(urdf)
+    body = mk.read.from_yourdfpy(urdf)
     own = mk.load(name)
     assert set(body.links) == set(own.links) and set(body.joint_names) == set(own.joint_names)
     assert_allclose(body.lower, [own.lower[own.index(joint)] for joint in body.joint_names])
@@ -37,12 +37,12 @@ def test_meshes_are_found_as_yourdfpy_finds_them(tmp_path):
     urdf = yourdfpy.URDF.load(
         str(path), filename_handler=lambda fname: str(tmp_path / "parts" / fname.rpartition("/")[2])
     )
-    shape = mk.from_yourdfpy(urdf).links["cube"].visuals[0]
+    shape = mk.read.from_yourdfpy(urdf).links["cube"].visuals[0]
     assert shape.mesh == str(mesh) and shape.size == (2.0, 2.0, 2.0)
     lost = yourdfpy.URDF.load(
         str(path), filename_handler=lambda fname: 1 / 0, load_meshes=False, build_scene_graph=False
     )
-    assert mk.from_yourdfpy(lost).links["cube"].visuals[0].mesh == "any://cube.obj"
+    assert mk.read.from_yourdfpy(lost).links["cube"].visuals[0].mesh == "any://cube.obj"
 
 
 def test_it_is_read_as_strictly_as_a_file(tmp_path):
@@ -52,6 +52,6 @@ def test_it_is_read_as_strictly_as_a_file(tmp_path):
         "</joint></robot>"
     )
     with pytest.raises(FormatError, match="joint 'j' of yourdfpy: a revolute joint needs limits"):
-        mk.from_yourdfpy(yourdfpy.URDF.load(str(path)))
+        mk.read.from_yourdfpy(yourdfpy.URDF.load(str(path)))
     with pytest.raises(FormatError, match=r"takes a yourdfpy.URDF, not 'robot.urdf'"):
-        mk.from_yourdfpy("robot.urdf")
+        mk.read.from_yourdfpy("robot.urdf")

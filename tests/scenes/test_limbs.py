@@ -38,7 +38,7 @@ def test_a_foot_is_held_in_its_middle():
 
 
 def test_a_long_tail_leaves_legs_in():
-    builder = mk.BodyBuilder("lizard", "trunk")
+    builder = mk.build.BodyBuilder("lizard", "trunk")
     for limb, count, at in (
         ("tail", 30, (-1, 0, 0)),
         ("left", 5, (0, 1, 0)),
@@ -53,11 +53,11 @@ def test_a_long_tail_leaves_legs_in():
 
 
 def test_a_body_without_joints_has_no_limbs():
-    assert limbs(mk.Body("stone", [mk.Link("stone")], [])) == []
+    assert limbs(mk.Body("stone", [mk.build.Link("stone")], [])) == []
 
 
 def test_there_are_not_too_many():
-    builder = mk.BodyBuilder("star")
+    builder = mk.build.BodyBuilder("star")
     for k in range(20):
         builder = builder.add("base", f"turn {k}", "revolute", f"arm {k}", axis=(0, 0, 1), origin=(k, 0, 0))
     assert len(limbs(builder.build())) == 8

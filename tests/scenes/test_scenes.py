@@ -61,7 +61,7 @@ def test_a_file_from_before_priorities_is_still_read(everything):
     again = scenes.loads(json.dumps(plain))
     assert again.wishes[0].values["priority"] == 3
     plain["objectives"][0]["priority"] = 1.5
-    with pytest.raises(mk.FormatError, match=r"priority is 1\.5; write a whole number"):
+    with pytest.raises(mk.errors.FormatError, match=r"priority is 1\.5; write a whole number"):
         scenes.loads(json.dumps(plain))
 
 
@@ -109,7 +109,7 @@ def test_builders_build(builder):
 
 
 def test_a_parameter_reaches_the_method():
-    with pytest.raises(mk.UnknownNameError, match="no parameter named 'sede'"):
+    with pytest.raises(mk.errors.UnknownNameError, match="no parameter named 'sede'"):
         scenes.solver(scenes.Solving(parameters={"sede": 1}))
     assert scenes.solver(scenes.Solving(seed=7)).seed == 7
 
@@ -176,21 +176,21 @@ def wish(**entries):
     ],
 )
 def test_a_bad_file_is_refused_with_a_reason(text, message):
-    with pytest.raises(mk.FormatError, match=message):
+    with pytest.raises(mk.errors.FormatError, match=message):
         scenes.loads(text, "bad.json")
 
 
 def test_a_large_file_is_refused():
-    with pytest.raises(mk.FormatError, match="larger than 8 MB"):
+    with pytest.raises(mk.errors.FormatError, match="larger than 8 MB"):
         scenes.loads(b" " * (8 * 2**20 + 1))
 
 
 def test_a_scene_about_unknown_names_is_refused():
-    with pytest.raises(mk.UnknownNameError, match="no link named 'panda_hnd'"):
+    with pytest.raises(mk.errors.UnknownNameError, match="no link named 'panda_hnd'"):
         Session(scenes.loads(wish(frame="panda_hnd")))
-    with pytest.raises(mk.UnknownNameError, match="no free joint named 'elbow'"):
+    with pytest.raises(mk.errors.UnknownNameError, match="no free joint named 'elbow'"):
         Session(scenes.loads(changed(lock={"elbow": 0.0})))
-    with pytest.raises(mk.UnknownNameError, match="no bundled body named 'pnda'"):
+    with pytest.raises(mk.errors.UnknownNameError, match="no bundled body named 'pnda'"):
         scenes.load_body(scenes.BodySource("bundled", "pnda"))
 
 
@@ -204,9 +204,9 @@ def test_files_are_read_inside_the_roots_only(tmp_path):
     source = scenes.BodySource("file", "r.urdf")
     assert scenes.load_body(source, [inside]).name == "r"
     for name in ("../outside/r.urdf", str(outside / "r.urdf"), "link.urdf", "/etc/passwd", "no.urdf", "a\0b"):
-        with pytest.raises(mk.FormatError, match="folders that may be read"):
+        with pytest.raises(mk.errors.FormatError, match="folders that may be read"):
             scenes.load_body(replace(source, value=name), [inside])
-    with pytest.raises(mk.FormatError, match="folders that may be read"):
+    with pytest.raises(mk.errors.FormatError, match="folders that may be read"):
         scenes.load_body(source, [])
 
 
@@ -253,7 +253,7 @@ def test_code_of_a_world_makes_the_same_one():
 def test_wrong_worlds_are_refused(change, said):
     plain = json.loads(scenes.dumps(among_obstacles()))
     plain["world"][0] |= change
-    with pytest.raises(mk.FormatError) as caught:
+    with pytest.raises(mk.errors.FormatError) as caught:
         scenes.loads(json.dumps(plain))
     assert said in str(caught.value)
 
@@ -261,9 +261,9 @@ def test_wrong_worlds_are_refused(change, said):
 def test_obstacles_have_names_of_their_own():
     plain = json.loads(scenes.dumps(among_obstacles()))
     plain["world"][1]["name"] = "table"
-    with pytest.raises(mk.FormatError, match="two obstacles of the world are called 'table'"):
+    with pytest.raises(mk.errors.FormatError, match="two obstacles of the world are called 'table'"):
         scenes.loads(json.dumps(plain))
-    with pytest.raises(mk.UnknownNameError):
+    with pytest.raises(mk.errors.UnknownNameError):
         among_obstacles().block("jug")
 
 

@@ -18,13 +18,13 @@ def solved():
 def test_a_pose_has_two(solved):
     pose, reach, solution = solved
     error = solution.errors[pose]
-    assert isinstance(error, mk.PoseError) and error.position <= 1e-4 and error.orientation <= 1e-3
+    assert isinstance(error, mk.objectives.PoseErrors) and error.position <= 1e-4 and error.orientation <= 1e-3
     assert isinstance(solution.errors[reach], float)
     assert list(solution.errors) == [pose, reach]
 
 
 def test_an_objective_of_another_problem(solved):
-    with pytest.raises(mk.UnknownNameError, match=r"no objective named <Position elbow> in this problem"):
+    with pytest.raises(mk.errors.UnknownNameError, match=r"no objective named <Position elbow> in this problem"):
         solved[2].errors[mk.Position("elbow", (0, 0, 0))]
 
 

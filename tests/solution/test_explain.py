@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import memetik as mk
+from memetik.build.chains import planar_chain
 from memetik.kernels.problem.budget import OUTCOME
 from memetik.objectives import Displacement, JointValue, Pose, Position
 from memetik.objectives.custom import objective
 from memetik.problem import Problem
-from memetik.read.chains import planar_chain
 from memetik.solution import Solution, Status
 from memetik.solution import explain as explanation
 from memetik.solvers import Budget, solve

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import memetik as mk
-from memetik import Body, Joint, Link
+from memetik import Body
+from memetik.build import Joint, Link
+from memetik.build.chains import planar_chain
 from memetik.objectives import JointValue, Pose, Position
 from memetik.problem import Problem
-from memetik.read.chains import planar_chain
 from memetik.solution.reach import beyond, reach
 from tests.naive.bodies import random_body
 

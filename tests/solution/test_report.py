@@ -5,10 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
+from memetik.build.chains import planar_chain
 from memetik.kernels.problem.budget import OUTCOME
 from memetik.objectives import Displacement, JointValue, LookAt, Orientation, Pose, Position
 from memetik.problem import Problem
-from memetik.read.chains import planar_chain
 from memetik.solution import Solution, Status
 from memetik.solution.measures import measures, title
 from memetik.solvers import Budget, solve

@@ -8,13 +8,15 @@ import memetik as mk
 
 @pytest.fixture(scope="module")
 def arm():
-    body = mk.planar_chain(3)
+    body = mk.build.planar_chain(3)
     return body, mk.Position("tip", (0.5, 0.5, 0.0))
 
 
 @pytest.mark.parametrize("status", mk.Status)
 def test_a_status_is_no_condition(status):
-    with pytest.raises(mk.TruthError, match=r"write `if solution.success:` or `if status == mk.Status.REACHED:`"):
+    with pytest.raises(
+        mk.errors.TruthError, match=r"write `if solution.success:` or `if status == mk.Status.REACHED:`"
+    ):
         bool(status)
     with pytest.raises(TypeError, match=status.name):
         assert not status
@@ -47,7 +49,7 @@ def test_a_track_is_true_if_it_succeeded(arm):
 def test_a_batch_is_no_condition(arm):
     body, reach = arm
     batch = mk.solve_batch(mk.Problem(body, reach), {reach: [[0.5, 0.5, 0.0], [2.0, 0.0, 0.0]]}, threads=1)
-    with pytest.raises(mk.TruthError, match=r"1 of 2 are reached"):
+    with pytest.raises(mk.errors.TruthError, match=r"1 of 2 are reached"):
         bool(batch)
     assert batch.reached.tolist() == batch.success.tolist() == [True, False]
     assert len(batch) == 2

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 import memetik as mk
-from memetik import snake
+from memetik.build import snake
 from memetik.objectives import Orientation, Pose, Position
 from memetik.problem import Problem
 from tests.naive import kinematics
@@ -33,7 +33,7 @@ def aim(problem, q):
 
 
 BODIES = {
-    "planar": (lambda: mk.planar_chain([0.6, 0.4]), ("tip",)),
+    "planar": (lambda: mk.build.planar_chain([0.6, 0.4]), ("tip",)),
     "chain": (lambda: snake(10), ("tip",)),
     "ur5": (lambda: mk.load("ur5"), ("tool0",)),
     "nao": (lambda: mk.load("nao").chain("left_arm"), ("l_gripper",)),

@@ -54,7 +54,7 @@ def law_of_cosines(x, y, one, two):
 def test_two_links_both_ways(x, y):
     if not 0.41 < math.hypot(x, y) < 1.59:
         return
-    body = mk.planar_chain([1.0, 0.6], limits=None)
+    body = mk.build.planar_chain([1.0, 0.6], limits=None)
     problem = mk.Problem(body, mk.Position("tip", (x, y, 0.0), tolerance=1e-10))
     solutions = ANALYTIC.solve_all(problem)
     expected = law_of_cosines(x, y, 1.0, 0.6)
@@ -70,8 +70,8 @@ def test_two_links_both_ways(x, y):
 def test_two_links_anywhere_in_space(seed):
     """Any plane, links that are bent at zero and stand off the plane, axes that point against each other."""
     rng = np.random.default_rng(seed)
-    builder = mk.BodyBuilder("arm")
-    builder.add("base", "mount", "fixed", "stand", origin=(rng.normal(size=3), mk.random_rotation(rng)))
+    builder = mk.build.BodyBuilder("arm")
+    builder.add("base", "mount", "fixed", "stand", origin=(rng.normal(size=3), mk.geometry.random_rotation(rng)))
     builder.add("stand", "one", "continuous", "upper", axis=(0.0, 0.0, 1.0))
     builder.add("upper", "two", "continuous", "lower", origin=(0.5, 0.2, 0.1), axis=(0.0, 0.0, rng.choice([-1.0, 1.0])))
     builder.add("lower", "end", "fixed", "tip", origin=rng.normal(size=3))
@@ -87,7 +87,7 @@ def test_two_links_anywhere_in_space(seed):
 
 @pytest.mark.quick
 def test_two_links_straight_folded_and_out_of_reach():
-    body = mk.planar_chain([1.0, 0.6], limits=None)
+    body = mk.build.planar_chain([1.0, 0.6], limits=None)
     reach = mk.Position("tip", (1.6, 0.0, 0.0), tolerance=1e-7)
     problem = mk.Problem(body, reach)
     assert len(ANALYTIC.solve_all(problem)) == 1
@@ -108,7 +108,7 @@ def test_two_links_straight_folded_and_out_of_reach():
 @pytest.mark.quick
 def test_an_angle_that_the_target_leaves_open_stays_as_it_is():
     """Equal links that fold back to the base may point anywhere."""
-    body = mk.planar_chain([0.5, 0.5], limits=None)
+    body = mk.build.planar_chain([0.5, 0.5], limits=None)
     problem = mk.Problem(body, mk.Position("tip", (0.0, 0.0, 0.0), tolerance=1e-7))
     solution = ANALYTIC.solve(problem, (0.7, 3.0))
     assert solution.success
@@ -117,7 +117,7 @@ def test_an_angle_that_the_target_leaves_open_stays_as_it_is():
 
 @pytest.mark.filterwarnings("ignore:the start")  # so far out that it looks like degrees
 def test_limits_and_whole_turns():
-    body = mk.planar_chain([1.0, 0.6], limits=((-1.0, 8.0), (0.0, 3.0)))
+    body = mk.build.planar_chain([1.0, 0.6], limits=((-1.0, 8.0), (0.0, 3.0)))
     problem = mk.Problem(body, mk.Position("tip", (1.0, 0.4, 0.0), tolerance=1e-9))
     left, _ = law_of_cosines(1.0, 0.4, 1.0, 0.6)
     (only,) = ANALYTIC.solve_all(problem)  # the elbow cannot bend the other way
@@ -150,7 +150,7 @@ def test_the_arm_of_the_nao(tip):
 
 def paper_arm(joints=5, upper=0.105, fore=0.1137):
     """T = Rx Rz Tr(0, upper, 0) Ry Rz Tr(0, fore, 0) and, with five joints, Ry: eq. 5 of Poddighe, without limits."""
-    arm = mk.BodyBuilder("arm")
+    arm = mk.build.BodyBuilder("arm")
     arm.add("base", "t1", "continuous", "a", axis=(1, 0, 0))
     arm.add("a", "t2", "continuous", "b", axis=(0, 0, 1))
     arm.add("b", "t3", "continuous", "c", axis=(0, 1, 0), origin=(0.0, upper, 0.0))
@@ -285,7 +285,7 @@ def test_bodies_without_a_closed_form(body, tip):
 
 
 def test_wishes_that_it_cannot_take():
-    body, flat = mk.load("ur5"), mk.planar_chain([1.0, 0.6])
+    body, flat = mk.load("ur5"), mk.build.planar_chain([1.0, 0.6])
     pose = mk.Pose("tool0", np.eye(4))
     for problem in (
         mk.Problem(body, [pose, mk.CenterJoints()]),
@@ -300,8 +300,8 @@ def test_wishes_that_it_cannot_take():
             ANALYTIC.solve(problem)
     for problem in (
         mk.Problem(body, mk.Position("tool0", (0.3, 0.3, 0.3))),  # six joints for three numbers
-        mk.Problem(mk.serial_chain([0.3, 0.2], "zy"), mk.Position("tip", (0.2, 0.1, 0.1))),  # axes not parallel
-        mk.Problem(mk.serial_chain([0.3, 0.2, 0.2, 0.1], "zy"), mk.Pose("tip", np.eye(4))),  # axes do not meet
+        mk.Problem(mk.build.serial_chain([0.3, 0.2], "zy"), mk.Position("tip", (0.2, 0.1, 0.1))),  # axes not parallel
+        mk.Problem(mk.build.serial_chain([0.3, 0.2, 0.2, 0.1], "zy"), mk.Pose("tip", np.eye(4))),  # axes do not meet
     ):
         with pytest.raises(ProblemError, match=r"no closed form.*'memetic'"):
             ANALYTIC.solve(problem)
@@ -310,7 +310,7 @@ def test_wishes_that_it_cannot_take():
 def test_mimic_joints_are_no_joints_of_an_arm():
     body = paper_arm()
     joints = [
-        dataclasses.replace(joint, mimic=mk.Mimic("t1", 0.5)) if joint.name == "t5" else joint
+        dataclasses.replace(joint, mimic=mk.build.Mimic("t1", 0.5)) if joint.name == "t5" else joint
         for joint in body.joints.values()
     ]
     coupled = mk.Body("coupled", body.links.values(), joints)

@@ -101,7 +101,8 @@ def test_kinds_of_problems(kind, panda):
 
 
 @pytest.mark.parametrize(
-    "method", ["bioik", "dls", "lbfgsb", "ccd", mk.Memetic(seed=5), mk.Portfolio(methods=("ccd", "dls"))]
+    "method",
+    ["bioik", "dls", "lbfgsb", "ccd", mk.solvers.Memetic(seed=5), mk.solvers.Portfolio(methods=("ccd", "dls"))],
 )
 def test_methods(method, reach):
     panda, pose, problem, _ = reach
@@ -257,12 +258,12 @@ def test_what_cannot_be_bound(reach):
         (lambda: mk.bind(pose, pose), "bind: <Pose panda_hand> is not a problem"),
         (lambda: mk.bind(problem, pose, budget=3), "bind: budget is 3"),
         (lambda: mk.bind(problem, pose, seed=-1), "bind: seed is -1"),
-        (lambda: mk.bind(problem, pose, method=mk.Memetic), "bind: method is"),
-        (lambda: mk.bind(problem, pose, method=mk.Memetic(seed=2), seed=1), "has a seed of its own"),
+        (lambda: mk.bind(problem, pose, method=mk.solvers.Memetic), "bind: method is"),
+        (lambda: mk.bind(problem, pose, method=mk.solvers.Memetic(seed=2), seed=1), "has a seed of its own"),
     ):
-        with pytest.raises(mk.ProblemError, match=says):
+        with pytest.raises(mk.errors.ProblemError, match=says):
             wrong()
-    with pytest.raises(mk.UnknownNameError):
+    with pytest.raises(mk.errors.UnknownNameError):
         mk.bind(problem, pose, method="memtic")
 
 
@@ -271,7 +272,7 @@ def test_steps_that_cannot_be_taken(reach):
     """The same words as from the setter of the target and from `solve`; the step is then as it was."""
     panda, pose, problem, target = reach
     step = mk.bind(problem, pose)
-    with pytest.raises(mk.ProblemError, match="no answer yet"):
+    with pytest.raises(mk.errors.ProblemError, match="no answer yet"):
         step.status  # noqa: B018
     q = step(target, panda.home)
     known = bits(step)
@@ -382,7 +383,7 @@ def test_two_threads_with_one_step_get_an_error_and_never_a_wrong_answer(reach):
         for _ in range(2_000 if COMPILED else 2):
             try:
                 assert step(target, panda.home).tobytes() == expected
-            except mk.ProblemError as error:
+            except mk.errors.ProblemError as error:
                 refused.append(str(error))
         return True
 
@@ -400,7 +401,7 @@ def test_a_step_within_a_step_is_refused(reach):
 
     step = mk.bind(problem, pose, method=Nested())
     for _ in range(2):
-        with pytest.raises(mk.ProblemError, match="is being taken already"):
+        with pytest.raises(mk.errors.ProblemError, match="is being taken already"):
             step(target, panda.home)
 
 
@@ -433,7 +434,7 @@ def ways():
     reach, face = mk.Position("panda_hand", pose.target[:3, 3]), mk.Orientation("panda_hand", pose.target[:3, :3])
     several = mk.Problem(body, [face, mk.Displacement(), reach], root=mk.translation(0.0, 0.0, 0.1))
     yield mk.bind(several, reach, face), [reach.target, face.target]
-    yield mk.bind(mk.Problem(body, reach), reach, method=mk.DampedLeastSquares(damping=0.05)), [reach.target]
+    yield mk.bind(mk.Problem(body, reach), reach, method=mk.solvers.DampedLeastSquares(damping=0.05)), [reach.target]
 
 
 @pytest.mark.parametrize("taken", [0, 2])
@@ -450,7 +451,7 @@ def test_a_pickled_step_goes_on_where_it_was(kind, taken):
         assert np.array_equal(twin.q, step.q) and twin.status == step.status and twin.success == step.success
         assert list(twin.errors.values()) == list(step.errors.values()) and twin.evaluations == step.evaluations
     else:
-        with pytest.raises(mk.ProblemError, match="no answer yet"):
+        with pytest.raises(mk.errors.ProblemError, match="no answer yet"):
             twin.q  # noqa: B018 - a property
     for _ in range(3):
         assert np.array_equal(twin(*targets), step(*targets)) and twin.status == step.status
@@ -472,5 +473,5 @@ def test_a_step_is_restored_in_another_process():
 def test_a_step_that_can_be_cancelled_stays():
     step, _ = next(ways())
     tied = mk.bind(step.problem, *step.objectives, budget=mk.Budget(token=CancelToken()))
-    with pytest.raises(mk.ProblemError, match="cannot be pickled: the token of its budget"):
+    with pytest.raises(mk.errors.ProblemError, match="cannot be pickled: the token of its budget"):
         pickle.dumps(tied)

@@ -294,7 +294,7 @@ def test_deadlines_are_kept():
 @pytest.mark.parametrize("ofkt", [False, True])
 def test_a_short_search_keeps_its_budget_and_what_it_found(ofkt):
     target = np.array([0.3, 0.6, 0.0])
-    problem = Problem(mk.planar_chain(3), Position("tip", target, tolerance=1e-15))
+    problem = Problem(mk.build.planar_chain(3), Position("tip", target, tolerance=1e-15))
     start = np.array([0.3, -0.4, 0.2])
     solver = BioIK(population=6, elites=2, steps=4, ofkt=ofkt)
     solution = solver.solve(problem, start, Budget(evaluations=150))
@@ -458,9 +458,9 @@ def test_as_published_exploits_for_as_long_as_it_breeds(rng):
     assert solver.solve(problem).success
     other = BioIK.as_published(problem, population=44, elites=2, gradient="analytic")
     assert (other.steps, other.gradient) == (13, "analytic")
-    with pytest.raises(mk.ProblemError, match="is not a problem"):
+    with pytest.raises(mk.errors.ProblemError, match="is not a problem"):
         BioIK.as_published("ur5")
-    with pytest.raises(mk.UnknownNameError, match="no parameter named 'elite'"):
+    with pytest.raises(mk.errors.UnknownNameError, match="no parameter named 'elite'"):
         BioIK.as_published(problem, elite=3)
 
 
@@ -506,7 +506,7 @@ def test_a_projection_is_not_caught_where_one_of_its_losses_is_zero():
     """Two feet are raised onto a slope: with the mean of eq. 4.11 they turn with it first, and stay below."""
     body = mk.load("kyle", base="floating")
     soles = [body.frame(f"{side}_midfoot", offset=(0.03, 0.0, -0.095)) for side in ("left", "right")]
-    slope = mk.Ground((9.0, 0.0, 0.04), (0.1, 0.1, 1.0))
+    slope = mk.objectives.Ground((9.0, 0.0, 0.04), (0.1, 0.1, 1.0))
     start = body.home.copy()
     start[0] = 9.0  # far from the origin, where the loss of a position weighs little (lambda of eq. 4.4)
     low = min(body.forward(start, sole)[2, 3] for sole in soles)
@@ -565,7 +565,7 @@ def test_generations_are_shared_by_the_search_with_guides_and_the_one_without(rn
 
 
 def test_without_yielding_a_heavy_guide_holds_the_others_back(rng):
-    body = mk.planar_chain(3)
+    body = mk.build.planar_chain(3)
     reach = mk.Position("tip", body.forward(body.sample(rng), "tip")[:3, 3], tolerance=1e-4)
     problem = mk.Problem(body, [reach, mk.Displacement(weight=0.5)])
     assert problem.compiled.only_calm

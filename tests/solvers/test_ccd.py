@@ -9,8 +9,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import memetik as mk
-from memetik import BodyBuilder, planar_chain, snake
 from memetik.body import Mimic
+from memetik.build import BodyBuilder, planar_chain, snake
 from memetik.errors import ProblemError
 from memetik.geometry import transform
 from memetik.objectives import (
@@ -331,7 +331,7 @@ def test_weights_of_one_change_no_bit():
 
 def test_bad_weights_are_said():
     problem = Problem(planar_chain(3), Position("tip", (0.2, 0.4, 0.0)))
-    with pytest.raises(mk.UnknownNameError, match="no free joint named 'elbow'"):
+    with pytest.raises(mk.errors.UnknownNameError, match="no free joint named 'elbow'"):
         CCD(weights={"elbow": 0.5}).solve(problem)
     for wrong in (-0.1, 1.5, math.nan):
         with pytest.raises(ProblemError, match=r"weights\['elbow'\] is .*from 0"):

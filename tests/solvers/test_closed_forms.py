@@ -239,15 +239,15 @@ def test_any_base_any_tool_and_links_between():
     """Fixed joints between the turning ones, and a body that stands anywhere."""
     rng = np.random.default_rng(0)
     inner = arms.spherical(rng)
-    builder = mk.BodyBuilder("mounted")
-    builder.add("base", "stand", "fixed", "floor", origin=(rng.normal(size=3), mk.random_rotation(rng)))
+    builder = mk.build.BodyBuilder("mounted")
+    builder.add("base", "stand", "fixed", "floor", origin=(rng.normal(size=3), mk.geometry.random_rotation(rng)))
     for joint in inner.joints.values():
         between = f"{joint.child}_before"
         where = (joint.origin[:3, 3], joint.origin[:3, :3])
         parent = "floor" if joint.parent == "base" else joint.parent
         builder.add(parent, f"{joint.name}_fixed", "fixed", between, origin=where)
         builder.add(between, joint.name, joint.kind, joint.child, axis=joint.axis)
-    builder.add("tip", "tool", "fixed", "tool", origin=(rng.normal(size=3), mk.random_rotation(rng)))
+    builder.add("tip", "tool", "fixed", "tool", origin=(rng.normal(size=3), mk.geometry.random_rotation(rng)))
     body = builder.build()
     pose, problem = problem_of(body, "tool")
     for _ in range(10):
@@ -260,7 +260,7 @@ def test_any_base_any_tool_and_links_between():
 
 def refused(axes, points):
     body = arms.build(np.asarray(axes, dtype=float), np.asarray(points, dtype=float), np.eye(4))
-    with pytest.raises(mk.RefusedError, match=r"no closed form.*'memetic'"):
+    with pytest.raises(mk.errors.RefusedError, match=r"no closed form.*'memetic'"):
         ANALYTIC.solve(mk.Problem(body, mk.Pose("tip", np.eye(4))))
 
 

@@ -24,7 +24,7 @@ def pretend_to_compile():
 
 @pytest.fixture
 def problem():
-    arm = mk.planar_chain([1.0, 1.0])
+    arm = mk.build.planar_chain([1.0, 1.0])
     return mk.Problem(arm, [mk.Position(arm.frame("tip"), target=(1.0, 1.0, 0.0), tolerance=1e-4)])
 
 
@@ -42,9 +42,9 @@ METHODS = {
     "lbfgsb": "lbfgsb",
     "ccd": "ccd",
     "analytic": "analytic",
-    "learned": mk.Learned(network=Home()),
-    "portfolio": mk.Portfolio(methods=("memetic", "ccd")),
-    "race": mk.Portfolio(methods=("memetic", "ccd"), race=True),
+    "learned": mk.solvers.Learned(network=Home()),
+    "portfolio": mk.solvers.Portfolio(methods=("memetic", "ccd")),
+    "race": mk.solvers.Portfolio(methods=("memetic", "ccd"), race=True),
 }
 
 

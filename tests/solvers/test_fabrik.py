@@ -9,8 +9,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import memetik as mk
-from memetik import BodyBuilder, planar_chain, snake
 from memetik.body import Mimic
+from memetik.build import BodyBuilder, planar_chain, snake
 from memetik.errors import ProblemError
 from memetik.geometry import transform
 from memetik.objectives import AvoidLimits, Cone, Direction, LookAt, Orientation, Pose, Position

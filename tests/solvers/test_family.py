@@ -19,7 +19,7 @@ SOLVERS = [
 
 @pytest.fixture
 def make():
-    body = mk.planar_chain([1.0, 0.7, 0.5])
+    body = mk.build.planar_chain([1.0, 0.7, 0.5])
     return lambda: mk.Problem(body, mk.Position("tip", (1.1, 0.8, 0.0)))
 
 

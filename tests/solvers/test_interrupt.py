@@ -110,7 +110,9 @@ def test_every_method_ends_at_once_and_the_next_solve_is_right(method, arm, pres
 
 
 @pytest.mark.parametrize(
-    "solver", [mk.BioIK(threads=2), mk.Portfolio(methods=("memetic", "bioik"), race=True)], ids=["elites", "race"]
+    "solver",
+    [mk.solvers.BioIK(threads=2), mk.solvers.Portfolio(methods=("memetic", "bioik"), race=True)],
+    ids=["elites", "race"],
 )
 def test_methods_with_threads(solver, arm, press):
     problem, pose, _, bad = arm
@@ -219,8 +221,8 @@ def test_a_handler_that_raises_nothing_changes_nothing_of_a_function_in_plain_py
 def test_check_motion(press):
     body, rng = mk.load("panda"), np.random.default_rng(0)
     path = np.array([body.sample(rng) for _ in range(20_000)])
-    mk.check_motion(body, path[:3])
-    assert press(lambda: mk.check_motion(body, path)) < LATEST
+    mk.motion.check_motion(body, path[:3])
+    assert press(lambda: mk.motion.check_motion(body, path)) < LATEST
 
 
 def test_a_bound_step_ends_at_once_and_the_next_starts_from_the_last_answer(press):
@@ -229,7 +231,7 @@ def test_a_bound_step_ends_at_once_and_the_next_starts_from_the_last_answer(pres
     step = mk.bind(mk.Problem(body, pose), pose, budget=ENDLESS)
     q = step(good)
     assert press(lambda: step(mk.transform((2.0, 0.0, 0.5)))) < LATEST
-    with pytest.raises(mk.ProblemError, match="no answer"):
+    with pytest.raises(mk.errors.ProblemError, match="no answer"):
         step.status  # noqa: B018 - the last step has none
     assert step(good).tobytes() == step(good, q).tobytes()
 
@@ -264,7 +266,7 @@ def test_batches(threads, arm, press):
 
 
 def test_a_large_body(press):
-    body = mk.snake(400)
+    body = mk.build.snake(400)
     tip = list(body.links)[-1]
     out_of_reach = 2.0 * body.forward(np.zeros(body.dof))[tip][:3, 3]
     problem = mk.Problem(body, mk.Pose(tip, mk.transform(out_of_reach, mk.rpy(0.0, 1.5, 0.0))))

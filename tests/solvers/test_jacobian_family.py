@@ -10,10 +10,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import memetik as mk
+from memetik.build.chains import planar_chain
 from memetik.errors import ProblemError
 from memetik.objectives import Custom, Displacement, LookAt, Orientation, Pose, Position
 from memetik.problem import Problem
-from memetik.read.chains import planar_chain
 from memetik.solution import Status
 from memetik.solvers import Budget
 from memetik.solvers.stepping import (
@@ -96,8 +96,8 @@ def pose(link):
 
 
 CASES = {
-    "planar two-link, position": lambda: Case(mk.planar_chain([0.5, 0.4]), position("tip")),
-    "ten joints, position": lambda: Case(mk.planar_chain(10), position("tip")),
+    "planar two-link, position": lambda: Case(mk.build.planar_chain([0.5, 0.4]), position("tip")),
+    "ten joints, position": lambda: Case(mk.build.planar_chain(10), position("tip")),
     "nao left arm, position": lambda: Case(mk.load("nao").chain("left_arm"), position("l_gripper")),
     "ur5, pose": lambda: Case(mk.load("ur5"), pose("tool0")),
     "ur5, position and displacement": lambda: Case(mk.load("ur5"), position("tool0"), more=[Displacement()]),
@@ -235,7 +235,7 @@ def test_the_first_evaluation_looks_at_the_start(name, arm):
 @every_method
 @pytest.mark.parametrize("restarts", [True, False])
 def test_out_of_reach_the_arm_points_there(name, restarts):
-    body = mk.planar_chain([1.0, 1.0, 1.0])
+    body = mk.build.planar_chain([1.0, 1.0, 1.0])
     reach = Position("tip", (4.0, -3.0, 0.0))
     start = [0.3, 0.2, 0.1]
     solution = METHODS[name](restarts=restarts).solve(Problem(body, reach), start, Budget(evaluations=2000))
@@ -262,7 +262,7 @@ def test_contradictions_end_closest(name):
 @every_method
 def test_a_stretched_arm_bends(name):
     """A singular start: along the arm nothing moves, so the target must not lie on its line."""
-    body = mk.planar_chain([0.5, 0.4, 0.3])
+    body = mk.build.planar_chain([0.5, 0.4, 0.3])
     problem = Problem(body, Position("tip", (0.5, 0.3, 0.0)))
     solution = METHODS[name](restarts=False).solve(problem, np.zeros(3))
     assert solution.success and solution.attempts == 1
@@ -309,7 +309,7 @@ def no_number(tip):
 @pytest.fixture(scope="module")
 def undefined():
     """A problem with an objective that has no value anywhere."""
-    return Problem(mk.planar_chain(3), [Position("tip", (0.5, 0.0, 0.0)), Custom(no_number, reads=["tip"])])
+    return Problem(mk.build.planar_chain(3), [Position("tip", (0.5, 0.0, 0.0)), Custom(no_number, reads=["tip"])])
 
 
 @every_method
@@ -339,7 +339,7 @@ def test_a_guide_keeps_the_arm_near_its_start(name, rng):
 
 @every_method
 def test_guides_alone_are_reached_at_their_balance(name):
-    body = mk.planar_chain([1.0, 1.0])
+    body = mk.build.planar_chain([1.0, 1.0])
     guides = [Position("tip", (0.9, 0.9, 0.0), tolerance=None), Displacement(reference=[0.5, 0.5], weight=1.0)]
     problem = Problem(body, guides)
     solution = METHODS[name]().solve(problem, [0.2, 0.9])
@@ -356,7 +356,7 @@ def test_guides_alone_are_reached_at_their_balance(name):
 @pytest.mark.parametrize("name", ["gauss_newton", "pseudoinverse", "levenberg_marquardt"])
 def test_convergence_is_quadratic(name):
     """Near the solution each error is about the square of the one before; several tips, every kind of joint."""
-    builder = mk.BodyBuilder("tree")
+    builder = mk.build.BodyBuilder("tree")
     builder.add("base", "turn", "continuous", "trunk", origin=(0, 0, 0.3))
     builder.add("trunk", "lift", "prismatic", "chest", origin=(0, 0, 0.2))
     builder.add("chest", "ball", "spherical", "arm", origin=(0.2, 0.1, 0.0))
@@ -393,7 +393,7 @@ def test_convergence_is_quadratic(name):
 
 def test_interpolated_targets_lead_the_tip_along_a_line():
     """With fifty waypoints the tip stays on the straight way, without them it strays."""
-    body = mk.planar_chain([1.0, 1.0, 1.0])
+    body = mk.build.planar_chain([1.0, 1.0, 1.0])
     start = np.array([0.3, 0.9, 0.8])
     tip = kinematics.pose(body, "tip", start)[:3, 3]
     target = np.array([1.8, -0.9, 0.0])
@@ -415,20 +415,20 @@ def test_interpolated_targets_lead_the_tip_along_a_line():
 
 
 def test_a_hundred_waypoints_are_no_stall():
-    problem = Problem(mk.planar_chain([1.0, 1.0]), Position("tip", (0.3, 1.0, 0.0)))
+    problem = Problem(mk.build.planar_chain([1.0, 1.0]), Position("tip", (0.3, 1.0, 0.0)))
     solution = Interpolated(waypoints=100, restarts=False).solve(problem, [-0.5, 0.7])
     assert solution.success and 100 <= solution.evaluations <= 104
 
 
 def test_a_fixed_length_of_the_transpose():
-    problem = Problem(mk.planar_chain([0.5, 0.4]), Position("tip", (0.3, 0.5, 0.0)))
+    problem = Problem(mk.build.planar_chain([0.5, 0.4]), Position("tip", (0.3, 0.5, 0.0)))
     best, short = (Transpose(length=length).solve(problem, [0.2, 0.6]) for length in (None, 0.005))
     assert best.success and short.success
     assert short.evaluations > best.evaluations
 
 
 def test_damping_slows_down():
-    problem = Problem(mk.planar_chain([0.5, 0.4]), Position("tip", (0.3, 0.5, 0.0)))
+    problem = Problem(mk.build.planar_chain([0.5, 0.4]), Position("tip", (0.3, 0.5, 0.0)))
     spent = [DampedLeastSquares(damping=damping).solve(problem, [0.2, 0.6]).evaluations for damping in (0.03, 3.0)]
     assert spent[0] < spent[1]
 

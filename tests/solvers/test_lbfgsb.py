@@ -106,7 +106,7 @@ def test_limits_are_kept_by_any_body(seed):
 
 
 def test_a_limit_that_is_in_the_way_is_touched_exactly():
-    body = mk.planar_chain([1.0, 1.0])
+    body = mk.build.planar_chain([1.0, 1.0])
     problem = Problem(body, Position("tip", (0.0, 3.0, 0.0)), limits={"joint_1": (-0.5, 0.5)})
     solution = LBFGSB().solve(problem, [0.0, 0.1])
     assert solution.status is Status.CLOSEST
@@ -255,7 +255,7 @@ def test_guides_never_block(weight):
 
 
 def test_guides_choose_among_solutions():
-    body = mk.planar_chain([1.0, 1.0, 1.0])
+    body = mk.build.planar_chain([1.0, 1.0, 1.0])
     reach = Position("tip", (1.5, 0.5, 0.0))
     for value in (-0.8, 0.8):
         guide = JointValue("joint_3", value, tolerance=None, weight=0.01)
@@ -265,7 +265,7 @@ def test_guides_choose_among_solutions():
 
 
 def test_only_guides_are_reached_at_their_balance():
-    body = mk.planar_chain([1.0, 1.0])
+    body = mk.build.planar_chain([1.0, 1.0])
     problem = Problem(
         body, [Position("tip", (3.0, 0.0, 0.0), tolerance=None), JointValue("joint_2", 0.5, tolerance=None)]
     )
@@ -299,7 +299,7 @@ def test_custom_objectives_give_what_the_built_in_ones_give():
 
 def test_an_objective_that_is_not_defined_everywhere():
     """Beyond half the reach there is no answer; the descent steps back from there, and restarts land elsewhere."""
-    body = mk.planar_chain([1.0, 1.0])
+    body = mk.build.planar_chain([1.0, 1.0])
     inside = Custom(lambda tip: tip.position[0] - 0.8 if tip.position[0] < 1.0 else math.nan, reads=["tip"])
     for start in ([1.2, 0.3], [2.0, 0.0], [0.0, 0.0]):
         solution = LBFGSB().solve(Problem(body, inside), start)
@@ -308,7 +308,7 @@ def test_an_objective_that_is_not_defined_everywhere():
 
 
 def test_an_objective_that_is_defined_nowhere():
-    body = mk.planar_chain([1.0, 1.0])
+    body = mk.build.planar_chain([1.0, 1.0])
     nowhere = Custom(lambda tip: tip.position[0] * math.nan, reads=["tip"])
     solution = LBFGSB().solve(Problem(body, nowhere), [0.3, 0.2], Budget(evaluations=100))
     assert solution.status is Status.INVALID

@@ -26,7 +26,7 @@ def arm():
     body = mk.load("ur5")
     pose = mk.Pose("tool0", np.eye(4), position_tolerance=1e-5, orientation_tolerance=1e-5)
     problem = mk.Problem(body, pose)
-    return problem, pose, FeedForward.train(problem, hidden=10, samples=500, epochs=100, teacher=mk.Memetic())
+    return problem, pose, FeedForward.train(problem, hidden=10, samples=500, epochs=100, teacher=mk.solvers.Memetic())
 
 
 def test_solves_from_the_guess_and_not_from_the_start(arm, rng):
@@ -38,7 +38,7 @@ def test_solves_from_the_guess_and_not_from_the_start(arm, rng):
         solution = solver.solve(problem)
         assert solution.success and solution.method == "learned"
         assert np.abs(kinematics.pose(body, "tool0", solution.q) - pose.target).max() < 2e-5
-        expected = mk.Memetic().solve(problem, network.predict(problem))
+        expected = mk.solvers.Memetic().solve(problem, network.predict(problem))
         assert_array_equal(solution.q, expected.q)
         assert solution.evaluations == expected.evaluations
 
@@ -73,7 +73,7 @@ def small_training(monkeypatch):
 
 def test_trains_at_the_first_solve_and_keeps_the_network(monkeypatch):
     trained = small_training(monkeypatch)
-    body = mk.planar_chain([1.0, 0.6])
+    body = mk.build.planar_chain([1.0, 0.6])
     reach = mk.Position("tip", (1.0, 0.4, 0.0))
     problem = mk.Problem(body, reach)
     for target in ((1.0, 0.4, 0.0), (0.2, 1.1, 0.0)):
@@ -85,12 +85,12 @@ def test_trains_at_the_first_solve_and_keeps_the_network(monkeypatch):
 
 def test_a_solve_within_seconds_does_not_train(monkeypatch, capsys):
     monkeypatch.setattr(FeedForward, "train", classmethod(lambda *_, **__: pytest.fail("it trains")))
-    problem = mk.Problem(mk.planar_chain([1.0, 0.6]), mk.Position("tip", (1.0, 0.4, 0.0)))
+    problem = mk.Problem(mk.build.planar_chain([1.0, 0.6]), mk.Position("tip", (1.0, 0.4, 0.0)))
     mk.solve(problem)
     budget = mk.Budget(seconds=0.5)
     begin = time.perf_counter()
     with pytest.warns(
-        mk.MemetikWarning, match=r"solves as 'memetic'. Call mk.Learned\(seed=3\).train\(problem\) first"
+        mk.MemetikWarning, match=r"solves as 'memetic'. Call mk.solvers.Learned\(seed=3\).train\(problem\) first"
     ):
         solution = mk.solve(problem, method="learned", seed=3, budget=budget)
     assert time.perf_counter() - begin < 0.5
@@ -105,7 +105,7 @@ def test_a_solve_within_seconds_does_not_train(monkeypatch, capsys):
 def test_training_ahead_is_announced_and_used_within_seconds(monkeypatch, capsys):
     monkeypatch.delenv("MEMETIK_QUIET", raising=False)
     small_training(monkeypatch)
-    problem = mk.Problem(mk.planar_chain([1.0, 0.6]), mk.Position("tip", (1.0, 0.4, 0.0)))
+    problem = mk.Problem(mk.build.planar_chain([1.0, 0.6]), mk.Position("tip", (1.0, 0.4, 0.0)))
     network = Learned().train(problem)
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 2 and said[0].startswith("memetik: training a network for body ")

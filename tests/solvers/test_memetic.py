@@ -254,7 +254,7 @@ def test_guides_choose_among_solutions():
 
 
 def test_only_guides_are_reached_at_their_balance():
-    body = mk.planar_chain([1.0, 1.0])
+    body = mk.build.planar_chain([1.0, 1.0])
     guides = [Position("tip", (3.0, 0.0, 0.0), tolerance=None), JointValue("joint_2", 0.5, tolerance=None)]
     flat = Flat(Problem(body, guides))
     for start in ([1.0, 1.0], [-2.0, 0.3], [0.0, 0.0]):
@@ -277,7 +277,7 @@ def test_a_reachable_pose_that_only_guides_is_reached_from_afar():
 
 
 def test_out_of_reach_the_arm_points_there():
-    body = mk.planar_chain([1.0, 1.0, 1.0])
+    body = mk.build.planar_chain([1.0, 1.0, 1.0])
     reach = Position("tip", (4.0, -3.0, 0.0))
     solution = Memetic().solve(Problem(body, reach), [0.3, 0.2, 0.1])
     assert solution.status is Status.CLOSEST and not solution.success
@@ -362,7 +362,7 @@ def test_limits_are_never_broken(name):
 
 
 def test_what_an_objective_cannot_say_is_invalid():
-    body = mk.planar_chain(3)
+    body = mk.build.planar_chain(3)
     nowhere = Custom(no_number, reads=["tip"])
     solution = Memetic().solve(
         Problem(body, [Position("tip", (0.5, 0.0, 0.0)), nowhere]), budget=Budget(evaluations=50)
@@ -394,7 +394,7 @@ def test_problems_that_nothing_can_move_are_refused_at_once():
 
 
 def test_by_name():
-    body = mk.planar_chain(3)
+    body = mk.build.planar_chain(3)
     problem = Problem(body, Position("tip", (0.5, 0.3, 0.0)))
     one, other = solve(problem), Memetic().solve(problem)
     assert one.method == "memetic"
@@ -406,7 +406,7 @@ def test_by_name():
 
 
 def one_joint(kind, **fields):
-    builder = mk.BodyBuilder("one joint")
+    builder = mk.build.BodyBuilder("one joint")
     builder.add("base", "joint", kind, "link", origin=(0.1, 0.0, 0.2), axis=(0.0, 1.0, 1.0), **fields)
     builder.add("link", "rod", "fixed", "tip", origin=(0.3, 0.1, 0.0))
     return builder.build()
@@ -447,7 +447,7 @@ def test_bodies_of_one_joint(kind, rng):
 
 
 def test_a_gantry_of_slides_only(rng):
-    builder = mk.BodyBuilder("gantry")
+    builder = mk.build.BodyBuilder("gantry")
     builder.add("base", "x", "prismatic", "bridge", axis=(1, 0, 0), lower=-1.0, upper=1.0)
     builder.add("bridge", "y", "prismatic", "trolley", axis=(0, 1, 0), lower=-0.5, upper=0.5)
     builder.add("trolley", "z", "prismatic", "hook", axis=(0, 0, -1), lower=0.0, upper=2.0)
@@ -524,7 +524,7 @@ def five_bar():
           |     |
         --o-----o--
     """
-    builder = mk.BodyBuilder("five-bar")
+    builder = mk.build.BodyBuilder("five-bar")
     for side, x in (("left", -0.2), ("right", 0.2)):
         builder.add(
             "base", f"{side}_shoulder", "revolute", f"{side}_upper", origin=(x, 0, 0), lower=-math.pi, upper=math.pi
@@ -603,12 +603,12 @@ def test_a_cone_is_satisfied_anywhere_inside():
 def test_a_heavy_guide_leaves_the_answer_finite(seed):
     """Few rows of a heavy guide count, so most variables are open: the damped step is next to singular."""
     rng = np.random.default_rng(seed)
-    origins = [mk.transform(rng.normal(size=3) * 0.3, mk.random_rotation(rng)) for _ in range(3)]
+    origins = [mk.transform(rng.normal(size=3) * 0.3, mk.geometry.random_rotation(rng)) for _ in range(3)]
     joints = [
-        mk.Joint(f"joint{k}", kind, f"link{k}", f"link{k + 1}", origin=origins[k], axis=(0, 0, 1))
+        mk.build.Joint(f"joint{k}", kind, f"link{k}", f"link{k + 1}", origin=origins[k], axis=(0, 0, 1))
         for k, kind in enumerate(("revolute", "spherical", "planar"))
     ]
-    body = mk.Body("arm", [mk.Link(f"link{k}") for k in range(4)], joints)
+    body = mk.Body("arm", [mk.build.Link(f"link{k}") for k in range(4)], joints)
     tip, near = body.frame("link3", (0.1, -0.1, 0.2)), body.frame("link1", (-0.2, 0.1, 0.25))
     q = body.sample(rng)
     guide = mk.Pose(

@@ -32,7 +32,7 @@ class Midway:
 
 @pytest.fixture(scope="module")
 def arm():
-    body = mk.planar_chain(3)
+    body = mk.build.planar_chain(3)
     reach = mk.Position("tip", (0.4, 0.6, 0.0), tolerance=0.02)
     return mk.Problem(body, reach), reach
 
@@ -58,14 +58,14 @@ def test_what_is_judged_keeps_limits_and_locks(arm):
 
 
 def test_whole_turns_go_towards_the_start():
-    body = mk.planar_chain(2, limits=None)
+    body = mk.build.planar_chain(2, limits=None)
     problem = mk.Problem(body, mk.Position("tip", (0.3, 0.4, 0.0)))
     found = mk.Solution.of(problem, [0.5 + 4.0 * math.pi, -0.5], start=[0.0, 2.0 * math.pi])
     assert found.q == pytest.approx([0.5, -0.5 + 2.0 * math.pi])
 
 
 def test_displacement_is_measured_from_the_start():
-    body = mk.planar_chain(2)
+    body = mk.build.planar_chain(2)
     calm = mk.Displacement(tolerance=10.0)
     problem = mk.Problem(body, [mk.Position("tip", (0.3, 0.4, 0.0)), calm])
     at_start = mk.Solution.of(problem, [0.5, 0.5], start=[0.5, 0.5])
@@ -80,7 +80,7 @@ def test_no_number_is_invalid(arm, q):
 
 @pytest.mark.parametrize("q", [[0.0, 0.0], "q", None, [[0.0] * 3], [1j, 0.0, 0.0]])
 def test_no_vector_is_refused(arm, q):
-    with pytest.raises(mk.ProblemError, match=r"^q "):
+    with pytest.raises(mk.errors.ProblemError, match=r"^q "):
         mk.Solution.of(arm[0], q)
 
 
@@ -115,13 +115,15 @@ class Returns:
 def test_what_is_no_solution_is_told_so(arm, way, value):
     problem, reach = arm
     targets = ({reach: [[0.4, 0.6, 0.0]]},) if way in ("track", "solve_batch") else ()
-    with pytest.raises(mk.ProblemError, match=rf"returned a {type(value).__name__}\. .*mk\.Solution\.of\(problem, q"):
+    with pytest.raises(
+        mk.errors.ProblemError, match=rf"returned a {type(value).__name__}\. .*mk\.Solution\.of\(problem, q"
+    ):
         getattr(mk, way)(problem, *targets, method=Returns(value))
 
 
 def test_a_solution_of_another_problem_is_told_so(arm):
     other = mk.Problem(arm[0].body, mk.Position("tip", (0.4, 0.6, 0.0)))
-    with pytest.raises(mk.ProblemError, match="a Solution of another problem"):
+    with pytest.raises(mk.errors.ProblemError, match="a Solution of another problem"):
         mk.solve(arm[0], method=Returns(mk.solve(other)))
 
 
@@ -130,5 +132,7 @@ def test_a_solution_of_another_problem_is_told_so(arm):
 def test_what_is_no_solver_is_told_so(arm, way, method):
     problem, reach = arm
     targets = ({reach: [[0.4, 0.6, 0.0]]},) if way in ("track", "solve_batch") else ()
-    with pytest.raises(mk.ProblemError, match=r"give a name from mk.methods\(\), or a solver such as mk.BioIK\(\)"):
+    with pytest.raises(
+        mk.errors.ProblemError, match=r"give a name from mk.methods\(\), or a solver such as mk.solvers.BioIK\(\)"
+    ):
         getattr(mk, way)(problem, *targets, method=method)

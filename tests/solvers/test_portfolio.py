@@ -64,7 +64,7 @@ def test_a_turn_that_was_missed_for_time_is_told(reach):
         ({"methods": "memetic"}, "methods is 'memetic'. Give a list"),
         ({"methods": np.empty((0, 3))}, "there is no method on the list"),
         ({"methods": [3]}, "method is 3; give a name"),
-        ({"methods": [mk.Memetic]}, "method is <class"),
+        ({"methods": [mk.solvers.Memetic]}, "method is <class"),
         ({"shares": 1.0}, "shares is 1.0. Give a list"),
         ({"shares": [1.0]}, "give 2 finite numbers above zero"),
         ({"shares": [1.0, np.inf]}, "give 2 finite numbers above zero"),
@@ -80,4 +80,8 @@ def test_lists_that_are_none(wrong, says):
 @pytest.mark.parametrize("race", [False, True])
 def test_shares_of_any_size(reach, race):
     assert Portfolio(race=race, shares=[1e308, 1e308]).solve(reach).success
-    assert Portfolio(race=race, methods=iter(["memetic", mk.DE()]), shares=(1e-320, 1.0), seed=3).solve(reach).success
+    assert (
+        Portfolio(race=race, methods=iter(["memetic", mk.solvers.DE()]), shares=(1e-320, 1.0), seed=3)
+        .solve(reach)
+        .success
+    )

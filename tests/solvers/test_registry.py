@@ -16,7 +16,7 @@ pytestmark = pytest.mark.quick
 
 @pytest.fixture
 def reach():
-    return mk.Problem(mk.planar_chain([0.5, 0.4, 0.3]), mk.Position("tip", (0.7, 0.5, 0.0)))
+    return mk.Problem(mk.build.planar_chain([0.5, 0.4, 0.3]), mk.Position("tip", (0.7, 0.5, 0.0)))
 
 
 @pytest.mark.parametrize("start", [None, np.array([0.3, -0.2, 0.9])])
@@ -33,15 +33,17 @@ def test_what_is_no_method_is_refused(reach):
     with pytest.raises(UnknownNameError, match=r"no method named 'dsl'. Did you mean 'dls'"):
         solve(reach, method="dsl")
     for wrong in (DampedLeastSquares, 7, None):
-        with pytest.raises(ProblemError, match=r"give a name from mk.methods\(\), or a solver such as mk.BioIK\(\)"):
+        with pytest.raises(
+            ProblemError, match=r"give a name from mk.methods\(\), or a solver such as mk.solvers.BioIK\(\)"
+        ):
             solve(reach, method=wrong)
     with pytest.raises(ProblemError, match=r"Memetic\(.* has a seed of its own"):
         solve(reach, method=Memetic(), seed=4)
 
 
 def test_a_solver_by_name_has_parameters():
-    assert mk.solver("dls", damping=0.1, seed=3) == mk.DampedLeastSquares(damping=0.1, seed=3)
-    assert mk.solver("memetic") == mk.Memetic()
+    assert mk.solver("dls", damping=0.1, seed=3) == mk.solvers.DampedLeastSquares(damping=0.1, seed=3)
+    assert mk.solver("memetic") == mk.solvers.Memetic()
     with pytest.raises(
         UnknownNameError, match=r"no parameter named 'dampin' in method 'dls'. There are: seed, restarts, .*damping"
     ):

@@ -23,7 +23,7 @@ MESSAGE = r"seed is .*; write a whole number from 0 to 2\*\*63 - 1"
 
 @pytest.fixture
 def reach():
-    return mk.Problem(mk.planar_chain([0.5, 0.4, 0.3]), mk.Position("tip", (0.7, 0.5, 0.0)))
+    return mk.Problem(mk.build.planar_chain([0.5, 0.4, 0.3]), mk.Position("tip", (0.7, 0.5, 0.0)))
 
 
 def short(value):
@@ -38,7 +38,7 @@ def test_every_method_refuses_a_seed_that_is_none(reach, seed):
         with pytest.raises(ProblemError, match=MESSAGE):
             method.solver(seed=seed)
     with pytest.raises(ProblemError, match="seed"):
-        mk.solve(reach, method=mk.BioIK(), seed=seed)
+        mk.solve(reach, method=mk.solvers.BioIK(), seed=seed)
 
 
 @pytest.mark.parametrize("seed", BAD_SEEDS, ids=short)
@@ -83,7 +83,7 @@ def test_methods_without_generations_refuse_a_budget_of_them(reach):
         lambda: mk.solve_batch(reach, {wish: np.zeros((2, 3))}, budget=budget),
         lambda: mk.bind(reach, wish, budget=budget)((0.7, 0.5, 0.0)),
         lambda: mk.Servo(reach, rate=100.0, budget=budget),
-        lambda: mk.minimise(lambda x: x[0] ** 2, [-1.0], [1.0], method="lbfgsb", budget=budget),
+        lambda: mk.solvers.minimise(lambda x: x[0] ** 2, [-1.0], [1.0], method="lbfgsb", budget=budget),
     ):
         with pytest.raises(ProblemError, match="generations"):
             call()
@@ -92,8 +92,8 @@ def test_methods_without_generations_refuse_a_budget_of_them(reach):
 def test_a_seed_is_any_whole_number_that_kernels_take(reach):
     for seed in (0, 7, np.int64(7), np.uint8(7), 2**63 - 1):
         assert type(checked_seed(seed)) is int and checked_seed(seed) == seed
-        assert mk.Memetic(seed=seed).solve(reach).success
-    assert mk.Memetic(seed=np.uint8(7)) == mk.Memetic(seed=7)
+        assert mk.solvers.Memetic(seed=seed).solve(reach).success
+    assert mk.solvers.Memetic(seed=np.uint8(7)) == mk.solvers.Memetic(seed=7)
 
 
 @pytest.mark.parametrize("evaluations", BAD_EVALUATIONS, ids=short)
@@ -134,7 +134,7 @@ def test_every_solver_refuses_a_budget_that_is_none(reach, budget):
     for method in mk.methods():
         with pytest.raises(ProblemError, match=r"budget is .*; write mk.Budget"):
             method.solver().solve(reach, None, budget)
-    for call in (mk.BioIK().evolve, mk.Analytic().solve_all):
+    for call in (mk.solvers.BioIK().evolve, mk.solvers.Analytic().solve_all):
         with pytest.raises(ProblemError, match=r"budget is .*; write mk.Budget"):
             call(reach, None, budget)
 
@@ -143,7 +143,7 @@ def test_every_solver_refuses_a_problem_that_is_none():
     for method in mk.methods():
         with pytest.raises(ProblemError, match="'panda' is not a problem"):
             method.solver().solve("panda")
-    for call in (mk.Analytic().check, mk.Learned().train):
+    for call in (mk.solvers.Analytic().check, mk.solvers.Learned().train):
         with pytest.raises(ProblemError, match="'panda' is not a problem"):
             call("panda")
 

@@ -34,7 +34,7 @@ def law_of_cosines(x, y, one, two):
 
 @pytest.mark.parametrize("target", [(1.0, 0.4), (-0.7, 0.9), (0.3, -1.2)])
 def test_two_links_have_exactly_two_solutions(target):
-    body = mk.planar_chain([1.0, 0.6])
+    body = mk.build.planar_chain([1.0, 0.6])
     start = np.array([0.1, 0.2])
     solutions = solve_all(Problem(body, Position("tip", (*target, 0.0), tolerance=1e-8)), start)
     expected = law_of_cosines(*target, 1.0, 0.6)
@@ -46,7 +46,7 @@ def test_two_links_have_exactly_two_solutions(target):
 
 
 def test_a_stretched_arm_has_one_solution_and_a_far_target_none():
-    body = mk.planar_chain([1.0, 1.0])
+    body = mk.build.planar_chain([1.0, 1.0])
     assert len(solve_all(Problem(body, Position("tip", (2.0, 0.0, 0.0))))) == 1
     assert solve_all(Problem(body, Position("tip", (2.1, 0.0, 0.0)))) == []
 
@@ -103,7 +103,7 @@ def test_a_limit_may_be_between_a_solution_and_the_target_within_its_tolerance()
 
 
 def test_count_and_distinct():
-    body = mk.planar_chain([1.0, 0.6, 0.4])
+    body = mk.build.planar_chain([1.0, 0.6, 0.4])
     problem = Problem(body, Position("tip", (0.9, 0.4, 0.0)))
     few = solve_all(problem, count=3)
     assert len(few) == 3
@@ -115,7 +115,7 @@ def test_count_and_distinct():
 
 
 def test_the_same_call_gives_the_same_bits():
-    body = mk.planar_chain([1.0, 0.6, 0.4])
+    body = mk.build.planar_chain([1.0, 0.6, 0.4])
     problem = Problem(body, [Position("tip", (0.9, 0.4, 0.0)), Displacement()])
     first = [solution.q.tobytes() for solution in solve_all(problem, [0.1, 0.2, 0.3])]
     solve_all(problem, [0.5, 0.5, 0.5], seed=7)
@@ -143,7 +143,7 @@ def test_joints_that_nothing_reads_stay_and_locked_ones_are_locked():
 
 
 def test_what_a_function_raises_is_not_lost():
-    body = mk.planar_chain(2)
+    body = mk.build.planar_chain(2)
     problem = Problem(body, [Position("tip", (0.3, 0.3, 0.0)), Custom(fails_below_one, reads=["tip"])])
     with pytest.raises(ProblemError, match="too near"):
         solve_all(problem)
@@ -158,4 +158,4 @@ def fails_below_one(frame):
 @pytest.mark.parametrize("wrong", [{"count": 0}, {"patience": 0}, {"distinct": 0.0}, {"distinct": math.nan}])
 def test_arguments_that_are_none(wrong):
     with pytest.raises(ProblemError, match="solve_all"):
-        solve_all(Problem(mk.planar_chain(2), Position("tip", (0.5, 0.0, 0.0))), **wrong)
+        solve_all(Problem(mk.build.planar_chain(2), Position("tip", (0.5, 0.0, 0.0))), **wrong)

@@ -40,7 +40,7 @@ def test_both_ways_give_the_same(reach, rng):
         start = body.sample(rng)
         usual = mk.solve(problem, start)
         assert numbers(usual) == numbers(mk.solve(problem, start.tolist()))
-        assert numbers(usual) == numbers(mk.Memetic().solve(problem, start))
+        assert numbers(usual) == numbers(mk.solvers.Memetic().solve(problem, start))
         assert usual.success == (k % 5 != 1) == bool(usual)
         assert usual.seconds > 0.0 and usual.compile_seconds >= 0.0
 
@@ -64,7 +64,7 @@ def test_in_whatever_order_a_target_lies(reach, rng):
 def test_a_target_of_another_shape_is_refused(shape, reach):
     _, pose, _ = reach
     before = pose.target
-    with pytest.raises(mk.ProblemError, match="target"):
+    with pytest.raises(mk.errors.ProblemError, match="target"):
         pose.target = np.ones(shape)
     assert np.array_equal(pose.target, before)
 
@@ -73,7 +73,7 @@ def test_a_target_of_another_shape_is_refused(shape, reach):
 def test_a_start_that_is_none_is_refused_the_second_time_too(start, reach):
     _, _, problem = reach
     for _ in range(2):
-        with pytest.raises(mk.ProblemError, match="start"):
+        with pytest.raises(mk.errors.ProblemError, match="start"):
             mk.solve(problem, start)
 
 
@@ -82,7 +82,7 @@ def test_a_start_that_is_none_is_refused_the_second_time_too(start, reach):
 def test_what_is_no_budget_is_refused_the_second_time_too(budget, lock, ur5):
     problem = mk.Problem(ur5, mk.Position("tool0", (0.4, 0.2, 0.4)), lock=lock)
     for _ in range(2):
-        with pytest.raises(mk.ProblemError, match="budget"):
+        with pytest.raises(mk.errors.ProblemError, match="budget"):
             mk.solve(problem, ur5.home, budget=budget)
         assert mk.solve(problem, ur5.home).success
 

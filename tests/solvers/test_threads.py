@@ -121,7 +121,7 @@ def test_what_a_function_raises_reaches_the_thread_that_called_it(body):
         limits.fails = k % 2 == 1
         try:
             mk.solve(problem, budget=BUDGET)
-        except mk.ProblemError as error:
+        except mk.errors.ProblemError as error:
             return "not today" in str(error)
         return None
 

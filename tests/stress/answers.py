@@ -82,7 +82,7 @@ def tasks(name: str, count: int, rng: np.random.Generator) -> Iterator[Task]:
         start = body.home if rng.random() < 0.5 else body.sample(rng)
         try:
             yield Task(f"{name} {number}", mk.Problem(body, objectives, lock=lock), start)
-        except mk.ProblemError:  # a lock took the last joint that moves it
+        except mk.errors.ProblemError:  # a lock took the last joint that moves it
             continue
 
 
@@ -101,7 +101,7 @@ def answers(problems: int) -> Iterator[tuple[str, int, int, np.ndarray]]:
                     continue  # it trains for each problem; tests of its own hold it
                 try:
                     solution = mk.solve(task.problem, task.start, method=name, budget=budget)
-                except mk.ProblemError:
+                except mk.errors.ProblemError:
                     yield f"{task.label} {name}", -1, 0, np.zeros(0)
                     continue
                 yield f"{task.label} {name}", int(solution.status), solution.evaluations, solution.q

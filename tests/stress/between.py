@@ -24,7 +24,7 @@ def main(count):
     for name in BODIES:
         body, world = crowded(name)
         problem, judge = mk.Problem(body, [mk.SelfDistance(body), mk.Distance(body, world)]), Judge(body, world)
-        mk.check_motion(problem, [body.home, body.home])
+        mk.motion.check_motion(problem, [body.home, body.home])
         rng = np.random.default_rng(1)
         for length in LENGTHS:
             tally = dict.fromkeys(("free", "contact", "undecided", "wrong"), 0)
@@ -33,7 +33,7 @@ def main(count):
                 q0 = body.sample(rng)
                 q1 = q0 + length * (body.sample(rng) - q0)
                 begin = time.thread_time()
-                found = mk.check_motion(problem, [q0, q1])
+                found = mk.motion.check_motion(problem, [q0, q1])
                 seconds += time.thread_time() - begin
                 looks += found.postures
                 tally["free" if found else "contact" if found.contact.any() else "undecided"] += 1

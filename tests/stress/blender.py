@@ -93,20 +93,20 @@ def write_all(rigs, folder):
     for name in BODIES:
         motion = wiggle(mk.load(name, base="fixed" if name == "panda" else "floating"), rng)
         for suffix in (".bvh", ".glb"):
-            add(mk.write_motion(motion, folder / f"{name}{suffix}"), motion)
+            add(motion.write(folder / f"{name}{suffix}"), motion)
     for source in sorted([*rigs.glob("*_NATIVE.bvh"), *rigs.glob("*.glb"), *rigs.glob("*.vrm")]):
         motion = mk.read_motion(source)
         axes = Z_AXES if motion.body.read_as.startswith("z") else None
         for suffix in (".bvh", ".glb"):
             add(
-                mk.write_motion(motion, folder / f"{source.stem}_again{suffix}"),
+                motion.write(folder / f"{source.stem}_again{suffix}"),
                 motion,
                 axes if suffix == ".bvh" else None,
             )
         if source.suffix == ".bvh":
             continue
         mine = mk.Motion(motion.body, motion.times, wiggle(motion.body, rng, len(motion)).q, name="mine")
-        written = mk.write_motion(mine, folder / f"{source.stem}_into{source.suffix}", into=source)
+        written = mine.write(folder / f"{source.stem}_into{source.suffix}", into=source)
         shutil.move(written, folder / f"{source.stem}_into.glb")  # Blender imports no .vrm without an extension
         add(folder / f"{source.stem}_into.glb", mine)
     (folder / "times.json").write_text(json.dumps(told))

@@ -105,7 +105,10 @@ def calls() -> dict[str, tuple[Callable[[], Any], Callable[[], bytes]]]:
             lambda: mk.track(several, {pose: path}),
             lambda: mk.track(several, {pose: path}).q.tobytes() + bits(several)(),
         ),
-        "check_motion": (lambda: mk.check_motion(body, motion), lambda: repr(mk.check_motion(body, motion)).encode()),
+        "check_motion": (
+            lambda: mk.motion.check_motion(body, motion),
+            lambda: repr(mk.motion.check_motion(body, motion)).encode(),
+        ),
         "construct": (lambda: mk.Problem(body, [pose, mk.Displacement()]), bits(several)),
         "assign": (change, unchanged),
         "retarget": (retarget, restored),
@@ -280,9 +283,9 @@ def job(folder: Path) -> Callable[[], Any]:
 
     columns = {"x": [0.3, 0.4, 0.5, np.nan, 0.6, 0.2], "y": [0.1] * 6, "z": [0.0] * 6}
     pq.write_table(pa.table(columns), folder / "targets.parquet")
-    problem = mk.Problem(mk.planar_chain([0.5, 0.3]), mk.Position("tip", np.zeros(3)))
+    problem = mk.Problem(mk.build.planar_chain([0.5, 0.3]), mk.Position("tip", np.zeros(3)))
     options: dict[str, Any] = {"rows_per_shard": 2, "threads": 1, "progress": False}
-    return lambda: mk.solve_files(problem, folder / "targets.parquet", folder / "out", **options)
+    return lambda: mk.batch.solve_files(problem, folder / "targets.parquet", folder / "out", **options)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -17,7 +17,7 @@ from memetik.motion.clips.feet import ABOVE
 def hills():
     """Bumps from 3 cm below to 7 cm above the ground of the clips."""
     x, y = np.meshgrid(np.linspace(-2.0, 6.0, 161), np.linspace(-2.0, 2.0, 81), indexing="ij")
-    return mk.HeightField(0.02 + 0.05 * np.sin(3.0 * x) * np.cos(4.0 * y), spacing=0.05, origin=(-2.0, -2.0))
+    return mk.objectives.HeightField(0.02 + 0.05 * np.sin(3.0 * x) * np.cos(4.0 * y), spacing=0.05, origin=(-2.0, -2.0))
 
 
 def clips():
@@ -25,16 +25,21 @@ def clips():
     kyle = mk.load("kyle", base="floating")
     feet = [kyle.frame(f"{side}_midfoot", offset=(0.03, 0.0, -0.095)) for side in ("left", "right")]
     phases = dict(zip(feet, (0.0, 0.5), strict=True))
-    run = mk.gait(kyle, phases, stride=1.1, period=0.8, duty=0.35, height=0.15, tilt=0.9, cycles=3)
+    run = mk.motion.gait(kyle, phases, stride=1.1, period=0.8, duty=0.35, height=0.15, tilt=0.9, cycles=3)
     yield "Kyle runs", run, feet, (0.2, 0.094)
-    yield "Kyle walks", mk.gait(kyle, phases, stride=0.5, cycles=2), feet, (0.2, 0.094)
+    yield "Kyle walks", mk.motion.gait(kyle, phases, stride=0.5, cycles=2), feet, (0.2, 0.094)
     wolf = mk.load("wolf", base="floating")
     paws = {"front_left_paw": 0.25, "front_right_paw": 0.75, "hind_left_paw": 0.0, "hind_right_paw": 0.5}
-    yield "wolf", mk.gait(wolf, paws, stride=0.5, tilt=0.0, duty=0.65, crouch=0.03), list(paws), (0.0, 0.0)
-    yield "wolf, tilted", mk.gait(wolf, paws, stride=0.3, tilt=0.2, crouch=0.03, cycles=3), list(paws), (0.0, 0.0)
+    yield "wolf", mk.motion.gait(wolf, paws, stride=0.5, tilt=0.0, duty=0.65, crouch=0.03), list(paws), (0.0, 0.0)
+    yield (
+        "wolf, tilted",
+        mk.motion.gait(wolf, paws, stride=0.3, tilt=0.2, crouch=0.03, cycles=3),
+        list(paws),
+        (0.0, 0.0),
+    )
     h1 = mk.load("h1", base="floating")
     feet = [h1.frame(f"{side}_ankle_link", offset=(0.0425, 0.0, -0.062)) for side in ("left", "right")]
-    walk = mk.gait(h1, dict(zip(feet, (0.0, 0.5), strict=True)), stride=0.4, tilt=0.2, crouch=0.06)
+    walk = mk.motion.gait(h1, dict(zip(feet, (0.0, 0.5), strict=True)), stride=0.4, tilt=0.2, crouch=0.06)
     yield "H1", walk.moved((0.0, 0.0, -walk.poses(feet[0])[0, 2, 3])), feet, (0.255, 0.08)
 
 
@@ -62,9 +67,9 @@ def main():
     """A line for each clip."""
     terrain = hills()
     for name, clip, feet, sole in clips():
-        placed = mk.place_feet(clip, terrain, feet, sole=sole)
-        placer = mk.FootPlacer(clip.body, terrain, feet, sole=sole)
-        whole = best_time(lambda: mk.place_feet(clip, terrain, feet, sole=sole)) / len(clip)  # noqa: B023
+        placed = mk.motion.place_feet(clip, terrain, feet, sole=sole)
+        placer = mk.motion.FootPlacer(clip.body, terrain, feet, sole=sole)
+        whole = best_time(lambda: mk.motion.place_feet(clip, terrain, feet, sole=sole)) / len(clip)  # noqa: B023
         live = best_time(lambda: [placer(q) for q in clip.q]) / len(clip)  # noqa: B023
         deep, off, asked = 0.0, [], []
         for each in placer.soles:

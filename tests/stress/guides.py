@@ -100,7 +100,7 @@ def guides(body: mk.Body, tips: tuple[str, ...], rng: np.random.Generator) -> mk
 
 def measure_humanoids(count: int, seed: int) -> int:
     """Print a line for each humanoid; how often a solve costs more than the best of the random starts by more than 1 %."""
-    total, single = 0, mk.LBFGSB(restarts=False)
+    total, single = 0, mk.solvers.LBFGSB(restarts=False)
     for name, body in humanoids():
         rng = np.random.default_rng(seed)
         tips = tuple(tip for tip in TIPS[name] if tip in body.links)

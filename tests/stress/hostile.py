@@ -31,6 +31,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from tools.docs import reference
+
 import memetik as mk
 from memetik import geometry, read
 from tests.stress.sound import EXAMPLES, INDEXED, LEFT_OUT, NEEDED, RECORDS, SKIPPED, sound
@@ -111,7 +113,8 @@ class Call(NamedTuple):
 
 def targets() -> list[Target]:
     """All that is public: functions, constructors, and what sound objects have."""
-    public = {name: getattr(module, name) for module in (read, geometry, mk) for name in module.__all__}
+    public = {name: getattr(module, name) for module in (read, geometry) for name in module.__all__}
+    public |= {name.rpartition(".")[2]: reference.public(name) for name in reference.NAMES}
     found = []
     for name, value in public.items():
         if callable(value) and name not in LEFT_OUT and not _is_error(value):
@@ -148,7 +151,7 @@ def _parameters(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
 
 
 def _is_error(value: object) -> bool:
-    return value is mk.Solver or (isinstance(value, type) and issubclass(value, (BaseException, mk.Status)))
+    return value is mk.solvers.Solver or (isinstance(value, type) and issubclass(value, (BaseException, mk.Status)))
 
 
 def some_call(target: Target, rng: np.random.Generator) -> Call:

@@ -111,7 +111,7 @@ def by_coal(one, other, places) -> float:
 def centred_hull(rng, count: int) -> mk.Shape:
     """One that has the middle of the box around it at its origin, where the kernels put that."""
     points = random_shape(rng, "hull", count).points
-    return mk.hull(points - 0.5 * (points.min(axis=0) + points.max(axis=0)))
+    return mk.collision.hull(points - 0.5 * (points.min(axis=0) + points.max(axis=0)))
 
 
 def timing() -> None:
@@ -125,7 +125,7 @@ def timing() -> None:
             ways = rng.normal(size=(many, 3))
             ways *= rng.uniform(nearest, farthest, (many, 1)) / np.linalg.norm(ways, axis=1, keepdims=True)
             places = [mk.transform(way, random_rotation(rng)) for way in ways]
-            poses = np.array([[*mk.to_quaternion(place[:3, :3]), *place[:3, 3]] for place in places])
+            poses = np.array([[*mk.geometry.to_quaternion(place[:3, :3]), *place[:3, 3]] for place in places])
             ours = []
             for linked in (0, 10**9):
                 solids.LINKED = linked
@@ -150,11 +150,15 @@ def cloud() -> None:
         starts = [body.sample(rng) for _ in range(100)]
         angle, height = rng.uniform(0.0, 2.0 * np.pi, count), rng.uniform(0.0, 1.0, count)
         points = np.stack([0.9 * np.cos(angle), 0.9 * np.sin(angle), height], axis=1)  # a round wall
-        usual = mk.PointCloud(points, 0.02).leaf
+        usual = mk.objectives.PointCloud(points, 0.02).leaf
         for leaf in (usual // 4, usual, 4 * usual):
-            with mock.patch.object(mk.PointCloud, "leaf", leaf):
+            with mock.patch.object(mk.objectives.PointCloud, "leaf", leaf):
                 problem = mk.Problem(
-                    body, [mk.Position("panda_hand", (0.5, 0.2, 0.4)), mk.Distance(links, mk.PointCloud(points, 0.02))]
+                    body,
+                    [
+                        mk.Position("panda_hand", (0.5, 0.2, 0.4)),
+                        mk.Distance(links, mk.objectives.PointCloud(points, 0.02)),
+                    ],
                 )
                 solved = [mk.solve(problem, start=q) for q in starts]
                 spent = best_of(3, lambda problem=problem, starts=starts: [mk.solve(problem, start=q) for q in starts])
@@ -177,7 +181,7 @@ class Judge:
         }
         self.request = library.CollisionRequest()
 
-    def contact(self, poses: mk.Poses) -> bool:
+    def contact(self, poses: mk.body.LinkPoses) -> bool:
         for one, other in self.pairs:
             for a, place in self.shapes[one]:
                 for b, elsewhere in self.shapes[other]:
@@ -194,7 +198,7 @@ def panda() -> tuple[Path, Path]:
 
 
 def solve(count: int, urdf: Path, folder: Path) -> None:
-    body = mk.with_hulls(mk.load(urdf, roots=[folder]))
+    body = mk.load(urdf, roots=[folder]).with_hulls()
     rng = np.random.default_rng(0)
     # Pairs that are in contact in every posture stand too close for their hulls, such as neighbours but one.
     judges = {pair: Judge(body, [pair]) for pair in mk.SelfDistance(body).pairs}

@@ -77,9 +77,9 @@ def kinds() -> dict[str, Callable[[], Iterator[Callable[[], Any]]]]:
 
     def check_motion() -> Iterator[Callable[[], Any]]:
         path = np.array([body.sample(rng) for _ in range(20_000)])
-        mk.check_motion(body, path[:3])
+        mk.motion.check_motion(body, path[:3])
         while True:
-            yield lambda: mk.check_motion(body, path)
+            yield lambda: mk.motion.check_motion(body, path)
 
     def compilation() -> Iterator[Callable[[], Any]]:
         def work() -> None:

@@ -35,11 +35,11 @@ PUMA_LIMITS = np.array([(-160, 160), (-45, 225), (-225, 45), (-110, 170), (-100,
 
 
 def _ur10():
-    return mk.from_dh(UR10, lower=[-2.0 * math.pi] * 6, upper=[2.0 * math.pi] * 6, name="ur10")
+    return mk.build.from_dh(UR10, lower=[-2.0 * math.pi] * 6, upper=[2.0 * math.pi] * 6, name="ur10")
 
 
 def _puma():
-    return mk.from_dh(PUMA, lower=PUMA_LIMITS[:, 0].tolist(), upper=PUMA_LIMITS[:, 1].tolist(), name="puma560")
+    return mk.build.from_dh(PUMA, lower=PUMA_LIMITS[:, 0].tolist(), upper=PUMA_LIMITS[:, 1].tolist(), name="puma560")
 
 
 ARMS = {

@@ -66,7 +66,7 @@ def overshoots(path, goal, can_stop) -> int:
 
 def follow_goals(body: mk.Body, count: int, rng: np.random.Generator, **settings: Any) -> Counter[str]:
     """A follower that gets another goal after a while, whether it has arrived or not."""
-    follower = mk.Follower(body, rate=RATE, **settings)
+    follower = mk.motion.Follower(body, rate=RATE, **settings)
     limits = follower.velocity_limit, follower.acceleration_limit
     path, found = [follower.q], Counter[str]()
     for _ in range(count):

@@ -128,7 +128,7 @@ def make_servo(trial: Trial, acceleration: float | None, *, synchronise: bool = 
 def make_peer(kind: str, trial: Trial) -> Loop:
     """Return a peer's control loop among the obstacles of a trial."""
     robot, body = trial.robot, trial.robot.body
-    velocity, free = mk.Follower(body).velocity_limit, np.full(body.dof, np.inf)
+    velocity, free = mk.motion.Follower(body).velocity_limit, np.full(body.dof, np.inf)
     obstacles = {
         f"{name}/{k}": shape for name, obstacle in trial.world.items() for k, shape in enumerate(obstacle.placed)
     }
@@ -231,7 +231,7 @@ def main() -> int:
             continue
         try:
             robot = ROBOTS[name]()
-        except (importlib.metadata.PackageNotFoundError, mk.MissingExtraError) as missing:
+        except (importlib.metadata.PackageNotFoundError, mk.errors.MissingExtraError) as missing:
             print(f"{name} was left out: {missing}")
             continue
         begin = time.process_time()

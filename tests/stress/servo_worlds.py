@@ -101,7 +101,7 @@ class Mover:
     towards: int = 1
     ticks: int = 0
 
-    def planned(self, poses: mk.Poses) -> Array:
+    def planned(self, poses: mk.body.LinkPoses) -> Array:
         """The velocity that it would take next."""
         self.ticks += 1
         chasing = self.chased is not None and self.ticks % 5_000 < 3_000
@@ -290,7 +290,7 @@ def draw_trial(robot: Robot, rng: np.random.Generator, speed: float) -> Trial:
 
 
 def targets(
-    kind: str, robot: Robot, tip: str, samples: Sequence[mk.Poses], world: mk.World, movers: Sequence[Mover],
+    kind: str, robot: Robot, tip: str, samples: Sequence[mk.body.LinkPoses], world: mk.World, movers: Sequence[Mover],
     rng: np.random.Generator,
 ) -> Iterator[Array]:  # fmt: skip
     """Poses for a tip without end, one a tick."""
@@ -334,7 +334,7 @@ def targets(
         k += 1
 
 
-def _middle(world: Mapping[str, mk.Obstacle], name: str) -> Array:
+def _middle(world: Mapping[str, mk.collision.Obstacle], name: str) -> Array:
     """The middle of the first shape of an obstacle, where it is now."""
     found: Array = world[name].placed[0].link_from_shape[:3, 3]
     return found

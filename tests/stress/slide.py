@@ -48,11 +48,11 @@ def over(steps, radius):
 
 def ground():
     x, y = np.meshgrid(np.arange(0.1, 1.0, 0.05), np.arange(-0.6, 0.61, 0.05), indexing="ij")
-    return mk.HeightField(0.25 + 0.03 * np.sin(12.0 * x) * np.cos(9.0 * y), spacing=0.05, origin=(0.1, -0.6))
+    return mk.objectives.HeightField(0.25 + 0.03 * np.sin(12.0 * x) * np.cos(9.0 * y), spacing=0.05, origin=(0.1, -0.6))
 
 
 def octahedron(size):
-    return mk.hull(size * np.concatenate([np.eye(3), -np.eye(3)]), mk.translation(0.5, 0.0, 0.25))
+    return mk.collision.hull(size * np.concatenate([np.eye(3), -np.eye(3)]), mk.translation(0.5, 0.0, 0.25))
 
 
 CASES = {  # obstacles, and the path for so many steps

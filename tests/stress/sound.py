@@ -15,19 +15,20 @@ from memetik.read import parse_srdf
 
 # What is no call: unions of types, the record of a reader.
 LEFT_OUT = frozenset({
-    "Element", "RotationLike", "TransformLike", "Srdf", "read_xml", "check_mjcf", "distrust", "forget",
+    "Element", "RotationLike", "TransformLike", "Srdf", "read_xml", "check_mjcf", "distrust", "distrusted", "forget",
+    "run_limited",
     # records that only calls of memetik make, from arrays of its own
-    "CollisionPairs", "Cover", "DeviceArray", "DeviceBatchSolution", "LinkPair", "Meeting", "MotionCheck", "Obstacle",
-    "Minimum", "RetargetReport", "Retargeted",
+    "BatchSolution", "CollisionPairs", "Cover", "DeviceArray", "DeviceBatchSolution", "LinkPair", "Meeting", "MotionCheck",
+    "Obstacle", "Minimum", "RetargetReport", "Retargeted",
 })  # fmt: skip
 
 # Members that only other parts of memetik call: the contract of objectives with the compiler, and of solvers with kernels.
 SKIPPED = frozenset({
-    "Poses.get", "Problem.recompile", "add_term", "breed", "error", "explain", "follows_start", "joints",
+    "LinkPoses.get", "Problem.recompile", "add_term", "breed", "error", "explain", "follows_start", "joints",
     "make_record", "own", "pack", "raise_fault", "raise_faults", "rest", "search", "second_look", "sizes", "solids",
     "step", "steps_to_stall", "target_rows", "usual", "take_slot", "take_world", "pair_anew", "target_kind",
     "World.get", "strength", "World.touching", "World.owner", "World.rows", "World.watch", "PointCloud.groups", "World.fields",
-    "Distance.standing", "Loop.count", "Loop.index",
+    "Distance.standing", "Distance.obstacle_name", "Loop.count", "Loop.index",
 })  # fmt: skip
 
 # Parameters that have a default and yet have to be given; most of them so that a call takes milliseconds.
@@ -41,11 +42,11 @@ NEEDED = frozenset({
 })  # fmt: skip
 
 # What is asked for by an index, or called itself.
-INDEXED = frozenset({"BatchSolution.__getitem__", "Poses.__getitem__", "Solution.__getitem__", "Step.__call__"})
+INDEXED = frozenset({"BatchSolution.__getitem__", "LinkPoses.__getitem__", "Solution.__getitem__", "Step.__call__"})
 
 # Records that memetik alone fills: their constructors look at nothing.
 RECORDS = frozenset({
-    "BatchSolution", "Calibration", "Chain", "FilesReport", "History", "Method", "Mimic", "PoseError", "Poses", "Solution",
+    "BatchSolution", "Calibration", "Chain", "FilesReport", "History", "Method", "Mimic", "PoseErrors", "LinkPoses", "Solution",
     "Track", "Trajectory",
 })  # fmt: skip
 
@@ -54,12 +55,12 @@ FEW = mk.Budget(evaluations=20)
 
 @functools.cache
 def arm() -> mk.Body:
-    return mk.planar_chain(3)
+    return mk.build.planar_chain(3)
 
 
 @functools.cache
-def history() -> mk.History:
-    return mk.BioIK(population=8, elites=2).evolve(problem(), None, FEW)[1]
+def history() -> mk.solvers.History:
+    return mk.solvers.BioIK(population=8, elites=2).evolve(problem(), None, FEW)[1]
 
 
 @functools.cache
@@ -68,7 +69,7 @@ def problem() -> mk.Problem:
 
 
 @functools.cache
-def step() -> mk.Step:
+def step() -> mk.solvers.Step:
     taken = mk.bind(problem(), problem().objectives[0], budget=FEW)
     taken((0.5, 0.5, 0.0))
     return taken
@@ -82,8 +83,10 @@ def servo() -> mk.Servo:
 
 
 @functools.cache
-def calibration() -> mk.Calibration:
-    return mk.Calibration.of({"left": np.eye(4), "right": np.eye(4) + UP}, {"left": np.eye(4), "right": np.eye(4) + UP})
+def calibration() -> mk.motion.Calibration:
+    return mk.motion.Calibration.of(
+        {"left": np.eye(4), "right": np.eye(4) + UP}, {"left": np.eye(4), "right": np.eye(4) + UP}
+    )
 
 
 @functools.cache
@@ -104,11 +107,11 @@ def figure() -> mk.Body:
         parts += [(f"{side}_thigh", "hips", (0.0, y, 0.0)), (f"{side}_shin", f"{side}_thigh", (0.0, 0.0, -0.4))]
         parts += [(f"{side}_foot", f"{side}_shin", (0.0, 0.0, -0.4))]
     joints = [
-        mk.Joint(f"{name}_joint", "spherical", parent, name, origin=mk.translation(*at))
+        mk.build.Joint(f"{name}_joint", "spherical", parent, name, origin=mk.translation(*at))
         for name, parent, at in parts
         if parent
     ]
-    return mk.Body("figure", [mk.Link(name) for name, _, _ in parts], joints).with_base("floating")
+    return mk.Body("figure", [mk.build.Link(name) for name, _, _ in parts], joints).with_base("floating")
 
 
 @functools.cache
@@ -117,8 +120,10 @@ def standing() -> mk.Motion:
 
 
 @functools.cache
-def cover() -> mk.Cover:
-    return mk.cover(mk.Body("stone", [mk.Link("stone", shapes=(mk.Shape("sphere", (0.1,)),))], []), progress=False)
+def cover() -> mk.collision.Cover:
+    return mk.collision.cover(
+        mk.Body("stone", [mk.build.Link("stone", shapes=(mk.Shape("sphere", (0.1,)),))], []), progress=False
+    )
 
 
 @functools.cache
@@ -155,43 +160,43 @@ def usd_stage() -> Any:
 
 
 def motion_file() -> str:
-    return str(mk.write_motion(clip(), "clip.bvh"))
+    return str(clip().write("clip.bvh"))
 
 
 def plan_file() -> str:
-    mk.retarget_plan(standing(), figure()).save("plan.json")
+    mk.motion.retarget_plan(standing(), figure()).save("plan.json")
     return "plan.json"
 
 
 @functools.cache
-def network() -> mk.FeedForward:
-    return mk.FeedForward.train(problem(), hidden=3, samples=8, epochs=2)
+def network() -> mk.learn.FeedForward:
+    return mk.learn.FeedForward.train(problem(), hidden=3, samples=8, epochs=2)
 
 
 @functools.cache
-def hearing() -> mk.FeedForward:
+def hearing() -> mk.learn.FeedForward:
     """One that follows paths."""
-    return mk.FeedForward.train(problem(), hidden=3, samples=8, epochs=2, posture=0.1)
+    return mk.learn.FeedForward.train(problem(), hidden=3, samples=8, epochs=2, posture=0.1)
 
 
 @functools.cache
-def recurrent() -> mk.Elman:
-    return mk.Elman.train(problem(), hidden=3, paths=3, steps=3, epochs=2)
+def recurrent() -> mk.learn.Elman:
+    return mk.learn.Elman.train(problem(), hidden=3, paths=3, steps=3, epochs=2)
 
 
 @functools.cache
-def extreme() -> mk.ExtremeLearning:
-    return mk.ExtremeLearning.train(problem(), hidden=3, samples=8)
+def extreme() -> mk.learn.ExtremeLearning:
+    return mk.learn.ExtremeLearning.train(problem(), hidden=3, samples=8)
 
 
 @functools.cache
-def machines() -> mk.SupportVectors:
-    return mk.SupportVectors.train(problem(), samples=8)
+def machines() -> mk.learn.SupportVectors:
+    return mk.learn.SupportVectors.train(problem(), samples=8)
 
 
 @functools.cache
-def reach() -> mk.Reachability:
-    return mk.reachability(arm(), "tip", voxel=1.0, orientations=2, budget=FEW, threads=1, progress=False)
+def reach() -> mk.batch.Reachability:
+    return mk.batch.reachability(arm(), "tip", voxel=1.0, orientations=2, budget=FEW, threads=1, progress=False)
 
 
 def target_file() -> str:
@@ -250,12 +255,12 @@ ARGUMENTS: dict[str, Any] = {
     "part": lambda: "hips",
     "bone": lambda: "hips",
     "motion": clip,
-    "terrain": mk.Ground,
+    "terrain": mk.objectives.Ground,
     "feet": lambda: ["tip"],
     "gait.feet": lambda: {"left_foot": 0.0, "right_foot": 0.5},
     "gait.body": figure,
-    "spans": lambda: mk.Span(mk.Position("tip", (0.5, 0.5, 0.0), tolerance=None)),
-    "edit.spans": lambda: mk.Span(mk.Position("tip", (0.5, 0.5, 0.0), tolerance=None)),
+    "spans": lambda: mk.motion.Span(mk.Position("tip", (0.5, 0.5, 0.0), tolerance=None)),
+    "edit.spans": lambda: mk.motion.Span(mk.Position("tip", (0.5, 0.5, 0.0), tolerance=None)),
     "Span.objective": lambda: mk.Position("tip", (0.5, 0.5, 0.0)),
     "FootPlacer.body": floater,
     "FootPlacer.q": lambda: np.zeros(floater().dof),
@@ -270,7 +275,7 @@ ARGUMENTS: dict[str, Any] = {
     "RetargetPlan.body": lambda: "figure",
     "RetargetPlan.load.path": plan_file,
     "RetargetPlan.save.path": lambda: "plan.json",
-    "matches": lambda: (mk.BoneMatch("hips", "hips", "hips"),),
+    "matches": lambda: (mk.motion.BoneMatch("hips", "hips", "hips"),),
     "cover": cover,
     "model": model,
     "from_pinocchio.model": pinocchio_model,
@@ -282,7 +287,7 @@ ARGUMENTS: dict[str, Any] = {
     "shapes": lambda: mk.Shape("sphere", (0.1,)),
     "pairs": lambda: [("base", "tip")],
     "read_motion.path": motion_file,
-    "write_motion.path": lambda: "clip.bvh",
+    "Motion.write.path": lambda: "clip.bvh",
     "heading": lambda: 0.5,
     "world_from_world": lambda: np.eye(4),
     "share": lambda: 0.5,
@@ -297,19 +302,19 @@ ARGUMENTS: dict[str, Any] = {
     "Motion.at.times": lambda: 0.1,
     "Motion.mirrored.normal": lambda: (0.0, 1.0, 0.0),
     "check_motion.path": lambda: np.zeros((2, 6)),
-    "check_motion.problem": lambda: mk.snake(6),
+    "check_motion.problem": lambda: mk.build.snake(6),
     **{f"World.{call}.name": (lambda: "ball") for call in ("attach", "disable", "enable", "move", "remove")},
     "World.move.pose": lambda: np.eye(4),
     "hull.source": lambda: np.eye(3),
     "SignedDistanceGrid.values": lambda: np.ones((2, 2, 2)),
     "SignedDistanceGrid.spacing": lambda: 0.5,
     "SignedDistanceGrid.distance.points": lambda: np.eye(3),
-    "SignedDistanceGrid.from_mesh.source": lambda: mk.TriangleMesh(np.eye(3), [(0, 1, 2)]),
+    "SignedDistanceGrid.from_mesh.source": lambda: mk.objectives.TriangleMesh(np.eye(3), [(0, 1, 2)]),
     "SignedDistanceGrid.from_mesh.spacing": lambda: 0.5,
     "World.attach.body": arm,
     "World.release.body": arm,
     "hull.points": lambda: np.eye(3),
-    "find_collision_pairs.body": lambda: mk.snake(6),
+    "find_collision_pairs.body": lambda: mk.build.snake(6),
     "find_collision_pairs.samples": lambda: 5,
     "find_collision_pairs.boxes": lambda: 2,
     **dict.fromkeys(("R", "R0", "R1"), lambda: np.eye(3)),
@@ -365,16 +370,16 @@ ARGUMENTS: dict[str, Any] = {
     "joint_names": lambda: ("joint_1", "joint_2", "joint_3"),
     "view.path": lambda: "view.html",
     "open": lambda: False,
-    "write_urdf.path": lambda: "body.urdf",
+    "Body.write_urdf.path": lambda: "body.urdf",
     **{f"{table}.save.path": (lambda: "table.csv") for table in ("BatchSolution", "Track")},
-    "joints": lambda: (mk.Joint("turn", "revolute", "base", "tip"),),
+    "joints": lambda: (mk.build.Joint("turn", "revolute", "base", "tip"),),
     "jumped": lambda: np.zeros(1, dtype=bool),
     "kind": lambda: "revolute",
     "lengths": lambda: 3,
     "lesson": lambda: network().lesson,
     "limits": lambda: "x",
     "link": lambda: "tip",
-    "links": lambda: (mk.Link("base"), mk.Link("tip")),
+    "links": lambda: (mk.build.Link("base"), mk.build.Link("tip")),
     "lower": lambda: np.zeros(3),
     "method": lambda: "memetic",
     "name": lambda: "name",
@@ -427,7 +432,7 @@ ARGUMENTS: dict[str, Any] = {
     "starts": lambda: np.zeros((1, 3)),
     "status": lambda: np.zeros(1, dtype=np.int8),
     "steps": lambda: 3,
-    "surface": mk.Ground,
+    "surface": mk.objectives.Ground,
     "takes": lambda: "x",
     "target": lambda: (0.5, 0.1, 0.2),
     "targets": moving,
@@ -473,7 +478,7 @@ ARGUMENTS: dict[str, Any] = {
     "calibration": calibration,
     "write_stream.samples": lambda: [(0.0, {"hand": np.eye(4)})],
     "Teleoperator.replay.samples": lambda: [Sample(0.0, {"hand": np.eye(4)})],
-    "read_stream.path": lambda: str(mk.write_stream("stream.jsonl", [(0.0, {"hand": np.eye(4)})])),
+    "read_stream.path": lambda: str(mk.motion.write_stream("stream.jsonl", [(0.0, {"hand": np.eye(4)})])),
     "write_stream.path": lambda: "stream.jsonl",
     "Calibration.apply.name": lambda: "left",
     "Teleoperator.calibration": lambda: None,
@@ -481,7 +486,7 @@ ARGUMENTS: dict[str, Any] = {
     "JointValue.target": lambda: 0.5,
     "Orientation.target": lambda: np.eye(3),
     "Pose.target": lambda: np.eye(4),
-    "PoseError.position": lambda: 0.0,
+    "PoseErrors.position": lambda: 0.0,
     "BatchSolution.__getitem__.rows": lambda: 0,
     "Body.chain.base": lambda: "chain",
     "Body.with_base.kind": lambda: "planar",
@@ -532,7 +537,7 @@ ARGUMENTS: dict[str, Any] = {
     "BodyBuilder.close.kind": lambda: "fixed",
     "Body.gravity_torque.q": lambda: np.zeros(3),
     "GravityTorque.effort": lambda: {"joint_1": 5.0},
-    "close_loops.body": mk.five_bar,
+    "close_loops.body": mk.build.five_bar,
     "five_bar.base": lambda: 0.3,
     "five_bar.link": lambda: 0.35,
     "stewart_platform.base": lambda: 0.5,
@@ -542,20 +547,20 @@ ARGUMENTS: dict[str, Any] = {
 
 # An object of every public class that is not one of results alone.
 EXAMPLES: dict[str, Any] = {
-    "Minimum": lambda: mk.minimise(square, [-1.0], [1.0], method="pso", budget=FEW),
-    "BoneMatch": lambda: mk.BoneMatch("hips", "hips", "hips"),
-    "FootPlacer": lambda: mk.FootPlacer(floater(), mk.Ground(), ["tip"]),
+    "Minimum": lambda: mk.solvers.minimise(square, [-1.0], [1.0], method="pso", budget=FEW),
+    "BoneMatch": lambda: mk.motion.BoneMatch("hips", "hips", "hips"),
+    "FootPlacer": lambda: mk.motion.FootPlacer(floater(), mk.objectives.Ground(), ["tip"]),
     "Motion": clip,
-    "PointCloud": lambda: mk.PointCloud(np.eye(3), 0.1),
-    "RetargetPlan": lambda: mk.retarget_plan(standing(), figure()),
-    "Span": lambda: mk.Span(mk.Position("tip", (0.5, 0.5, 0.0))),
+    "PointCloud": lambda: mk.objectives.PointCloud(np.eye(3), 0.1),
+    "RetargetPlan": lambda: mk.motion.retarget_plan(standing(), figure()),
+    "Span": lambda: mk.motion.Span(mk.Position("tip", (0.5, 0.5, 0.0))),
     "World": lambda: mk.World({"ball": mk.Shape("sphere", (0.1,), mk.translation(5.0, 5.0, 5.0))}),
     "AvoidLimits": mk.AvoidLimits,
     "Balance": lambda: mk.Balance(((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))),
     "Budget": lambda: FEW,
     "BatchSolution": lambda: mk.solve_batch(problem(), starts=np.zeros((2, 3)), budget=FEW, threads=1),
     "Body": arm,
-    "BodyBuilder": lambda: mk.BodyBuilder("arm"),
+    "BodyBuilder": lambda: mk.build.BodyBuilder("arm"),
     "CenterJoints": mk.CenterJoints,
     "Calibration": calibration,
     "Cone": lambda: mk.Cone("tip", (1.0, 0.0, 0.0), 0.3),
@@ -565,49 +570,49 @@ EXAMPLES: dict[str, Any] = {
     "Elman": recurrent,
     "ExtremeLearning": extreme,
     "FeedForward": hearing,
-    "FilesReport": lambda: mk.solve_files(problem(), target_file(), "answers", budget=FEW, anew=True, threads=1),
-    "Follower": lambda: mk.Follower(arm()),
+    "FilesReport": lambda: mk.batch.solve_files(problem(), target_file(), "answers", budget=FEW, anew=True, threads=1),
+    "Follower": lambda: mk.motion.Follower(arm()),
     "Frame": lambda: mk.Frame("tip"),
     "FunctionalRelation": lambda: mk.FunctionalRelation("joint_1", relation, of=["joint_2"]),
     "GravityTorque": lambda: mk.GravityTorque({"joint_1": 5.0}),
-    "Ground": mk.Ground,
-    "Group": lambda: mk.Group({"one": arm(), "other": arm()}, at={"other": (2.0, 0.0, 0.0)}),
-    "HeightField": lambda: mk.HeightField(HEIGHTS),
-    "SignedDistanceGrid": lambda: mk.SignedDistanceGrid(np.ones((2, 2, 2)), spacing=0.5),
+    "Ground": mk.objectives.Ground,
+    "Group": lambda: mk.body.Group({"one": arm(), "other": arm()}, at={"other": (2.0, 0.0, 0.0)}),
+    "HeightField": lambda: mk.objectives.HeightField(HEIGHTS),
+    "SignedDistanceGrid": lambda: mk.collision.SignedDistanceGrid(np.ones((2, 2, 2)), spacing=0.5),
     "History": history,
-    "Joint": lambda: mk.Joint("turn", "revolute", "base", "tip"),
+    "Joint": lambda: mk.build.Joint("turn", "revolute", "base", "tip"),
     "JointValue": lambda: mk.JointValue("joint_1", 0.2),
     "Line": lambda: mk.Line("tip", (0.5, 0.0, 0.0), (0.0, 1.0, 0.0)),
-    "Link": lambda: mk.Link("tip"),
+    "Link": lambda: mk.build.Link("tip"),
     "LookAt": lambda: mk.LookAt("tip", (1.0, 1.0, 0.0)),
-    "Loop": lambda: mk.Loop("tip", mk.Frame("link_1"), mk.Frame("tip")),
+    "Loop": lambda: mk.build.Loop("tip", mk.Frame("link_1"), mk.Frame("tip")),
     "Manipulability": lambda: mk.Manipulability("tip", 0.1),
     "MaxDistance": lambda: mk.MaxDistance("tip", (0.0, 0.0, 0.0), 0.5),
     "MinDistance": lambda: mk.MinDistance("tip", (0.0, 0.0, 0.0), 0.5),
-    "OFKT": lambda: mk.OFKT(arm()),
+    "OFKT": lambda: mk.body.OFKT(arm()),
     "Orientation": lambda: mk.Orientation("tip", np.eye(3)),
     "Plane": lambda: mk.Plane("tip", (0.5, 0.0, 0.0), (1.0, 0.0, 0.0)),
     "Pose": lambda: mk.Pose("tip", np.eye(4)),
-    "Poses": lambda: arm().forward(np.zeros(3)),
+    "LinkPoses": lambda: arm().forward(np.zeros(3)),
     "Position": lambda: mk.Position("tip", (0.5, 0.5, 0.0)),
     "Problem": lambda: mk.Problem(arm(), mk.Position("tip", (0.5, 0.5, 0.0), tolerance=0.01)),  # its root may be set
-    "Projection": lambda: mk.Projection("tip", mk.Ground()),
+    "Projection": lambda: mk.Projection("tip", mk.objectives.Ground()),
     "Reachability": reach,
-    "SelfDistance": lambda: mk.SelfDistance(mk.snake(6)),
+    "SelfDistance": lambda: mk.SelfDistance(mk.build.snake(6)),
     "Servo": servo,
     "Shape": lambda: mk.Shape("capsule", (0.1, 0.2)),
     "Side": lambda: mk.Side("tip", (1.0, 0.0, 0.0)),
     "Solution": lambda: mk.solve(problem(), budget=FEW),
     "SupportVectors": machines,
-    "Teleoperator": lambda: mk.Teleoperator(servo(), {"hand": problem().objectives[0]}),
+    "Teleoperator": lambda: mk.motion.Teleoperator(servo(), {"hand": problem().objectives[0]}),
     "Touch": lambda: mk.Touch("link_3"),
     "Step": step,
     "Track": lambda: mk.track(problem(), moving(), budget=FEW),
     "Trajectory": lambda: mk.track(problem(), moving(), budget=FEW).retime(),
-    "TriangleMesh": lambda: mk.TriangleMesh(*TRIANGLE),
+    "TriangleMesh": lambda: mk.objectives.TriangleMesh(*TRIANGLE),
     **{row.solver.__name__: row.solver for row in mk.methods()},
-    "Learned": lambda: mk.Learned(network=network()),
-    "Portfolio": lambda: mk.Portfolio(methods=("memetic", "dls")),
+    "Learned": lambda: mk.solvers.Learned(network=network()),
+    "Portfolio": lambda: mk.solvers.Portfolio(methods=("memetic", "dls")),
 }
 
 

@@ -4,6 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
+from tools.docs import reference
 
 import memetik as mk
 from tests.stress.hostile import Endless, Mute, Target, complaint, complaints, some_call, targets
@@ -25,10 +26,10 @@ def test_ten_thousand_calls():
 
 def test_every_name_takes_part():
     called = {target.name for target in targets()}
-    for name in set(mk.__all__) - LEFT_OUT:
-        value = getattr(mk, name)
+    for name in set(reference.FULL) - LEFT_OUT:
+        value = reference.public(reference.FULL[name])
         if callable(value) and not (isinstance(value, type) and issubclass(value, (BaseException, mk.Status))):
-            assert name in called or value is mk.Solver, f"{name} is never called"
+            assert name in called or value is mk.solvers.Solver, f"{name} is never called"
         if isinstance(value, type) and name not in RECORDS and name in called and name != "Objective":
             assert name in EXAMPLES, (
                 f"no object of {name} is ever asked for anything: put one into tests/stress/sound.py"
@@ -39,10 +40,12 @@ def test_calls_are_sound_but_for_what_is_hostile():
     """Otherwise a call would be refused for another argument than the hostile one."""
     refused = {target.name for target in targets() if not target.name.endswith("=") and not _succeeds(target)}
     # Files that are not there, a body without a closed form, a tree that is empty, no angle at all, nothing to bind, no target,
-    # nothing that was attached, no pose to fall back to, nothing that could be in the way.
+    # nothing that was attached, no pose to fall back to, nothing that could be in the way, a chain that is no
+    # figure.
     assert refused == {
-        "Analytic.check", "Analytic.solve", "Analytic.solve_all", "Body.detach_shape", "OFKT.predict", "Projection.pose",
-        "Step.__call__", "Track.check_motion", "World.release", "bind", "euler", "read_srdf", "read_urdf", "read_xacro",
+        "Analytic.check", "Analytic.solve", "Analytic.solve_all", "Body.detach_shape", "Motion.retarget", "OFKT.predict",
+        "Projection.pose", "Step.__call__", "Track.check_motion", "World.release", "bind", "euler", "read_srdf", "read_urdf",
+        "read_xacro",
     }  # fmt: skip
 
 
@@ -75,18 +78,18 @@ def test_a_defect_is_found():
 
 # Calls that longer runs of hostile.py found to end in errors of Python's own, and what they say instead.
 MENDED = {
-    "a method that cannot be hashed": (lambda: mk.minimise(sum, [-1.0], [1.0], method={}), "no method named"),
-    "a parameter that cannot be printed": (lambda: mk.CCD(direction=Mute()), "direction is a Mute"),
-    "axes that cannot be printed": (lambda: mk.serial_chain(3, axes=Mute()), "axes is a Mute"),
+    "a method that cannot be hashed": (lambda: mk.solvers.minimise(sum, [-1.0], [1.0], method={}), "no method named"),
+    "a parameter that cannot be printed": (lambda: mk.solvers.CCD(direction=Mute()), "direction is a Mute"),
+    "axes that cannot be printed": (lambda: mk.build.serial_chain(3, axes=Mute()), "axes is a Mute"),
     "a base that cannot be printed": (lambda: mk.load("panda").chain(Mute(), ()), "from a Mute has no tip"),
-    "a sequence that breaks": (lambda: mk.write_stream("stream.jsonl", [Endless()]), "sample 0 is"),
-    "an array that is no sequence": (lambda: mk.retarget_each(np.array(None), mk.load("g1")), "clips are"),
-    "an infinite angle": (lambda: mk.stewart_platform(spread=-np.inf), "spread is -inf"),
+    "a sequence that breaks": (lambda: mk.motion.write_stream("stream.jsonl", [Endless()]), "sample 0 is"),
+    "an array that is no sequence": (lambda: mk.motion.retarget_each(np.array(None), mk.load("g1")), "clips are"),
+    "an infinite angle": (lambda: mk.build.stewart_platform(spread=-np.inf), "spread is -inf"),
     "a function of nothing": (
-        lambda: mk.find_collision_pairs(mk.load("panda"), samples=5, progress=lambda: None), "two numbers",
+        lambda: mk.collision.find_collision_pairs(mk.load("panda"), samples=5, progress=lambda: None), "two numbers",
     ),
     "frames without end": (
-        lambda: mk.gait(mk.load("kyle", base="floating"), {"left_midfoot": 0.0}, rate=1e300), "more than 1,000,000 frames",
+        lambda: mk.motion.gait(mk.load("kyle", base="floating"), {"left_midfoot": 0.0}, rate=1e300), "more than 1,000,000 frames",
     ),
 }  # fmt: skip
 
@@ -99,5 +102,5 @@ def test_what_was_mended_is_said(what):
 
 
 def test_what_can_be_made_can_be_printed():
-    assert "a Mute" in repr(mk.Loop("name", Mute(), Mute()))
-    assert "path" not in repr(mk.Span(mk.Position("tip", (0.0, 0.0, 0.0)), path=Mute()))
+    assert "a Mute" in repr(mk.build.Loop("name", Mute(), Mute()))
+    assert "path" not in repr(mk.motion.Span(mk.Position("tip", (0.0, 0.0, 0.0)), path=Mute()))

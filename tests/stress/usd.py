@@ -25,7 +25,7 @@ MOTIONS = {  # which of the six coordinates of log(frame0_from_frame1) may diffe
 
 
 def frame(position, quaternion):
-    return mk.transform(np.array(position, float), mk.rotation_matrix(_unit(quaternion)))
+    return mk.transform(np.array(position, float), mk.geometry.rotation_matrix(_unit(quaternion)))
 
 
 def _unit(quaternion):
@@ -87,7 +87,7 @@ def check(path, rng):
                 axis = getattr(each, "axis", None)
                 index = {UsdPhysics.Axis.X: 0, UsdPhysics.Axis.Y: 1, UsdPhysics.Axis.Z: 2}.get(axis, 0)
                 apart = np.linalg.inv(frames[0]) @ frames[1]
-                axis_turn, angle = mk.to_axis_angle(apart[:3, :3])
+                axis_turn, angle = mk.geometry.to_axis_angle(apart[:3, :3])
                 twist = np.concatenate([np.array(axis_turn) * angle, apart[:3, 3]])
                 worst = max(worst, float(np.abs(np.delete(twist, motion(index))).max(initial=0.0)))
                 count += 1

@@ -16,7 +16,7 @@ def evolution():
     body = serial_arm(5)
     target = body.forward(body.sample(np.random.default_rng(3)))["link5"][:3, 3]
     problem = mk.Problem(body, mk.Position("link5", target, tolerance=1e-9))
-    solver = mk.BioIK(population=20, elites=3, steps=2)
+    solver = mk.solvers.BioIK(population=20, elites=3, steps=2)
     return body, target, solver.evolve(problem, budget=mk.Budget(evaluations=400))[1]
 
 
@@ -33,15 +33,15 @@ def drawn(monkeypatch):
 def test_pictures_are_written(evolution, tmp_path, suffix):
     body, target, history = evolution
     paths = [tmp_path / f"landscape{suffix}", tmp_path / f"postures{suffix}"]
-    assert mk.draw_landscape(history, paths[0], title="arm") == paths[0]
-    assert mk.draw_evolved(body, history, paths[1], targets=[target], title="arm") == paths[1]
+    assert mk.write.draw_landscape(history, paths[0], title="arm") == paths[0]
+    assert mk.write.draw_evolved(body, history, paths[1], targets=[target], title="arm") == paths[1]
     for path in paths:
         assert path.stat().st_size > 10_000
 
 
 def test_all_individuals_and_both_parents_are_in_the_landscape(evolution, drawn):
     history = evolution[2]
-    mk.draw_landscape(history, "unused.png", joints=["joint2", "joint0"])
+    mk.write.draw_landscape(history, "unused.png", joints=["joint2", "joint0"])
     plots = np.array(drawn[0].axes[:6]).reshape(3, 2)
     assert [plot.get_title() for plot in plots[0]] == ["joint2", "joint0"]
     points = plots[0, 0].collections[0].get_offsets()
@@ -57,7 +57,7 @@ def test_all_individuals_and_both_parents_are_in_the_landscape(evolution, drawn)
 
 def test_joints_unless_named_are_those_in_which_elites_differ(evolution, drawn):
     history = evolution[2]
-    mk.draw_landscape(history, "unused.png")
+    mk.write.draw_landscape(history, "unused.png")
     titles = [plot.get_title() for plot in drawn[0].axes[: landscape.COLUMNS]]
     late = history.elite & (history.generation >= history.generations // 2)
     assert history.joints[int(history.shares[late].std(axis=0).argmin())] not in titles
@@ -65,7 +65,7 @@ def test_joints_unless_named_are_those_in_which_elites_differ(evolution, drawn):
 
 def test_the_fittest_postures_come_first_and_elites_are_framed(evolution, drawn):
     body, _, history = evolution
-    mk.draw_evolved(body, history, "unused.png", count=8)
+    mk.write.draw_evolved(body, history, "unused.png", count=8)
     plots = [plot for plot in drawn[0].axes if plot.get_title()]
     rows = history.rows(history.last_whole)
     expected = np.sort(history.fitness[rows])[:8]
@@ -77,10 +77,10 @@ def test_the_fittest_postures_come_first_and_elites_are_framed(evolution, drawn)
 
 
 def test_an_unknown_joint_is_named(evolution, tmp_path):
-    with pytest.raises(mk.ProblemError, match=r"no joint 'elbow' took part .* joint0, joint1"):
-        mk.draw_landscape(evolution[2], tmp_path / "x.png", joints=["elbow"])
+    with pytest.raises(mk.errors.ProblemError, match=r"no joint 'elbow' took part .* joint0, joint1"):
+        mk.write.draw_landscape(evolution[2], tmp_path / "x.png", joints=["elbow"])
 
 
 def test_a_strange_ending_is_refused(evolution, tmp_path):
-    with pytest.raises(mk.FormatError, match=r"x\.doc: the picture cannot be written"):
-        mk.draw_landscape(evolution[2], tmp_path / "x.doc")
+    with pytest.raises(mk.errors.FormatError, match=r"x\.doc: the picture cannot be written"):
+        mk.write.draw_landscape(evolution[2], tmp_path / "x.doc")

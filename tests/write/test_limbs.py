@@ -3,9 +3,9 @@
 import numpy as np
 
 from memetik.body import Body, Link
-from memetik.read.builder import BodyBuilder
-from memetik.read.chains import snake
-from memetik.read.hands import hand
+from memetik.build.builder import BodyBuilder
+from memetik.build.chains import snake
+from memetik.build.hands import hand
 from memetik.write.colors import RAMP, TRUNK
 from memetik.write.limbs import RAMP_STEPS, link_colors
 

@@ -33,17 +33,17 @@ def test_a_skeleton_is_written_as_it_was_read(tmp_path, up):
     text = clip_text(6, seed=9)
     (tmp_path / "a.bvh").write_text(text)
     motion = mk.read_motion(tmp_path / "a.bvh", up=up, scale=0.0254)
-    written = mk.write_motion(motion, tmp_path / "b.bvh", scale=0.0254).read_text()
+    written = motion.write(tmp_path / "b.bvh", scale=0.0254).read_text()
     assert written.splitlines()[-6:] == text.splitlines()[-6:]
     back = mk.read_motion(tmp_path / "b.bvh", up=up, scale=0.0254)
     assert back.body.joint_names == motion.body.joint_names and list(back.body.links) == list(motion.body.links)
     np.testing.assert_allclose(back.q, motion.q, rtol=0, atol=1e-14)
-    assert mk.write_motion(back, tmp_path / "c.bvh", scale=0.0254).read_text() == written
+    assert back.write(tmp_path / "c.bvh", scale=0.0254).read_text() == written
 
 
 def test_to_the_digits_written(clip, tmp_path):
     for digits in (2, 9):
-        back = mk.read_motion(mk.write_motion(clip, tmp_path / "x.bvh", scale=0.1, digits=digits), scale=0.1)
+        back = mk.read_motion(clip.write(tmp_path / "x.bvh", scale=0.1, digits=digits), scale=0.1)
         assert np.degrees(np.abs(back.q[:, 3:] - clip.q[:, 3:])).max() < 0.51 * 10.0**-digits
         assert np.abs(back.q[:, :3] - clip.q[:, :3]).max() < 0.051 * 10.0**-digits
 
@@ -51,7 +51,7 @@ def test_to_the_digits_written(clip, tmp_path):
 @pytest.mark.parametrize("up", ["y", "z"])
 def test_any_body_as_a_skeleton(kyle_clip, tmp_path, up):
     """Bones where links of their names are, read by a naive reader, too; of links at one place the last is one."""
-    path = mk.write_motion(kyle_clip, tmp_path / "kyle.bvh", up=up, digits=9)
+    path = kyle_clip.write(tmp_path / "kyle.bvh", up=up, digits=9)
     again = mk.read_motion(path, up=up)
     back, own = again.forward(), kyle_clip.forward()
     bones = set(kyle_clip.body.links) & set(again.body.links) - {"world"}
@@ -67,14 +67,14 @@ def test_any_body_as_a_skeleton(kyle_clip, tmp_path, up):
 def test_a_body_that_slides(tmp_path):
     panda = mk.load("panda")
     motion = mk.Motion(panda, [0.0, 0.1, 0.2], [panda.sample(np.random.default_rng(k)) for k in range(3)])
-    back = mk.read_motion(mk.write_motion(motion, tmp_path / "p.bvh", digits=9)).forward()
+    back = mk.read_motion(motion.write(tmp_path / "p.bvh", digits=9)).forward()
     for link in ("panda_leftfinger", "panda_hand"):
         np.testing.assert_allclose(back[link][:, :3, 3], motion.poses(link)[:, :3, 3], atol=1e-8)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".npz"])
 def test_tables_are_exact(kyle_clip, tmp_path, suffix):
-    path = mk.write_motion(kyle_clip, tmp_path / f"kyle{suffix}")
+    path = kyle_clip.write(tmp_path / f"kyle{suffix}")
     back = mk.read_motion(path, body=kyle_clip.body)
     assert np.array_equal(back.q, kyle_clip.q) and np.array_equal(back.times, kyle_clip.times)
     with pytest.raises(FormatError, match="no skeleton"):
@@ -84,7 +84,7 @@ def test_tables_are_exact(kyle_clip, tmp_path, suffix):
 
 
 def test_columns_in_any_order(kyle_clip, tmp_path):
-    path = mk.write_motion(kyle_clip, tmp_path / "a.csv")
+    path = kyle_clip.write(tmp_path / "a.csv")
     rows = [line.split(",") for line in path.read_text().splitlines()]
     path.write_text("\n".join(",".join([row[0], *row[:0:-1]]) for row in rows))
     assert np.array_equal(mk.read_motion(path, body=kyle_clip.body).q, kyle_clip.q)
@@ -95,12 +95,12 @@ def test_qpos_is_what_mujoco_takes(tmp_path):
         <body name="arm" pos="0.1 0 0"><joint type="ball"/><geom size="0.1" pos="0.3 0 0"/>
         </body></body></worldbody></mujoco>"""
     model = mujoco.MjModel.from_xml_string(xml)
-    builder = mk.BodyBuilder("b", "world").add("world", "free", "floating", "base", origin=(0, 0, 1))
+    builder = mk.build.BodyBuilder("b", "world").add("world", "free", "floating", "base", origin=(0, 0, 1))
     body = builder.add("base", "ball", "spherical", "arm", origin=(0.1, 0, 0)).build()
     motion = mk.Motion(body, [0.0, 0.1, 0.2], np.random.default_rng(0).uniform(-1, 1, (3, 9)))
-    with np.load(mk.write_motion(motion, tmp_path / "q.npz", format="qpos")) as file:
+    with np.load(motion.write(tmp_path / "q.npz", format="qpos")) as file:
         qpos = file["qpos"]
-    table = np.loadtxt(mk.write_motion(motion, tmp_path / "q.csv", format="qpos"), delimiter=",", skiprows=1)
+    table = np.loadtxt(motion.write(tmp_path / "q.csv", format="qpos"), delimiter=",", skiprows=1)
     assert np.array_equal(table[:, 1:], qpos)
     data = mujoco.MjData(model)
     for row, pose in zip(qpos, motion.poses("arm"), strict=True):
@@ -113,7 +113,7 @@ def test_qpos_is_what_mujoco_takes(tmp_path):
 def test_uneven_times_have_no_bvh(clip, tmp_path):
     uneven = mk.Motion(clip.body, [0.0, 0.1, 0.5], clip.q[:3])
     with pytest.raises(FormatError, match="resampled"):
-        mk.write_motion(uneven, tmp_path / "x.bvh")
+        uneven.write(tmp_path / "x.bvh")
 
 
 @pytest.mark.parametrize(
@@ -122,16 +122,14 @@ def test_uneven_times_have_no_bvh(clip, tmp_path):
 )
 def test_what_cannot_be_written(clip, tmp_path, wrong):
     with pytest.raises(FormatError):
-        mk.write_motion(clip, tmp_path / "x.bvh", **wrong)
-    with pytest.raises(FormatError):
-        mk.write_motion("clip", tmp_path / "x.bvh")
+        clip.write(tmp_path / "x.bvh", **wrong)
 
 
 # ---- SMPL ----------------------------------------------------------------------------------------------------
 
 
 def smpl_skeleton():
-    builder = mk.BodyBuilder("smpl", "world").add("world", "Pelvis", "floating", "pelvis", origin=(0, 0, 0.9))
+    builder = mk.build.BodyBuilder("smpl", "world").add("world", "Pelvis", "floating", "pelvis", origin=(0, 0, 0.9))
     builder.add("pelvis", "L_Hip", "spherical", "left_thigh", origin=(0, 0.1, -0.1))
     return builder.add("pelvis", "Left_Knee", "spherical", "left_shin", origin=(0, 0.1, -0.5)).build()
 
@@ -174,7 +172,7 @@ def test_arrays_that_are_no_motion(tmp_path, arrays):
              "time,slide.x,slide.y,slide.z\n1,1,2,3\n0,1,2,3"],
 )  # fmt: skip
 def test_tables_that_are_no_motion(tmp_path, text):
-    body = mk.BodyBuilder("foot").add("base", "slide", "xyz", "sole").build()
+    body = mk.build.BodyBuilder("foot").add("base", "slide", "xyz", "sole").build()
     (tmp_path / "a.csv").write_text(text)
     with pytest.raises(FormatError, match=r"a\.csv"):
         mk.read_motion(tmp_path / "a.csv", body=body)
@@ -184,9 +182,9 @@ def test_tables_that_are_no_motion(tmp_path, text):
 
 
 def test_a_film_strip(clip, tmp_path):
-    picture = mk.draw_motion(clip, tmp_path / "a.svg", frames=4)
+    picture = mk.write.draw_motion(clip, tmp_path / "a.svg", frames=4)
     assert (tmp_path / "a.svg").read_text() == picture
-    one = mk.draw_motion(clip, frames=1)
+    one = mk.write.draw_motion(clip, frames=1)
     pieces = [
         sum(each.tag.endswith("}path") for each in ElementTree.fromstring(text).iter()) for text in (picture, one)
     ]
@@ -194,7 +192,7 @@ def test_a_film_strip(clip, tmp_path):
 
 
 def test_a_moving_picture_shows_one_frame_at_a_time(clip):
-    tree = ElementTree.fromstring(mk.draw_motion(clip, frames=5, layout="film"))
+    tree = ElementTree.fromstring(mk.write.draw_motion(clip, frames=5, layout="film"))
     shown = [each for each in tree.iter() if each.tag.endswith("}animate")]
     assert len(shown) == 5
     for moment in np.arange(0.05, 1.0, 0.1):
@@ -207,14 +205,14 @@ def test_a_moving_picture_shows_one_frame_at_a_time(clip):
 
 
 def test_terrain_and_props(clip):
-    field = mk.HeightField(np.zeros((21, 21)), spacing=1.0, origin=(-10, -10))
-    plain = mk.draw_motion(clip, frames=2, layout="path")
+    field = mk.objectives.HeightField(np.zeros((21, 21)), spacing=1.0, origin=(-10, -10))
+    plain = mk.write.draw_motion(clip, frames=2, layout="path")
     here = clip.poses("Hips")[0, :3, 3]
-    mesh = mk.TriangleMesh(here + np.array([(0, 0, -1), (1, 0, -1), (0, 1, -1)]), [(0, 1, 2)])
+    mesh = mk.objectives.TriangleMesh(here + np.array([(0, 0, -1), (1, 0, -1), (0, 1, -1)]), [(0, 1, 2)])
     for terrain in (field, mesh):
-        assert mk.draw_motion(clip, frames=2, layout="path", terrain=terrain) != plain
+        assert mk.write.draw_motion(clip, frames=2, layout="path", terrain=terrain) != plain
     box = mk.Shape("box", (0.2, 0.2, 0.2), mk.transform((1, 0, 0)))
-    assert mk.draw_motion(clip, frames=2, props=[box]).count("<polygon") > plain.count("<polygon")
+    assert mk.write.draw_motion(clip, frames=2, props=[box]).count("<polygon") > plain.count("<polygon")
 
 
 @pytest.mark.parametrize(
@@ -222,4 +220,4 @@ def test_terrain_and_props(clip):
 )
 def test_pictures_that_cannot_be_drawn(clip, wrong):
     with pytest.raises(mk.MemetikError):
-        mk.draw_motion(clip, **wrong)
+        mk.write.draw_motion(clip, **wrong)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from memetik.body import Body, Joint, Link, Shape
+from memetik.build.chains import planar_chain, serial_chain, snake
+from memetik.build.dh import from_dh
+from memetik.build.hands import hand
 from memetik.collision.world import World
 from memetik.errors import BodyError, FormatError, MemetikError
 from memetik.geometry import rpy, transform
-from memetik.read.chains import planar_chain, serial_chain, snake
-from memetik.read.dh import from_dh
-from memetik.read.hands import hand
 from memetik.read.load import load
 from memetik.write import colors
 from memetik.write.picture import draw, draw_many

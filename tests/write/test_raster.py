@@ -136,7 +136,7 @@ def test_a_film_as_gif(tmp_path):
     q = np.linspace(body.home, body.home + 0.3 * (body.upper - body.home), 5)
     motion = mk.Motion(body, np.arange(5) * 0.25, q)
     path = tmp_path / "scara.gif"
-    picture = mk.draw_motion(motion, path, layout="film", frames=5, size=(160, 120))
+    picture = mk.write.draw_motion(motion, path, layout="film", frames=5, size=(160, 120))
     seconds, images = frames(picture)
     assert seconds == pytest.approx(1.0) and len(images) == 5
     with Image.open(path) as image:
@@ -153,21 +153,21 @@ def test_a_film_as_gif(tmp_path):
 def test_what_moves_is_no_png_and_what_does_not_is_no_gif(tmp_path):
     body = mk.load("scara")
     motion = mk.Motion(body, [0.0, 1.0], [body.home, body.home])
-    with pytest.raises(mk.FormatError, match=r"written as \.svg or \.gif, not as 'a\.png'"):
-        mk.draw_motion(motion, tmp_path / "a.png", layout="film")
-    with pytest.raises(mk.FormatError, match=r"written as \.svg or \.png, not as 'a\.gif'"):
-        mk.draw_motion(motion, tmp_path / "a.gif")
-    with pytest.raises(mk.FormatError, match="does not move"):
+    with pytest.raises(mk.errors.FormatError, match=r"written as \.svg or \.gif, not as 'a\.png'"):
+        mk.write.draw_motion(motion, tmp_path / "a.png", layout="film")
+    with pytest.raises(mk.errors.FormatError, match=r"written as \.svg or \.png, not as 'a\.gif'"):
+        mk.write.draw_motion(motion, tmp_path / "a.gif")
+    with pytest.raises(mk.errors.FormatError, match="does not move"):
         frames(svg())
 
 
 def test_too_large_for_pixels():
-    with pytest.raises(mk.FormatError, match=r"20000 x 60 pixels is too large .* Write it as \.svg"):
+    with pytest.raises(mk.errors.FormatError, match=r"20000 x 60 pixels is too large .* Write it as \.svg"):
         pixels(svg(size=(20000, 60)))
 
 
 def test_without_pillow_it_is_said_before_the_work(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(mk.MissingExtraError, match=r'pip install "memetik\[plots\]"'):
+    with pytest.raises(mk.errors.MissingExtraError, match=r'pip install "memetik\[plots\]"'):
         mk.draw(mk.load("scara"), path=tmp_path / "a.png")
     assert list(tmp_path.iterdir()) == []

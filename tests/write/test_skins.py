@@ -48,7 +48,7 @@ def ends_of_bones(text):
 
 def test_bones_of_a_bvh_have_a_length(kyle, tmp_path):
     """Blender sets bones that are shorter than 1 mm somewhere else; of Kyle's 48 were, of three axes of one joint each."""
-    text = mk.write_motion(kyle, tmp_path / "kyle.bvh").read_text()
+    text = kyle.write(tmp_path / "kyle.bvh").read_text()
     lengths = ends_of_bones(text)
     assert len(lengths) > 50 and min(lengths.values()) > 2e-3
     turns = [line.split() for line in text.splitlines() if "CHANNELS" in line]
@@ -56,7 +56,7 @@ def test_bones_of_a_bvh_have_a_length(kyle, tmp_path):
 
 
 def test_a_glb_has_one_skin_of_all_bones(kyle, tmp_path):
-    file = GltfFile(mk.write_motion(kyle, tmp_path / "kyle.glb"))
+    file = GltfFile(kyle.write(tmp_path / "kyle.glb"))
     document = file.document
     (skin,), (mesh,), (animation,) = (document[key] for key in ("skins", "meshes", "animations"))
     assert {channel["target"]["node"] for channel in animation["channels"]} <= set(skin["joints"])
@@ -131,7 +131,7 @@ def test_into_a_vrm(tmp_path):
     """One animation more, the first; all else is as it was, and the buffer bit for bit."""
     source = as_glb(FIGURE, tmp_path, extensions={"VRM": {"meta": {"title": "Ägir"}}}, extras={"x": 0.1})
     motion = moving(mk.load(source))
-    written = mk.write_motion(motion, tmp_path / "out.vrm", into=source)
+    written = motion.write(tmp_path / "out.vrm", into=source)
     one, two = GltfFile(source), GltfFile(written)
     lists = ("animations", "accessors", "bufferViews", "buffers")
     assert {k: v for k, v in one.document.items() if k not in lists} == {
@@ -143,7 +143,7 @@ def test_into_a_vrm(tmp_path):
     assert two.chunk(b"BIN\0").startswith(one.chunk(b"BIN\0")) and two.chunk(b"MINE") == one.chunk(b"MINE")
     assert_same_motion(mk.read_motion(written), motion)
     assert np.array_equal(mk.read_motion(written, animation="Dance").q, mk.read_motion(source).q)
-    again = mk.write_motion(motion, written, into=written)  # in place, in place of the one of that name
+    again = motion.write(written, into=written)  # in place, in place of the one of that name
     assert [each["name"] for each in GltfFile(again).document["animations"]] == ["mine", "Dance"]
     assert_same_motion(mk.read_motion(again), motion)
 
@@ -151,7 +151,7 @@ def test_into_a_vrm(tmp_path):
 def test_into_a_gltf(tmp_path):
     (tmp_path / "figure.gltf").write_text(FIGURE.read_text())
     motion = moving(mk.load(tmp_path / "figure.gltf"), seed=1)
-    written = mk.write_motion(motion, tmp_path / "out.gltf", into=tmp_path / "figure.gltf")
+    written = motion.write(tmp_path / "out.gltf", into=tmp_path / "figure.gltf")
     assert_same_motion(mk.read_motion(written), motion)
     assert json.loads(written.read_text())["materials"] == json.loads(FIGURE.read_text())["materials"]
 
@@ -164,7 +164,7 @@ def test_into_a_figure_that_is_mirrored_or_stretched(tmp_path, scale):
     source = tmp_path / "figure.gltf"
     source.write_text(json.dumps(document))
     motion = moving(mk.load(source), seed=2)
-    back = mk.read_motion(mk.write_motion(motion, tmp_path / "out.gltf", into=source))
+    back = mk.read_motion(motion.write(tmp_path / "out.gltf", into=source))
     for link in motion.body.links:
         np.testing.assert_allclose(back.poses(link)[:, :3, 3], motion.poses(link)[:, :3, 3], atol=5e-6, err_msg=link)
 
@@ -172,14 +172,14 @@ def test_into_a_figure_that_is_mirrored_or_stretched(tmp_path, scale):
 def test_what_cannot_be_put_into_a_file(kyle, tmp_path):
     body = mk.load(FIGURE)
     with pytest.raises(FormatError, match=r"no link 'mixamorig:Hips'.*mk\.retarget"):
-        mk.write_motion(kyle, tmp_path / "a.gltf", into=FIGURE)
+        kyle.write(tmp_path / "a.gltf", into=FIGURE)
     with pytest.raises(FormatError, match="stand on its parent"):
-        mk.write_motion(moving(mk.load(FIGURE, scale=2.0)), tmp_path / "a.gltf", into=FIGURE)
+        moving(mk.load(FIGURE, scale=2.0)).write(tmp_path / "a.gltf", into=FIGURE)
     with pytest.raises(FormatError, match=r"\.gltf"):
-        mk.write_motion(moving(body), tmp_path / "a.glb", into=FIGURE)
+        moving(body).write(tmp_path / "a.glb", into=FIGURE)
     with pytest.raises(FormatError, match="into="):
-        mk.write_motion(moving(body), tmp_path / "a.bvh", into=FIGURE)
+        moving(body).write(tmp_path / "a.bvh", into=FIGURE)
     with pytest.raises(FormatError, match="cannot be read"):
-        mk.write_motion(moving(body), tmp_path / "a.gltf", into=tmp_path / "none.gltf")
+        moving(body).write(tmp_path / "a.gltf", into=tmp_path / "none.gltf")
     with pytest.raises(FormatError):
-        mk.write_motion(moving(body), tmp_path / "a.vrm")
+        moving(body).write(tmp_path / "a.vrm")

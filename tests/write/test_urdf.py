@@ -16,7 +16,7 @@ CLOSE = {"rtol": 0.0, "atol": 1e-10}  # roll and yaw of origins pitched by a rig
 
 
 def again(body, folder):
-    return mk.load(mk.write_urdf(body, folder / "body.urdf"))
+    return mk.load(body.write_urdf(folder / "body.urdf"))
 
 
 def assert_same(one, other, rng):
@@ -54,21 +54,21 @@ def test_any_body(seed, tmp_path):
 
 
 def test_joints_that_urdf_lacks(rng, tmp_path):
-    builder = mk.BodyBuilder("odd", root="a")
+    builder = mk.build.BodyBuilder("odd", root="a")
     builder.add("a", "ball", "spherical", "b", origin=(0.1, 0.2, 0.3), lower=-1.0, upper=1.0)
     builder.add("b", "bolt", "screw", "c", origin=(0, 0, 0.2), axis=(0.6, 0, 0.8), pitch=0.05, lower=-2, upper=3)
     builder.add("c", "piston", "cylindrical", "d", axis=(0, 1, 0), lower=(-1, -0.1), upper=(1, 0.1))
     body = builder.add("d", "cart", "xyz", "e", lower=-1, upper=1).build().with_base("floating", lower=-2, upper=2)
     back = again(body, tmp_path)
     assert_same(body, back, rng)
-    assert back.joints["bolt.slide"].mimic == mk.Mimic("bolt", 0.05)
+    assert back.joints["bolt.slide"].mimic == mk.build.Mimic("bolt", 0.05)
     model = pin.buildModelFromUrdf(str(tmp_path / "body.urdf"), mimic=True)
     assert model.nq == body.dof
 
 
 def test_a_gripper_on_an_arm_is_read_by_pinocchio(rng, tmp_path):
     robot = mk.load("ur5").attach(mk.load("panda").subtree("panda_hand"), at="tool0", offset=(0, 0, 0.02))
-    model = pin.buildModelFromUrdf(str(mk.write_urdf(robot, tmp_path / "robot.urdf")))
+    model = pin.buildModelFromUrdf(str(robot.write_urdf(tmp_path / "robot.urdf")))
     data, q = model.createData(), robot.sample(rng)
     pin.framesForwardKinematics(model, data, robot.to_pinocchio(q, model))
     for link in ("tool0", "panda_leftfinger", "panda_rightfinger"):
@@ -78,7 +78,7 @@ def test_a_gripper_on_an_arm_is_read_by_pinocchio(rng, tmp_path):
 def test_hulls_become_meshes(tmp_path):
     corners = np.array([(x, y, z) for x in (0, 0.1) for y in (0, 0.2) for z in (0, 0.3)], dtype=float)
     color = (1.0, 0.5, 0.0, 1.0)
-    link = mk.Link(
+    link = mk.build.Link(
         "stone", 2.0, (0.1, 0, 0), (mk.Shape("hull", points=corners),), (mk.Shape("box", (1, 1, 1), color=color),)
     )
     back = again(mk.Body("a <stone> & more", [link], []), tmp_path)
@@ -92,7 +92,9 @@ def test_hulls_become_meshes(tmp_path):
 
 
 def test_one_side_without_limit(tmp_path):
-    body = mk.Body("slide", [mk.Link("a"), mk.Link("b")], [mk.Joint("j", "prismatic", "a", "b", lower=0.5)])
+    body = mk.Body(
+        "slide", [mk.build.Link("a"), mk.build.Link("b")], [mk.build.Joint("j", "prismatic", "a", "b", lower=0.5)]
+    )
     with pytest.warns(mk.MemetikWarning, match="taken as none"):
         back = again(body, tmp_path)
     assert (back.lower[0], back.upper[0]) == (0.5, math.inf)
@@ -100,6 +102,4 @@ def test_one_side_without_limit(tmp_path):
 
 def test_mistakes(tmp_path):
     with pytest.raises(FormatError, match=r"has to end in \.urdf"):
-        mk.write_urdf(mk.load("ur5"), tmp_path / "robot.txt")
-    with pytest.raises(FormatError, match="is not a body"):
-        mk.write_urdf("ur5", tmp_path / "robot.urdf")
+        mk.load("ur5").write_urdf(tmp_path / "robot.txt")

@@ -33,9 +33,9 @@ def panda() -> mk.Body:
     return mk.Body("panda", links, body.joints.values(), home=home, touching=body.touching)
 
 
-def terrain() -> mk.HeightField:
+def terrain() -> mk.objectives.HeightField:
     x, y = np.meshgrid(np.linspace(-1, 1, 41), np.linspace(-1, 1, 41), indexing="ij")
-    return mk.HeightField(0.1 + 0.05 * np.sin(5 * x) * np.cos(5 * y), spacing=0.05, origin=(-1, -1))
+    return mk.objectives.HeightField(0.1 + 0.05 * np.sin(5 * x) * np.cos(5 * y), spacing=0.05, origin=(-1, -1))
 
 
 def objectives(body: mk.Body) -> dict[str, tuple[mk.Objective, bool]]:
@@ -96,7 +96,7 @@ def of_objectives(body: mk.Body, names: Sequence[str] = (), rows: int = 200) -> 
             continue
         problem = mk.Problem(body, [mk.Position(HAND, PLACE), objective] if beside else objective)
 
-        def work(problem: mk.Problem = problem) -> mk.BatchSolution:
+        def work(problem: mk.Problem = problem) -> mk.batch.BatchSolution:
             return mk.solve_batch(problem, starts=starts, budget=BUDGET, threads=1, progress=False)
 
         batch = work()

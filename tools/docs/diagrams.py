@@ -36,7 +36,7 @@ def diagram(name: str, alt: str) -> Callable[[Callable[[], Any]], Callable[[], A
 
 def probe(radius: float = 0.0) -> mk.Body:
     """A frame that slides along x and z and turns between them, with a ball around it if a radius is given."""
-    builder = mk.BodyBuilder("probe", root="world")
+    builder = mk.build.BodyBuilder("probe", root="world")
     slides = {"lower": -3.0, "upper": 3.0}
     builder.add("world", "x", "prismatic", "slide", axis=(1, 0, 0), **slides)
     builder.add("slide", "z", "prismatic", "lift", axis=(0, 0, 1), **slides)
@@ -49,7 +49,7 @@ def probe(radius: float = 0.0) -> mk.Body:
 def error(objective: mk.Objective, body: mk.Body, q: Sequence[float]) -> float:
     """What an objective lacks in a posture; of a pose, the length."""
     found = mk.Solution.of(mk.Problem(body, objective), q).errors[objective]
-    return found.position if isinstance(found, mk.PoseError) else float(found)
+    return found.position if isinstance(found, mk.objectives.PoseErrors) else float(found)
 
 
 def field(axes: Any, objective: mk.Objective, body: mk.Body) -> None:
@@ -214,7 +214,7 @@ def distance() -> Any:
     "SelfDistance", "A chain folded back on itself: the closest points of two links, and the distance between them"
 )
 def self_distance() -> Any:
-    body = mk.planar_chain([0.6, 0.4, 0.35])
+    body = mk.build.planar_chain([0.6, 0.4, 0.35])
     points = joints_of(body, np.radians([10.0, 115.0, 100.0]))
     figure, axes = panel(width=3.8)
     for begin, end in itertools.pairwise(points):
@@ -325,7 +325,7 @@ def look_at() -> Any:
 @diagram("Touch", "A turned box above a plane: its lowest point along the normal, and the distance that is left")
 def touch() -> Any:
     figure, axes = panel(width=4.0)
-    builder = mk.BodyBuilder("foot", root="world")
+    builder = mk.build.BodyBuilder("foot", root="world")
     builder.add("world", "z", "prismatic", "lift", axis=(0, 0, 1), lower=-1, upper=1)
     size = (0.36, 0.1, 0.14)
     builder.add("lift", "turn", "revolute", "foot", axis=(0, -1, 0), lower=-3, upper=3, shapes=[mk.Shape("box", size)])
@@ -350,7 +350,7 @@ def projection() -> Any:
     figure, axes = panel(width=4.8)
     x = np.linspace(-0.6, 0.6, 49)
     heights = -0.22 + 0.12 * np.sin(4.0 * x)
-    field_ = mk.HeightField(np.tile(heights[:, None], (1, 3)), spacing=(0.025, 0.1), origin=(-0.6, -0.1))
+    field_ = mk.objectives.HeightField(np.tile(heights[:, None], (1, 3)), spacing=(0.025, 0.1), origin=(-0.6, -0.1))
     here, turn, lift = np.array([0.02, 0.02]), -0.25, 0.22
     wanted = mk.Projection("probe", field_, lift=lift)
     away = mk.Solution.of(mk.Problem(probe(), wanted), [*here, turn]).errors[wanted]
@@ -375,7 +375,7 @@ def projection() -> Any:
     "Balance", "From above: the polygon of the soles, the margin inside it, and the error of a centre of mass outside"
 )
 def balance() -> Any:
-    builder = mk.BodyBuilder("mass", root="world")
+    builder = mk.build.BodyBuilder("mass", root="world")
     slides = {"lower": -3.0, "upper": 3.0}
     builder.add("world", "x", "prismatic", "slide", axis=(1, 0, 0), mass=1e-9, **slides)
     builder.add("slide", "y", "prismatic", "lift", axis=(0, 1, 0), mass=1e-9, **slides)
@@ -398,7 +398,7 @@ def balance() -> Any:
 )
 def gravity_torque() -> Any:
     lengths, pull, motors = (0.4, 0.35), (0.0, -9.81, 0.0), {"shoulder": 12.0, "elbow": 8.0}
-    builder = mk.BodyBuilder("arm", root="base")
+    builder = mk.build.BodyBuilder("arm", root="base")
     turns = {"axis": (0, 0, 1), "lower": -3.0, "upper": 3.0}
     builder.add("base", "shoulder", "revolute", "upper", **turns)
     builder.add("upper", "elbow", "revolute", "lower", origin=(lengths[0], 0, 0), **turns)
@@ -433,7 +433,7 @@ def gravity_torque() -> Any:
     "Where joint velocities of length one take a tip: a wide ellipse when bent, a flat one when stretched",
 )
 def manipulability() -> Any:
-    body = mk.planar_chain([0.35, 0.3])
+    body = mk.build.planar_chain([0.35, 0.3])
     figure, *panels = panel(2)
     for axes, degrees in zip(panels, ((40.0, 80.0), (30.0, 10.0)), strict=True):
         q = np.radians(degrees)
@@ -452,7 +452,7 @@ def manipulability() -> Any:
     "Errors over the range of a joint: AvoidLimits grows in the margin, CenterJoints from the middle, JointValue from its target",
 )
 def joint_guides() -> Any:
-    builder = mk.BodyBuilder("one", root="base")
+    builder = mk.build.BodyBuilder("one", root="base")
     builder.add("base", "q", "revolute", "arm", lower=-2.0, upper=2.0)
     body, values = builder.build(), np.linspace(-2, 2, 161)
     figure, axes = plt.subplots(figsize=(5.6, 2.8))
@@ -502,7 +502,7 @@ def waypoints() -> Any:
     figure, *panels = panel(2)
     places = [(-0.4, 0.0, -0.25), (0.1, 0.0, 0.25), (0.4, 0.0, -0.15)]
     for axes, blend in zip(panels, (0.0, 0.2), strict=True):
-        way = mk.waypoints([mk.translation(*place) for place in places], speed=0.25, blend=blend, rate=25)
+        way = mk.motion.waypoints([mk.translation(*place) for place in places], speed=0.25, blend=blend, rate=25)
         axes.plot(way[:, 0, 3], way[:, 2, 3], ".", color=BLUE, ms=4)
         for place in places:
             axes.plot(place[0], place[2], "x", color=RED, ms=8, mew=2)

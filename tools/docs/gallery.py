@@ -108,7 +108,7 @@ def recorded(server: Any, show: Show) -> str:
                 handle.position = path[min(frame, len(path) - 1)]
             for k, path in show.moving.items():
                 place = path[min(frame, len(path) - 1)] @ show.props[k].link_from_shape
-                props[k].position, props[k].wxyz = place[:3, 3], mk.to_quaternion(place[:3, :3])
+                props[k].position, props[k].wxyz = place[:3, 3], mk.geometry.to_quaternion(place[:3, :3])
         serializer.insert_sleep(1.0 / RATE)
     return str(serializer.as_html())
 
@@ -116,7 +116,7 @@ def recorded(server: Any, show: Show) -> str:
 def _prop(server: Any, k: int, shape: mk.Shape) -> Any:
     place = {
         "position": shape.link_from_shape[:3, 3],
-        "wxyz": mk.to_quaternion(shape.link_from_shape[:3, :3]),
+        "wxyz": mk.geometry.to_quaternion(shape.link_from_shape[:3, :3]),
         "color": PROP,
     }
     if shape.kind == "sphere":
@@ -124,7 +124,7 @@ def _prop(server: Any, k: int, shape: mk.Shape) -> Any:
     return server.scene.add_box(f"/props/{k}", dimensions=shape.size, **place)
 
 
-def surface(terrain: mk.HeightField) -> tuple[Any, Any]:
+def surface(terrain: mk.objectives.HeightField) -> tuple[Any, Any]:
     """The triangles of a height field."""
     heights = np.asarray(terrain.heights)
     rows, columns = heights.shape

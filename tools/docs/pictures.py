@@ -96,7 +96,7 @@ def arrow(axes: Any, begin: np.ndarray, by: np.ndarray, color: str, width: float
 @picture
 def two_answers() -> Any:
     """The same point with the elbow on either side."""
-    body = mk.planar_chain([0.6, 0.5])
+    body = mk.build.planar_chain([0.6, 0.5])
     reach = mk.Position("tip", (0.6, 0.5, 0.0))
     figure, axes = plt.subplots(figsize=(4.6, 3.4))
     for solution, color in zip(mk.solve_all(mk.Problem(body, reach), count=2), (BLUE, ORANGE), strict=True):
@@ -109,7 +109,7 @@ def two_answers() -> Any:
 @picture
 def frames() -> Any:
     """A frame on every link of a planar arm."""
-    body, q = mk.planar_chain(LINKS), np.radians([35.0, 40.0, -55.0])
+    body, q = mk.build.planar_chain(LINKS), np.radians([35.0, 40.0, -55.0])
     points = joints_of(body, q)
     figure, axes = plt.subplots(figsize=(6.0, 4.2))
     arm(axes, points, GREY)
@@ -141,7 +141,7 @@ def joint_kinds() -> Any:
     rod = np.array([(0, 0, 0, 1), (0.5, 0, 0, 1), (0.5, 0.12, 0, 1)], float)
     kinds = [("revolute", 1), ("prismatic", 1), ("screw", 1), ("spherical", 3)]
     for axes, (kind, count) in zip(panels, kinds, strict=True):
-        builder = mk.BodyBuilder(kind)
+        builder = mk.build.BodyBuilder(kind)
         options = {"pitch": 0.08} if kind == "screw" else {}
         limits = {"revolute": 1.0, "prismatic": 0.35, "screw": 2.6, "spherical": 0.5}[kind]
         builder.add("base", "joint", kind, "rod", axis=(0, 0, 1), lower=-limits, upper=limits, **options)
@@ -161,7 +161,7 @@ def joint_kinds() -> Any:
 @picture
 def forward_kinematics() -> Any:
     """One posture gives one tip; a thousand postures give the workspace."""
-    body, rng = mk.planar_chain(LINKS, limits=(-1.6, 1.6)), np.random.default_rng(3)
+    body, rng = mk.build.planar_chain(LINKS, limits=(-1.6, 1.6)), np.random.default_rng(3)
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.8))
     q = np.radians([50.0, -60.0, -35.0])
     points = joints_of(body, q)
@@ -187,7 +187,7 @@ def forward_kinematics() -> Any:
 @picture
 def jacobian() -> Any:
     """The columns of the Jacobian, and what unit joint speeds make of them, at three postures."""
-    body = mk.planar_chain([0.6, 0.5])
+    body = mk.build.planar_chain([0.6, 0.5])
     figure, panels = plt.subplots(1, 3, figsize=(9.0, 3.2))
     circle = np.linspace(0, 2 * np.pi, 100)
     postures = ((100.0, "far from singular"), (45.0, "stretching"), (4.0, "nearly straight"))
@@ -209,7 +209,7 @@ def jacobian() -> Any:
 @picture
 def damping() -> Any:
     """The joint step for one centimetre outwards, by elbow angle: the pseudoinverse explodes, damping does not."""
-    body = mk.planar_chain([0.6, 0.5])
+    body = mk.build.planar_chain([0.6, 0.5])
     angles = np.geomspace(0.002, 2.0, 300)
     rows = []
     for angle in angles:
@@ -234,7 +234,7 @@ def damping() -> Any:
 @picture
 def ccd() -> Any:
     """One sweep of CCD: each joint turns so that the tip comes nearest to the target."""
-    body, goal = mk.planar_chain([0.35] * 4), np.array([0.2, 0.85])
+    body, goal = mk.build.planar_chain([0.35] * 4), np.array([0.2, 0.85])
     q = np.radians([10.0, 15.0, -20.0, 10.0])
     figure, panels = plt.subplots(1, 4, figsize=(9.6, 2.9))
     for axes, joint in zip(panels, (3, 2, 1, 0), strict=True):
@@ -255,7 +255,7 @@ def ccd() -> Any:
 @picture
 def fabrik() -> Any:
     """One round of FABRIK: points drawn from the target back to the base, then from the base to the tip."""
-    body, goal = mk.planar_chain([0.35] * 4), np.array([0.2, 0.85])
+    body, goal = mk.build.planar_chain([0.35] * 4), np.array([0.2, 0.85])
     start = joints_of(body, np.radians([10.0, 15.0, -20.0, 10.0]))
     back, lengths = start.copy(), np.linalg.norm(np.diff(start, axis=0), axis=1)
     back[-1] = goal
@@ -286,7 +286,7 @@ def fabrik() -> Any:
 
 
 def _two_links() -> tuple[mk.Body, np.ndarray, Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]]:
-    body, goal = mk.planar_chain([0.6, 0.5]), np.array([0.45, 0.55])
+    body, goal = mk.build.planar_chain([0.6, 0.5]), np.array([0.45, 0.55])
 
     def measured(q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return body.forward(q)["tip"][:2, 3] - goal, body.jacobian("tip", q)[:2]
@@ -366,7 +366,7 @@ def evolution() -> Any:
     """A population of Bio IK over the same landscape, generation by generation."""
     body, goal, _ = _two_links()
     problem = mk.Problem(body, mk.Position("tip", (*goal, 0.0), tolerance=1e-6))
-    solver = mk.BioIK(population=40, elites=2, seed=5, steps=1)
+    solver = mk.solvers.BioIK(population=40, elites=2, seed=5, steps=1)
     _, history = solver.evolve(problem, np.array([-1.6, 2.7]))
     last = int(history.generation.max())
     figure, panels = plt.subplots(1, 4, figsize=(11.0, 3.0), sharey=True)
@@ -384,7 +384,7 @@ def evolution() -> Any:
 @picture
 def two_valleys() -> Any:
     """Local searches from a grid of starts: which of them reach a target that limits make hard."""
-    body = mk.planar_chain([0.6, 0.5, 0.35], limits=[(-1.2, 1.2), (-2.4, 0.6), (-2.0, 2.0)])
+    body = mk.build.planar_chain([0.6, 0.5, 0.35], limits=[(-1.2, 1.2), (-2.4, 0.6), (-2.0, 2.0)])
     goal = body.forward(np.array([-0.2, -2.2, 0.3]))["tip"]
     problem = mk.Problem(body, mk.Pose("tip", goal))
     local = mk.solver("levenberg_marquardt", restarts=False)
@@ -424,7 +424,7 @@ def all_solutions() -> str:
     start = body.vector({"shoulder_lift_joint": -1.2, "elbow_joint": 1.4, "wrist_1_joint": -1.0, "wrist_2_joint": -1.2})
     pose = mk.Pose("tool0", body.forward(start)["tool0"])
     found = mk.solve_all(mk.Problem(body, pose), start, count=8)
-    return mk.draw_many(body, [each.q for each in found], view=(-50, 20), size=(560, 380), skeleton=False)
+    return mk.write.draw_many(body, [each.q for each in found], view=(-50, 20), size=(560, 380), skeleton=False)
 
 
 @picture
@@ -437,7 +437,7 @@ def free_axis() -> str:
     for turn in (-1.5, 0.0, 1.5):
         guide = mk.JointValue("panda_joint7", turn, tolerance=None, weight=0.1)
         postures.append(mk.solve(mk.Problem(body, [*wanted, guide])).q)
-    return mk.draw_many(body, postures, targets=[place], view=(-60, 20), size=(520, 380), skeleton=False)
+    return mk.write.draw_many(body, postures, targets=[place], view=(-60, 20), size=(520, 380), skeleton=False)
 
 
 @picture
@@ -511,12 +511,12 @@ def stairs() -> str:
     """A walk made for flat ground, on stairs."""
     kyle = mk.load("kyle", base="floating")
     soles = [kyle.frame(f"{side}_midfoot", offset=(0.03, 0.0, -0.095)) for side in ("left", "right")]
-    walk = mk.gait(kyle, {soles[0]: 0.0, soles[1]: 0.5}, stride=0.6, cycles=2)
+    walk = mk.motion.gait(kyle, {soles[0]: 0.0, soles[1]: 0.5}, stride=0.6, cycles=2)
     x = np.arange(-0.5, 2.2, 0.05)
     heights = 0.06 * np.clip(np.floor((x - 0.2) / 0.3), 0, 5)
-    terrain = mk.HeightField(np.tile(heights[:, None], (1, 13)), spacing=0.05, origin=(-0.5, -0.3))
-    placed = mk.place_feet(walk, terrain, soles, sole=(0.2, 0.094), follow=0.4)
-    return mk.draw_motion(placed, frames=3, layout="path", terrain=terrain, view=(-75, 8), size=(720, 360))
+    terrain = mk.objectives.HeightField(np.tile(heights[:, None], (1, 13)), spacing=0.05, origin=(-0.5, -0.3))
+    placed = mk.motion.place_feet(walk, terrain, soles, sole=(0.2, 0.094), follow=0.4)
+    return mk.write.draw_motion(placed, frames=3, layout="path", terrain=terrain, view=(-75, 8), size=(720, 360))
 
 
 @picture
@@ -558,8 +558,8 @@ def transition() -> Any:
     """A walk that fades into a run: postures, the speed of the pelvis, and of points of soles that touch the ground."""
     kyle, feet = _kyle()
     phases = dict(zip(feet, (0.0, 0.5), strict=True))
-    walk = mk.gait(kyle, phases, stride=0.72, period=0.6, cycles=2)
-    run = mk.gait(kyle, phases, stride=1.36, period=0.4, cycles=3, duty=0.3, height=0.15, tilt=0.9, crouch=0.08)
+    walk = mk.motion.gait(kyle, phases, stride=0.72, period=0.6, cycles=2)
+    run = mk.motion.gait(kyle, phases, stride=1.36, period=0.4, cycles=3, duty=0.3, height=0.15, tilt=0.9, crouch=0.08)
     both = walk.joined(run, blend=0.4, feet=feet)
     figure, (above, below) = plt.subplots(2, 1, figsize=(8.0, 4.6), height_ratios=(1.1, 1.0))
     blend = walk.duration - 0.4, walk.duration
@@ -594,12 +594,12 @@ def raised_hand() -> Any:
     """A hand raised by 45 cm while the feet are held: as joints carry more they give less, and with all alike."""
     kyle, _ = _kyle()
     clip = mk.Motion(kyle, [0.0, 0.1], [kyle.home, kyle.home])
-    span = mk.Span(mk.Position("left_hand", (0, 0, 0), tolerance=1e-3), offset=(0.0, 0.0, 0.45))
+    span = mk.motion.Span(mk.Position("left_hand", (0, 0, 0), tolerance=1e-3), offset=(0.0, 0.0, 0.45))
     held = ("left_midfoot", "right_midfoot")
     figure, axes = plt.subplots(1, 3, figsize=(8.0, 3.6), sharey=True)
     ways = {"the clip": None, "edited": {}, "edited, all joints alike": dict.fromkeys(kyle.joint_names, 1.0)}
     for each, (title, stiffness) in zip(axes, ways.items(), strict=True):
-        motion = clip if stiffness is None else mk.edit(clip, span, hold=held, stiffness=stiffness or None)
+        motion = clip if stiffness is None else mk.motion.edit(clip, span, hold=held, stiffness=stiffness or None)
         away = np.linalg.norm((motion.poses("head") - clip.poses("head"))[0, :3, 3])
         _bones(each, clip, 0, "#c8d0d8", (1, 2))
         _bones(each, motion, 0, BLUE if stiffness is None else GREEN if not stiffness else RED, (1, 2))
@@ -614,7 +614,7 @@ def raised_hand() -> Any:
 def soles_on_stairs() -> Any:
     """The soles of a walk made for flat ground, in every frame, before and after they are put on stairs of 12 cm."""
     kyle, feet = _kyle()
-    walk = mk.gait(kyle, dict(zip(feet, (0.0, 0.5), strict=True)), stride=0.6, cycles=3)
+    walk = mk.motion.gait(kyle, dict(zip(feet, (0.0, 0.5), strict=True)), stride=0.6, cycles=3)
     walk = walk.moved((0.0, 0.0, -walk.poses(feet[0])[:, 2, 3].min()))
     corners, facets, outline = [(-2.0, y, 0.0) for y in (-1.0, 1.0)], [], [(-0.3, 0.0), (0.4, 0.0)]
     corners += [(0.4, y, 0.0) for y in (-1.0, 1.0)]
@@ -625,7 +625,9 @@ def soles_on_stairs() -> Any:
             corners += [(x, -1.0, z), (x, 1.0, z)]
             facets += [(k - 2, k, k - 1), (k - 1, k, k + 1)]
             outline.append((x, z))
-    placed = mk.place_feet(walk, mk.TriangleMesh(corners, facets), ["left_midfoot", "right_midfoot"], follow=0.4)
+    placed = mk.motion.place_feet(
+        walk, mk.objectives.TriangleMesh(corners, facets), ["left_midfoot", "right_midfoot"], follow=0.4
+    )
     figure, axes = plt.subplots(1, 2, figsize=(8.6, 4.6), sharey=True)
     for each, motion, title in zip(axes, (walk, placed), ("the clip", "place_feet"), strict=True):
         each.fill_between(*np.array(outline).T, -0.05, color=GREY, alpha=0.35, lw=0)

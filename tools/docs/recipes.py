@@ -52,18 +52,18 @@ def recipe(function: Callable[[SimpleNamespace], Any]) -> Callable[[SimpleNamesp
 
 @recipe
 def asyncio(it: SimpleNamespace) -> str:
-    return mk.draw_many(it.body, [solution.q for solution in it.solutions], view=(20, 25), **SOLID)
+    return mk.write.draw_many(it.body, [solution.q for solution in it.solutions], view=(20, 25), **SOLID)
 
 
 @recipe
 def batch(it: SimpleNamespace) -> str:
     postures = it.batch.q[it.batch.success][:6]
-    return mk.draw_many(it.body, postures, targets=it.targets[:30], view=(35, 20), **SOLID)
+    return mk.write.draw_many(it.body, postures, targets=it.targets[:30], view=(35, 20), **SOLID)
 
 
 @recipe
 def gpu(it: SimpleNamespace) -> str:
-    return mk.draw_many(it.body, it.batch.q[it.batch.success][:9], view=(35, 20), **SOLID)
+    return mk.write.draw_many(it.body, it.batch.q[it.batch.success][:9], view=(35, 20), **SOLID)
 
 
 @recipe
@@ -102,14 +102,14 @@ def explain_failure(it: SimpleNamespace) -> str:
 @recipe
 def free_motion(it: SimpleNamespace) -> str:
     ways = [it.left, 0.5 * (it.left + it.right), it.right]
-    return mk.draw_many(it.body, ways, world=it.world, view=(20, 30), **SOLID)
+    return mk.write.draw_many(it.body, ways, world=it.world, view=(20, 30), **SOLID)
 
 
 @recipe
 def keep_a_posture(it: SimpleNamespace) -> str:
     guides = (mk.CenterJoints(), mk.AvoidLimits(margin=0.2), mk.Displacement(reference=it.ready))
     postures = [mk.solve(mk.Problem(it.body, [it.reach, guide]), start=it.body.home).q for guide in guides]
-    return mk.draw_many(it.body, postures, targets=[it.reach.target], view=(-50, 15), **SOLID)
+    return mk.write.draw_many(it.body, postures, targets=[it.reach.target], view=(-50, 15), **SOLID)
 
 
 @recipe
@@ -151,7 +151,7 @@ def robot_on_a_table(it: SimpleNamespace) -> str:
 
 @recipe
 def ros(it: SimpleNamespace) -> str:
-    return mk.draw_many(it.body, it.q[::7], view=(-60, 15), **SOLID)
+    return mk.write.draw_many(it.body, it.q[::7], view=(-60, 15), **SOLID)
 
 
 @recipe
@@ -167,12 +167,12 @@ def some_joints(it: SimpleNamespace) -> str:
 
 @recipe
 def teleoperation(it: SimpleNamespace) -> str:
-    return mk.draw_many(it.body, [it.body.home, it.q], targets=[it.pose.target[:3, 3]], view=(20, 25), **SOLID)
+    return mk.write.draw_many(it.body, [it.body.home, it.q], targets=[it.pose.target[:3, 3]], view=(20, 25), **SOLID)
 
 
 @recipe
 def threads(it: SimpleNamespace) -> str:
-    return mk.draw_many(it.body, it.answers, view=(20, 25), **SOLID)
+    return mk.write.draw_many(it.body, it.answers, view=(20, 25), **SOLID)
 
 
 @recipe
@@ -200,3 +200,23 @@ def several_bodies(it: SimpleNamespace) -> str:
 @recipe
 def bear_the_weight(it: SimpleNamespace) -> str:
     return mk.draw(it.body, it.solution.q, targets=[it.reach.target], view=(-50, 15), **SOLID)
+
+
+@recipe
+def to_a_character(it: SimpleNamespace) -> str:
+    return mk.write.draw_motion(it.found, frames=4, size=(900, 340), skeleton=True)
+
+
+@recipe
+def to_a_humanoid_robot(it: SimpleNamespace) -> str:
+    return mk.write.draw_motion(it.found, frames=6, size=(900, 340))
+
+
+@recipe
+def to_a_quadruped(it: SimpleNamespace) -> str:
+    return mk.write.draw_motion(it.found, frames=5, size=(900, 340))
+
+
+@recipe
+def to_two_arms(it: SimpleNamespace) -> str:
+    return mk.write.draw_motion(it.found, frames=4, size=(900, 340))

@@ -11,6 +11,7 @@ import json
 import re
 import textwrap
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -25,71 +26,77 @@ GROUPS: dict[str, tuple[str, str, str]] = {
     "bodies": (
         "Bodies",
         "What moves: a tree of links and joints, from a file, a table or a few lines of Python.",
-        "load Body Joint Link Frame Chain Mimic Loop Shape Poses OFKT Group BodyBuilder planar_chain serial_chain snake "
-        "hand five_bar stewart_platform delta_robot from_dh from_mujoco from_pinocchio from_usd from_yourdfpy write_urdf",
+        "load Body build.Joint build.Link Frame body.Chain build.Mimic build.Loop Shape body.LinkPoses body.OFKT "
+        "body.Group build.BodyBuilder build.planar_chain build.serial_chain build.snake build.hand build.five_bar "
+        "build.stewart_platform build.delta_robot build.from_dh read.from_mujoco read.from_pinocchio "
+        "read.from_usd read.from_yourdfpy",
     ),
     "geometry": (
         "Rotations and transforms",
         "A rotation is a 3x3 matrix, a transform a 4x4 matrix `world_from_frame`; quaternions are (w, x, y, "
         "z), angles radians.",
-        "transform translation euler rpy axis_angle quaternion rotation_matrix look_rotation random_rotation "
-        "to_quaternion "
-        "to_euler to_axis_angle fabrik_points elbow_angles",
+        "transform translation euler rpy axis_angle quaternion geometry.rotation_matrix geometry.look_rotation "
+        "geometry.random_rotation geometry.to_quaternion geometry.to_euler geometry.to_axis_angle "
+        "geometry.fabrik_points geometry.elbow_angles",
     ),
     "objectives": (
         "Objectives",
         "What is wanted. The weight drives the search, the tolerance alone decides success; without a "
         "tolerance an objective guides.",
-        "Objective objective Position Orientation Pose Direction LookAt Cone Line Plane Side Touch "
-        "Projection MinDistance "
-        "MaxDistance Distance SelfDistance Balance GravityTorque Manipulability Displacement JointValue CenterJoints AvoidLimits "
-        "FunctionalRelation close_loops PoseError Ground HeightField TriangleMesh PointCloud",
+        "Objective objective Position Orientation Pose Direction LookAt Cone Line Plane Side Touch Projection "
+        "MinDistance MaxDistance Distance SelfDistance Balance GravityTorque Manipulability Displacement "
+        "JointValue CenterJoints AvoidLimits FunctionalRelation objectives.close_loops objectives.PoseErrors "
+        "objectives.Ground objectives.HeightField objectives.TriangleMesh objectives.PointCloud",
     ),
     "solving": (
         "Problems and solutions",
         "A body and objectives make a problem; a call solves it; a solution says what was reached.",
-        "Problem solve solve_all bind Step Budget Solution Status methods Method solver Solver History minimise Minimum",
+        "Problem solve solve_all bind solvers.Step Budget Solution Status methods solvers.Method solver "
+        "solvers.Solver solvers.History solvers.minimise solvers.Minimum",
     ),
     "methods": (
         "Methods",
         "Every method as a class with its parameters; by name they are `mk.solver(name, ...)`.",
-        "Memetic BioIK DampedLeastSquares SelectivelyDampedLeastSquares SVDDampedLeastSquares Pseudoinverse "
-        "Interpolated Transpose "
-        "GaussNewton LevenbergMarquardt LBFGSB CCD FABRIK GA DE PSO HGSA Analytic Learned Portfolio "
-        "FeedForward Elman ExtremeLearning SupportVectors",
+        "solvers.Memetic solvers.BioIK solvers.DampedLeastSquares solvers.SelectivelyDampedLeastSquares "
+        "solvers.SVDDampedLeastSquares solvers.Pseudoinverse solvers.Interpolated solvers.Transpose "
+        "solvers.GaussNewton solvers.LevenbergMarquardt solvers.LBFGSB solvers.CCD solvers.FABRIK solvers.GA "
+        "solvers.DE solvers.PSO solvers.HGSA solvers.Analytic solvers.Learned solvers.Portfolio learn.FeedForward "
+        "learn.Elman learn.ExtremeLearning learn.SupportVectors",
     ),
     "motion": (
         "Motion",
         "Everything over time: paths, trajectories, control loops, clips, retargeting.",
-        "track Track line arc waypoints smooth_poses Trajectory Follower Servo Teleoperator Calibration "
-        "read_stream write_stream "
-        "Motion read_motion write_motion edit Span gait place_feet FootPlacer retarget retarget_each retarget_plan "
-        "RetargetPlan BoneMatch "
-        "Retargeted RetargetReport",
+        "track motion.Track motion.straight_line motion.arc motion.waypoints motion.smooth_poses "
+        "motion.Trajectory motion.Follower Servo motion.Teleoperator motion.Calibration motion.read_stream "
+        "motion.write_stream Motion read_motion motion.edit motion.Span motion.gait motion.place_feet "
+        "motion.FootPlacer retarget motion.retarget_each motion.retarget_plan motion.RetargetPlan "
+        "motion.BoneMatch motion.Retargeted motion.RetargetReport",
     ),
     "collision": (
         "Collisions",
         "Obstacles, pairs of links, shapes around meshes, and proofs that a motion is free.",
-        "World Obstacle find_collision_pairs CollisionPairs LinkPair check_motion MotionCheck Meeting cover "
-        "Cover hull with_hulls SignedDistanceGrid",
+        "World collision.Obstacle collision.find_collision_pairs collision.CollisionPairs collision.LinkPair "
+        "motion.check_motion motion.MotionCheck motion.Meeting collision.cover collision.Cover collision.hull "
+        "collision.SignedDistanceGrid",
     ),
     "batch": (
         "Many at once",
         "One problem, many targets: on all cores, on a graphics card, from files, over a cluster.",
-        "solve_batch BatchSolution DeviceBatchSolution DeviceArray solve_files FilesReport reachability "
-        "Reachability load_reachability",
+        "solve_batch batch.BatchSolution batch.DeviceBatchSolution batch.DeviceArray batch.solve_files "
+        "batch.FilesReport batch.reachability batch.Reachability batch.load_reachability",
     ),
     "pictures": (
         "Pictures",
         "SVG and PNG without a window.",
-        "draw view draw_many draw_motion draw_cover draw_evolved draw_landscape draw_reachability",
+        "draw view write.draw_many write.draw_motion write.draw_cover write.draw_evolved write.draw_landscape "
+        "write.draw_reachability",
     ),
     "errors": (
         "Errors and their remedies",
         "Every error that a user can cause is a child of `mk.MemetikError`, and its message says what is "
         "wrong, where, and how to mend it.",
-        "MemetikError BodyError FormatError GeometryError ProblemError RefusedError TruthError "
-        "UnknownNameError MissingExtraError MemetikWarning",
+        "MemetikError errors.BodyError errors.FormatError errors.GeometryError errors.ProblemError "
+        "errors.RefusedError errors.TruthError errors.UnknownNameError errors.MissingExtraError MemetikWarning",
     ),
 }  # fmt: skip
 
@@ -108,7 +115,7 @@ REMEDIES = [  # a call, what is raised, and what to write instead; tests/test_re
     ("bool(mk.Status.REACHED)", "TruthError", "`if solution:` or `status == mk.Status.REACHED`"),
     ('mk.solve(mk.Problem(mk.load("ur5"), mk.Position("tool0", (0.4, 0, 0.3))), start=[0.0] * 5)', "ProblemError",
      "a start with `body.dof` values, or a dict through `body.vector({...})`"),
-    ('mk.Joint("elbow", "hinge", "a", "b")', "BodyError", "a kind from the docstring of `mk.Joint`"),
+    ('mk.build.Joint("elbow", "hinge", "a", "b")', "BodyError", "a kind from the docstring of `mk.build.Joint`"),
 ]  # fmt: skip
 
 COST_OF_OBJECTIVES = (
@@ -121,15 +128,22 @@ COST_OF_METHODS = (
     "`python -m tools.docs costs` measures both."
 )
 
+
+def public(name: str) -> Any:
+    """What a public name stands for: "solve" for mk.solve, "build.Link" for mk.build.Link."""
+    return attrgetter(name)(mk)
+
+
 PLACES = {name: page for page, (_, _, names) in GROUPS.items() for name in names.split()}
-NAMES = sorted(PLACES, key=str.lower)
+NAMES = sorted(PLACES, key=lambda name: name.rpartition(".")[2].lower())
+FULL = {name.rpartition(".")[2]: name for name in PLACES}  # by the last word, which is what texts often say
 OBJECTIVES = [
     name
     for name in GROUPS["objectives"][2].split()
-    if inspect.isclass(getattr(mk, name)) and issubclass(getattr(mk, name), mk.Objective) and name != "Objective"
+    if inspect.isclass(public(name)) and issubclass(public(name), mk.Objective) and name != "Objective"
 ]
 
-WORDS = {"objective", "line", "hand", "cover", "edit", "track", "solver"}  # names of things other than ours as well
+WORDS = {"objective", "hand", "cover", "edit", "track", "solver"}  # names of things other than ours as well
 INLINE = re.compile(r"(`[^`\n]+`)")
 
 
@@ -140,16 +154,15 @@ def write(folder: Path) -> None:
         parts = [f"# {title}", about, *TABLES.get(page, lambda: [])()]
         parts += [part for name in names.split() for part in entry(name)]
         (folder / f"{page}.md").write_text("\n\n".join(parts) + "\n")
-    rows = [
-        f"| [`mk.{name}`]({PLACES[name]}.md#{anchor(name)}) | {first_sentence(getattr(mk, name))} |" for name in NAMES
-    ]
+    rows = [f"| [`mk.{name}`]({PLACES[name]}.md#{anchor(name)}) | {first_sentence(public(name))} |" for name in NAMES]
     (folder / "names.md").write_text("\n".join(["# All names", "", "| name | what it is |", "|---|---|", *rows]) + "\n")
     (folder / "commands.md").write_text("\n\n".join(commands()) + "\n")
 
 
 def anchor(name: str) -> str:
-    """Of the heading of a name. Labels know no capitals, but `mk.track` and `mk.Track` are two things."""
-    return f"{'class' if name[0].isupper() else 'mk'}-{name.lower()}"
+    """Of the heading of a name. Labels know no capitals, but `mk.track` and `mk.motion.Track` are two things."""
+    last = name.rpartition(".")[2]
+    return f"{'class' if last[0].isupper() else 'mk'}-{last.lower()}"
 
 
 # ---- A name ------------------------------------------------------------------------------------------------------
@@ -157,12 +170,13 @@ def anchor(name: str) -> str:
 
 def entry(name: str) -> Iterator[str]:
     """The heading of a public name, how it is called, what it says, its parameters and its members."""
-    thing = getattr(mk, name)
+    thing = public(name)
     yield f"({anchor(name)})=\n## `mk.{name}`"
     yield signature(f"mk.{name}", thing)
     yield markdown(inspect.getdoc(thing) or "", parameters(thing))
-    if name in DIAGRAMS:
-        yield f"![{DIAGRAMS[name][0]}](../pictures/reference/{name}.svg)"
+    last = name.rpartition(".")[2]
+    if last in DIAGRAMS:
+        yield f"![{DIAGRAMS[last][0]}](../pictures/reference/{last}.svg)"
     if inspect.isclass(thing) and not issubclass(thing, Exception):
         fields = list(field_rows(thing))
         if fields:
@@ -362,11 +376,11 @@ def linked(text: str) -> str:
     parts = []
     for part in INLINE.split(text):
         if part.startswith("`") and part.endswith("`") and len(part) > 2:
-            found = re.fullmatch(r"`(?:mk\.)?(\w+)`", part)
-            known = found and found[1] in PLACES and found[1] not in WORDS
-            parts.append(f"[{part}]({PLACES[found[1]]}.md#{anchor(found[1])})" if known and found else part)
+            found = re.fullmatch(r"`(?:mk\.)?([\w.]+)`", part)
+            known = FULL.get(found[1], found[1]) if found and found[1] not in WORDS else ""
+            parts.append(f"[{part}]({PLACES[known]}.md#{anchor(known)})" if known in PLACES else part)
         else:
-            parts.append(re.sub(r"\bmk\.(\w+)(?!\w)", _reference, escaped(part)))
+            parts.append(re.sub(r"\bmk\.(\w[\w\\]*(?:\.\w[\w\\]*)?)", _reference, escaped(part)))
     return "".join(parts)
 
 
@@ -383,7 +397,7 @@ def objective_table() -> list[str]:
     rows = ["| objective | takes | satisfied when | tolerance | priority | cost [µs] |", "|---|---|---|---|---|---|"]
     costs = json.loads(COSTS.read_text())["objectives"]
     for name in OBJECTIVES:
-        given = inspect.signature(getattr(mk, name)).parameters
+        given = inspect.signature(public(name)).parameters
         takes = ", ".join(f"`{each.name}`" for each in given.values() if each.kind is each.POSITIONAL_OR_KEYWORD)
         tolerances = [
             f"{each.default}"
@@ -393,7 +407,7 @@ def objective_table() -> list[str]:
         tolerance = ", ".join("guide" if value == "None" else value for value in tolerances) or "none: a guide"
         priority = given["priority"].default if "priority" in given else 0
         cost = f"{costs[name]['us']:g}{' *' if costs[name]['beside'] else ''}"
-        said = first_sentence(getattr(mk, name))
+        said = first_sentence(public(name))
         rows.append(f"| [`{name}`](#{anchor(name)}) | {takes} | {said} | {tolerance} | {priority} | {cost} |")
     guarantee = (
         "What holds for all of them: `solution.success` says that every objective with a tolerance is within it, measured "

@@ -23,7 +23,7 @@ class Show:
     marks: Sequence[Any] = ()  # points (3,) or (frames, 3) [m]
     props: Sequence[mk.Shape] = ()  # where their link_from_shape says
     moving: dict[int, Array] = field(default_factory=dict)  # poses (frames, 4, 4) of a prop, by its number
-    terrain: mk.HeightField | None = None
+    terrain: mk.objectives.HeightField | None = None
 
 
 SCENES: dict[str, tuple[str, str, Callable[[], Show]]] = {}
@@ -189,7 +189,7 @@ def scara() -> Show:
 
 @scene("A snake of thirty joints", "howto/build_in_python.md")
 def snake() -> Show:
-    body = mk.snake(30, length=2.4)
+    body = mk.build.snake(30, length=2.4)
     reach = mk.Position("tip", (0, 0, 0))
     path = circle((1.2, 0.0, 0.0), 0.8, 80)
     return Show(body, followed(body, [reach, mk.Displacement()], {reach: path}), [path])
@@ -197,7 +197,7 @@ def snake() -> Show:
 
 @scene("A five-bar linkage stays closed", "examples/05_closed_loop.py")
 def five_bar() -> Show:
-    builder = mk.BodyBuilder("five_bar")
+    builder = mk.build.BodyBuilder("five_bar")
     for side, x in (("left", -0.15), ("right", 0.15)):
         turn = {"axis": (0, 0, 1), "lower": -3, "upper": 3}
         builder.add("base", f"{side}_motor", "revolute", f"{side}_crank", origin=(x, 0, 0), **turn)
@@ -215,7 +215,7 @@ def five_bar() -> Show:
 def evolution() -> Show:
     body = mk.load("iiwa14")
     pose = mk.Pose("tool0", mk.transform((0.4, -0.4, 0.6), mk.euler(180, 0, 0, degrees=True)))
-    _, history = mk.BioIK(population=40, elites=2, seed=3, steps=2).evolve(mk.Problem(body, pose))
+    _, history = mk.solvers.BioIK(population=40, elites=2, seed=3, steps=2).evolve(mk.Problem(body, pose))
     best = []
     for generation in range(int(history.generation.max()) + 1):
         rows = np.nonzero(history.generation == generation)[0]
@@ -277,7 +277,7 @@ def lift() -> Show:
     palms = {link: mk.Pose(link, box @ place, orientation_tolerance=0.01) for link, place in beside.items()}
     gaze = mk.LookAt("head", box[:3, 3], tolerance=2e-3)
     stops = [box, mk.translation(0, 0, -0.35) @ box, mk.translation(0, 0, 0.25) @ box, box]
-    way = mk.waypoints(stops, speed=0.4, acceleration=1.0, rate=RATE)
+    way = mk.motion.waypoints(stops, speed=0.4, acceleration=1.0, rate=RATE)
     targets = {palms[link]: way @ place for link, place in beside.items()} | {gaze: way[:, :3, 3]}
     problem = [*palms.values(), *feet, gaze, mk.Displacement(weight=0.1)]
     start = mk.solve(mk.Problem(body, problem)).q
@@ -324,7 +324,7 @@ def _walk() -> tuple[mk.Motion, dict[str, float]]:
     legs = ("front_left", "front_right", "hind_left", "hind_right")
     phases = {f"{leg}_paw": phase for leg, phase in zip(legs, (0.25, 0.75, 0.0, 0.5), strict=True)}
     shape = {"stride": 0.5, "period": 1.0, "duty": 0.65, "height": 0.07, "crouch": 0.03, "tilt": 0.0}
-    return mk.gait(wolf, phases, cycles=2, rate=RATE, **shape), phases
+    return mk.motion.gait(wolf, phases, cycles=2, rate=RATE, **shape), phases
 
 
 @scene("A wolf walks", "examples/24_edit_a_walk.py")
@@ -337,8 +337,10 @@ def wolf_walks() -> Show:
 def wolf_sneaks() -> Show:
     walk, phases = _walk()
     lower = {"pelvis": -0.06, "withers": -0.07, "tail_tip": 0.12}
-    spans = [mk.Span(mk.Position(link, (0, 0, 0), tolerance=0.01), offset=(0, 0, dz)) for link, dz in lower.items()]
-    return Show(walk.body, mk.edit(walk, spans, hold=list(phases)).q)
+    spans = [
+        mk.motion.Span(mk.Position(link, (0, 0, 0), tolerance=0.01), offset=(0, 0, dz)) for link, dz in lower.items()
+    ]
+    return Show(walk.body, mk.motion.edit(walk, spans, hold=list(phases)).q)
 
 
 @scene("... and looks at a box", "examples/24_edit_a_walk.py")
@@ -346,23 +348,25 @@ def wolf_looks() -> Show:
     walk, _ = _walk()
     box = np.array([1.8, -0.7, 0.3])
     front = [name for name in walk.body.joint_names if name.split("_")[0] in ("spine", "neck", "head", "front")]
-    look = mk.Span(mk.LookAt("head_look", box, tolerance=0.02), start=0.0, end=2.0, ease=0.3)
-    edited = mk.edit(walk, look, hold=["front_left_paw", "front_right_paw"], joints=front)
+    look = mk.motion.Span(mk.LookAt("head_look", box, tolerance=0.02), start=0.0, end=2.0, ease=0.3)
+    edited = mk.motion.edit(walk, look, hold=["front_left_paw", "front_right_paw"], joints=front)
     return Show(walk.body, edited.q, props=[mk.Shape("box", (0.14, 0.14, 0.14), mk.translation(*box))])
 
 
 def _kyle(stride: float, **shape: Any) -> tuple[mk.Motion, list[mk.Frame]]:
     kyle = mk.load("kyle", base="floating")
     soles = [kyle.frame(f"{side}_midfoot", offset=(0.03, 0.0, -0.095)) for side in ("left", "right")]
-    return mk.gait(kyle, {soles[0]: 0.0, soles[1]: 0.5}, stride=stride, rate=30.0, **shape), soles
+    return mk.motion.gait(kyle, {soles[0]: 0.0, soles[1]: 0.5}, stride=stride, rate=30.0, **shape), soles
 
 
 @scene("A run over hills", "examples/25_foot_placement.py")
 def hills() -> Show:
     run, soles = _kyle(1.1, period=0.8, duty=0.35, height=0.15, tilt=0.9, cycles=3)
     x, y = np.meshgrid(np.linspace(-1.0, 5.0, 61), np.linspace(-0.8, 0.8, 17), indexing="ij")
-    terrain = mk.HeightField(0.03 + 0.06 * np.sin(3.0 * x) * np.cos(4.0 * y), spacing=0.1, origin=(-1.0, -0.8))
-    placed = mk.place_feet(run, terrain, soles, sole=(0.2, 0.094))
+    terrain = mk.objectives.HeightField(
+        0.03 + 0.06 * np.sin(3.0 * x) * np.cos(4.0 * y), spacing=0.1, origin=(-1.0, -0.8)
+    )
+    placed = mk.motion.place_feet(run, terrain, soles, sole=(0.2, 0.094))
     return Show(run.body, placed.resampled(RATE).q, terrain=terrain)
 
 
@@ -371,8 +375,8 @@ def stairs() -> Show:
     walk, soles = _kyle(0.6, cycles=2)
     x = np.arange(-0.5, 2.2, 0.05)
     heights = 0.06 * np.clip(np.floor((x - 0.2) / 0.3), 0, 5)
-    terrain = mk.HeightField(np.tile(heights[:, None], (1, 13)), spacing=0.05, origin=(-0.5, -0.3))
-    placed = mk.place_feet(walk, terrain, soles, sole=(0.2, 0.094), follow=0.4)
+    terrain = mk.objectives.HeightField(np.tile(heights[:, None], (1, 13)), spacing=0.05, origin=(-0.5, -0.3))
+    placed = mk.motion.place_feet(walk, terrain, soles, sole=(0.2, 0.094), follow=0.4)
     return Show(walk.body, placed.resampled(RATE).q, terrain=terrain)
 
 
@@ -385,7 +389,7 @@ def retarget() -> Show:
 
 @scene("A Stewart platform tilts on six legs", "examples/30_parallel_robots.py")
 def stewart() -> Show:
-    body = mk.stewart_platform()
+    body = mk.build.stewart_platform()
     pose = mk.Pose("platform", np.eye(4))
     angle = np.linspace(0, 2 * np.pi, 80)
     way = np.array(
@@ -394,21 +398,21 @@ def stewart() -> Show:
             for a in angle
         ]
     )
-    return Show(body, followed(body, [pose, *mk.close_loops(body)], {pose: way}), [way[:, :3, 3]])
+    return Show(body, followed(body, [pose, *mk.objectives.close_loops(body)], {pose: way}), [way[:, :3, 3]])
 
 
 @scene("A delta robot draws a circle, its platform stays level", "examples/30_parallel_robots.py")
 def delta() -> Show:
-    body = mk.delta_robot()
+    body = mk.build.delta_robot()
     reach = mk.Position("platform", (0, 0, -0.45))
     path = circle((0.0, 0.0, -0.45), 0.13, 80, normal=2)
-    return Show(body, followed(body, [reach, *mk.close_loops(body)], {reach: path}), [path])
+    return Show(body, followed(body, [reach, *mk.objectives.close_loops(body)], {reach: path}), [path])
 
 
 @scene("Two people shake hands", "examples/31_shake_hands.py")
 def shake_hands() -> Show:
     person = mk.load("mannequin", base="xyz", base_lower=-0.4, base_upper=0.4)
-    group = mk.Group({"ann": person, "ben": person}, at={"ben": mk.transform((1, 0, 0), mk.euler(0, 0, np.pi))})
+    group = mk.body.Group({"ann": person, "ben": person}, at={"ben": mk.transform((1, 0, 0), mk.euler(0, 0, np.pi))})
     stands = group.body.forward(group.body.home)
     palm = {name: group.frame(name, "right_hand", (0.0, 0.0, -0.09)) for name in group.bodies}
     grip = mk.Pose(palm["ann"], mk.transform((0, 0.04, 0), mk.euler(np.pi, 0, 0)), relative_to=palm["ben"])
@@ -426,9 +430,9 @@ def shake_hands() -> Show:
 
 @scene("Two robots carry one beam", "examples/32_two_arms_one_object.py")
 def carry() -> Show:
-    link = mk.Link("beam", shapes=(mk.Shape("box", (0.9, 0.05, 0.05)),))
+    link = mk.build.Link("beam", shapes=(mk.Shape("box", (0.9, 0.05, 0.05)),))
     beam = mk.Body("beam", [link], []).with_base("floating", lower=-2, upper=2)
-    cell = mk.Group(
+    cell = mk.body.Group(
         {"left": mk.load("panda"), "right": mk.load("panda"), "beam": beam},
         at={"left": (0, 0.55, 0), "right": (0, -0.55, 0)},
     )
@@ -440,7 +444,7 @@ def carry() -> Show:
     ]
     tilted = mk.transform((0.5, 0, 0.6), mk.euler(0, 10, 75, degrees=True))
     stops = [mk.transform((0.45, 0, 0.4), across), tilted, mk.transform((0.45, 0, 0.4), across)]
-    way = mk.waypoints(stops, speed=0.25, turn_speed=0.4, acceleration=1.0, rate=RATE)
+    way = mk.motion.waypoints(stops, speed=0.25, turn_speed=0.4, acceleration=1.0, rate=RATE)
     wishes = [carried, *grips, mk.Displacement(weight=0.01)]
     start = mk.solve(mk.Problem(cell.body, wishes)).q
     return Show(cell.body, followed(cell.body, wishes, {carried: way}, start))
@@ -472,12 +476,12 @@ def too_far() -> Show:
 
 @scene("A welder follows a seam on a curved sheet", "examples/35_welder.py")
 def welder() -> Show:
-    tool = mk.Link("torch", shapes=(mk.Shape("capsule", (0.012, 0.2), mk.translation(0, 0, 0.1)),))
+    tool = mk.build.Link("torch", shapes=(mk.Shape("capsule", (0.012, 0.2), mk.translation(0, 0, 0.1)),))
     body = mk.load("m10ia").attach(mk.Body("torch", [tool], []), "tool0")
     y = np.linspace(-0.35, 0.35, 100)
     seam = np.stack([0.8 + 0.06 * np.sin(12.0 * y), y, 0.35 + 0.06 * np.cos(6.0 * y)], axis=1)
     normals = np.stack([np.zeros(100), 0.36 * np.sin(6.0 * y), np.ones(100)], axis=1)
-    into = [mk.look_rotation(-normal, (1, 0, 0))[:, [1, 2, 0]] for normal in normals]
+    into = [mk.geometry.look_rotation(-normal, (1, 0, 0))[:, [1, 2, 0]] for normal in normals]
     poses = np.array([mk.transform(point, turn) for point, turn in zip(seam, into, strict=True)])
     weld = mk.Pose(body.frame("torch", offset=(0, 0, 0.25)), poses[0], mask=(1, 1, 1, 1, 1, 0))
     wishes = [weld, mk.Displacement(weight=0.01)]

@@ -6,7 +6,7 @@ from memetik.body.joint import BASES, Joint, Mimic
 from memetik.body.link import Frame, Link, Shape
 from memetik.body.loop import CLOSED, Loop
 from memetik.body.ofkt import OFKT
-from memetik.body.poses import Chain, Poses
+from memetik.body.poses import Chain, LinkPoses
 from memetik.body.replay import replay
 from memetik.body.table import table as body_table
 
@@ -20,9 +20,9 @@ __all__ = [
     "Group",
     "Joint",
     "Link",
+    "LinkPoses",
     "Loop",
     "Mimic",
-    "Poses",
     "Shape",
     "body_table",
     "replay",

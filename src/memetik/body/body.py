@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -16,7 +17,7 @@ from memetik.body.flatten import Flat, flatten
 from memetik.body.joint import Joint
 from memetik.body.link import Frame, Link, all_of
 from memetik.body.loop import Loop, checked_loops
-from memetik.body.poses import Chain, Poses
+from memetik.body.poses import Chain, LinkPoses
 from memetik.body.rows import Axes, jacobians_of, poses_of, singular_of
 from memetik.body.table import table
 from memetik.body.tree import walk
@@ -67,16 +68,16 @@ class Body(Variations, Rich):
     ) -> None:
         """`home` gives the resting posture by variable name (the rest: zero, or the limit nearest to it); `touching`
         are pairs of links whose contact does not count as a collision; `postures` are named ones, each by variable name, whole
-        or in part; `loops` are joints that close loops of the tree, which mk.close_loops turns into objectives; `file` is the
-        model file it was read from; `parts` are links of a human-like figure by what they are, with the names of the VRM
-        humanoid in snake case, {"left_upper_arm": "J_Bip_L_UpperArm"}, where a file says so (the map of a .vrm); `read_as` says
-        how a file without units was understood, such as "y up, 1 unit = 0.01 m (guessed)"."""
+        or in part; `loops` are joints that close loops of the tree, which mk.objectives.close_loops turns into objectives;
+        `file` is the model file it was read from; `parts` are links of a human-like figure by what they are, with the names
+        of the VRM humanoid in snake case, {"left_upper_arm": "J_Bip_L_UpperArm"}, where a file says so (the map of a .vrm);
+        `read_as` says how a file without units was understood, such as "y up, 1 unit = 0.01 m (guessed)"."""
         if not isinstance(name, str):
             raise BodyError(f"the name of a body is {shown(name)}. Give a text.")
         self.name = name
-        given = all_of(links, Link, "links of a body", "mk.Link(...)")
+        given = all_of(links, Link, "links of a body", "mk.build.Link(...)")
         self.file = None if file is None else path_of(file, BodyError, "the file of a body").absolute()
-        self.root, ordered = walk(given, all_of(joints, Joint, "joints of a body", "mk.Joint(...)"))
+        self.root, ordered = walk(given, all_of(joints, Joint, "joints of a body", "mk.build.Joint(...)"))
         self.links = {link.name: link for link in given}
         self.joints = {joint.name: joint for joint in ordered}
         self.variables = resolve(ordered)
@@ -84,7 +85,9 @@ class Body(Variations, Rich):
         self._link_rows = {link: k for k, link in enumerate(self.links)}
         self._flat = flatten(self.root, ordered, self.variables)
         self._link_frames = self._flat.frames(Frame(link) for link in self.links)
-        self.chains: dict[str, Chain] = mapping(chains, BodyError, "chains", "{'arm': mk.Chain('base', ('hand',))}")
+        self.chains: dict[str, Chain] = mapping(
+            chains, BodyError, "chains", "{'arm': mk.body.Chain('base', ('hand',))}"
+        )
         for key, chain in self.chains.items():
             self._check_chain(key, chain)
         pairs = several(touching, BodyError, "touching", "[('hand', 'arm')]")
@@ -161,14 +164,14 @@ class Body(Variations, Rich):
     # Kinematics
 
     @overload
-    def forward(self, q: ArrayLike, *, root: TransformLike | None = None) -> Poses: ...
+    def forward(self, q: ArrayLike, *, root: TransformLike | None = None) -> LinkPoses: ...
 
     @overload
     def forward(self, q: ArrayLike, frame: str | Frame, *, root: TransformLike | None = None) -> Array: ...
 
     def forward(
         self, q: ArrayLike, frame: str | Frame | None = None, *, root: TransformLike | None = None
-    ) -> Poses | Array:
+    ) -> LinkPoses | Array:
         """The pose of every link in the frame of the root: `body.forward(q)["hand"]` is a 4x4 array.
 
         frame: only this one, as the array itself; nothing else is computed.
@@ -181,13 +184,13 @@ class Body(Variations, Rich):
             many = poses_of(flat.nodes, frames, vectors)
             if root is not None:
                 many = _checked_root(root) @ many
-            return Poses(self._link_rows, many) if frame is None else np.asarray(many[:, 0])
+            return LinkPoses(self._link_rows, many) if frame is None else np.asarray(many[:, 0])
         frames = self._link_frames if frame is None else self._packed(frame)
         out = np.empty((frames.size, 4, 4))
         frame_matrices(self._flat.nodes, frames, vectors, np.empty((self._flat.nodes.size, 7)), out)
         if root is not None:
             out = _checked_root(root) @ out
-        return Poses(self._link_rows, out) if frame is None else np.asarray(out[0])
+        return LinkPoses(self._link_rows, out) if frame is None else np.asarray(out[0])
 
     def jacobian(self, frame: str | Frame, q: ArrayLike, *, root: TransformLike | None = None) -> Array:
         """Geometric Jacobian (6, dof) of a frame: rows 0-2 its origin's velocity, rows 3-5 its angular velocity, both in
@@ -267,6 +270,19 @@ class Body(Variations, Rich):
         flat, frames = self.flatten([frame])
         values = singular_of(flat.nodes, frames, np.atleast_2d(vectors), axes)[:, column]
         return values if vectors.ndim == 2 else float(values[0])
+
+    def write_urdf(self, path: str | PathLike[str]) -> Path:
+        """Write the body as a .urdf file; return the path.
+
+        Read again it has the same links in the same places, limits, mimic joints, masses, shapes and loops (<loop> of URDF+).
+        Joints that URDF lacks become chains of revolute and prismatic ones with the same variables; a screw is a revolute joint
+        and a prismatic one that mimics it. Hulls become meshes, binary STL files in a folder NAME_meshes beside the file; other
+        meshes are named as they are. Inertias, which bodies do not have, are those of balls of water. URDF has no home posture
+        and no named chains (SRDF has).
+        """
+        from memetik.write.urdf import write_urdf  # files are written from bodies, of which they know
+
+        return write_urdf(self, path)
 
     # The joint vectors of other libraries
 
@@ -391,7 +407,7 @@ class Body(Variations, Rich):
     def _check_chain(self, name: object, chain: object) -> None:
         text(name, BodyError, "the name of a chain")
         if not isinstance(chain, Chain):
-            raise BodyError(f"chain {name!r} is {shown(chain)}. Give mk.Chain(base, (tip,)).")
+            raise BodyError(f"chain {name!r} is {shown(chain)}. Give mk.body.Chain(base, (tip,)).")
         self._known_link(chain.base)
         self._known_links(chain.tips, f"the tips of chain {name!r}")
         if chain.joints is not None:

@@ -25,7 +25,7 @@ class Group:
     ```python
     import memetik as mk
 
-    arms = mk.Group({"left": mk.load("panda"), "right": mk.load("panda")}, at={"right": (0.8, 0.0, 0.0)})
+    arms = mk.body.Group({"left": mk.load("panda"), "right": mk.load("panda")}, at={"right": (0.8, 0.0, 0.0)})
     meet = mk.Position("left/panda_hand", (0.0, 0.0, 0.1), relative_to=arms.frame("right", "panda_hand"))
     solution = mk.solve(mk.Problem(arms.body, meet))
     q = arms.split(solution.q)["right"]  # as mk.load("panda") has it
@@ -40,7 +40,7 @@ class Group:
     def __init__(self, bodies: Mapping[str, Body], *, at: Mapping[str, TransformLike] | None = None) -> None:
         given = mapping(bodies, BodyError, "bodies", "{'ann': mk.load('human'), 'ben': mk.load('human')}")
         if not given:
-            raise BodyError("a group needs at least one body, by its name: mk.Group({'ann': mk.load('human')}).")
+            raise BodyError("a group needs at least one body, by its name: mk.body.Group({'ann': mk.load('human')}).")
         for name, part in given.items():
             if not isinstance(part, Body):
                 raise BodyError(f"a group consists of bodies, and {name!r} is {shown(part)}. Give mk.load(...).")

@@ -193,7 +193,7 @@ class Joint:
 
 def _checked_mimic(mimic: object, joint: Joint, where: str) -> Mimic:
     if not isinstance(mimic, Mimic):
-        raise BodyError(f"{where}: mimic is {shown(mimic)}. Give mk.Mimic(source, multiplier, offset).")
+        raise BodyError(f"{where}: mimic is {shown(mimic)}. Give mk.build.Mimic(source, multiplier, offset).")
     if joint.dof != 1:
         raise BodyError(f"{where}: a {joint.kind} joint cannot mimic; only joints of one degree of freedom can.")
     source = text(mimic.source, BodyError, f"{where}: the source of its mimic")

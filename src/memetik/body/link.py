@@ -41,9 +41,9 @@ class Shape:
 
     kind, size: "sphere" (radius), "capsule" and "cylinder" (radius, length along z), "box" (x, y, z), all in metres; "mesh"
     (scale x, y, z) of the file `mesh`; "hull" (radius, 0 unless given) of `points` (n, 3) [m]: all that is within the
-    radius of their convex hull, which may be flat, a segment or a point. mk.hull makes hulls of meshes, too. "heights" (spacing
-    x, y, depth) and "grid" (spacing x, y, z, error) of `values` [m] are what mk.HeightField and mk.SignedDistanceGrid
-    have as their `shape`; see there.
+    radius of their convex hull, which may be flat, a segment or a point. mk.collision.hull makes hulls of meshes, too.
+    "heights" (spacing x, y, depth) and "grid" (spacing x, y, z, error) of `values` [m] are what mk.objectives.HeightField
+    and mk.collision.SignedDistanceGrid have as their `shape`; see there.
     color: red, green, blue and opacity from 0 to 1, None for that of the link.
     """
 

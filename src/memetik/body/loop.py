@@ -38,9 +38,11 @@ class Loop(NamedTuple):
 def checked_loops(loops: Iterable[Loop], links: Mapping[str, Link], body: str) -> tuple[Loop, ...]:
     """Loops between links of a body, each with a name of its own."""
     found: dict[str, Loop] = {}
-    for loop in several(loops, BodyError, "loops of a body", "[mk.Loop('tip', mk.Frame('left'), mk.Frame('right'))]"):
+    for loop in several(
+        loops, BodyError, "loops of a body", "[mk.build.Loop('tip', mk.Frame('left'), mk.Frame('right'))]"
+    ):
         if not isinstance(loop, Loop):
-            raise BodyError(f"{shown(loop)} is not a loop. Give mk.Loop(name, frame, other).")
+            raise BodyError(f"{shown(loop)} is not a loop. Give mk.build.Loop(name, frame, other).")
         name = text(loop.name, BodyError, "the name of a loop")
         where = f"loop {name!r}"
         if not isinstance(loop.kind, str) or loop.kind not in CLOSED:

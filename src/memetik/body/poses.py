@@ -20,7 +20,7 @@ class Chain(NamedTuple):
     joints: tuple[str, ...] | None = None
 
 
-class Poses(Mapping[str, Array]):
+class LinkPoses(Mapping[str, Array]):
     """Where every link is: `poses["hand"]` is world_from_hand as a 4x4 array, its place in metres; `poses.array` holds
     all of them.
 

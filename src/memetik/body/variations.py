@@ -81,7 +81,7 @@ class Variations:
         The shapes of a link hold all of its surface, and the inside where the surface is closed, and as little else as can
         be found: planes cut the surface into parts, and each part gets the least shape around it. Shapes that are simple
         in the file stay as they are; a link without collision geometry gets the cover of its visuals. The same meshes give
-        the same shapes. `mk.cover` takes the same arguments and also says how large the shapes are.
+        the same shapes. `mk.collision.cover` takes the same arguments and also says how large the shapes are.
 
         most: shapes for a link, at most; 1 to 8.
         kinds: of "capsule", "sphere", "box" and "cylinder", those that may be used. Cylinders are smallest around many arms,
@@ -103,6 +103,16 @@ class Variations:
         return cover(
             self._body, most=most, kinds=kinds, gain=gain, of=of, links=links, roots=roots, save=save, progress=progress
         ).body
+
+    def with_hulls(self, *, roots: Iterable[str | PathLike[str]] = (), most: int | None = None) -> Body:
+        """The body with the convex hulls of its collision meshes in place of these; other shapes stay.
+
+        roots: folders in which the files of meshes are looked up, besides the paths that they were read with.
+        most: vertices of a hull, at most; see `mk.collision.hull`.
+        """
+        from memetik.collision import with_hulls  # it reads files, which bodies know nothing of
+
+        return with_hulls(self._body, roots, most=most)
 
     def with_touching(self, pairs: Iterable[Iterable[str]] | None = None) -> Body:
         """The body with more pairs of links whose contact does not count, such as `find_collision_pairs(body).touching`.

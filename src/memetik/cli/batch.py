@@ -53,7 +53,7 @@ def _batch(options: argparse.Namespace) -> int:
     tip.offset, tip.offset_rpy, tip.free = options.offset, options.offset_rpy, options.free
     wanted = objectives([tip], options.position_tolerance, options.orientation_tolerance)
     problem = mk.Problem(body, wanted, lock=assignments(options.lock, "--lock"))
-    report = mk.solve_files(
+    report = mk.batch.solve_files(
         problem, options.targets, options.out, cluster=options.cluster, threads=options.threads, seed=options.seed,
         budget=mk.Budget(evaluations=options.evaluations), rows_per_shard=options.rows_per_shard, anew=options.anew,
     )  # fmt: skip

@@ -35,7 +35,7 @@ def _cover(options: argparse.Namespace) -> int:
     body = load_body(options)
     picture = None if options.draw is None else writable_file(options.draw, *STILL)
     out = None if options.out is None else writable_file(options.out, ".json")
-    cover = mk.cover(
+    cover = mk.collision.cover(
         body, most=options.most, kinds=options.kinds or KINDS, gain=options.gain, of=options.of, roots=options.root,
         save=out or not options.no_save,
     )  # fmt: skip
@@ -43,6 +43,6 @@ def _cover(options: argparse.Namespace) -> int:
     if cover.file is not None:
         print("shapes:", cover.file, "" if cover.made else "(unchanged)")
     if picture is not None:
-        mk.draw_cover(cover, path=picture, roots=options.root)
+        mk.write.draw_cover(cover, path=picture, roots=options.root)
         print("drawn:", picture)
     return 0

@@ -46,7 +46,7 @@ def _demo(options: argparse.Namespace) -> int:
     targets = [*(pose.target for pose in poses), np.array(EYES_ON)]
     looks: dict[str, Any] = {"view": VIEW, "targets": targets}
     mk.draw(body, body.home, pictures[0], title="where it starts, and what is wanted", **looks)
-    mk.draw_many(body, [body.home, solution.q], pictures[1], title="solved; the start as a ghost", **looks)
+    mk.write.draw_many(body, [body.home, solution.q], pictures[1], title="solved; the start as a ghost", **looks)
     print("drawn:", pictures[0])
     print("drawn:", pictures[1])
     print("\nNext: memetik bodies, memetik show wolf, memetik solve panda --tip panda_hand --position 0.5 0.1 0.4")

@@ -48,7 +48,9 @@ def _evolve(options: argparse.Namespace) -> int:
         wanted: list[mk.Objective] = [mk.Position(tip, there[tip][:3, 3]) for tip in tips]
     else:
         wanted = [mk.Pose(tip, there[tip]) for tip in tips]
-    solver = mk.BioIK(population=options.population, elites=options.elites, steps=options.steps, seed=options.seed)
+    solver = mk.solvers.BioIK(
+        population=options.population, elites=options.elites, steps=options.steps, seed=options.seed
+    )
     budget = mk.Budget(evaluations=options.evaluations)
     problem = mk.Problem(body, wanted)
     pictures = [
@@ -60,8 +62,8 @@ def _evolve(options: argparse.Namespace) -> int:
     title, goals = f"{body.name}, {elites}", [there[tip][:3, 3] for tip in tips]
     drawn = []
     for landscape, postures in pictures:
-        drawn.append(mk.draw_landscape(history, landscape, joints=options.joints, title=title))
-        drawn.append(mk.draw_evolved(body, history, postures, targets=goals, title=title))
+        drawn.append(mk.write.draw_landscape(history, landscape, joints=options.joints, title=title))
+        drawn.append(mk.write.draw_evolved(body, history, postures, targets=goals, title=title))
     run = f"{solution.status.name} after {history.generations} generations of {history.rows(0).size}, by {elites}"
     print(f"{run}: {count(len(history.founders()), 'niche')} alive in the end")
     print("drawn:", *drawn)

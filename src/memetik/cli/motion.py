@@ -87,7 +87,7 @@ def _read(options: argparse.Namespace) -> mk.Motion:
 
 def _write(motion: mk.Motion, options: argparse.Namespace) -> int:
     scale = (options.scale or 1.0) if options.to_scale is None else options.to_scale
-    print("written:", mk.write_motion(motion, options.to, format=options.format, scale=scale))
+    print("written:", motion.write(options.to, format=options.format, scale=scale))
     return 0
 
 
@@ -99,7 +99,7 @@ def _show(options: argparse.Namespace) -> int:
     print(motion)
     for foot, stands in motion.contacts(options.feet).items():
         print(f"{foot}: stands in {stands.sum()} of {len(motion)} frames")
-    mk.draw_motion(motion, path, frames=frames, layout=layout)
+    mk.write.draw_motion(motion, path, frames=frames, layout=layout)
     print("drawn:", path)
     return 0
 
@@ -122,20 +122,20 @@ def _edit(options: argparse.Namespace) -> int:
     start, end = options.between or (None, None)
     when = {"start": start, "end": end if end is None or math.isfinite(end) else None, "ease": options.ease}
     spans = [
-        mk.Span(mk.Position(link, (0.0, 0.0, 0.0), tolerance=1e-3), offset=_numbers("--move", numbers), **when)
+        mk.motion.Span(mk.Position(link, (0.0, 0.0, 0.0), tolerance=1e-3), offset=_numbers("--move", numbers), **when)
         for link, *numbers in options.move
     ]
     spans += [
-        mk.Span(mk.LookAt(link, _numbers("--look-at", numbers), tolerance=1e-2), **when)
+        mk.motion.Span(mk.LookAt(link, _numbers("--look-at", numbers), tolerance=1e-2), **when)
         for link, *numbers in options.look_at
     ]
     if not spans:
-        raise mk.ProblemError("nothing is to be changed. Give --move LINK X Y Z or --look-at LINK X Y Z.")
-    return _write(mk.edit(motion, spans, hold=options.hold, joints=options.joints or None), options)
+        raise mk.errors.ProblemError("nothing is to be changed. Give --move LINK X Y Z or --look-at LINK X Y Z.")
+    return _write(mk.motion.edit(motion, spans, hold=options.hold, joints=options.joints or None), options)
 
 
 def _numbers(option: str, words: list[str]) -> tuple[float, ...]:
     try:
         return tuple(map(float, words))
     except ValueError:
-        raise mk.ProblemError(f"{option}: {' '.join(words)} are not three numbers.") from None
+        raise mk.errors.ProblemError(f"{option}: {' '.join(words)} are not three numbers.") from None

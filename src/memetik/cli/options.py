@@ -123,10 +123,10 @@ def load_body(options: argparse.Namespace) -> mk.Body:
     kind, _, joints = options.body.partition(":")
     if kind in CHAINS and joints.isdecimal():
         if options.srdf is not None:
-            raise mk.ProblemError(
+            raise mk.errors.ProblemError(
                 f"--srdf says something of a model in a file, and {options.body} is none. Leave it out."
             )
-        made: mk.Body = getattr(mk, CHAINS[kind])(int(joints))
+        made: mk.Body = getattr(mk.build, CHAINS[kind])(int(joints))
         return made.with_base(options.base)
     return mk.load(options.body, base=options.base, srdf=options.srdf, roots=options.root, trust=options.trust)
 
@@ -145,7 +145,9 @@ def only_tip(body: mk.Body, given: str | None) -> str:
     known = ends(body)
     if len(known) != 1:
         some = f"{', '.join(known[:6])}{' ...' if len(known) > 6 else ''}"
-        raise mk.ProblemError(f"body {body.name!r} has {len(known)} tips. Say which one is meant, --tip LINK: {some}.")
+        raise mk.errors.ProblemError(
+            f"body {body.name!r} has {len(known)} tips. Say which one is meant, --tip LINK: {some}."
+        )
     return known[0]
 
 
@@ -157,7 +159,7 @@ def assignments(texts: Sequence[str], option: str) -> dict[str, float]:
         try:
             values[name.strip()] = float(number)
         except ValueError:
-            raise mk.ProblemError(
+            raise mk.errors.ProblemError(
                 f"{option}: {text!r} is not of the form joint=value, for example {option} j1=0.5."
             ) from None
     return values

@@ -49,11 +49,11 @@ def _reach(options: argparse.Namespace) -> int:
     path = writable_file(options.out or OUT / f"{body.name}_reach.npz", ".npz")
     picture = writable_file(options.draw or path.with_suffix(".png"), *PLOTS)
     pyplot("drawing a reachability")
-    found = mk.reachability(
+    found = mk.batch.reachability(
         body, tip, voxel=options.voxel, orientations=options.orientations,
         lock=assignments(options.lock, "--lock"), threads=options.threads,
     )  # fmt: skip
     print(found)
     print("saved:", found.save(path))
-    print("drawn:", mk.draw_reachability(found, picture))
+    print("drawn:", mk.write.draw_reachability(found, picture))
     return 0

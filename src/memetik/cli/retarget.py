@@ -43,7 +43,7 @@ def _retarget(options: argparse.Namespace) -> int:
     picture = options.draw
     if picture is not None:
         picture = writable_file(picture if picture.name else out.with_suffix(".svg"), *FILM)
-    plan = mk.RetargetPlan.load(options.plan) if options.plan else mk.retarget_plan(motion, body)
+    plan = mk.motion.RetargetPlan.load(options.plan) if options.plan else mk.motion.retarget_plan(motion, body)
     if options.save_plan:
         plan.save(options.save_plan)
     print(motion)
@@ -52,8 +52,8 @@ def _retarget(options: argparse.Namespace) -> int:
     limits = None if options.velocity_limits == "none" else options.velocity_limits
     found = mk.retarget(motion, body, plan=plan, contacts=contacts, floor=options.floor, velocity_limits=limits)
     print(found.report)
-    print("written:", mk.write_motion(found, out, format="qpos" if options.qpos else None))
+    print("written:", found.write(out, format="qpos" if options.qpos else None))
     if picture is not None:
-        mk.draw_motion(found, picture, layout="film")
+        mk.write.draw_motion(found, picture, layout="film")
         print("drawn:", picture)
     return 0

@@ -72,7 +72,7 @@ class _Asked(NamedTuple):
     problem: mk.Problem
     start: Array
     targets: list[Array]
-    method: mk.Solver | str
+    method: mk.solvers.Solver | str
     seed: int = 0  # that of the method, if it has one of its own
 
 
@@ -107,7 +107,7 @@ def _solutions(asked: _Asked, options: argparse.Namespace) -> list[mk.Solution]:
 def _asked(options: argparse.Namespace) -> _Asked:
     """What the body and targets on the command line ask for."""
     if options.body is None:
-        raise mk.ProblemError("no body is named. Give one, or a scene: memetik solve --scene FILE.json")
+        raise mk.errors.ProblemError("no body is named. Give one, or a scene: memetik solve --scene FILE.json")
     body = load_body(options)
     start = _start(body, options.start, options.seed)
     lock = {**_held(body, options.chain, start), **assignments(options.lock, "--lock")}
@@ -119,7 +119,7 @@ def _asked(options: argparse.Namespace) -> _Asked:
 def _scene(options: argparse.Namespace) -> _Asked:
     """What a scene asks for, which also says the method, its parameters and the seed."""
     if options.body is not None or options.tips or options.lock or options.chain:
-        raise mk.ProblemError(
+        raise mk.errors.ProblemError(
             "--scene brings its own body, targets and locks. Leave the others out, or edit the scene."
         )
     scene = scenes.read_scene(options.scene)
@@ -158,7 +158,7 @@ def _tips(body: mk.Body, options: argparse.Namespace) -> list[Tip]:
     for tip in tips:
         if tip.link is None and len(known) != 1:
             some = f"{', '.join(known[:6])}{' ...' if len(known) > 6 else ''}"
-            raise mk.ProblemError(f"a target stands before any tip. Name the link first, --tip LINK: {some}.")
+            raise mk.errors.ProblemError(f"a target stands before any tip. Name the link first, --tip LINK: {some}.")
         tip.link = tip.link or known[0]
     return tips
 
@@ -183,7 +183,7 @@ def _draw(asked: _Asked, postures: list[Array], path: Path) -> None:
     """The postures, the last one solid; or the way to it from the start, if the picture can move."""
     body = asked.problem.body
     if path.suffix.lower() != ".gif":
-        mk.draw_many(body, postures, path, targets=asked.targets)
+        mk.write.draw_many(body, postures, path, targets=asked.targets)
         return
     # Slow at both ends; the halts there are seen for what they are.
     share = np.concatenate([np.zeros(HALT), 0.5 - 0.5 * np.cos(np.linspace(0.0, np.pi, FRAMES)), np.ones(HALT)])
@@ -192,7 +192,7 @@ def _draw(asked: _Asked, postures: list[Array], path: Path) -> None:
         mk.Shape("sphere", (BALL,), mk.transform(mark if mark.ndim == 1 else mark[:3, 3])) for mark in asked.targets
     ]
     motion = mk.Motion(body, np.arange(len(way)) / RATE, way)
-    mk.draw_motion(motion, path, frames=len(way), layout="film", props=balls, size=(500, 500))
+    mk.write.draw_motion(motion, path, frames=len(way), layout="film", props=balls, size=(500, 500))
 
 
 def _plain(solution: mk.Solution) -> dict[str, Any]:

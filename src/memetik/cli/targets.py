@@ -44,16 +44,18 @@ class Tip:
     def rotation(self) -> Array | None:
         """The wanted rotation, in whichever form it was given."""
         if self.orientation is not None and self.rpy is not None:
-            raise mk.ProblemError(f"tip {self.link!r} has --orientation and --rpy. Give one of them.")
+            raise mk.errors.ProblemError(f"tip {self.link!r} has --orientation and --rpy. Give one of them.")
         if self.orientation is not None:
-            return mk.rotation_matrix(self.orientation)
+            return mk.geometry.rotation_matrix(self.orientation)
         return None if self.rpy is None else mk.rpy(*self.rpy)
 
     @property
     def frame(self) -> str | mk.Frame:
         """What reaches: the link, or a frame on it."""
         if self.link is None:
-            raise mk.ProblemError("a target stands before any tip. Name the link first: --tip LINK --position X Y Z.")
+            raise mk.errors.ProblemError(
+                "a target stands before any tip. Name the link first: --tip LINK --position X Y Z."
+            )
         return frame_of(self.link, self.offset, self.offset_rpy)
 
 
@@ -98,7 +100,9 @@ def frame_of(link: str, offset: Sequence[float] | None, rpy: Sequence[float] | N
 def objectives(tips: Sequence[Tip], tolerance: float, angle_tolerance: float) -> list[mk.Objective]:
     """One objective for each target, a pose for a position with an orientation."""
     if not tips:
-        raise mk.ProblemError("nothing is asked for. Name a tip and a target, for example --tip LINK --position X Y Z.")
+        raise mk.errors.ProblemError(
+            "nothing is asked for. Name a tip and a target, for example --tip LINK --position X Y Z."
+        )
     return [objective for tip in tips for objective in _of(tip, tolerance, angle_tolerance)]
 
 
@@ -120,7 +124,7 @@ def _of(tip: Tip, tolerance: float, angle_tolerance: float) -> list[mk.Objective
     if tip.look_at is not None:
         wanted.append(mk.LookAt(frame, tip.look_at, tolerance=angle_tolerance))
     if not wanted:
-        raise mk.ProblemError(
+        raise mk.errors.ProblemError(
             f"tip {tip.link!r} has no target. Add --position, --orientation, --rpy or --look-at after it."
         )
     return wanted
@@ -145,7 +149,9 @@ def _mask(tip: Tip, placed: bool, turned: bool) -> tuple[int, ...]:
             raise UnknownNameError("axis", axis, AXES, f"--free of tip {tip.link!r}", every=True)
         if not (turned if axis.startswith("r") else placed):
             without = "--orientation or --rpy" if axis.startswith("r") else "--position"
-            raise mk.ProblemError(f"tip {tip.link!r}: --free {axis} says something of {without}, which is not given.")
+            raise mk.errors.ProblemError(
+                f"tip {tip.link!r}: --free {axis} says something of {without}, which is not given."
+            )
     return tuple(int(axis not in tip.free) for axis in AXES)
 
 

@@ -68,7 +68,7 @@ def hull_of(shape: Shape, roots: Roots = (), *, most: int | None = None) -> Shap
     path = resolve_mesh(shape.mesh, roots) or _there(shape.mesh)
     if path is None:
         raise FormatError(
-            f"the mesh {shape.mesh!r} is not there. Name the folders that it may be in: mk.with_hulls(body, "
+            f"the mesh {shape.mesh!r} is not there. Name the folders that it may be in: body.with_hulls("
             "roots=['models']), or mk.load(file, roots=['models'])."
         )
     return hull(path, shape.link_from_shape, most=most, scale=shape.size, color=shape.color)

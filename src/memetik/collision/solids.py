@@ -84,8 +84,8 @@ def solid(shape: Shape, owner: str, pose: Array | None = None) -> Array:
         return np.concatenate([numbers, divmod(samples.ctypes.data, 2**32), [samples.size]])
     else:
         raise ProblemError(
-            f"{owner} is a {shape.kind}, which has no simple distance. Take its convex hull, mk.hull(file), for all links "
-            "mk.with_hulls(body), or cover it by spheres, capsules, cylinders or boxes: for a link, mk.Link(name, "
+            f"{owner} is a {shape.kind}, which has no simple distance. Take its convex hull, mk.collision.hull(file), for all "
+            "links body.with_hulls(), or cover it by spheres, capsules, cylinders or boxes: for a link, mk.build.Link(name, "
             "shapes=[mk.Shape('capsule', (radius, length), link_from_shape)])."
         )
     return numbers
@@ -117,7 +117,7 @@ def link_solids(body: Body, link: str, name: str) -> list[Array]:
     shapes = body.links[link].shapes
     if not shapes:
         raise ProblemError(
-            f"{name}: link {link!r} of body {body.name!r} has no shapes. Give it some, mk.Link(..., shapes=[...]), or "
+            f"{name}: link {link!r} of body {body.name!r} has no shapes. Give it some, mk.build.Link(..., shapes=[...]), or "
             "take another link."
         )
     return [solid(shape, f"{name}: shape {k} of link {link!r}") for k, shape in enumerate(shapes)]

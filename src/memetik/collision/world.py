@@ -45,8 +45,8 @@ class World(Mapping[str, Obstacle]):
         world.move("cup", mk.translation(0.6, 0.1, 0.05))
 
     A shape stands where its link_from_shape says. Several shapes in a list are one obstacle, which `move` takes as a whole.
-    mk.HeightField and mk.SignedDistanceGrid can be given like shapes. A change of an obstacle that has one of these packs
-    problems anew at their next solve, a matter of milliseconds; others change in place.
+    mk.objectives.HeightField and mk.collision.SignedDistanceGrid can be given like shapes. A change of an obstacle that has
+    one of these packs problems anew at their next solve, a matter of milliseconds; others change in place.
 
     capacity: shapes that there is room for. As long as there is, obstacles come, go and move in place, in microseconds, and no
     problem is compiled again. With one too many the room doubles, and problems are packed anew at their next solve, a matter
@@ -279,7 +279,7 @@ class World(Mapping[str, Obstacle]):
                 if self._has_fields(name):
                     raise ProblemError(
                         f"obstacle {name!r} has a height field or a grid, which cannot move from step to step. Leave it where it "
-                        "is, or take its convex hull, mk.hull(...)."
+                        "is, or take its convex hull, mk.collision.hull(...)."
                     )
                 for slot, shape in zip(self._slots[name] if obstacle.enabled else (), obstacle.shapes, strict=False):
                     for row, pose in zip(rows[:, slot], path, strict=True):

@@ -35,7 +35,7 @@ from memetik.geometry.transform import (
     compose,
     interpolate,
     invert,
-    pose_error,
+    pose_distance,
     transform,
     translation,
 )
@@ -61,7 +61,7 @@ __all__ = [
     "log_rotation",
     "log_transform",
     "look_rotation",
-    "pose_error",
+    "pose_distance",
     "quaternion",
     "random_rotation",
     "rotation_matrix",

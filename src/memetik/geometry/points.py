@@ -39,7 +39,7 @@ def fabrik_points(
 
         import memetik as mk
 
-        points = mk.fabrik_points([(0, 0, 0), (1, 0, 0), (2, 0, 0)], (1.0, 1.0, 0.0))
+        points = mk.geometry.fabrik_points([(0, 0, 0), (1, 0, 0), (2, 0, 0)], (1.0, 1.0, 0.0))
     """
     start = finite_array(points, "points", "an array (n, 3) of at least two points")
     if start.ndim != 2 or start.shape[0] < 2 or start.shape[1] != 3:
@@ -80,7 +80,7 @@ def elbow_angles(elbow: npt.ArrayLike, hand: npt.ArrayLike, *, bend: Literal[-1,
 
         import memetik as mk
 
-        a, b, c, d = mk.elbow_angles((0.0, 0.105, 0.0), (0.08, 0.185, 0.0))
+        a, b, c, d = mk.geometry.elbow_angles((0.0, 0.105, 0.0), (0.08, 0.185, 0.0))
     """
     places = [finite_array(value, name, "points (3,) or (n, 3)") for value, name in ((elbow, "elbow"), (hand, "hand"))]
     if any(place.ndim not in (1, 2) or place.shape[-1] != 3 for place in places) or places[0].shape != places[1].shape:

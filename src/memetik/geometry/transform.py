@@ -115,7 +115,7 @@ def interpolate(T0: TransformLike, T1: TransformLike, t: float) -> Array:
     return transform(position, slerp(start, end, fraction))
 
 
-def pose_error(T0: TransformLike, T1: TransformLike) -> tuple[float, float]:
+def pose_distance(T0: TransformLike, T1: TransformLike) -> tuple[float, float]:
     """How far apart two poses are: (metres between the positions, radians between the rotations)."""
     start, end = as_transform(T0, name="T0"), as_transform(T1, name="T1")
     return math.dist(start[:3, 3], end[:3, 3]), angle_between(start, end)

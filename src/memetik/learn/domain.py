@@ -59,7 +59,7 @@ class Domain:
         if what:
             raise ProblemError(
                 f"these weights were trained for body {self.body!r} with joints {', '.join(self.joints)}; the problem is "
-                f"about body {problem.body.name!r} with {what}. Train others: mk.FeedForward.train(problem)."
+                f"about body {problem.body.name!r} with {what}. Train others: mk.learn.FeedForward.train(problem)."
             )
         return c
 

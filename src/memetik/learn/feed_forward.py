@@ -80,7 +80,7 @@ class FeedForward(Learner):
         hidden: units of the hidden layer, or of each of several.
         samples: postures to learn from; as many more judge what was learned.
         epochs, patience: training ends after so many looks at all samples, or where so many brought no gain.
-        teacher: a solver, mk.Memetic() say, whose answers from the body's home are learned instead of the postures drawn.
+        teacher: a solver, mk.solvers.Memetic() say, whose answers from the body's home are learned instead of the postures drawn.
         posture: hear the posture at hand as well, which in training is drawn within this share of the range of each joint
         around the answer, 0.1 say. What it answers then depends on the start.
         """

@@ -46,7 +46,7 @@ class Learner:
         if not (isinstance(domain, Domain) and isinstance(lesson, Lesson)):
             who, wrong = type(self).__name__, shown(lesson if isinstance(domain, Domain) else domain)
             raise ProblemError(
-                f"{who}: {wrong} does not come from training. Use mk.{who}.train(problem) or mk.{who}.load(path)."
+                f"{who}: {wrong} does not come from training. Use mk.learn.{who}.train(problem) or mk.learn.{who}.load(path)."
             )
         self.domain, self.lesson = domain, lesson
 

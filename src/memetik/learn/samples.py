@@ -47,7 +47,7 @@ def draw_samples(
     """
     require_targets(problem)
     if teacher is not None and (isinstance(teacher, type) or not callable(getattr(teacher, "solve", None))):
-        raise ProblemError(f"teacher is {shown(teacher)}; give a solver, such as mk.Memetic(), or None.")
+        raise ProblemError(f"teacher is {shown(teacher)}; give a solver, such as mk.solvers.Memetic(), or None.")
     c = problem.compiled
     postures = rng.uniform(c.variables["sample_lower"], c.variables["sample_upper"], (2 * count, c.active.size))
     if teacher is not None:

@@ -20,7 +20,7 @@ trajectory             joint paths in time
 """
 
 from memetik.motion.between import Meeting, MotionCheck, check_motion
-from memetik.motion.cartesian import arc, line, waypoints
+from memetik.motion.cartesian import arc, straight_line, waypoints
 from memetik.motion.clips.edit import Span, edit
 from memetik.motion.clips.feet import FootPlacer, Placed, place_feet
 from memetik.motion.clips.files import read_motion
@@ -46,6 +46,6 @@ from memetik.motion.trajectory import Trajectory
 __all__ = [
     "BoneMatch", "Calibration", "Follower", "FootPlacer", "Meeting", "Motion", "MotionCheck", "Placed", "RetargetPlan",
     "RetargetReport", "Retargeted", "Sample", "Servo", "Span", "Teleoperator", "Track", "Trajectory", "arc", "check_motion",
-    "edit", "gait", "line", "place_feet", "read_motion", "read_stream", "retarget", "retarget_each", "retarget_plan",
-    "smooth_poses", "track", "waypoints", "write_stream",
+    "edit", "gait", "place_feet", "read_motion", "read_stream", "retarget", "retarget_each", "retarget_plan",
+    "smooth_poses", "straight_line", "track", "waypoints", "write_stream",
 ]  # fmt: skip

@@ -141,7 +141,7 @@ def check_motion(
     """Whether a motion is free of contact from each posture to the next, everywhere, not only at samples; with a
     `clearance`, whether nothing comes closer than that.
 
-        if mk.check_motion(problem, [q, goal]): ...
+        if mk.motion.check_motion(problem, [q, goal]): ...
 
     problem: its Distance and SelfDistance objectives say what keeps apart, with their tolerances; guides do not count. For a
     body, it is all of its links, as in mk.SelfDistance(body), and the obstacles of `world`, if given.

@@ -22,7 +22,7 @@ MOST = 1_000_000  # poses of a path
 GRID = 2000  # points of the path at which its speed is planned
 
 
-def line(start: TransformLike, end: TransformLike, *, steps: int = 100, screw: bool = False) -> Array:
+def straight_line(start: TransformLike, end: TransformLike, *, steps: int = 100, screw: bool = False) -> Array:
     """Poses (steps, 4, 4), places in metres, from one to another, both included, evenly spaced.
 
     The origin moves along a straight line while the rotation follows the shortest arc (slerp). With `screw` both are one
@@ -53,7 +53,7 @@ def arc(start: TransformLike, via: TransformLike, end: TransformLike, *, steps: 
     square = float(normal @ normal)
     if square <= 1e-18 * float(a @ a) * max(float(b @ b), float(a @ a)) or not b.any():
         raise GeometryError(
-            "start, via and end lie on one line, which no circle passes through. Move via aside, or take mk.line."
+            "start, via and end lie on one line, which no circle passes through. Move via aside, or take mk.motion.straight_line."
         )
     center = np.cross(float(a @ a) * b - float(b @ b) * a, normal) / (2.0 * square)
     axis = normal / math.sqrt(square)

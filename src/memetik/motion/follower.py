@@ -24,7 +24,7 @@ MOST_TICKS = 10_000_000  # at once, hours at a thousand a second
 class Follower:
     """A joint vector that follows a goal, tick by tick.
 
-        follower = mk.Follower(body, rate=1000)
+        follower = mk.motion.Follower(body, rate=1000)
         q = follower.step(goal)  # a thousand times a second
 
     Every joint speeds up, cruises and brakes so that it stops at the goal and never passes it, as long as it can:

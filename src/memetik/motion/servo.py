@@ -81,7 +81,7 @@ class Servo:
     start: where the joints are, at rest (the body's home unless given).
     rate: ticks a second [1/s].
     velocity, acceleration, jerk: one number for all joints, some by name, or an array; what is not given is the body's
-    own, or a default (see mk.Follower). An acceleration or a jerk of infinity is no limit. A limit on jerk averages the
+    own, or a default (see mk.motion.Follower). An acceleration or a jerk of infinity is no limit. A limit on jerk averages the
     motion over 2 acceleration / jerk seconds, by half of which the joints are late.
     response: the rest of the way shrinks by 1/e in this time at the quickest [s]. 0 brakes as late as can be; more is
     smoother where targets are noisy or come less often than ticks. A goal that moves smoothly is followed without lag

@@ -90,7 +90,7 @@ class Calibration:
 class Teleoperator:
     """A servo whose targets come from devices.
 
-        operator = mk.Teleoperator(servo, {"head": gaze, "left": left_hand, "right": right_hand}, calibration)
+        operator = mk.motion.Teleoperator(servo, {"head": gaze, "left": left_hand, "right": right_hand}, calibration)
         operator.post(time, {"head": T, "left": T, "right": T})  # from the thread of the devices, as often as they
         measure q = operator.step()                                      # from the control loop, once a tick of the
         servo
@@ -114,7 +114,12 @@ class Teleoperator:
                     "of the servo's problem."
                 )
         if calibration is not None:
-            instance(calibration, Calibration, ProblemError, "a calibration. Give mk.Calibration.of(measured, wanted).")
+            instance(
+                calibration,
+                Calibration,
+                ProblemError,
+                "a calibration. Give mk.motion.Calibration.of(measured, wanted).",
+            )
             for name in self.devices:
                 known(name, calibration.turns, "device", "the calibration")
         self.calibration = calibration
@@ -149,11 +154,11 @@ class Teleoperator:
         """
         rows: list[Array] = []
         begin = None
-        for sample in several(samples, ProblemError, "Teleoperator: a stream", "mk.read_stream(path)"):
+        for sample in several(samples, ProblemError, "Teleoperator: a stream", "mk.motion.read_stream(path)"):
             if not isinstance(sample, Sample) or not math.isfinite(
                 real_number(sample.time, ProblemError, "replay: time")
             ):
-                raise ProblemError(f"Teleoperator: {shown(sample)} is not a sample. Give mk.read_stream(path).")
+                raise ProblemError(f"Teleoperator: {shown(sample)} is not a sample. Give mk.motion.read_stream(path).")
             begin = sample.time if begin is None else begin
             while len(rows) < math.floor((sample.time - begin) * self.servo.rate + 1e-9):
                 rows.append(self.step())

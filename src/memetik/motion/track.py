@@ -111,7 +111,7 @@ class Track(Table, Rich):
     def check_motion(
         self, targets: Mapping[Objective, ArrayLike] | None = None, *, clearance: float = 0.0, resolution: float = 1e-4
     ) -> MotionCheck:
-        """Whether the motions from each step to the next are free of contact (see mk.check_motion).
+        """Whether the motions from each step to the next are free of contact (see mk.motion.check_motion).
 
         targets: those of the track, if obstacles are among them.
         """
@@ -125,7 +125,7 @@ class Track(Table, Rich):
         velocity [rad/s or m/s], acceleration [rad/s^2 or m/s^2]: one number for all joints, one for each, or some by name.
         None is what the body says, and 1 where it says nothing: URDF has no accelerations.
         jerk [rad/s^3 or m/s^3]: the same, None for no limit. The trajectory with the other limits is averaged over a window of
-        time, as mk.Follower does it, and takes longer by it. Each joint then passes the postures within a distance,
+        time, as mk.motion.Follower does it, and takes longer by it. Each joint then passes the postures within a distance,
         `within` [rad or m]; where the averages would be farther off, joints accelerate less.
         Between steps the joints follow cubic splines, which pass through every step and stay within the limits of the joints.
         The limits hold at every moment, so also for differences of samples at any rate. A step that jumped
@@ -172,7 +172,7 @@ def track(
     after it, too, so that the path passes evenly: no frame with moving targets takes a step of more than twice its mean. Steps
     that leave their targets for it are CLOSEST. Objectives whose targets do not move, such as distances, hold at every step.
     Where no such path is found, the jump stays and `jumped` says so.
-    between: check the motion from each step to the next, too (see mk.check_motion): `between` of the result says which are
+    between: check the motion from each step to the next, too (see mk.motion.check_motion): `between` of the result says which are
     proved to be free of contact, and the track is a success only if all are. With `smooth`, stretches around motions that
     are not free are tried anew like those that jump, and a smooth stretch is taken only if its motions are free. What no step
     comes near, such as a thin wall between two of them, no stretch can evade: take smaller steps.

@@ -4,7 +4,7 @@ from memetik.objectives.aim import Cone, Direction, LookAt, Side
 from memetik.objectives.balance import Balance
 from memetik.objectives.custom import Custom, FunctionalRelation
 from memetik.objectives.distance import Distance
-from memetik.objectives.framed import PoseError
+from memetik.objectives.framed import PoseErrors
 from memetik.objectives.loops import close_loops
 from memetik.objectives.manipulability import Manipulability
 from memetik.objectives.objective import Objective
@@ -20,6 +20,6 @@ from memetik.objectives.torque import GravityTorque
 __all__ = [
     "AvoidLimits", "Balance", "CenterJoints", "Cone", "Custom", "Direction", "Displacement", "Distance",
     "FunctionalRelation", "GravityTorque", "Ground", "HeightField", "Hit", "JointValue", "Line", "LookAt", "Manipulability",
-    "MaxDistance", "MinDistance", "Objective", "Orientation", "Plane", "PointCloud", "Pose", "PoseError", "Position",
+    "MaxDistance", "MinDistance", "Objective", "Orientation", "Plane", "PointCloud", "Pose", "PoseErrors", "Position",
     "Projection", "SelfDistance", "Side", "Surface", "Touch", "TriangleMesh", "close_loops",
 ]  # fmt: skip

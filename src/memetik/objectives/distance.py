@@ -52,8 +52,9 @@ class Distance(Apart):
     frame: what keeps away, one or several. A link by name stands for its collision shapes, a body for all its links that
     have some. A frame, or a link with `radius` [m], stands for a ball of that radius around its origin.
     others: what to keep away from: points (k, 3) or spheres (k, 4) in the world, shapes placed in the world, clouds of
-    thousands of points (mk.PointCloud), ground (mk.HeightField), meshes as grids of distances (mk.SignedDistanceGrid), links of
-    the body by name (their shapes) or frames (their origins), or a list of these; or a World, whose obstacles come, move and go.
+    thousands of points (mk.objectives.PointCloud), ground (mk.objectives.HeightField), meshes as grids of distances
+    (mk.collision.SignedDistanceGrid), links of the body by name (their shapes) or frames (their origins), or a list of
+    these; or a World, whose obstacles come, move and go.
     clearance: the distance that is required [m], and judged: an answer is REACHED only if every pair is that far apart, by
     the exact distances at the joint vector that is returned. 0 is contact, as in eq. 4.7 of the thesis, whose loss is
     infinite there.
@@ -66,7 +67,8 @@ class Distance(Apart):
     a and b are the closest points of the cores of two shapes, r_a and r_b what surrounds these: the centre of a sphere,
     the axis of a capsule, the whole of a box or of a convex hull. The distances are exact, save for cylinders: from all but
     hulls such a one counts as being where both the capsule and the box around it are, which sticks out at the rims only.
-    Meshes count as their convex hulls (mk.hull, mk.with_hulls), or must be covered by simple shapes (body.with_shapes). The
+    Meshes count as their convex hulls (mk.collision.hull, body.with_hulls), or must be covered by simple shapes
+    (body.with_shapes). The
     error is what the nearest pair lacks of the clearance: with none, the depth of the deepest pair.
     """
 

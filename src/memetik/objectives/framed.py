@@ -80,7 +80,7 @@ class Pointed(Framed, Single):
         return POINT_TARGET, self._numbers, self._first
 
 
-class PoseError(NamedTuple):
+class PoseErrors(NamedTuple):
     """How far a frame is from its target: `position` [m] and `orientation` [rad]."""
 
     position: float  # m
@@ -113,5 +113,5 @@ class Posed(Framed):
         """[rad], None for a mere guide."""
         return checked_tolerance(value, self.name)
 
-    def error(self, errors: Array) -> PoseError:
-        return PoseError(float(errors[0]), float(errors[1]))
+    def error(self, errors: Array) -> PoseErrors:
+        return PoseErrors(float(errors[0]), float(errors[1]))

@@ -12,7 +12,7 @@ from memetik.objectives.pose import Pose, Position
 
 
 def close_loops(
-    body: Body, *, tolerance: float | None = 1e-9, angle_tolerance: float | None = 1e-9, weight: float = 1.0,
+    body: Body, *, position_tolerance: float | None = 1e-9, orientation_tolerance: float | None = 1e-9, weight: float = 1.0,
     priority: int = 0,
 ) -> tuple[Objective, ...]:  # fmt: skip
     """An objective for each of `body.loops`, to stand among the others of a problem: the tree has the loop open, this closes it.
@@ -20,7 +20,7 @@ def close_loops(
     A spherical loop is a Position of its one frame in the other, all others are a Pose there, in which the axes that the joint
     leaves free do not count. They have the names of the loops.
 
-    tolerance [m], angle_tolerance [rad]: how far a loop that counts as closed may gape; None for mere guides.
+    position_tolerance [m], orientation_tolerance [rad]: how far a loop that counts as closed may gape; None for mere guides.
     weight, priority: of each. A higher priority than that of the others keeps loops closed where not all can be had.
     """
     instance(body, Body, ProblemError, "a body. Give the one whose loops are to be closed.")
@@ -37,7 +37,7 @@ def close_loops(
                     frame,
                     (0.0, 0.0, 0.0),
                     relative_to=other,
-                    tolerance=tolerance,
+                    tolerance=position_tolerance,
                     weight=weight,
                     priority=priority,
                     name=name,
@@ -46,7 +46,8 @@ def close_loops(
         else:
             closed.append(
                 Pose(
-                    frame, np.eye(4), relative_to=other, position_tolerance=tolerance, orientation_tolerance=angle_tolerance,
+                    frame, np.eye(4), relative_to=other, position_tolerance=position_tolerance,
+                    orientation_tolerance=orientation_tolerance,
                     mask=CLOSED[kind], weight=weight, priority=priority, name=name,
                 )
             )  # fmt: skip

@@ -20,7 +20,8 @@ FEWEST = (
 
 
 class PointCloud(Frozen):
-    """Points (n, 3) [m] in the world, each a ball of this radius [m], for mk.Distance(links, mk.PointCloud(points, 0.02)).
+    """Points (n, 3) [m] in the world, each a ball of this radius [m], for mk.Distance(links,
+    mk.objectives.PointCloud(points, 0.02)).
 
     It is divided at medians into about sqrt(n) groups of points that lie close together. A solid that is farther than the
     margin from the ball around a group looks at none of its points, so that time grows with sqrt(n) and with the points

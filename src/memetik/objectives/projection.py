@@ -11,7 +11,7 @@ from memetik.geometry import TransformLike, rotation_matrix, transform
 from memetik.geometry.checks import flag
 from memetik.kernels.terms.projection import MISS_BESIDE, MISS_KEEPS, MISS_SATISFIED, PROJECTION, PROJECTION_TURN
 from memetik.objectives.attributes import attribute, fixed, frozen_copy
-from memetik.objectives.framed import Posed, PoseError
+from memetik.objectives.framed import Posed, PoseErrors
 from memetik.objectives.objective import FrameLike, Packer, Target, checked_number
 from memetik.objectives.pose_target import pose_rows, set_pose, unit
 from memetik.objectives.terrain import Surface
@@ -87,8 +87,8 @@ class Projection(Posed):
         """Where the frame goes."""
         if not isinstance(value, Surface):
             raise ProblemError(
-                f"{self.name}: {shown(value)} is not a surface. Give mk.Ground(...), mk.HeightField(...) or "
-                "mk.TriangleMesh(...)."
+                f"{self.name}: {shown(value)} is not a surface. Give mk.objectives.Ground(...), mk.objectives.HeightField(...) "
+                "or mk.objectives.TriangleMesh(...)."
             )
         return value
 
@@ -142,5 +142,5 @@ class Projection(Posed):
         turn_tolerance = self.orientation_tolerance if self.align else math.inf
         self.add_term(packer, PROJECTION_TURN, turn_tolerance, target, data)
 
-    def error(self, errors: Array) -> PoseError:
-        return PoseError(float(errors[0]), float(errors[1]) if self.align else 0.0)
+    def error(self, errors: Array) -> PoseErrors:
+        return PoseErrors(float(errors[0]), float(errors[1]) if self.align else 0.0)

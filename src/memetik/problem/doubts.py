@@ -98,7 +98,7 @@ def _doubt_loops(body: Body, objectives: Sequence[Objective], compiled: Compiled
     if gaping:
         warn(
             f"nothing keeps {len(gaping)} loops of body {body.name!r} closed, such as {gaping[0]!r}. Add the objectives of "
-            "mk.close_loops(body)."
+            "mk.objectives.close_loops(body)."
         )
 
 

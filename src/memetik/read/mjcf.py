@@ -54,7 +54,8 @@ def from_mujoco(model: Model, *, name: str | None = None) -> Body:
 
     - bodies and sites become links, `world` the root; a site whose name is taken gets "_site" behind it
     - hinge, slide, ball and free joints with ranges; joints that an <equality> couples linearly to another mimic it
-    - <connect> and <weld> between bodies or sites become `body.loops`, unless they are switched off; see mk.close_loops
+    - <connect> and <weld> between bodies or sites become `body.loops`, unless they are switched off; see
+      mk.objectives.close_loops
     - the effort of a joint is what its range of actuator forces leaves of the ranges of its motors, times their gears
     - geoms: those that collide are shapes, the others visuals; meshes keep the path of their file, and kinds without a simple
       shape (planes, ellipsoids, meshes that are not of a file) are left out

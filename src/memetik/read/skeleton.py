@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from memetik.body import Body, Joint, Link, Shape
+from memetik.build.builder import VOLUMES, WATER, rod
 from memetik.errors import FormatError, shown, warn
 from memetik.geometry.checks import real_number
-from memetik.read.builder import VOLUMES, WATER, rod
 from memetik.types import Array
 
 # file -> world: a quarter turn about x takes y up to z up; a third of a turn takes x up to z up.

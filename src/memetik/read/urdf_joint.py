@@ -42,7 +42,7 @@ def read_joint(element: Element, notes: Notes, *, soft_limits: bool) -> Joint:
     name = element.text("name", "elbow")
     kind = element.text("type", "revolute")
     if kind not in KINDS:
-        mend = "It can be built in Python with memetik.Joint." if kind in BUILDABLE else suggest(kind, KINDS)
+        mend = "It can be built in Python with memetik.build.Joint." if kind in BUILDABLE else suggest(kind, KINDS)
         raise element.error(f"type is {short(kind)}, which URDF does not have; it has {', '.join(KINDS)}. {mend}")
     notes.misspelled(element, PARTS)
     parent = element.need("parent", '<parent link="upper_arm"/>').text("link", "upper_arm")

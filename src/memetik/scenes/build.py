@@ -84,7 +84,7 @@ def root(scene: Scene) -> Array | None:
 
 
 def problem_for(
-    method: mk.Solver,
+    method: mk.solvers.Solver,
     body: mk.Body,
     wanted: Iterable[mk.Objective],
     lock: Mapping[str, float],
@@ -125,7 +125,7 @@ def marked(scene: Scene) -> list[Array]:
     return marks
 
 
-def solver(solving: Solving) -> mk.Solver:
+def solver(solving: Solving) -> mk.solvers.Solver:
     """The method with its parameters."""
     for row in mk.methods():
         if row.name == solving.method:
@@ -156,7 +156,7 @@ def _require_type(value: Any, wanted: str, where: str) -> None:
 
 def _five_bar() -> mk.Body:
     """Two arms of a crank and a rod each, whose tips a wish holds together."""
-    builder = mk.BodyBuilder("five_bar")
+    builder = mk.build.BodyBuilder("five_bar")
     turn: dict[str, Any] = {"axis": (0, 0, 1), "lower": -3, "upper": 3}
     for side, x, motor, elbow in (("left", -0.15, 2.0, -1.0), ("right", 0.15, 1.0, 1.0)):
         crank, rod = f"{side}_crank", f"{side}_rod"
@@ -175,8 +175,8 @@ def _bar(length: float) -> mk.Shape:
 
 BUILDERS: dict[str, Callable[[], mk.Body]] = {
     "five_bar": _five_bar,
-    "hand": mk.hand,
-    "snake_100": lambda: mk.snake(100, length=2.0),
+    "hand": mk.build.hand,
+    "snake_100": lambda: mk.build.snake(100, length=2.0),
 }
 
 
@@ -198,7 +198,7 @@ def _build(name: str) -> mk.Body:
     kind, _, joints = name.partition(":")
     if len(joints) > 9 or not 1 <= int(joints) <= MOST_JOINTS:
         raise FormatError(f"body: {name!r} has to have 1 to {MOST_JOINTS} joints.")
-    made: mk.Body = getattr(mk, CHAINS[kind])(int(joints))
+    made: mk.Body = getattr(mk.build, CHAINS[kind])(int(joints))
     return made
 
 

@@ -10,7 +10,7 @@ from memetik.scenes.fields import Field
 from memetik.scenes.kinds import KINDS
 from memetik.scenes.scene import Block, BodySource, Scene, Wish
 
-_BUILT = {"hand": "mk.hand()", "snake_100": "mk.snake(100, length=2.0)"}
+_BUILT = {"hand": "mk.build.hand()", "snake_100": "mk.build.snake(100, length=2.0)"}
 
 
 def python_code(scene: Scene) -> str:
@@ -46,7 +46,7 @@ def _body(source: BodySource) -> list[str]:
         lines = [f"body = {_BUILT[source.value]}"]
     elif source.value.partition(":")[0] in CHAINS:
         kind, _, joints = source.value.partition(":")
-        lines = [f"body = mk.{CHAINS[kind]}({joints})"]
+        lines = [f"body = mk.build.{CHAINS[kind]}({joints})"]
     else:
         made = f"scenes.load_body(scenes.BodySource('built', {source.value!r}, {source.base!r}, {limit!r}))"
         return ["from memetik import scenes", "", f"body = {made}"]
@@ -95,9 +95,9 @@ def _argument(field: Field, value: Any) -> str:
         return f"body.frame({value['link']!r}, mk.transform({_literal(value.get('position', (0, 0, 0)))}{turn}))"
     if field.type == "surface":
         if value["kind"] == "ground":
-            return f"mk.Ground({_literal(value.get('point', (0, 0, 0)))}, {_literal(value.get('normal', (0, 0, 1)))})"
+            return f"mk.objectives.Ground({_literal(value.get('point', (0, 0, 0)))}, {_literal(value.get('normal', (0, 0, 1)))})"
         spacing, origin = _literal(value["spacing"]), _literal(value["origin"])
-        return f"mk.HeightField({_literal(value['heights'])}, spacing={spacing}, origin={origin})"
+        return f"mk.objectives.HeightField({_literal(value['heights'])}, spacing={spacing}, origin={origin})"
     if field.type == "posture":
         return f"body.vector({_literal(value)})"
     return _literal(value)

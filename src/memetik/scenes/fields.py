@@ -193,11 +193,13 @@ def frame_of(value: Any, body: mk.Body) -> mk.Frame:
     return body.frame(value["link"], offset)
 
 
-def surface_of(value: Mapping[str, Any], body: mk.Body | None = None) -> mk.Ground | mk.HeightField:
+def surface_of(
+    value: Mapping[str, Any], body: mk.Body | None = None
+) -> mk.objectives.Ground | mk.objectives.HeightField:
     """The surface that a value of the type "surface" means."""
     if value["kind"] == "ground":
-        return mk.Ground(value["point"], value["normal"])
-    return mk.HeightField(value["heights"], spacing=value["spacing"], origin=value["origin"])
+        return mk.objectives.Ground(value["point"], value["normal"])
+    return mk.objectives.HeightField(value["heights"], spacing=value["spacing"], origin=value["origin"])
 
 
 # For every type: what checks a value, and what turns it into an argument (None: nothing does).

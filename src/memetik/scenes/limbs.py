@@ -53,7 +53,7 @@ class _Tree:
         points = self._poses.array[:, :3, 3]
         self._size = float(np.linalg.norm(np.ptp(points, axis=0)))
         self._part = {body.root: body.root}
-        self._into: dict[str, mk.Joint] = {}  # the joint that moves a part
+        self._into: dict[str, mk.build.Joint] = {}  # the joint that moves a part
         self._branches: dict[str, list[str]] = {}  # the parts that a part moves
         for joint in body.joints.values():  # depth-first: parents are met before their children
             self._part[joint.child] = self._part[joint.parent] if joint.dof == 0 else joint.child

@@ -36,14 +36,14 @@ def blank(source: BodySource, body: mk.Body) -> Scene:
         pose = posed[limb.tip] @ mk.translation(*limb.offset)
         values: dict[str, Any] = {"target": _list(pose[:3, 3])}
         if limb.dof >= 6:
-            values = {"position": _list(pose[:3, 3]), "wxyz": _list(mk.to_quaternion(pose[:3, :3]))}
+            values = {"position": _list(pose[:3, 3]), "wxyz": _list(mk.geometry.to_quaternion(pose[:3, :3]))}
         wishes.append(KINDS["Pose" if limb.dof >= 6 else "Position"].new(limb.tip, frame=frame, **values))
     return Scene(body.name[:200], source, (*wishes, _calm()) if wishes else (), start=start)
 
 
 def _arm_reach() -> Scene:
     hand = {"link": "panda_hand", "position": [0.0, 0.0, 0.10]}
-    down = mk.to_quaternion(mk.euler(180, 0, 0, degrees=True))
+    down = mk.geometry.to_quaternion(mk.euler(180, 0, 0, degrees=True))
     pose = KINDS["Pose"].new("hand", frame=hand, position=[0.5, 0.1, 0.4], wxyz=_list(down))
     return Scene("arm reach", BodySource("bundled", "panda"), (pose, _calm()), lock={"panda_finger_joint1": 0.04})
 
@@ -135,7 +135,7 @@ def _position(link: str, point: Array) -> Wish:
 
 
 def _pose(link: str, pose: Array, name: str | None = None) -> Wish:
-    wxyz = _list(mk.to_quaternion(pose[:3, :3]))
+    wxyz = _list(mk.geometry.to_quaternion(pose[:3, :3]))
     return KINDS["Pose"].new(name or link, frame=link, position=_list(pose[:3, 3]), wxyz=wxyz)
 
 

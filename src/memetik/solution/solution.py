@@ -6,20 +6,23 @@ import enum
 import json
 import math
 from collections.abc import Callable, Iterator
+from os import PathLike
 from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memetik.collision import World
 from memetik.errors import ProblemError, TruthError, UnknownNameError
 from memetik.export import data_frame
+from memetik.geometry import as_transform
 from memetik.geometry.checks import flag, real_array, real_number, text, whole_number
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.problem.limits import move_inside
 from memetik.kernels.problem.solve import cost_of
 from memetik.kernels.problem.verify import INVALID, REACHED, verify
 from memetik.kernels.terms.springs import rest_at_start
-from memetik.objectives import Objective, PoseError
+from memetik.objectives import Objective, Pose, PoseErrors, Position
 from memetik.objectives.framed import Posed
 from memetik.objectives.objective import Single
 from memetik.problem import Problem, require_problem
@@ -62,17 +65,17 @@ def reported(problem: Problem, status: int) -> int:
     return Status.MINIMUM if status == REACHED and problem.compiled.only_guides else status
 
 
-class Errors(dict[Objective, float | PoseError]):
+class Errors(dict[Objective, float | PoseErrors]):
     """A dict whose values type checkers know: `errors[pose].position` [m], `errors[reach] < 1e-3`."""
 
     @overload
-    def __getitem__(self, objective: Posed, /) -> PoseError: ...
+    def __getitem__(self, objective: Posed, /) -> PoseErrors: ...
     @overload
     def __getitem__(self, objective: Single, /) -> float: ...
     @overload
-    def __getitem__(self, objective: Objective, /) -> float | PoseError: ...
+    def __getitem__(self, objective: Objective, /) -> float | PoseErrors: ...
 
-    def __getitem__(self, objective: Objective, /) -> float | PoseError:
+    def __getitem__(self, objective: Objective, /) -> float | PoseErrors:
         try:
             return super().__getitem__(objective)
         except (KeyError, TypeError):
@@ -179,7 +182,7 @@ class Solution(Rich):
 
     @property
     def errors(self) -> Errors:
-        """The error of every objective in its own unit (m, rad); a PoseError, which has both, for a pose."""
+        """The error of every objective in its own unit (m, rad); a PoseErrors, which has both, for a pose."""
         owners, errors = self.problem.compiled.owners, self.term_errors
         return Errors(
             (objective, objective.error(errors[owner]))
@@ -203,6 +206,26 @@ class Solution(Rich):
         speaks of the targets as they are now, so ask before you assign new ones.
         """
         return explain(self, type(self).second_look)
+
+    def draw(
+        self, path: str | PathLike[str] | None = None, *, view: tuple[float, float] | None = None,
+        size: tuple[float, float] = (800, 800), title: str | None = None, world: World | None = None,
+    ) -> str:  # fmt: skip
+        """Draw the body in the posture `q`, with the targets of positions and poses; return the SVG, and write it to `path` if
+        given, as .svg or .png. See `mk.draw`, which explains the options: view [degrees], size [pixels]."""
+        from memetik.write.picture import VIEW, draw  # pictures show solutions, of which they know
+
+        seen = VIEW if view is None else view
+        return draw(
+            self.problem.body,
+            self.q,
+            path,
+            view=seen,
+            size=size,
+            targets=_targets(self.problem),
+            title=title,
+            world=world,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """All that can be said of it as plain dicts, lists, texts and numbers, as JSON takes them: body, method, success,
@@ -259,6 +282,17 @@ class Solution(Rich):
 
     def __repr__(self) -> str:
         return f"<Solution {self.status.name} by {self.method} in {self.seconds * 1e6:.0f} us>"
+
+
+def _targets(problem: Problem) -> list[Array]:
+    """The targets of positions and poses in the frame of the root, in which bodies are drawn."""
+    root_from_world = np.eye(4) if problem.root is None else np.linalg.inv(problem.root)
+    drawn = []
+    for each in problem.objectives:
+        if isinstance(each, (Position, Pose)) and each.relative_to is None:
+            pose = root_from_world @ as_transform(each.target)
+            drawn.append(pose[:3, 3] if isinstance(each, Position) else pose)
+    return drawn
 
 
 def _finite(value: Any) -> Any:

@@ -159,7 +159,7 @@ class BioIK(Seeded):
             import memetik as mk
 
             problem = mk.Problem(mk.load("ur5"), mk.Position("tool0", (0.3, 0.2, 0.4)))
-            solution = mk.BioIK.as_published(problem, seed=1).solve(problem)
+            solution = mk.solvers.BioIK.as_published(problem, seed=1).solve(problem)
         """
         compiled = instance(problem, Problem, ProblemError, "a problem. Give mk.Problem(body, objectives).").compiled
         known = [field.name for field in dataclasses.fields(cls)]

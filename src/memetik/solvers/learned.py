@@ -36,7 +36,7 @@ UNTRAINED = "learned (untrained: memetic)"
 
 
 class Predictor(Protocol):
-    """What guesses: mk.FeedForward, mk.ExtremeLearning or mk.SupportVectors."""
+    """What guesses: mk.learn.FeedForward, mk.learn.ExtremeLearning or mk.learn.SupportVectors."""
 
     def predict(self, problem: Problem, start: ArrayLike | None = None) -> Array:
         """A joint vector for the targets of the problem."""
@@ -63,7 +63,7 @@ class Learned(Seeded):
         unable = isinstance(self.network, type) or not callable(getattr(self.network, "predict", None))
         if self.network is not None and unable:
             raise ProblemError(
-                f"learned: network is {shown(self.network)}. Give what mk.FeedForward.train(problem) returns, or None."
+                f"learned: network is {shown(self.network)}. Give what mk.learn.FeedForward.train(problem) returns, or None."
             )
 
     def solve(self, problem: Problem, start: ArrayLike | None = None, budget: Budget = DEFAULT) -> Solution:
@@ -74,7 +74,7 @@ class Learned(Seeded):
             require_targets(problem)  # what could never be learned is refused in any case
             warn(
                 f"method 'learned' has no network for this problem and does not train within {budget.seconds:g} s: it "
-                f"solves as 'memetic'. Call mk.Learned(seed={self.seed}).train(problem) first, or give no seconds."
+                f"solves as 'memetic'. Call mk.solvers.Learned(seed={self.seed}).train(problem) first, or give no seconds."
             )
             solution = Memetic(self.seed).solve(problem, start, budget)
             solution.method = UNTRAINED

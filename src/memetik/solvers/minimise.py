@@ -79,7 +79,7 @@ def minimise(
     def rosenbrock(x):
         return 100.0 * (x[1] - x[0] ** 2) ** 2 + (1.0 - x[0]) ** 2
 
-    print(mk.minimise(rosenbrock, [-5, -5], [10, 10], target=1e-9).x)
+    print(mk.solvers.minimise(rosenbrock, [-5, -5], [10, 10], target=1e-9).x)
     ```
 
     f: gets an array of n numbers and returns one. Numba compiles it, once for each function; functions that it calls must be

@@ -97,7 +97,7 @@ def _row_of(name: str) -> Method:
     row = added(METHODS)[name].load()
     if not isinstance(row, Method) or row.name != name:
         raise ProblemError(
-            f"the entry point {name!r} of memetik.methods is {shown(row)}; it must be a mk.Method named {name!r}."
+            f"the entry point {name!r} of memetik.methods is {shown(row)}; it must be a mk.solvers.Method named {name!r}."
         )
     return row
 
@@ -124,7 +124,7 @@ def chosen(method: str | Solver, seed: int, who: str) -> Solver:
         return solver(method, seed=seed)
     if isinstance(method, type) or not callable(getattr(method, "solve", None)):
         raise ProblemError(
-            f"{who}: method is {shown(method)}; give a name from mk.methods(), or a solver such as mk.BioIK()."
+            f"{who}: method is {shown(method)}; give a name from mk.methods(), or a solver such as mk.solvers.BioIK()."
         )
     if checked_seed(seed) != 0:
         raise ProblemError(f"{who}: {shown(method)} has a seed of its own; give it there instead of seed={seed} here.")

@@ -41,7 +41,7 @@ def solve(
 ) -> Solution:
     """Find a posture that satisfies the objectives, from `start` (the body's home unless given).
 
-    method: a name from mk.methods(), or a solver with parameters of your own, such as mk.BioIK(elites=3).
+    method: a name from mk.methods(), or a solver with parameters of your own, such as mk.solvers.BioIK(elites=3).
     prefer: take the best of several solutions, found within the budget, instead of the nearest: by the guides of the problem
     (True), or by objectives given here, which need not be in the problem. A guide alone shapes the solution that the start leads
     to; this lets it choose between distinct ones, such as an elbow that is up or down.

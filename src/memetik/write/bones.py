@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memetik.body import Body, Poses
+from memetik.body import Body, LinkPoses
 from memetik.body.joint import Joint
 from memetik.motion.retargeting.soles import shape_points
 from memetik.read.bvh import END
@@ -32,7 +32,7 @@ class Bone(NamedTuple):
     end: Array | None  # of a last bone, the point where it ends, in its link [m]
 
 
-def bones_of(body: Body, rest: Poses) -> list[Bone]:
+def bones_of(body: Body, rest: LinkPoses) -> list[Bone]:
     """The bones of a body, parents first; `rest` are the poses in which their places are compared."""
     children: dict[str, list[Joint]] = {link: [] for link in body.links}
     for joint in body.joints.values():
@@ -77,7 +77,7 @@ def _slides(joint: Joint) -> bool:
     return any(motion.pitch for motion in joint.motions())
 
 
-def _end(body: Body, links: list[str], rest: Poses, length: float) -> Array:
+def _end(body: Body, links: list[str], rest: LinkPoses, length: float) -> Array:
     """Where a last bone ends: at the point of its shapes that is farthest from it, else on the way of the bone before it."""
     last = rest[links[-1]]
     found = np.empty((0, 3))

@@ -41,12 +41,12 @@ def draw_cover(
     """Draw the meshes of a body and around them the simple shapes that cover them, as glass; return the SVG, and write it
     to `path` if given.
 
-    cover: what `mk.cover` returns. q: the posture; home unless given. `links`: only these, by name; all unless given.
-    `roots`: folders in which meshes are looked for, as for `mk.cover`.
+    cover: what `mk.collision.cover` returns. q: the posture; home unless given. `links`: only these, by name; all unless given.
+    `roots`: folders in which meshes are looked for, as for `mk.collision.cover`.
     view [degrees], size [pixels] and title are as in `draw`. Meshes are drawn coarsely: what a picture shows, not what was
     covered.
     """
-    body = instance(cover, Cover, FormatError, "a cover. Give what mk.cover returns.").body
+    body = instance(cover, Cover, FormatError, "a cover. Give what mk.collision.cover returns.").body
     posture = body.vector({}, base=q)
     file, page, direction, title = file_for_picture(path), page_of(size), direction_of(view), title_of(title)
     names = list(body.links) if links is None else list(several(links, FormatError, "links", "['hand']"))

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from memetik.body import Poses, Shape
+from memetik.body import LinkPoses, Shape
 from memetik.errors import FormatError, shown
 from memetik.geometry.checks import flag, instance, several, whole_number
 from memetik.motion import Motion
@@ -69,7 +69,12 @@ def draw_motion(
     if not isinstance(layout, str) or layout not in ("strip", "path", "film"):
         raise FormatError(f"layout is {shown(layout)}. Give 'strip', 'path' or 'film'.")
     if terrain is not None:
-        instance(terrain, Surface, FormatError, "a surface. Give mk.HeightField(...) or mk.TriangleMesh(...).")
+        instance(
+            terrain,
+            Surface,
+            FormatError,
+            "a surface. Give mk.objectives.HeightField(...) or mk.objectives.TriangleMesh(...).",
+        )
     title, file, page, direction = title_of(title), _file(path, layout), page_of(size), direction_of(view)
     things = several(props, FormatError, "props", "[mk.Shape('box', (0.2, 0.2, 0.2))]")
     for thing in things:
@@ -133,7 +138,7 @@ def _shots(
             shift = shift + k * apart * right
         moved = poses.copy()
         moved[:, :3, 3] += shift
-        scene = build_scene(body, Poses(rows, moved), colors, skeleton=bones or not _has_shapes(clip))
+        scene = build_scene(body, LinkPoses(rows, moved), colors, skeleton=bones or not _has_shapes(clip))
         shots.append(Shot(scene, [_prop(shape, shift) for shape in props], float(time)))
     return shots
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from memetik.body import Body, Poses
+from memetik.body import Body, LinkPoses
 from memetik.body.conversion import quaternions_of_matrices
 from memetik.geometry import invert
 from memetik.motion.clips.motion import Motion
@@ -109,7 +109,7 @@ class Numbers:
         return len(self.accessors) - 1
 
 
-def _rows(poses: Poses) -> dict[str, Array]:
+def _rows(poses: LinkPoses) -> dict[str, Array]:
     """One posture as a clip of one frame."""
     return {link: pose[None] for link, pose in poses.items()}
 
@@ -132,7 +132,7 @@ def _upright(pose: Array) -> Array:
     return result
 
 
-def _mesh(body: Body, bones: Sequence[Bone], rest: Poses, numbers: Numbers) -> dict[str, Any]:
+def _mesh(body: Body, bones: Sequence[Bone], rest: LinkPoses, numbers: Numbers) -> dict[str, Any]:
     """The simple shapes of all links, else octahedra along the bones; each point moves with one bone."""
     surfaces: list[tuple[int, Surface]] = []
     for k, bone in enumerate(bones):

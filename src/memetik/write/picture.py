@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memetik.body import Body, Poses
+from memetik.body import Body, LinkPoses
 from memetik.collision.world import World
 from memetik.errors import FormatError
 from memetik.geometry import TransformLike, as_transform
@@ -147,7 +147,7 @@ def write_picture(picture: str, file: Path | None) -> Picture:
     return Picture(picture)
 
 
-def _dots(body: Body, poses: Poses, painted: dict[str, list[Piece]], camera: Camera, unit: float) -> list[Piece]:
+def _dots(body: Body, poses: LinkPoses, painted: dict[str, list[Piece]], camera: Camera, unit: float) -> list[Piece]:
     """A dot for each moving joint, before the links it joins; where they crowd they shrink, then vanish."""
     moving = [joint for joint in body.joints.values() if joint.dof > 0]
     seen = camera.see(np.array([poses[joint.child][:3, 3] for joint in moving]).reshape(-1, 3))

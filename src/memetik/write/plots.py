@@ -21,7 +21,7 @@ def require_body(body: object) -> Body:
 
 def require_history(history: object) -> History:
     """The history of an evolution; raise unless it is one."""
-    return instance(history, History, FormatError, "a history. Give the second of mk.BioIK().evolve(problem).")
+    return instance(history, History, FormatError, "a history. Give the second of mk.solvers.BioIK().evolve(problem).")
 
 
 def file_of(path: object) -> Path:

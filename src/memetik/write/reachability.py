@@ -22,7 +22,7 @@ def draw_reachability(reach: Reachability, path: str | Path) -> Path:
     The slices go through the voxel layers with the most reachable orientations; the fourth view shows the voxels on the far
     side of the layer of y, so that one looks inside.
     """
-    instance(reach, Reachability, FormatError, "a reachability. Give mk.reachability(body, tip).")
+    instance(reach, Reachability, FormatError, "a reachability. Give mk.batch.reachability(body, tip).")
     file_of(path)  # what is wrong with it is said before anything is drawn
     plt = pyplot("drawing a reachability")
     figure = plt.figure(figsize=(11.0, 9.0), layout="constrained")

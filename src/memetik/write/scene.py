@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memetik.body import Body, Link, Poses, Shape
+from memetik.body import Body, Link, LinkPoses, Shape
 from memetik.geometry import between, transform
 from memetik.types import Array
 from memetik.write.camera import SMALLEST, Camera
@@ -24,7 +24,7 @@ STOUTEST = 0.25  # radius of a bone, at most, as a share of its length
 class Scene(NamedTuple):
     """Where the links are, and the solids of every link."""
 
-    poses: Poses
+    poses: LinkPoses
     solids: dict[str, list[Solid]]
 
     def among(self, obstacles: Iterable[Shape]) -> Scene:
@@ -45,7 +45,7 @@ class Scene(NamedTuple):
 
 
 def build_scene(
-    body: Body, poses: Poses, colors: dict[str, Color], *, shapes: bool = True, skeleton: bool = True
+    body: Body, poses: LinkPoses, colors: dict[str, Color], *, shapes: bool = True, skeleton: bool = True
 ) -> Scene:
     """The primitives of the links if `shapes`, bones where there are none if `skeleton`."""
     size = float(np.linalg.norm(np.ptp(poses.array[:, :3, 3], axis=0)))

@@ -19,7 +19,6 @@ from memetik.body import Body, Joint, Link, Loop, Mimic, Shape
 from memetik.errors import FormatError
 from memetik.files import path_of, writable_file, write_whole
 from memetik.geometry import to_euler
-from memetik.geometry.checks import instance
 from memetik.types import Array
 
 NATIVE = ("fixed", "revolute", "continuous", "prismatic", "floating", "planar")
@@ -28,15 +27,7 @@ WATER = 1000.0  # kg/m3
 
 
 def write_urdf(body: Body, path: str | PathLike[str]) -> Path:
-    """Write a body as a .urdf file; return the path.
-
-    Read again it has the same links in the same places, limits, mimic joints, masses, shapes and loops (<loop> of URDF+).
-    Joints that URDF lacks become chains of revolute and prismatic ones with the same variables; a screw is a revolute joint
-    and a prismatic one that mimics it. Hulls become meshes, binary STL files in a folder NAME_meshes beside the file; other
-    meshes are named as they are. Inertias, which bodies do not have, are those of balls of water. URDF has no home posture
-    and no named chains (SRDF has).
-    """
-    instance(body, Body, FormatError, "a body. Give mk.load(...) or mk.BodyBuilder(...).build().")
+    """Write a body as a .urdf file; see Body.write_urdf."""
     file = writable_file(path_of(path, FormatError, "the path of a model"), ".urdf", ".xml")
     meshes: dict[str, bytes] = {}
     text = _robot(body, f"{file.stem}_meshes", meshes)

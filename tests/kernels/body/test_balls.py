@@ -102,7 +102,9 @@ def test_the_angle_between_two_postures(order, one, other):
 def test_axes_of_steps_are_at_right_angles_and_turn_the_body(order, middle, rng):
     origin = mk.transform((1, 2, 3), mk.euler(0.3, -0.5, 1.2))
     body = mk.Body(
-        "ball", [mk.Link("a"), mk.Link("b")], [mk.Joint("j", "spherical", "a", "b", origin=origin, order=order)]
+        "ball",
+        [mk.build.Link("a"), mk.build.Link("b")],
+        [mk.build.Joint("j", "spherical", "a", "b", origin=origin, order=order)],
     )
     flat = Flat(mk.Problem(body, mk.Pose("b", np.eye(4))))
     c = flat.compiled
@@ -117,7 +119,7 @@ def test_axes_of_steps_are_at_right_angles_and_turn_the_body(order, middle, rng)
         assert_allclose(body.forward(there)["b"][:3, :3], turned, atol=1e-13)
     flat.place(x)
     write_ball_poses(c.balls, c.nodes, flat.work.poses)
-    assert_allclose(mk.rotation_matrix(flat.work.poses[2, :4])[:, 2], axes[2], atol=1e-14)
+    assert_allclose(mk.geometry.rotation_matrix(flat.work.poses[2, :4])[:, 2], axes[2], atol=1e-14)
     if middle == 0.0:  # there the third axis is that of the last turn, as it is without balls
         plain = axes.copy()
         write_ball_axes(c.balls[:0], plain)

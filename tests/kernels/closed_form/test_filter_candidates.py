@@ -33,7 +33,7 @@ def filtered(problem, q, *batches):
 
 
 def test_solutions_are_brought_near_and_told_apart():
-    body = mk.planar_chain([1.0, 1.0], limits=((-7.0, 7.0), (-1.0, 3.0)))
+    body = mk.build.planar_chain([1.0, 1.0], limits=((-7.0, 7.0), (-1.0, 3.0)))
     problem = mk.Problem(body, mk.Position("tip", (1.0, 1.0, 0.0), tolerance=1e-9))
     right = math.pi / 2.0
     offers = [
@@ -56,7 +56,7 @@ def test_solutions_are_brought_near_and_told_apart():
 
 
 def test_what_was_offered_before_is_repeated():
-    body = mk.planar_chain([1.0, 1.0], limits=None)
+    body = mk.build.planar_chain([1.0, 1.0], limits=None)
     problem = mk.Problem(body, mk.Position("tip", (-2.0, 0.0, 0.0), tolerance=1e-6))
     _, statuses, _, _, best = filtered(problem, (0.0, 0.0), [(math.pi, 0.0)], [(-math.pi, 0.0), (0.3, 0.0)])
     assert statuses == [REACHED, REPEATED, CLOSEST]  # half a turn either way is one posture
@@ -64,14 +64,14 @@ def test_what_was_offered_before_is_repeated():
 
 
 def test_without_a_solution_the_best_misses_least():
-    body = mk.planar_chain([1.0, 1.0], limits=None)
+    body = mk.build.planar_chain([1.0, 1.0], limits=None)
     problem = mk.Problem(body, mk.Position("tip", (3.0, 0.0, 0.0), tolerance=1e-6))
     assert filtered(problem, (0.0, 0.0), [(math.nan, 0.0), (0.2, 0.0), (0.1, 0.0), (0.3, 0.0)])[-1] == 2
     assert filtered(problem, (0.0, 0.0), [(math.nan, 0.0), (0.0, math.nan)])[-1] == -1
 
 
 def test_of_two_solutions_the_nearest_is_best():
-    body = mk.planar_chain([1.0, 1.0], limits=None)
+    body = mk.build.planar_chain([1.0, 1.0], limits=None)
     problem = mk.Problem(body, mk.Position("tip", (1.0, 1.0, 0.0), tolerance=1e-6))
     right = math.pi / 2.0
     assert filtered(problem, (0.1, 1.0), [(0.5, 0.5), (right, -right), (0.0, right)])[-1] == 2

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.quick
 
 SOLVE = """
 import numpy as np
-from memetik import planar_chain
+from memetik.build import planar_chain
 from memetik.kernels.compiler.jit import COMPILED
 from memetik.objectives import Displacement, Orientation, Position
 from memetik.problem import Problem

@@ -38,13 +38,13 @@ try:
     numba.njit(cache=True)(forward.py_func)
 except RuntimeError as error:
     print("no cache:", error)
-arm = memetik.Body("arm", [memetik.Link("a"), memetik.Link("b")], [memetik.Joint("j", "prismatic", "a", "b")])
+arm = memetik.Body("arm", [memetik.build.Link("a"), memetik.build.Link("b")], [memetik.build.Joint("j", "prismatic", "a", "b")])
 print("z =", arm.forward([0.25])["b"][2, 3])
 """
 
 SOLVE = """
 import memetik
-arm = memetik.Body("arm", [memetik.Link("a"), memetik.Link("b")], [memetik.Joint("j", "prismatic", "a", "b")])
+arm = memetik.Body("arm", [memetik.build.Link("a"), memetik.build.Link("b")], [memetik.build.Joint("j", "prismatic", "a", "b")])
 print(arm.forward([0.25])["b"][2, 3])
 """
 

@@ -36,7 +36,7 @@ REACHABLE, FAR = (0.9, 0.8, 0.0), (2.4, 3.2, 0.0)  # of a chain two metres long;
 
 def chain(*objectives):
     """Two links of a metre in the plane."""
-    return Flat(Problem(mk.planar_chain([1.0, 1.0]), list(objectives)))
+    return Flat(Problem(mk.build.planar_chain([1.0, 1.0]), list(objectives)))
 
 
 class Search:
@@ -181,7 +181,7 @@ def test_postures_are_drawn_from_streams_of_their_own(rng):
 
 def test_the_search_starts_again_until_it_is_satisfied():
     """A wall of joint limits: from the start the target cannot be seen, from other postures it can."""
-    body = mk.planar_chain([1.0, 1.0])
+    body = mk.build.planar_chain([1.0, 1.0])
     flat = Flat(
         Problem(body, Position("tip", (-1.0, 0.5, 0.0)), limits={"joint_1": (-3.0, 3.0), "joint_2": (0.1, 3.0)})
     )

@@ -15,7 +15,7 @@ from tests.naive import kinematics
 
 pytestmark = pytest.mark.quick
 
-BODY = mk.serial_chain([0.3, 0.2, 0.2, 0.1], "zyx")
+BODY = mk.build.serial_chain([0.3, 0.2, 0.2, 0.1], "zyx")
 POSE = mk.Pose("tip", np.eye(4))
 BETWEEN = mk.Position("tip", (0.0, 0.0, 0.0), relative_to="link_2")
 ASKED = mk.Problem(BODY, [POSE, mk.JointValue("joint_1", 0.3, tolerance=None), BETWEEN])

@@ -84,7 +84,7 @@ def test_rprop_finds_the_minimum_of_a_bowl(seed, n):
 @pytest.fixture(scope="module")
 def asked():
     """A planar arm with a joint before it that no target concerns, and a joint that turns freely."""
-    arm = mk.BodyBuilder("arm")
+    arm = mk.build.BodyBuilder("arm")
     arm.add("base", "head", "revolute", "face", lower=-1.0, upper=1.0)
     arm.add("base", "shoulder", "continuous", "upper")
     arm.add("upper", "elbow", "revolute", "lower", origin=(0.5, 0.0, 0.0), lower=-2.0, upper=1.0)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memetik import planar_chain
+from memetik.build import planar_chain
 from memetik.kernels.body.records import BALL
 from memetik.kernels.memetic.all_solutions import Found, apart, find_all
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS

@@ -99,7 +99,7 @@ def test_yielding_bit_for_bit(rng):
 
 @pytest.mark.quick
 def test_only_guides_bit_for_bit(rng):
-    body = mk.planar_chain([0.5, 0.4, 0.3])
+    body = mk.build.planar_chain([0.5, 0.4, 0.3])
     guide = mk.Position("tip", (0, 0, 0), tolerance=None)
     targets = rng.uniform(-0.8, 0.8, (4, 3)) * (1, 1, 0)
     hold_equal(mk.Problem(body, guide), {guide: targets}, np.zeros((4, 3)), most=200)
@@ -107,7 +107,7 @@ def test_only_guides_bit_for_bit(rng):
 
 @pytest.mark.quick
 def test_a_pause_ends_it_after_a_row(rng):
-    body = mk.planar_chain([0.5, 0.4, 0.3])
+    body = mk.build.planar_chain([0.5, 0.4, 0.3])
     place = mk.Position("tip", (0, 0, 0))
     targets = rng.uniform(-0.5, 0.5, (4, 3)) * (1, 1, 0)
     solved, _, numbers, statuses, _ = rows_of(mk.Problem(body, place), {place: targets}, np.zeros((4, 3)), pause=0.0)
@@ -117,7 +117,7 @@ def test_a_pause_ends_it_after_a_row(rng):
 
 @pytest.mark.timed
 def test_each_row_has_its_own_time(rng):
-    body = mk.planar_chain([0.5, 0.4, 0.3])
+    body = mk.build.planar_chain([0.5, 0.4, 0.3])
     place = mk.Position("tip", (0, 0, 0))
     targets = np.array([[2.0, 0.0, 0.0], [0.7, 0.2, 0.0], [0.0, 2.0, 0.0]])
     _, _, numbers, statuses, lasted = rows_of(

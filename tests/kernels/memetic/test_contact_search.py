@@ -9,18 +9,16 @@ from memetik import (
     Body,
     Budget,
     Distance,
-    Joint,
-    Link,
     Pose,
     Position,
     Problem,
     Shape,
     Status,
     load,
-    planar_chain,
     solve,
     transform,
 )
+from memetik.build import Joint, Link, planar_chain
 from memetik.geometry import random_rotation
 from memetik.kernels.memetic.contact_search import contact_stage
 from memetik.solvers.memetic_plan import memetic_plan

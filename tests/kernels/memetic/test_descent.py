@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from memetik import planar_chain
+from memetik.build import planar_chain
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.memetic import descent
 from memetik.kernels.memetic.descent import (

@@ -16,9 +16,9 @@ THICK = (mk.Shape("capsule", (0.08, 0.3), mk.transform((0.2, 0.0, 0.0), mk.rpy(0
 
 def folding(lower=-3.0, upper=3.0):
     """A chain of four capsules that folds back on itself."""
-    links = [mk.Link(name, shapes=THICK) for name in "abcd"]
+    links = [mk.build.Link(name, shapes=THICK) for name in "abcd"]
     joints = [
-        mk.Joint(f"to_{two}", "revolute", one, two, mk.translation(0.4, 0.0, 0.0), lower=(lower,), upper=(upper,))
+        mk.build.Joint(f"to_{two}", "revolute", one, two, mk.translation(0.4, 0.0, 0.0), lower=(lower,), upper=(upper,))
         for one, two in ("ab", "bc", "cd")
     ]
     return mk.Body("folding", links, joints)

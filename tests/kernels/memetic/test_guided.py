@@ -18,16 +18,16 @@ pytestmark = pytest.mark.quick
 def fork():
     """A floating trunk with a turn, and two arms of two turns on it."""
     links = ["base", "trunk", *(f"{side}{k}" for side in ("left", "right") for k in (1, 2))]
-    joints = [mk.Joint("waist", "revolute", "base", "trunk", axis=(0, 0, 1), lower=-2.0, upper=2.0)]
+    joints = [mk.build.Joint("waist", "revolute", "base", "trunk", axis=(0, 0, 1), lower=-2.0, upper=2.0)]
     for side, sign in (("left", 1.0), ("right", -1.0)):
         for k, parent, axis in ((1, "trunk", (0, 1, 0)), (2, f"{side}1", (1, 0, 0))):
             origin = mk.translation(0.3, 0.2 * sign, 0.1)
             joints.append(
-                mk.Joint(
+                mk.build.Joint(
                     f"{side}{k}_turn", "revolute", parent, f"{side}{k}", axis=axis, lower=-2.0, upper=2.0, origin=origin
                 )
             )
-    return mk.Body("fork", [mk.Link(name) for name in links], joints).with_base("floating")
+    return mk.Body("fork", [mk.build.Link(name) for name in links], joints).with_base("floating")
 
 
 def guides(body):
@@ -87,7 +87,7 @@ def test_a_step_is_that_of_dense_normal_equations(held, rng):
 def test_every_frame_is_the_balance_near_the_one_before(guessed):
     """Against SciPy from the frame before, on the same sum of squares."""
     optimize = pytest.importorskip("scipy.optimize")
-    body = mk.planar_chain([0.4, 0.3, 0.3])
+    body = mk.build.planar_chain([0.4, 0.3, 0.3])
     reach, calm = mk.Position("tip", (0, 0, 0), tolerance=None, weight=4.0), mk.Displacement(weight=0.2)
     problem = mk.Problem(body, [reach, calm])
     angle = np.linspace(0.0, 0.6, 7)
@@ -109,7 +109,7 @@ def test_every_frame_is_the_balance_near_the_one_before(guessed):
 
 
 def test_a_motion_leads_on_by_the_same_change_and_balls_by_the_same_turn():
-    body = mk.Body("ball", [mk.Link("world")], []).with_base("floating")
+    body = mk.Body("ball", [mk.build.Link("world")], []).with_base("floating")
     problem = mk.Problem(body, [mk.Pose("world", np.eye(4), position_tolerance=None, orientation_tolerance=None)])
     scratch = Scratch(problem.compiled)
     before, after = body.from_qpos([0, 0, 0, 1, 0, 0, 0]), body.from_qpos([0.1, 0, 0.2, 0.8, 0.6, 0, 0])
@@ -125,7 +125,7 @@ def test_a_motion_leads_on_by_the_same_change_and_balls_by_the_same_turn():
 
 
 def test_all_frames_together_keep_to_the_evaluations():
-    body = mk.planar_chain(3)
+    body = mk.build.planar_chain(3)
     reach = mk.Position("tip", (9, 0, 0), tolerance=None)
     problem = mk.Problem(body, [reach, mk.Displacement(weight=0.1)])
     columns = target_columns(problem, {reach: np.tile((9.0, 1.0, 0.0), (4, 1))}, "test")
@@ -153,7 +153,7 @@ def test_all_frames_together_keep_to_the_evaluations():
 
 
 def test_frames_that_rest_somewhere_are_solved_one_by_one():
-    body = mk.planar_chain([0.4, 0.3, 0.3])
+    body = mk.build.planar_chain([0.4, 0.3, 0.3])
     reach = mk.Position("tip", (0, 0, 0), tolerance=None, weight=4.0)
     problem = mk.Problem(body, [reach, mk.Displacement(weight=0.2)])
     points = np.array([(0.7, 0.1, 0.0), (0.5, -0.4, 0.0), (0.6, 0.3, 0.0)])

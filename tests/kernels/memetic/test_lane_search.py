@@ -106,13 +106,15 @@ def test_the_bits_for_any_joints_and_budget(seed, joints, most):
 @SAME_BITS
 @pytest.mark.parametrize("order", ["zxy", "xzy"])  # right-handed and left-handed
 def test_the_bits_of_balls(order, rng):
-    links = [mk.Link(f"link{k}") for k in range(5)]
+    links = [mk.build.Link(f"link{k}") for k in range(5)]
     joints = [
-        mk.Joint(f"ball{k}", "spherical", f"link{k}", f"link{k + 1}", origin=mk.translation(0, 0.1, 0.3), order=order)
+        mk.build.Joint(
+            f"ball{k}", "spherical", f"link{k}", f"link{k + 1}", origin=mk.translation(0, 0.1, 0.3), order=order
+        )
         for k in range(3)
     ]
     joints.append(
-        mk.Joint("turn", "revolute", "link3", "link4", lower=-1.0, upper=2.0, origin=mk.translation(0, 0, 0.3))
+        mk.build.Joint("turn", "revolute", "link3", "link4", lower=-1.0, upper=2.0, origin=mk.translation(0, 0, 0.3))
     )
     task = Task(mk.Body("balls", links, joints), "link4", rng, 300)
     assert task.problem.compiled.balls.size == 3
@@ -170,10 +172,12 @@ def test_the_seed_decides_what_is_drawn(rng):
 def test_joints_that_have_turned_too_often_for_lanes(rng):
     body = mk.Body(
         "spinner",
-        [mk.Link(name) for name in ("base", "a", "tip")],
+        [mk.build.Link(name) for name in ("base", "a", "tip")],
         [
-            mk.Joint("spin", "continuous", "base", "a"),
-            mk.Joint("reach", "prismatic", "a", "tip", mk.transform((0.3, 0, 0), np.eye(3)), lower=0.0, upper=1.0),
+            mk.build.Joint("spin", "continuous", "base", "a"),
+            mk.build.Joint(
+                "reach", "prismatic", "a", "tip", mk.transform((0.3, 0, 0), np.eye(3)), lower=0.0, upper=1.0
+            ),
         ],
     )
     task = Task(body, "tip", rng, 9)
@@ -215,7 +219,7 @@ def test_threads_and_the_size_of_the_batch_make_no_difference(rng):
 
 @pytest.mark.quick
 def test_few_rows_and_a_time_limit_need_no_lanes(rng, monkeypatch):
-    task = Task(mk.planar_chain([0.5, 0.4, 0.3]), "tip", rng, threads.FEW + 1)
+    task = Task(mk.build.planar_chain([0.5, 0.4, 0.3]), "tip", rng, threads.FEW + 1)
 
     def refuse(*_):
         raise AssertionError("in lanes")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from memetik import planar_chain
+from memetik.build import planar_chain
 from memetik.kernels.memetic.levels import (
     HELD,
     NOTHING,

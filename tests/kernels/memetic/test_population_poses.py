@@ -31,7 +31,7 @@ def test_every_posture_is_placed(problem):
         for f, frame in enumerate(("tool0", "link_4")):
             expected = kinematics.pose(problem.body, frame, plan.population.genes[k])
             assert_allclose(world[f, 4:], expected[:3, 3], atol=1e-12)
-            assert_allclose(mk.rotation_matrix(world[f, :4]), expected[:3, :3], atol=1e-12)
+            assert_allclose(mk.geometry.rotation_matrix(world[f, :4]), expected[:3, :3], atol=1e-12)
 
 
 def test_distances_and_angles(problem):

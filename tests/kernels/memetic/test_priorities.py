@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 import memetik as mk
-from memetik import Budget, planar_chain, solve, solve_batch, track
+from memetik import Budget, solve, solve_batch, track
+from memetik.build import planar_chain
 from memetik.errors import ProblemError
 from memetik.objectives import Direction, Displacement, Distance, JointValue, Plane, Position
 from memetik.problem import Problem
@@ -181,7 +182,7 @@ def test_distances_stand_higher_unless_told_otherwise():
 
 @pytest.mark.quick
 def test_a_tip_stops_at_a_ball_without_the_compiler_too():
-    body = mk.planar_chain([0.5, 0.5])
+    body = mk.build.planar_chain([0.5, 0.5])
     reach, ball = Position("tip", (0.8, 0.0, 0.0)), Distance("tip", [(0.8, 0.0, 0.0)], radius=0.3)
     found = mk.solve(mk.Problem(body, [reach, ball]), start=[0.6, 0.9], budget=mk.Budget(evaluations=400))
     assert found.status == mk.Status.CLOSEST and found.errors[ball] <= ball.tolerance

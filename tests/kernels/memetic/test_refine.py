@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from memetik import planar_chain
+from memetik.build import planar_chain
 from memetik.kernels.memetic.refine import STEPS, refine_vector
 from memetik.kernels.problem.budget import EVALUATIONS
 from memetik.kernels.problem.guides import FAINT

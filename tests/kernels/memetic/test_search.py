@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from memetik import Body, Joint, Link
+from memetik import Body
+from memetik.build import Joint, Link
 from memetik.geometry import random_rotation
 from memetik.kernels.compiler.random import seed_stream
 from memetik.kernels.memetic.record import Callees

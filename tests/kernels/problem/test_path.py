@@ -14,7 +14,7 @@ pytestmark = pytest.mark.quick
 
 def made(steps=5, seed=1):
     """A planar arm whose tip follows points, with a distance to a ball."""
-    body = mk.planar_chain((0.5, 0.4, 0.3))
+    body = mk.build.planar_chain((0.5, 0.4, 0.3))
     reach = mk.Position("tip", (0.5, 0.5, 0.0))
     problem = mk.Problem(body, [reach, mk.Distance(body.frame("tip"), [(0.6, 0.2, 0.0, 0.5)], weight=3.0)])
     rng = np.random.default_rng(seed)

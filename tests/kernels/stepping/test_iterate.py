@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from memetik import planar_chain
+from memetik.build import planar_chain
 from memetik.kernels.compiler.function_pointers import address
 from memetik.kernels.compiler.random import seed_stream, uniform
 from memetik.kernels.compiler.record import allocate, table_of

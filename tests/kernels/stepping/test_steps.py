@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from memetik import planar_chain
+from memetik.build import planar_chain
 from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.problem.least_squares import curvature, steepest_descent, step_from
 from memetik.kernels.stepping.iterate import SteppingRecord

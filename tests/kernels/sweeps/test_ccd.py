@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from memetik import BodyBuilder, planar_chain
 from memetik.body import Mimic
+from memetik.build import BodyBuilder, planar_chain
 from memetik.geometry import random_rotation
 from memetik.kernels.sweeps.coupled import move_driven
 from memetik.objectives import Direction, LookAt, Orientation, Position

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from memetik import BodyBuilder, planar_chain
+from memetik.build import BodyBuilder, planar_chain
 from memetik.geometry import random_rotation, transform
 from memetik.kernels.sweeps.fabrik import LEVER, TIP
 from memetik.objectives import Direction, LookAt, Orientation, Pose, Position

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from memetik import BodyBuilder, planar_chain, snake
+from memetik.build import BodyBuilder, planar_chain, snake
 from memetik.kernels.compiler.record import allocate
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
 from memetik.kernels.sweeps.record import Sweeps

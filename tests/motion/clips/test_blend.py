@@ -27,7 +27,7 @@ def feet(kyle):
 @pytest.fixture(scope="module")
 def walk(kyle, feet):
     """At 1.2 m/s."""
-    return mk.gait(kyle, dict(zip(feet, (0.0, 0.5), strict=True)), stride=0.72, period=0.6, cycles=4)
+    return mk.motion.gait(kyle, dict(zip(feet, (0.0, 0.5), strict=True)), stride=0.72, period=0.6, cycles=4)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def run(kyle, feet):
     """At 3.4 m/s, with flights."""
     phases = dict(zip(feet, (0.0, 0.5), strict=True))
     shape = {"duty": 0.3, "height": 0.15, "tilt": 0.9, "crouch": 0.08}
-    return mk.gait(kyle, phases, stride=1.36, period=0.4, cycles=5, **shape)
+    return mk.motion.gait(kyle, phases, stride=1.36, period=0.4, cycles=5, **shape)
 
 
 @pytest.mark.parametrize("forward", [True, False])

@@ -25,19 +25,19 @@ def feet(kyle):
 def run(kyle, feet):
     """A run over 3.3 m."""
     phases = dict(zip(feet, (0.0, 0.5), strict=True))
-    return mk.gait(kyle, phases, stride=1.1, period=0.8, duty=0.35, height=0.15, tilt=0.9, cycles=3)
+    return mk.motion.gait(kyle, phases, stride=1.1, period=0.8, duty=0.35, height=0.15, tilt=0.9, cycles=3)
 
 
 @pytest.fixture(scope="module")
 def hills():
     """Bumps from 3 cm below to 7 cm above the ground of the clip."""
     x, y = np.meshgrid(np.linspace(-1.0, 5.0, 121), np.linspace(-1.0, 1.0, 41), indexing="ij")
-    return mk.HeightField(0.02 + 0.05 * np.sin(3.0 * x) * np.cos(4.0 * y), spacing=0.05, origin=(-1.0, -1.0))
+    return mk.objectives.HeightField(0.02 + 0.05 * np.sin(3.0 * x) * np.cos(4.0 * y), spacing=0.05, origin=(-1.0, -1.0))
 
 
 @pytest.fixture(scope="module")
 def placed(run, hills, feet):
-    return mk.place_feet(run, hills, feet, sole=SOLE)
+    return mk.motion.place_feet(run, hills, feet, sole=SOLE)
 
 
 def depths(motion, terrain, foot):
@@ -96,7 +96,7 @@ def test_limits_hold(placed):
 
 
 def test_live_is_the_same(run, placed, hills, kyle, feet):
-    placer = mk.FootPlacer(kyle, hills, feet, sole=SOLE)
+    placer = mk.motion.FootPlacer(kyle, hills, feet, sole=SOLE)
     found = [placer(q) for q in run.q]
     np.testing.assert_allclose([each.q for each in found], placed.q, atol=1e-9)
     assert all(each.success for each in found)
@@ -105,7 +105,7 @@ def test_live_is_the_same(run, placed, hills, kyle, feet):
 
 def test_live_frames_that_do_not_follow_each_other(run, hills, kyle, feet):
     """A clip that is begun again from elsewhere: what stood before says nothing then."""
-    placer = mk.FootPlacer(kyle, hills, feet, sole=SOLE)
+    placer = mk.motion.FootPlacer(kyle, hills, feet, sole=SOLE)
     first = [placer(q).q for q in run.q[:40]]
     placer(run.q[90])
     again = [placer(q).q for q in run.q[:40]]
@@ -115,7 +115,7 @@ def test_live_frames_that_do_not_follow_each_other(run, hills, kyle, feet):
 @pytest.mark.timed
 def test_a_frame_takes_less_than_half_a_millisecond(run, hills, kyle, feet):
     """Of a machine on which the yardstick takes one; on a busy one, both take longer."""
-    placer = mk.FootPlacer(kyle, hills, feet, sole=SOLE)
+    placer = mk.motion.FootPlacer(kyle, hills, feet, sole=SOLE)
 
     def all_frames():
         for q in run.q:
@@ -128,9 +128,9 @@ def test_a_frame_takes_less_than_half_a_millisecond(run, hills, kyle, feet):
 def test_on_a_slope_soles_lie_flat_and_the_body_follows(kyle, feet):
     """A ramp of 10 degrees up: the body climbs, and standing soles have the normal of the ramp."""
     slope = np.radians(10.0)
-    ramp = mk.Ground(normal=(-np.sin(slope), 0.0, np.cos(slope)))
-    walk = mk.gait(kyle, dict(zip(feet, (0.0, 0.5), strict=True)), stride=0.5, cycles=2)
-    climbed = mk.place_feet(walk, ramp, feet, sole=SOLE, follow=0.4)
+    ramp = mk.objectives.Ground(normal=(-np.sin(slope), 0.0, np.cos(slope)))
+    walk = mk.motion.gait(kyle, dict(zip(feet, (0.0, 0.5), strict=True)), stride=0.5, cycles=2)
+    climbed = mk.motion.place_feet(walk, ramp, feet, sole=SOLE, follow=0.4)
     rise = climbed.poses("pelvis")[:, 2, 3] - walk.poses("pelvis")[:, 2, 3]
     assert rise[-1] - rise[0] == pytest.approx(np.tan(slope) * 1.0, abs=0.08)
     assert np.abs(np.diff(climbed.q, axis=0)).max() < 1.5 * np.abs(np.diff(walk.q, axis=0)).max()
@@ -147,10 +147,10 @@ def test_meshes_and_four_legs():
     go2 = mk.load("go2", base="floating")
     feet = [go2.frame(f"{leg}_foot") for leg in ("FL", "FR", "RL", "RR")]
     corners = [(0.05, -1, 0.03), (1, -1, 0.03), (1, 1, 0.03), (0.05, 1, 0.03)]
-    step = mk.TriangleMesh(corners, [(0, 1, 2), (0, 2, 3)])
+    step = mk.objectives.TriangleMesh(corners, [(0, 1, 2), (0, 2, 3)])
     height = go2.forward(go2.home, feet[0])[2, 3] - go2.links["FL_foot"].shapes[0].size[0]  # of the sole
     stand = mk.Motion(go2, [0.0], [go2.home]).moved((0, 0, -height))
-    placed = mk.place_feet(stand, step, feet)
+    placed = mk.motion.place_feet(stand, step, feet)
     lifts = [(placed.poses(foot) - stand.poses(foot))[0, 2, 3] for foot in feet]
     np.testing.assert_allclose(lifts, [0.03, 0.03, 0.0, 0.0], atol=2e-3)  # the balls of the feet roll a little
 
@@ -159,7 +159,7 @@ def test_a_clip_that_leaves_a_height_field_is_told(run, hills, feet):
     """Its feet are those of the clip there."""
     off = run.moved((3.0, 0.0, 0.0))
     with pytest.warns(mk.MemetikWarning, match="leaves the height field in .* first at"):
-        placed = mk.place_feet(off, hills, feet, sole=SOLE)
+        placed = mk.motion.place_feet(off, hills, feet, sole=SOLE)
     for foot in feet:
         beyond = off.poses(foot)[:, 0, 3] > 5.2
         assert beyond.any()
@@ -171,13 +171,13 @@ def wolf():
     """A walk, and the paws; eight joints in a foreleg, two more than a paw needs."""
     body = mk.load("wolf", base="floating")
     paws = {"front_left_paw": 0.25, "front_right_paw": 0.75, "hind_left_paw": 0.0, "hind_right_paw": 0.5}
-    return mk.gait(body, paws, stride=0.5, tilt=0.0, duty=0.65, crouch=0.03, cycles=1, rate=60.0), list(paws)
+    return mk.motion.gait(body, paws, stride=0.5, tilt=0.0, duty=0.65, crouch=0.03, cycles=1, rate=60.0), list(paws)
 
 
 def test_legs_with_more_joints_than_a_foot_needs_do_not_change_between_postures(wolf, hills):
     """Other postures are up to seven times as far as the largest step of the clip."""
     walk, paws = wolf
-    placed = mk.place_feet(walk, hills, paws)
+    placed = mk.motion.place_feet(walk, hills, paws)
     steps = [np.abs(np.diff(motion.q[:, 6:], axis=0)).max() for motion in (placed, walk)]
     assert steps[0] < 1.1 * steps[1]
 
@@ -186,13 +186,13 @@ def test_legs_with_more_joints_than_a_foot_needs_do_not_change_between_postures(
 def test_a_frame_of_four_legs_takes_less_than_a_third_of_a_millisecond(wolf, hills):
     """Of a whole clip, and live, as above."""
     walk, paws = wolf
-    placer = mk.FootPlacer(walk.body, hills, paws)
+    placer = mk.motion.FootPlacer(walk.body, hills, paws)
 
     def live():
         for q in walk.q:
             placer(q)
 
-    for work in (live, lambda: mk.place_feet(walk, hills, paws)):
+    for work in (live, lambda: mk.motion.place_feet(walk, hills, paws)):
         work()
         assert ratio(work, yardstick, rounds=5) / len(walk) < 0.3
 
@@ -201,9 +201,9 @@ def test_feet_that_cannot_turn_with_the_ground_are_raised(hills):
     """H1 has an ankle of one axis: where the ground falls off sideways, a sole stands on its edge."""
     h1 = mk.load("h1", base="floating")
     feet = [h1.frame(f"{side}_ankle_link", offset=(0.0425, 0.0, -0.062)) for side in ("left", "right")]
-    walk = mk.gait(h1, dict(zip(feet, (0.0, 0.5), strict=True)), stride=0.4, tilt=0.2, crouch=0.06, cycles=2)
+    walk = mk.motion.gait(h1, dict(zip(feet, (0.0, 0.5), strict=True)), stride=0.4, tilt=0.2, crouch=0.06, cycles=2)
     walk = walk.moved((0.0, 0.0, -walk.poses(feet[0])[0, 2, 3]))
-    placed = mk.place_feet(walk, hills, feet, sole=(0.255, 0.08))
+    placed = mk.motion.place_feet(walk, hills, feet, sole=(0.255, 0.08))
     assert np.abs(np.diff(placed.q[:, 6:], axis=0)).max() < 1.5 * np.abs(np.diff(walk.q[:, 6:], axis=0)).max()
     for foot in feet:
         poses = placed.poses(foot)
@@ -222,20 +222,22 @@ def steps(rise, tread, count):
         for a, b in ((x, z - rise), (x, z), (x + tread, z)):
             corners += [(a, -1.0, b), (a, 1.0, b)]
         facets += [(k, k + 2, k + 1), (k + 1, k + 2, k + 3), (k + 2, k + 4, k + 3), (k + 3, k + 4, k + 5)]
-    return mk.TriangleMesh(corners, facets), lambda x: rise * np.clip(np.floor((x - 0.4) / tread) + 1, 0, count)
+    return mk.objectives.TriangleMesh(
+        corners, facets
+    ), lambda x: rise * np.clip(np.floor((x - 0.4) / tread) + 1, 0, count)
 
 
 @pytest.fixture(scope="module")
 def climb(kyle, feet):
     """A walk on z = 0."""
-    walk = mk.gait(kyle, dict(zip(feet, (0.0, 0.5), strict=True)), stride=0.6, cycles=3)
+    walk = mk.motion.gait(kyle, dict(zip(feet, (0.0, 0.5), strict=True)), stride=0.6, cycles=3)
     return walk.moved((0.0, 0.0, -walk.poses(feet[0])[:, 2, 3].min()))
 
 
 def test_on_stairs_no_sole_is_inside_a_step_and_joints_keep_their_velocities(climb, kyle, feet):
     """Against the exact boxes; with corners alone as contact points, steps of 12 cm are 12.6 mm inside the soles."""
     stairs, height = steps(0.12, 0.3, 6)
-    placed = mk.place_feet(climb, stairs, ["left_midfoot", "right_midfoot"], follow=0.4)
+    placed = mk.motion.place_feet(climb, stairs, ["left_midfoot", "right_midfoot"], follow=0.4)
     along, across = np.meshgrid(np.linspace(-0.1, 0.1, 201), (-0.047, 0.0, 0.047))
     sole = np.column_stack([along.ravel(), across.ravel(), np.zeros(along.size)])
     for foot in feet:
@@ -251,7 +253,7 @@ def test_legs_that_cannot_reach_and_joints_that_are_too_fast_are_told(climb, fee
     """The body stays where it is while the stairs rise, which no leg can follow."""
     stairs, _ = steps(0.12, 0.3, 6)
     with pytest.warns(mk.MemetikWarning) as told:
-        mk.place_feet(climb, stairs, feet, sole=SOLE)
+        mk.motion.place_feet(climb, stairs, feet, sole=SOLE)
     messages = [str(each.message) for each in told]
     assert any("off its place" in each and "follow=0.4" in each for each in messages)
     assert any("rad/s" in each and "are allowed" in each for each in messages)
@@ -259,13 +261,13 @@ def test_legs_that_cannot_reach_and_joints_that_are_too_fast_are_told(climb, fee
 
 def test_a_link_stands_on_its_sole_and_a_frame_above_it_is_told(climb, kyle):
     """The ankle itself is 9.5 cm above the sole."""
-    ankles, ground = ["left_midfoot", "right_midfoot"], mk.Ground(point=(0.0, 0.0, 0.03))
-    placed = mk.place_feet(climb, ground, ankles)
+    ankles, ground = ["left_midfoot", "right_midfoot"], mk.objectives.Ground(point=(0.0, 0.0, 0.03))
+    placed = mk.motion.place_feet(climb, ground, ankles)
     for ankle in ankles:
         assert placed.poses(kyle.frame(ankle, (0.03, 0.0, -0.095)))[:, 2, 3].min() == pytest.approx(0.03, abs=1e-3)
     above = [kyle.frame(ankle, (0.03, 0.0, 0.0)) for ankle in ankles]
     with pytest.warns(mk.MemetikWarning, match=r"reach 9\.5 cm below its frame"):
-        mk.place_feet(climb, ground, above, sole=SOLE)
+        mk.motion.place_feet(climb, ground, above, sole=SOLE)
 
 
 @pytest.mark.parametrize(
@@ -276,11 +278,11 @@ def test_a_link_stands_on_its_sole_and_a_frame_above_it_is_told(climb, kyle):
 def test_mistakes_are_told(run, hills, feet, wrong):
     given = {"motion": run[:2], "terrain": hills, "feet": feet, **wrong}
     with pytest.raises(ProblemError):
-        mk.place_feet(given.pop("motion"), given.pop("terrain"), given.pop("feet"), **given)
+        mk.motion.place_feet(given.pop("motion"), given.pop("terrain"), given.pop("feet"), **given)
 
 
 def test_frames_that_are_none(kyle, hills, feet):
-    placer = mk.FootPlacer(kyle, hills, feet)
+    placer = mk.motion.FootPlacer(kyle, hills, feet)
     for wrong in (np.zeros(3), np.full(kyle.dof, np.nan), "q"):
         with pytest.raises(ProblemError):
             placer(wrong)
@@ -303,4 +305,4 @@ def test_gaits_that_cannot_be(kyle, feet):
     phases = dict(zip(feet, (0.0, 0.5), strict=True))
     for wrong in ({"stride": 5.0}, {"duty": 1.0}, {"rate": 0.0}, {"cycles": 0}, {"feet": {}}):
         with pytest.raises(ProblemError):
-            mk.gait(kyle, wrong.pop("feet", phases), **wrong)
+            mk.motion.gait(kyle, wrong.pop("feet", phases), **wrong)

@@ -162,7 +162,7 @@ def test_mirrored_kyle(kyle):
 def test_what_cannot_be_mirrored():
     panda = mk.load("panda", base="floating")
     motion = mk.Motion(panda, [0.0], [panda.home])
-    with pytest.raises(mk.BodyError, match=r"no links named as left and right|axes do not match"):
+    with pytest.raises(mk.errors.BodyError, match=r"no links named as left and right|axes do not match"):
         motion.mirrored()
     with pytest.raises(ProblemError, match="no length"):
         motion.mirrored(normal=(0, 0, 0))
@@ -225,7 +225,7 @@ def test_keyframes(clip):
 
 def test_velocities_of_a_steady_spin():
     """A ball that turns evenly about a slanted axis, through every singularity of its angles."""
-    body = mk.BodyBuilder("ball").add("base", "ball", "spherical", "tip").build()
+    body = mk.build.BodyBuilder("ball").add("base", "ball", "spherical", "tip").build()
     spin = np.array([2.0, -1.0, 3.0])
     times = np.linspace(0.0, 3.0, 301)
     turns = Rotation.from_rotvec(times[:, None] * spin) * Rotation.from_euler("x", 80, degrees=True)
@@ -260,7 +260,7 @@ def test_turns_nearest_to_others():
 
 def test_contacts_of_a_foot_that_hops():
     """It stands for 0.5 s, is in the air for 0.5 s, three times; on the verge it does not flutter."""
-    body = mk.BodyBuilder("foot").add("base", "slide", "xyz", "sole").build()
+    body = mk.build.BodyBuilder("foot").add("base", "slide", "xyz", "sole").build()
     times = np.arange(300) / 100.0
     phase = times % 1.0
     flying = phase >= 0.5
@@ -268,7 +268,7 @@ def test_contacts_of_a_foot_that_hops():
     forward = np.floor(times) * 0.5 + np.where(flying, 0.5 * (phase - 0.5) / 0.5, 0.0)
     noise = 0.002 * np.sin(173.0 * times)
     motion = mk.Motion(body, times, np.stack([forward, 0 * times, height + noise], axis=1))
-    for ground in (None, 0.0, mk.Ground()):
+    for ground in (None, 0.0, mk.objectives.Ground()):
         found = motion.contacts("sole", ground=ground)["sole"]
         assert (np.abs(np.diff(found.astype(int))).sum()) == 5
         assert (found != ~flying).sum() <= 18  # a few frames at each switch

@@ -141,10 +141,10 @@ def skeleton(naming):
         else:
             step = (0.0, {"left": 0.01, "right": -0.01}.get(side, 0.0), 0.02)
             at[name] = tuple(a + b for a, b in zip(at[parent], step, strict=True)) if parent else (0.0, 0.0, 0.0)
-        links.append(mk.Link(name))
+        links.append(mk.build.Link(name))
         if parent:
             offset = [a - b for a, b in zip(at[name], at[parent], strict=True)]
-            joints.append(mk.Joint(f"{name}_joint", "spherical", parent, name, origin=mk.translation(*offset)))
+            joints.append(mk.build.Joint(f"{name}_joint", "spherical", parent, name, origin=mk.translation(*offset)))
     return mk.Body(naming, links, joints).with_base("floating"), parts
 
 

@@ -33,16 +33,16 @@ def person(naming="mixamo"):
     for part, parent, offset in SHAPE[1:]:
         links.append(named(part, whole))
         origin = mk.translation(*(HEIGHT * share for share in offset))
-        joints.append(mk.Joint(f"{links[-1]}_joint", "spherical", named(parent, whole), links[-1], origin=origin))
+        joints.append(mk.build.Joint(f"{links[-1]}_joint", "spherical", named(parent, whole), links[-1], origin=origin))
     for side, sign in (("left", 1.0), ("right", -1.0)):
         for finger, (x, y) in PLACES.items():
             parent, offset = named(f"{side}_hand", whole), (x, sign * y, 0.0)
             for k in (1, 2, 3, 4):
                 links.append(NAMINGS[naming](side, finger, k))
                 origin = mk.translation(*offset)
-                joints.append(mk.Joint(f"{links[-1]}_joint", "spherical", parent, links[-1], origin=origin))
+                joints.append(mk.build.Joint(f"{links[-1]}_joint", "spherical", parent, links[-1], origin=origin))
                 parent, offset = links[-1], (0.0, 0.03 * sign, 0.0)
-    return mk.Body("person", [mk.Link(name) for name in links], joints).with_base("floating")
+    return mk.Body("person", [mk.build.Link(name) for name in links], joints).with_base("floating")
 
 
 def grasping(body, frames=12):
@@ -85,7 +85,7 @@ def test_fingers_of_bodies_are_found_by_their_names(name, count, distal):
 def test_fingers_bend_by_the_angles_of_the_skeleton(name):
     clip = grasping(person())
     body = mk.load(name, base="floating")
-    plan = mk.retarget_plan(clip, body)
+    plan = mk.motion.retarget_plan(clip, body)
     found = mk.retarget(clip, body, plan=plan, velocity_limits=None)  # fingers of Valkyrie turn at 1 rad/s
     home, last = body.forward(body.home), body.forward(found.q[-1])
     for side in ("left", "right"):
@@ -107,12 +107,12 @@ def test_fingers_bend_by_the_angles_of_the_skeleton(name):
 
 def test_what_only_one_has_is_said_and_a_hand_without_knuckles_is_left_alone(tmp_path):
     clip = grasping(person(), 4)
-    plan = mk.retarget_plan(clip, mk.load("g1"))
+    plan = mk.motion.retarget_plan(clip, mk.load("g1"))
     assert {"left_fingers", "right_fingers"} <= set(plan.missing)
-    kyle = mk.retarget_plan(clip, mk.load("kyle"))
+    kyle = mk.motion.retarget_plan(clip, mk.load("kyle"))
     assert "left_thumb_distal" in kyle.missing and "left_fingers" not in kyle.missing
     assert kyle["left_index_distal"].relative and kyle["left_index_distal"].parent == "left_index_intermediate"
     kyle.save(tmp_path / "plan.json")
-    assert mk.RetargetPlan.load(tmp_path / "plan.json") == kyle
-    with pytest.raises(mk.FormatError, match="relative needs a parent"):
-        mk.BoneMatch("hips", "hips", "hips", relative=True)
+    assert mk.motion.RetargetPlan.load(tmp_path / "plan.json") == kyle
+    with pytest.raises(mk.errors.FormatError, match="relative needs a parent"):
+        mk.motion.BoneMatch("hips", "hips", "hips", relative=True)

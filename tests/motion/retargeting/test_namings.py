@@ -33,7 +33,7 @@ def test_parts_are_the_bones_that_the_names_say(naming):
 )
 def test_every_part_that_both_have_is_in_the_plan_and_the_others_are_named(naming, name):
     person, bones = skeleton(naming)
-    plan = mk.retarget_plan(person, mk.load(name))
+    plan = mk.motion.retarget_plan(person, mk.load(name))
     assert set(plan.missing) == NOT_LED[name]
     led = {match.part: match.bone for match in plan.matches}
     assert set(led) == set(PARTS) - NOT_LED[name]

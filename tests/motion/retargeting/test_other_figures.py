@@ -27,7 +27,7 @@ def clip():
 
 def test_arms_of_a_person_lead_the_forelegs_of_a_wolf(clip):
     wolf = mk.load("wolf", base="floating")
-    plan = mk.retarget_plan(clip, wolf, links=ON_ALL_FOURS)
+    plan = mk.motion.retarget_plan(clip, wolf, links=ON_ALL_FOURS)
     for side in ("left", "right"):  # shorter, so that paws do not reach below the floor
         plan = plan.edit(f"{side}_hand", scale=1.1, rotation=0.0)
     found = mk.retarget(clip, wolf, plan=plan)
@@ -83,7 +83,7 @@ def test_a_somersault_is_the_same_posture_all_the_way_round(clip, axis):
     over = mk.Motion(clip.body, times, clip.body.from_qpos(rows), name="somersault")
     still = mk.Motion(clip.body, times, np.tile(clip.q[0], (frames, 1)))
     body = mk.load("g1")
-    plan = mk.retarget_plan(clip, body)
+    plan = mk.motion.retarget_plan(clip, body)
     rolled, standing = (mk.retarget(each, body, plan=plan, contacts=None) for each in (over, still))
     # The base takes a little of what calm asks for, of which there is none where nothing turns.
     assert_allclose(rolled.q[:, 6:], standing.q[:, 6:], atol=0.02)

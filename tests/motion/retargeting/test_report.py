@@ -67,7 +67,7 @@ def sliding():
     clip = dance(skeleton("mixamo"))
     loose = ("Head", "LeftArm", "RightUpLeg")
     joints = [
-        mk.Joint(j.name, "floating", j.parent, j.child, j.origin, order=j.order) if j.child.endswith(loose) else j
+        mk.build.Joint(j.name, "floating", j.parent, j.child, j.origin, order=j.order) if j.child.endswith(loose) else j
         for j in clip.body.joints.values()
     ]
     body = mk.Body("sliding", clip.body.links.values(), joints)
@@ -108,14 +108,14 @@ def test_a_larger_skeleton_of_other_proportions_copies_all_rotations():
     """Spine, neck, collarbones and rolls of the limbs turn as the source's do, though bones are longer."""
     clip = dance(skeleton("mixamo"))
     joints = [
-        mk.Joint(
+        mk.build.Joint(
             joint.name, joint.kind, joint.parent, joint.child,
             origin=mk.translation(*(joint.origin[:3, 3] * (1.3 if "Arm" in joint.child else 1.1))),
         )
         for joint in clip.body.joints.values()
         if joint.parent != clip.body.root
     ]  # fmt: skip
-    large = mk.Body("large", [mk.Link(name) for name in clip.body.links if name != clip.body.root], joints)
+    large = mk.Body("large", [mk.build.Link(name) for name in clip.body.links if name != clip.body.root], joints)
     found = mk.retarget(clip, large.with_base("floating"), contacts=None)
     errors = naive.bone_errors(clip, found, [(each, each) for each in large.links])
     assert max(angle.max() for _, angle in errors.values()) < np.radians(0.5)
@@ -193,7 +193,7 @@ def test_limits_of_velocity_are_kept_and_those_who_want_can_do_without(leap, nam
 def with_accelerations(body, limit):
     """The body with limits of acceleration."""
     joints = [
-        mk.Joint(
+        mk.build.Joint(
             j.name, j.kind, j.parent, j.child, j.origin, j.axis, j.lower, j.upper, j.velocity,
             limit if j.kind == "revolute" else (), j.mimic, j.pitch, j.order, j.effort,
         )
@@ -213,5 +213,5 @@ def test_limits_of_acceleration_are_kept(leap):
 
 @pytest.mark.quick
 def test_a_way_to_keep_limits_that_there_is_not_is_refused(leap):
-    with pytest.raises(mk.ProblemError, match="velocity_limits"):
+    with pytest.raises(mk.errors.ProblemError, match="velocity_limits"):
         mk.retarget(leap, mk.load("g1"), velocity_limits="slow")

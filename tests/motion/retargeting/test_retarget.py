@@ -78,7 +78,7 @@ def test_a_figure_without_telling_names_is_found_by_its_structure():
 
 @pytest.mark.quick
 def test_a_single_arm_is_no_figure():
-    with pytest.raises(mk.BodyError, match="no figure with two legs or two arms"):
+    with pytest.raises(mk.errors.BodyError, match="no figure with two legs or two arms"):
         find_parts(mk.load("panda"))
 
 
@@ -99,7 +99,7 @@ def test_hind_legs_of_quadrupeds_are_legs_and_forelegs_arms(name, upper, lower, 
 
 def test_limbs_of_a_calibrated_body_point_as_those_of_the_skeleton(g1):
     person = skeleton("cmu")
-    plan = mk.retarget_plan(person, g1)
+    plan = mk.motion.retarget_plan(person, g1)
     standing = mk.Motion(person, [0.0, 1.0], [person.home, person.home])
     found = mk.retarget(standing, g1, plan=plan, contacts=None)
     parts, bones = find_parts(found.body), find_parts(person)
@@ -168,7 +168,7 @@ def test_other_bodies_walk_too(clip, name):
 def test_frames_have_the_least_cost_of_the_given_targets(clip, g1):
     """Against SciPy on the same sum of squares, from the same posture."""
     optimize = pytest.importorskip("scipy.optimize")
-    plan = plan_of(mk.retarget_plan(clip, g1), 1, 1.75)
+    plan = plan_of(mk.motion.retarget_plan(clip, g1), 1, 1.75)
     found = mk.retarget(clip[:3], g1, plan=plan, contacts=None)
     body, k = found.body, 2
     lines = [m for m in plan.matches if m.position or m.rotation]
@@ -177,7 +177,7 @@ def test_frames_have_the_least_cost_of_the_given_targets(clip, g1):
         poses, rows = body.forward(q), []
         for m in lines:
             rows.append(m.position * (poses[m.link][:3, 3] - found.targets.points[m.part][k]))
-            axis, angle = mk.to_axis_angle(poses[m.link][:3, :3].T @ found.targets.rotations[m.part][k])
+            axis, angle = mk.geometry.to_axis_angle(poses[m.link][:3, :3].T @ found.targets.rotations[m.part][k])
             rows.append(m.rotation * angle * np.asarray(axis))
         return np.concatenate(rows)
 
@@ -201,8 +201,8 @@ def test_clips_are_taken_and_given_one_after_another(clip, walking, g1, threads)
             taken.append(k)
             yield clip if k == 0 else clip[k : k + 4]
 
-    plan = mk.retarget_plan(clip, g1)
-    results = mk.retarget_each(clips(), g1, plan=plan, threads=threads, progress=lambda *both: told.append(both))
+    plan = mk.motion.retarget_plan(clip, g1)
+    results = mk.motion.retarget_each(clips(), g1, plan=plan, threads=threads, progress=lambda *both: told.append(both))
     first = next(results)
     assert np.array_equal(first.q, walking.q)
     assert len(taken) <= 2 * threads  # no more than its threads are busy with
@@ -227,24 +227,24 @@ def test_errors_say_which_clip(clip, g1):
         clip.body, clip.times[:3], clip.transformed(mk.transform((0, 0, 0), mk.rpy(np.pi, 0, 0))).q[:3]
     )
     lying = mk.Motion(clip.body, kneeling.times, kneeling.q, name="upside down")
-    bare = mk.Body("stone", [mk.Link("stone")], []).with_base("floating")
+    bare = mk.Body("stone", [mk.build.Link("stone")], []).with_base("floating")
     stone = mk.Motion(bare, [0.0], [bare.home], name="a stone")
-    with pytest.raises(mk.BodyError, match=r"clip 2 \(a stone\): body 'stone' is no figure"):
+    with pytest.raises(mk.errors.BodyError, match=r"clip 2 \(a stone\): body 'stone' is no figure"):
         mk.retarget([clip[:3], lying, stone], g1)
-    with pytest.raises(mk.ProblemError, match="clip 1: 7 is not a motion"):
-        list(mk.retarget_each([clip[:3], 7], g1))
+    with pytest.raises(mk.errors.ProblemError, match="clip 1: 7 is not a motion"):
+        list(mk.motion.retarget_each([clip[:3], 7], g1))
 
 
 def test_plans_are_kept_edited_and_printed(clip, g1, tmp_path):
-    plan = mk.retarget_plan(clip, g1)
+    plan = mk.motion.retarget_plan(clip, g1)
     text = str(plan)
     assert "LeftUpLeg" in text and "left_hip_yaw_link" in text
     edited = plan.edit("chest", rotation=0.0).weighted(left_hand=(2.0, 0.5)).without("right_hand")
     assert edited["chest"].rotation == 0.0 and edited["left_hand"].position == 2.0
-    with pytest.raises(mk.UnknownNameError, match="right_hand"):
+    with pytest.raises(mk.errors.UnknownNameError, match="right_hand"):
         edited["right_hand"]
     edited.save(tmp_path / "plan.json")
-    assert mk.RetargetPlan.load(tmp_path / "plan.json") == edited
+    assert mk.motion.RetargetPlan.load(tmp_path / "plan.json") == edited
 
 
 @pytest.mark.quick
@@ -270,21 +270,21 @@ def test_plans_that_are_none_are_refused(text, message, tmp_path):
     path = tmp_path / "plan.json"
     path.write_text(text)
     with pytest.raises(mk.MemetikError, match=message):
-        mk.RetargetPlan.load(path)
+        mk.motion.RetargetPlan.load(path)
 
 
 def test_wrong_arguments_are_refused(clip, g1):
-    with pytest.raises(mk.ProblemError, match="contacts"):
+    with pytest.raises(mk.errors.ProblemError, match="contacts"):
         mk.retarget(clip, g1, contacts="some")
-    with pytest.raises(mk.ProblemError, match="not a motion"):
+    with pytest.raises(mk.errors.ProblemError, match="not a motion"):
         mk.retarget([3], g1)
-    with pytest.raises(mk.ProblemError, match="posture"):
-        mk.retarget_plan(clip, g1, posture=[0.0, 1.0])
+    with pytest.raises(mk.errors.ProblemError, match="posture"):
+        mk.motion.retarget_plan(clip, g1, posture=[0.0, 1.0])
     lying = clip.transformed(mk.transform((0, 0, 0), mk.rpy(np.pi / 2, 0.0, 0.0)))
-    with pytest.raises(mk.BodyError, match="never stands upright"):
-        mk.retarget_plan(clip.body, g1, posture=lying.q[0])
-    with pytest.raises(mk.UnknownNameError, match="tail"):
-        mk.retarget_plan(clip, g1, bones={"tail": "Hips"})
+    with pytest.raises(mk.errors.BodyError, match="never stands upright"):
+        mk.motion.retarget_plan(clip.body, g1, posture=lying.q[0])
+    with pytest.raises(mk.errors.UnknownNameError, match="tail"):
+        mk.motion.retarget_plan(clip, g1, bones={"tail": "Hips"})
 
 
 @pytest.mark.quick
@@ -314,5 +314,5 @@ def test_contacts_are_where_a_foot_is_low_and_slow():
 def test_a_plan_that_no_reader_of_json_takes_is_refused(tmp_path, content):
     path = tmp_path / "plan.json"
     path.write_text(content)
-    with pytest.raises(mk.FormatError, match=r"plan.json: cannot be read as a plan"):
-        mk.RetargetPlan.load(path)
+    with pytest.raises(mk.errors.FormatError, match=r"plan.json: cannot be read as a plan"):
+        mk.motion.RetargetPlan.load(path)

@@ -15,11 +15,13 @@ def figure(foot=(), toe=(), toes=True, file=None):
     """A person of the walker's shape with these shapes on feet and toes."""
     parts = [row for row in SHAPE if toes or not row[0].endswith("toes")]
     links = [
-        mk.Link(named(part, "mixamo"), shapes=foot if part.endswith("foot") else toe if part.endswith("toes") else ())
+        mk.build.Link(
+            named(part, "mixamo"), shapes=foot if part.endswith("foot") else toe if part.endswith("toes") else ()
+        )
         for part, _, _ in parts
     ]
     joints = [
-        mk.Joint(
+        mk.build.Joint(
             f"{named(part, 'mixamo')}_joint", "spherical", named(parent, "mixamo"), named(part, "mixamo"),
             origin=mk.translation(*(HEIGHT * share for share in offset)),
         )
@@ -92,7 +94,7 @@ def test_a_mesh_that_is_not_there_is_as_none():
         (mk.Shape("capsule", (0.02, 0.1), mk.transform((0.0, 0.0, -0.04), mk.rpy(0.0, np.pi / 2, 0.0))), -0.06),
         (mk.Shape("cylinder", (0.02, 0.1), mk.transform((0.0, 0.0, -0.04), mk.rpy(0.0, np.pi / 2, 0.0))), -0.06),
         (mk.Shape("box", (0.2, 0.1, 0.02), mk.translation(0.0, 0.0, -0.05)), -0.06),
-        (mk.hull([(0.0, 0.0, -0.07), (0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.1, 0.1, 0.1)]), -0.07),
+        (mk.collision.hull([(0.0, 0.0, -0.07), (0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.1, 0.1, 0.1)]), -0.07),
     ],
     ids=["sphere", "capsule", "cylinder", "box", "hull"],
 )

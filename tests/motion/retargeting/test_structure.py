@@ -114,28 +114,31 @@ def test_the_map_of_a_file_comes_before_names():
 @pytest.mark.quick
 @pytest.mark.parametrize("name", ["shadow_hand", "panda", "ur5"])
 def test_hands_and_arms_are_no_figures(name):
-    with pytest.raises(mk.BodyError, match="no figure with two legs or two arms"):
+    with pytest.raises(mk.errors.BodyError, match="no figure with two legs or two arms"):
         find_parts(mk.load(name))
 
 
 @pytest.mark.quick
 def test_grippers_are_no_figures():
     """Two fingers are two equal chains on the left and right, as two legs are, but for their names."""
-    links = [mk.Link("palm"), *(mk.Link(f"{side}_finger_{k}") for side in ("left", "right") for k in (1, 2))]
+    links = [
+        mk.build.Link("palm"),
+        *(mk.build.Link(f"{side}_finger_{k}") for side in ("left", "right") for k in (1, 2)),
+    ]
     joints = [
-        mk.Joint(f"{side}_{k}", "revolute", "palm" if k == 1 else f"{side}_finger_1", f"{side}_finger_{k}",
+        mk.build.Joint(f"{side}_{k}", "revolute", "palm" if k == 1 else f"{side}_finger_1", f"{side}_finger_{k}",
                  mk.translation(0.0, sign * 0.02 * (k == 1), -0.05), (1.0, 0.0, 0.0), -1.0, 1.0)
         for side, sign in (("left", 1.0), ("right", -1.0)) for k in (1, 2)
     ]  # fmt: skip
-    with pytest.raises(mk.BodyError, match="no figure with two legs or two arms"):
+    with pytest.raises(mk.errors.BodyError, match="no figure with two legs or two arms"):
         find_parts(mk.Body("gripper", links, joints))
 
 
 def test_a_thing_that_lies_beside_a_machine_is_no_base():
     """It stays where it is, and the arms are seen from the hips, as those of a machine that stands fixed."""
     alone = mk.load("baxter")
-    box = mk.Joint("free", "floating", alone.root, "box")
-    both = mk.Body("both", [*alone.links.values(), mk.Link("box")], [box, *alone.joints.values()])
+    box = mk.build.Joint("free", "floating", alone.root, "box")
+    both = mk.Body("both", [*alone.links.values(), mk.build.Link("box")], [box, *alone.joints.values()])
     found = mk.retarget(walk(0.5, 30.0), both)
     assert found.body.dof == both.dof and not found.report.sole
     assert not found.q[:, [both.index(name) for name in both.joints["free"].variables]].any()
@@ -155,7 +158,7 @@ def test_machines_with_two_arms_and_no_legs_move_these(name):
 def test_plans_without_the_usual_parts_are_followed():
     """A plan of one's own may lead whatever it names, hips or thighs or neither."""
     clip = walk(0.2, 30.0)
-    plan = mk.retarget_plan(clip, mk.load("g1"))
+    plan = mk.motion.retarget_plan(clip, mk.load("g1"))
     few = plan.without(*(match.part for match in plan.matches if match.part.endswith(("arm", "hand"))))
     root = replace(few["hips"], part="pelvis")
     feet = [replace(few[f"{side}_foot"], parent="pelvis") for side in ("left", "right")]
@@ -174,8 +177,8 @@ def test_a_body_that_lies_is_refused_and_told_how_it_lies():
         for joint in body.joints.values()
     ]
     lying = mk.Body("lying", body.links.values(), turned)
-    with pytest.raises(mk.BodyError, match=r"'lying' does not stand in its home posture.*along [+-]y"):
-        mk.retarget_plan(skeleton("cmu"), lying)
+    with pytest.raises(mk.errors.BodyError, match=r"'lying' does not stand in its home posture.*along [+-]y"):
+        mk.motion.retarget_plan(skeleton("cmu"), lying)
 
 
 @pytest.mark.quick
@@ -199,4 +202,4 @@ def test_stances_and_sizes_are_said():
     assert "T-pose, faces +x, 1.5" in describe(arms(0.0))
     large = {part: 100.0 * point for part, point in arms(0.0).items()}
     assert "no person's size: read the file with scale=" in describe(large)
-    assert "T-pose" in mk.retarget_plan(body, mk.load("g1")).notes[0]
+    assert "T-pose" in mk.motion.retarget_plan(body, mk.load("g1")).notes[0]

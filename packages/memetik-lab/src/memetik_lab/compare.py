@@ -74,15 +74,17 @@ class Comparison:
         return [self.report.save(folder), *figures]
 
 
-def named(names: Sequence[str] | None = None, *, seed: int = 0) -> dict[str, mk.Solver]:
+def named(names: Sequence[str] | None = None, *, seed: int = 0) -> dict[str, mk.solvers.Solver]:
     """Methods by name with their default parameters; all of them unless some are named."""
     return {name: mk.solver(name, seed=seed) for name in names or [method.name for method in mk.methods()]}
 
 
-def compare(question: Question, solvers: Mapping[str, mk.Solver], *, count: int = 100, seed: int = 0) -> Comparison:
+def compare(
+    question: Question, solvers: Mapping[str, mk.solvers.Solver], *, count: int = 100, seed: int = 0
+) -> Comparison:
     """Let the methods take turns at `count` reachable targets from random starts, and judge every answer."""
     if count < 1 or not solvers:
-        raise mk.ProblemError(
+        raise mk.errors.ProblemError(
             f"compare: {count} queries for {len(solvers)} methods; there must be one of each at least."
         )
     wishes = [wish(question.kind, tip, question.task) for tip in question.tips]
@@ -116,10 +118,10 @@ def compare(question: Question, solvers: Mapping[str, mk.Solver], *, count: int 
 
 
 def _ask_who_can(
-    problem: mk.Problem, solvers: Mapping[str, mk.Solver], query: Query
-) -> tuple[dict[str, mk.Solver], dict[str, str], dict[str, str]]:
+    problem: mk.Problem, solvers: Mapping[str, mk.solvers.Solver], query: Query
+) -> tuple[dict[str, mk.solvers.Solver], dict[str, str], dict[str, str]]:
     """Who may take part; who cannot, and who lacks a package, with the reasons. All are asked before any has to solve."""
-    able: dict[str, mk.Solver] = {}
+    able: dict[str, mk.solvers.Solver] = {}
     refused: dict[str, str] = {}
     missing: dict[str, str] = {}
     for name, method in solvers.items():
@@ -127,14 +129,14 @@ def _ask_who_can(
             if isinstance(method, Choosy):
                 method.check(problem)
             able[name] = method
-        except mk.RefusedError as refusal:
+        except mk.errors.RefusedError as refusal:
             refused[name] = str(refusal)
-        except mk.MissingExtraError as lack:
+        except mk.errors.MissingExtraError as lack:
             missing[name] = str(lack)
     for name, method in list(able.items()):
         try:  # a first solve that does not count compiles it
             ask(problem, method, mk.Budget(evaluations=100))(query)
-        except mk.RefusedError as refusal:
+        except mk.errors.RefusedError as refusal:
             refused[name] = str(refusal)
             del able[name]
     return able, refused, missing

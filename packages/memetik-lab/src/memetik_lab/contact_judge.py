@@ -128,7 +128,7 @@ class ContactJudge:
     def _columns(self) -> Array:
         """How fast the joints of Pinocchio's model move with those of the body: (nv, dof), mimic joints included."""
         if self._model.nq != self._model.nv:
-            raise mk.BodyError(
+            raise mk.errors.BodyError(
                 f"body {self.body.name!r} has joints without limits; the judge takes joints that are numbers."
             )
         body, rest = self.body, np.array(self.body.home)
@@ -307,7 +307,7 @@ def pinocchio_model(body: mk.Body) -> Any:
 def urdf_of(body: mk.Body) -> str:
     """A body as the text of a URDF."""
     with tempfile.TemporaryDirectory() as folder:
-        return mk.write_urdf(body, Path(folder) / "robot.urdf").read_text()
+        return body.write_urdf(Path(folder) / "robot.urdf").read_text()
 
 
 def _pinocchio() -> Any:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 import memetik as mk
-from memetik.geometry import angle_between, pose_error
+from memetik.geometry import angle_between, pose_distance
 from memetik.types import Array
 from memetik_lab.queries import GAZE, Query, Task, Wanted
 
@@ -36,7 +36,7 @@ def right(body: mk.Body, objectives: Sequence[Wanted], task: Task) -> Callable[[
 def _near(objective: Wanted, pose: Array, target: Array, task: Task) -> bool:
     match objective:
         case mk.Pose():
-            position, orientation = pose_error(pose, target)
+            position, orientation = pose_distance(pose, target)
             return position <= task.position and orientation <= task.orientation
         case mk.Position():
             return bool(np.linalg.norm(pose[:3, 3] - target) <= task.position)
@@ -67,7 +67,7 @@ class Judge:
 
     def agrees(self, q: Array, target: Array) -> bool:
         """Whether forward kinematics puts the tip on the target, within the tolerances."""
-        position, orientation = pose_error(self.body.forward(q)[self.tip], target)
+        position, orientation = pose_distance(self.body.forward(q)[self.tip], target)
         return position <= self.task.position and orientation <= self.task.orientation
 
 
@@ -113,7 +113,7 @@ class StatusJudge:
     def _errors(self, pose: Array, target: Array) -> tuple[float, float]:
         if self.position_only:
             return float(np.linalg.norm(pose[:3, 3] - target)), 0.0
-        return pose_error(pose, target)
+        return pose_distance(pose, target)
 
     def _outside(self, q: Array) -> Iterator[str]:
         lower, upper = self.problem.lower, self.problem.upper

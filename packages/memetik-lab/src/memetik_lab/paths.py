@@ -46,7 +46,13 @@ def tracked(
 
 
 def followed(
-    name: str, problem: mk.Problem, targets: Targets, start: Array, solver: mk.Solver, budget: mk.Budget, label: str
+    name: str,
+    problem: mk.Problem,
+    targets: Targets,
+    start: Array,
+    solver: mk.solvers.Solver,
+    budget: mk.Budget,
+    label: str,
 ) -> Path:
     """Step by step."""
     solver.solve(problem, start, budget)  # compiles

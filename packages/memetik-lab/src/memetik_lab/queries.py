@@ -82,7 +82,7 @@ def aim(problem: mk.Problem, query: Query) -> None:
             objective.target = target  # type: ignore[attr-defined]
 
 
-def ask(problem: mk.Problem, method: str | mk.Solver, budget: mk.Budget) -> Callable[[Query], mk.Solution]:
+def ask(problem: mk.Problem, method: str | mk.solvers.Solver, budget: mk.Budget) -> Callable[[Query], mk.Solution]:
     """What a user writes: set the targets, solve from the start within a budget, by the name of a method or by a solver."""
 
     def answer(query: Query) -> mk.Solution:
@@ -94,7 +94,7 @@ def ask(problem: mk.Problem, method: str | mk.Solver, budget: mk.Budget) -> Call
     return answer
 
 
-def search(problem: mk.Problem, solver: mk.Solver, budget: mk.Budget) -> Callable[[Query], mk.Solution]:
+def search(problem: mk.Problem, solver: mk.solvers.Solver, budget: mk.Budget) -> Callable[[Query], mk.Solution]:
     """The same for a problem whose targets are set already."""
     return lambda query: solver.solve(problem, query.start, budget)
 

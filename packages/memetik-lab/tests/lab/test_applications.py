@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from memetik.geometry import pose_error
+from memetik.geometry import pose_distance
 from memetik.solvers import Budget
 from memetik_lab.thesis import applications, terrain
 
@@ -40,7 +40,7 @@ def test_the_welder_stands_square_to_the_plate():
         into = seam.poses[k, :3, 2]
         assert abs(along @ into) < 0.1 * np.linalg.norm(along) and into[2] < 0.0
         assert abs(np.linalg.det(seam.poses[k, :3, :3]) - 1.0) < 1e-12
-    assert pose_error(seam.poses[0], seam.poses[-1])[0] < 1e-9
+    assert pose_distance(seam.poses[0], seam.poses[-1])[0] < 1e-9
 
 
 def test_chords_differ_by_frets_and_strings():

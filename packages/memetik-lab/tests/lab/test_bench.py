@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import memetik_lab as lab
+from memetik.build.chains import planar_chain, snake
 from memetik.errors import BodyError
 from memetik.geometry import axis_angle
-from memetik.read.chains import planar_chain, snake
 from memetik.read.load import load
 from memetik.solvers import Budget
 from memetik_lab import harness, peers

@@ -30,7 +30,7 @@ def test_bench_all_goes_on_past_what_is_missing(run, tmp_path, monkeypatch):
     def measure(name, folder, **options):
         asked.append((name, folder, options))
         if name == "lonely":
-            raise mk.MissingExtraError("friend", "company", "bench")
+            raise mk.errors.MissingExtraError("friend", "company", "bench")
         if name == "carded":
             raise lab.UnavailableError("no usable graphics card.")
 

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
+from memetik.build.chains import planar_chain, snake
 from memetik.cli import main
 from memetik.errors import MissingExtraError, ProblemError
-from memetik.read.chains import planar_chain, snake
 from memetik.read.load import load
 from memetik.solvers import methods
 from memetik.solvers.analytic import Analytic

@@ -110,7 +110,7 @@ def test_links_that_may_touch_and_links_that_do_not_move_are_left_out(body):
 
 
 def test_joints_without_limits_are_refused():
-    link, tip = mk.Link("root"), mk.Link("tip", shapes=(mk.Shape("sphere", (0.1,)),))
-    body = mk.Body("wheel", [link, tip], [mk.Joint("turn", "continuous", "root", "tip")])
-    with pytest.raises(mk.BodyError, match="without limits"):
+    link, tip = mk.build.Link("root"), mk.build.Link("tip", shapes=(mk.Shape("sphere", (0.1,)),))
+    body = mk.Body("wheel", [link, tip], [mk.build.Joint("turn", "continuous", "root", "tip")])
+    with pytest.raises(mk.errors.BodyError, match="without limits"):
         ContactJudge(body, mk.World(), [])

@@ -39,7 +39,7 @@ def test_an_uncovered_point_would_be_seen(small, tmp_path):
     import memetik as mk
 
     body = mk.load(small)
-    cover = mk.cover(body, save=False, progress=False)
+    cover = mk.collision.cover(body, save=False, progress=False)
     judge = covers.Judge(body, cover)
     for name, link in cover.links.items():
         assert covers._outside(judge.corners[name], link.shapes) <= 0.0

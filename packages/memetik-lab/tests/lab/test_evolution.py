@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
+from memetik.build.chains import planar_chain, snake
 from memetik.objectives import Pose, Position
 from memetik.problem import Problem, fitness
-from memetik.read.chains import planar_chain, snake
 from memetik.solvers import Budget
 from memetik_lab.ofkt_paper import cost, counts
 from memetik_lab.thesis import ablation, convergence, generations, landscapes, losses, population

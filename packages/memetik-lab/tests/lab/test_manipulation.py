@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
+from memetik.build.chains import planar_chain
 from memetik.errors import UnknownNameError
-from memetik.geometry import pose_error, transform
-from memetik.read.chains import planar_chain
+from memetik.geometry import pose_distance, transform
 from memetik.read.load import load
 from memetik.solvers import Budget
 from memetik_lab.paths import Path
@@ -33,7 +33,7 @@ def test_the_tips_ride_on_the_object():
     scene = manipulation.capsule_on_iiwa(12)
     at = scene.body.forward(scene.start)
     for k, tip in enumerate(scene.tips):
-        assert max(pose_error(at[tip], scene.poses[0, k])) < 1e-5
+        assert max(pose_distance(at[tip], scene.poses[0, k])) < 1e-5
     gaps = np.linalg.norm(scene.poses[:, 0, :3, 3] - scene.poses[:, 1, :3, 3], axis=1)
     np.testing.assert_allclose(gaps, manipulation.WIDTH, atol=1e-5)  # it turns, and is not squeezed
     assert np.ptp(scene.poses[:, :, 2, 3], axis=0).max() < 1e-9  # about the vertical

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from memetik.read.chains import planar_chain
+from memetik.build.chains import planar_chain
 from memetik.read.load import load
 from memetik_lab import peers
 from memetik_lab.contest import contest

@@ -73,8 +73,8 @@ def test_reversals_are_counted_by_direction():
 def test_rows_say_what_was_done(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib", reason="pip install matplotlib")
     monkeypatch.setattr(bench, "STREAMS", {bench.post_jump: 0, bench.ball_into_hand: 0})
-    bench.run(tmp_path, count=60, peers=())
+    bench.run(tmp_path, count=450, peers=())
     content = json.loads((tmp_path / "servo-obstacles.json").read_text())
     assert [row["servo"] for row in content["rows"]] == ["memetik", "memetik, 10 rad/s2"] * 2
-    assert all(row["ticks"] == 60 and row["contact"] == 0 for row in content["rows"])
+    assert all(row["ticks"] == 450 and row["contact"] == 0 for row in content["rows"])
     assert (tmp_path / "servo-obstacles.svg").exists()

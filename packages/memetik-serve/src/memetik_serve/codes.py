@@ -28,7 +28,7 @@ class Code(enum.IntEnum):
         return self in (Code.SUCCESS, Code.TIMED_OUT, Code.NO_IK_SOLUTION)
 
 
-class RequestError(mk.ProblemError):
+class RequestError(mk.errors.ProblemError):
     """A request that cannot be answered, with the code that says why."""
 
     def __init__(self, code: Code, message: str) -> None:
@@ -40,6 +40,6 @@ def code_of(error: mk.MemetikError) -> Code:
     """The code that stands for an error while objectives are made and solved."""
     if isinstance(error, RequestError):
         return error.code
-    if isinstance(error, mk.UnknownNameError) and error.what == "link":
+    if isinstance(error, mk.errors.UnknownNameError) and error.what == "link":
         return Code.INVALID_LINK_NAME
     return Code.INVALID_GOAL_CONSTRAINTS

@@ -56,7 +56,7 @@ class Core:
         *,
         root: Array | None = None,
         world: mk.World | None = None,
-        method: str | mk.Solver = "memetic",
+        method: str | mk.solvers.Solver = "memetic",
         timeout: float = USUAL,
         store: Store | None = None,
         pairs: int | None = None,

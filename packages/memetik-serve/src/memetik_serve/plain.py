@@ -49,9 +49,9 @@ def loads(data: bytes | str) -> dict[str, Any]:
         found = (_decode if len(text) < LONG else _decode_long)(text)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
-        raise mk.FormatError(f"this is not JSON: {reason}.") from error
+        raise mk.errors.FormatError(f"this is not JSON: {reason}.") from error
     if not isinstance(found, dict):
-        raise mk.FormatError(f'this is {shown(found)}; write an object such as {{"objectives": [...]}}.')
+        raise mk.errors.FormatError(f'this is {shown(found)}; write an object such as {{"objectives": [...]}}.')
     return found
 
 
@@ -65,20 +65,22 @@ def check_values(data: bytes, most: int) -> None:
     texts = np.count_nonzero(quotes) - np.count_nonzero(quotes[1:] & (codes[:-1] == ord("\\")))
     lists = np.count_nonzero((codes == ord("[")) | (codes == ord("{")))
     if lists > most or np.count_nonzero(codes == ord(",")) + texts // 2 > 10 * most:
-        raise mk.FormatError(f"the message has more than {most} lists and objects, or more than {10 * most} numbers.")
+        raise mk.errors.FormatError(
+            f"the message has more than {most} lists and objects, or more than {10 * most} numbers."
+        )
 
 
 def request(given: Mapping[str, Any], also: Sequence[str] = ()) -> Request:
     """The request in a JSON object, which may have other keys that the caller reads itself."""
     for key in given:
         if key not in REQUEST and key not in also:
-            raise mk.FormatError(f"{shown(key)} is unknown. A request can have: {', '.join((*REQUEST, *also))}.")
+            raise mk.errors.FormatError(f"{shown(key)} is unknown. A request can have: {', '.join((*REQUEST, *also))}.")
     objectives = given.get("objectives", [])
     if not isinstance(objectives, list) or not 1 <= len(objectives) <= MOST_OBJECTIVES:
-        raise mk.FormatError(f"objectives is {shown(objectives)}; write a list of 1 to {MOST_OBJECTIVES}.")
+        raise mk.errors.FormatError(f"objectives is {shown(objectives)}; write a list of 1 to {MOST_OBJECTIVES}.")
     wishes = tuple([wish(each, k + 1) for k, each in enumerate(objectives)])
     if len({each.name for each in wishes}) < len(wishes):
-        raise mk.FormatError("two objectives have the same name. Give each a name of its own.")
+        raise mk.errors.FormatError("two objectives have the same name. Give each a name of its own.")
     if len(given) == 1:
         return Request(wishes)
     return Request(
@@ -100,11 +102,11 @@ def wish(given: Any, place: int = 1) -> Wish:
 
     Its values are checked by the core, which knows those that it has seen before."""
     if not isinstance(given, dict):
-        raise mk.FormatError(f'objective {place} is {shown(given)}; write an object with "kind" and its fields.')
+        raise mk.errors.FormatError(f'objective {place} is {shown(given)}; write an object with "kind" and its fields.')
     values = dict(given)
     kind = values.pop("kind", None)
     if not isinstance(kind, str) or kind not in KINDS:
-        raise mk.FormatError(f"objective {place}: kind is {shown(kind)}. Write one of {', '.join(KINDS)}.")
+        raise mk.errors.FormatError(f"objective {place}: kind is {shown(kind)}. Write one of {', '.join(KINDS)}.")
     title = values.pop("name", None)
     title = f"{kind} {place}" if title is None else fields.text(title, f"objective {place}, name")
     enabled = values.pop("enabled", True)
@@ -142,7 +144,7 @@ def between(
     """A number of a request within its bounds."""
     value = (fields.whole if whole else fields.number)(given.get(key, usual), key)
     if not least <= value <= most:
-        raise mk.FormatError(f"{key} is {value:g}; write a number from {least:g} to {most:g}.")
+        raise mk.errors.FormatError(f"{key} is {value:g}; write a number from {least:g} to {most:g}.")
     return value
 
 

@@ -28,7 +28,7 @@ def core(panda):
 
 
 def hand(pose, **values):
-    place = {"position": pose[:3, 3].tolist(), "wxyz": mk.to_quaternion(pose[:3, :3]).tolist()}
+    place = {"position": pose[:3, 3].tolist(), "wxyz": mk.geometry.to_quaternion(pose[:3, :3]).tolist()}
     return Wish("Pose", "hand", {"frame": "panda_hand", **place, **values})
 
 
@@ -48,7 +48,7 @@ def test_the_answer_is_that_of_solve(core, panda, rng):
     for pose in reachable(panda, rng, 20):
         reply = core.answer(Request((hand(pose),)))
         assert (reply.code, reply.reached, reply.message) == (Code.SUCCESS, True, "")
-        goal = mk.transform(pose[:3, 3], mk.to_quaternion(pose[:3, :3]))
+        goal = mk.transform(pose[:3, 3], mk.geometry.to_quaternion(pose[:3, :3]))
         np.testing.assert_allclose(
             reply.q, mk.solve(mk.Problem(panda, [mk.Pose("panda_hand", goal)])).q, rtol=0, atol=1e-9
         )
@@ -57,7 +57,7 @@ def test_the_answer_is_that_of_solve(core, panda, rng):
 
 def test_poses_are_those_of_transform(rng):
     for _ in range(20):
-        position, wxyz = rng.normal(size=3), mk.to_quaternion(mk.random_rotation(rng))
+        position, wxyz = rng.normal(size=3), mk.geometry.to_quaternion(mk.geometry.random_rotation(rng))
         np.testing.assert_allclose(
             core_module.pose_matrix(position, wxyz), mk.transform(position, wxyz), rtol=0, atol=1e-15
         )
@@ -174,7 +174,7 @@ def test_collisions_are_avoided(panda):
 
 
 def test_without_shapes_collisions_cannot_be_avoided():
-    builder = mk.BodyBuilder("bare")
+    builder = mk.build.BodyBuilder("bare")
     builder.add("base", "turn", "revolute", "arm", axis=(0, 0, 1), lower=-1, upper=1)
     body = builder.build()
     wish = Wish("Orientation", "arm", {"frame": "arm"})
@@ -189,11 +189,11 @@ def test_frames_that_poses_are_given_in(core, panda):
     np.testing.assert_array_equal(
         core.world_from("panda_link3", state), panda.forward(panda.vector(state), "panda_link3")
     )
-    with pytest.raises(mk.ProblemError, match="no frame named 'map'") as caught:
+    with pytest.raises(mk.errors.ProblemError, match="no frame named 'map'") as caught:
         core.world_from("map", {})
     assert caught.value.code == Code.FRAME_TRANSFORM_FAILURE
     assert core.tip("arm") == "panda_link8"
-    with pytest.raises(mk.ProblemError, match="Name the link"):
+    with pytest.raises(mk.errors.ProblemError, match="Name the link"):
         core.tip("hand")
 
 
@@ -264,7 +264,7 @@ def test_sizes_are_those_of_the_process():
     """What the store counts is at least half of what problems take, also of those with large tables."""
     body = mk.load("valkyrie")
     core, pose = Core(body), body.forward(body.home, "leftFoot")
-    place = {"position": (pose[:3, 3] + 0.3).tolist(), "wxyz": mk.to_quaternion(pose[:3, :3]).tolist()}
+    place = {"position": (pose[:3, 3] + 0.3).tolist(), "wxyz": mk.geometry.to_quaternion(pose[:3, :3]).tolist()}
 
     def ask(weight):
         wish = Wish("Pose", "foot", {"frame": "leftFoot", "weight": weight, **place})
@@ -287,7 +287,7 @@ def test_attempts_share_the_time(core):
 
 
 def test_a_long_chain_takes_no_memory_with_its_square():
-    chain = mk.snake(3000)
+    chain = mk.build.snake(3000)
     tip = list(chain.links)[-1]
     tracemalloc.start()
     try:

@@ -50,13 +50,13 @@ def test_secondary_frees_both_tolerances_of_a_pose():
     ],
 )  # fmt: skip
 def test_wrong_requests_say_how_to_write_them(given, words):
-    with pytest.raises(mk.FormatError, match=words):
+    with pytest.raises(mk.errors.FormatError, match=words):
         plain.request(given)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "3", '{"a": NaN}', "[" * 100_000, b"\xff\xfe\x00", '{"a": 1e999'])
 def test_what_is_no_object_in_json_is_refused(text):
-    with pytest.raises(mk.FormatError):
+    with pytest.raises(mk.errors.FormatError):
         plain.loads(text)
 
 

@@ -46,7 +46,7 @@ def colours(share: Array) -> Pixels:
 class Landscape:
     """The pictures of a run."""
 
-    def __init__(self, history: mk.History) -> None:
+    def __init__(self, history: mk.solvers.History) -> None:
         self._history = history
         self._shares = history.shares.clip(0.0, 1.0)
         self._quality = quality(history.fitness)
@@ -108,7 +108,7 @@ class Generation(NamedTuple):
 class Crowd:
     """The generations of a run on a body."""
 
-    def __init__(self, body: mk.Body, history: mk.History, root: Array | None = None) -> None:
+    def __init__(self, body: mk.Body, history: mk.solvers.History, root: Array | None = None) -> None:
         self._body, self._history, self._root = body, history, root
         self._lines = Lines(body, 1.0)
         share = quality(history.fitness)

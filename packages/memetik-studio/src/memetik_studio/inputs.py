@@ -63,7 +63,7 @@ class Input:
         try:
             return json.loads(typed)
         except ValueError as error:
-            raise mk.FormatError(f"{self.field.name}: {typed[:60]!r} is not JSON: {error}.") from error
+            raise mk.errors.FormatError(f"{self.field.name}: {typed[:60]!r} is not JSON: {error}.") from error
 
     def show(self, value: Any) -> None:
         """Show a value; gizmos change them too.
@@ -84,10 +84,13 @@ class RotationInput(Input):
         return gui.add_vector3(f"{name} [deg]", seen, step=1.0, hint="roll, pitch, yaw about the fixed axes x, y, z")
 
     def seen(self, value: Any) -> Any:
-        return tuple(round(float(each), 3) + 0.0 for each in mk.to_euler(mk.rotation_matrix(value), degrees=True))
+        return tuple(
+            round(float(each), 3) + 0.0
+            for each in mk.geometry.to_euler(mk.geometry.rotation_matrix(value), degrees=True)
+        )
 
     def meant(self, typed: Any) -> Any:
-        return mk.to_quaternion(mk.rpy(*typed, degrees=True)).tolist()
+        return mk.geometry.to_quaternion(mk.rpy(*typed, degrees=True)).tolist()
 
 
 class FrameInput(Input):

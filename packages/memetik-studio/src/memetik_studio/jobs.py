@@ -56,20 +56,20 @@ def prepare(text: str, roots: Sequence[str]) -> str:
 class Covered(NamedTuple):
     """The links of a body with simple shapes in place of meshes; `remark` says why if there are still meshes."""
 
-    links: tuple[mk.Link, ...]
+    links: tuple[mk.build.Link, ...]
     remark: str
 
 
 def cover(text: str, q: list[float], roots: Sequence[str]) -> Covered:
     """Cover the meshes of a scene's body, those that lie in the folders that may be read."""
-    links: tuple[mk.Link, ...] = ()
+    links: tuple[mk.build.Link, ...] = ()
     try:
         body = scenes.load_body(scenes.loads(text).body, roots)
         links = tuple(body.links.values())
         meshes = {link.name: [s for s in link.shapes or link.visuals if s.kind == "mesh"] for link in links}
         there = [name for name, own in meshes.items() if own and all(resolve_mesh(s.mesh, roots) for s in own)]
         lost = [name for name, own in meshes.items() if own and name not in there]
-        made = mk.cover(body, links=there, roots=roots, progress=False).body
+        made = mk.collision.cover(body, links=there, roots=roots, progress=False).body
         remark = f"the meshes of {', '.join(lost)} are not in the folders of the studio." if lost else ""
         return Covered(tuple(made.links.values()), remark)
     except mk.MemetikError as error:
@@ -105,13 +105,13 @@ def compare(text: str, q: list[float], roots: Sequence[str], methods: Sequence[s
 class Evolution(NamedTuple):
     """A run of Bio IK with all its individuals; `remark` says why if there was none."""
 
-    history: mk.History | None
+    history: mk.solvers.History | None
     success: bool = False
     evaluations: int = 0
     remark: str = ""
 
 
-def evolve(text: str, q: list[float], roots: Sequence[str], solver: mk.BioIK, generations: int) -> Evolution:
+def evolve(text: str, q: list[float], roots: Sequence[str], solver: mk.solvers.BioIK, generations: int) -> Evolution:
     """Let Bio IK evolve a solution, for at most so many generations."""
     try:
         scene = scenes.loads(text)
@@ -124,7 +124,7 @@ def evolve(text: str, q: list[float], roots: Sequence[str], solver: mk.BioIK, ge
         return Evolution(None, remark=str(error))
 
 
-def _posed(text: str, roots: Sequence[str], **other: Any) -> tuple[scenes.Solving, mk.Solver, mk.Problem]:
+def _posed(text: str, roots: Sequence[str], **other: Any) -> tuple[scenes.Solving, mk.solvers.Solver, mk.Problem]:
     """The problem of a scene as far as its method can take it, or one with `other` settings."""
     scene = scenes.loads(text)
     body = scenes.load_body(scene.body, roots)

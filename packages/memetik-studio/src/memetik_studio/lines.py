@@ -58,17 +58,17 @@ class _Riders:
         return np.asarray(np.einsum("nij,npj->npi", carriers[:, :3, :3], self._segments) + carriers[:, None, :3, 3])
 
 
-def _axis(joint: mk.Joint, half: float) -> Array:
+def _axis(joint: mk.build.Joint, half: float) -> Array:
     middle, along = joint.origin[:3, 3], joint.origin[:3, :3] @ joint.axis
     return np.array([[middle - half * along, middle + half * along]])
 
 
-def _needle(joint: mk.Joint, length: float) -> Array:
+def _needle(joint: mk.build.Joint, length: float) -> Array:
     """From the joint to its own angle on the arc, in the frame of the child, with which it turns."""
     return np.array([[np.zeros(3), length * between((0.0, 0.0, 1.0), joint.axis)[:, 0]]])
 
 
-def _arc(joint: mk.Joint, radius: float) -> Array:
+def _arc(joint: mk.build.Joint, radius: float) -> Array:
     """A sector in the parent's frame, from the lower to the upper limit; a full turn at most."""
     angles = np.linspace(max(joint.lower[0], -math.pi), min(joint.upper[0], math.pi), STEPS + 1)
     x, y, _ = between((0.0, 0.0, 1.0), joint.axis).T

@@ -69,7 +69,7 @@ def read_mesh(name: str, scale: Sequence[float], roots: Sequence[str]) -> Loaded
         return Loaded((), error.strerror or "cannot be read")
 
 
-def seen_meshes(link: mk.Link) -> list[mk.Shape]:
+def seen_meshes(link: mk.build.Link) -> list[mk.Shape]:
     """The meshes that a link is drawn by: of its visuals, or of its shapes if it has no visuals."""
     return [shape for shape in link.visuals or link.shapes if shape.kind == "mesh"]
 

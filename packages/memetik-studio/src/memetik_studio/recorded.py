@@ -29,7 +29,7 @@ def page(body: mk.Body, frames: Array, marks: list[tuple[Array, bool]], roots: l
 
         from memetik_studio.solids import copies, extent
     except ImportError:
-        raise mk.MissingExtraError("viser", "mk.view", "studio") from None
+        raise mk.errors.MissingExtraError("viser", "mk.view", "studio") from None
     solids_of = (shape for link in body.links.values() for shape in (*link.visuals, *link.shapes))
     parts = copies(body, (*roots, *dict.fromkeys(str(Path(shape.mesh).parent) for shape in solids_of if shape.mesh)))
     with _quiet():  # it would print an address at which nobody is to look
@@ -47,7 +47,7 @@ def page(body: mk.Body, frames: Array, marks: list[tuple[Array, bool]], roots: l
         low = float(frames[..., 2, 3].min())
         scene.add_grid("/grid", width=3.0 * size, height=3.0 * size, cell_size=0.1 * size, position=(0.0, 0.0, low))
         for k, (pose, turned) in enumerate(marks):
-            wxyz = mk.to_quaternion(pose[:3, :3])
+            wxyz = mk.geometry.to_quaternion(pose[:3, :3])
             scene.add_frame(
                 f"/target_{k}", wxyz=wxyz, position=pose[:3, 3], show_axes=turned, axes_length=0.1 * size,
                 axes_radius=0.004 * size, origin_radius=0.012 * size,

@@ -35,7 +35,7 @@ try:
 except ModuleNotFoundError as error:
     if error.name is None or error.name.startswith("memetik"):  # a fault of our own is not a missing package
         raise
-    raise mk.MissingExtraError(error.name or "viser", "memetik studio", "studio") from error
+    raise mk.errors.MissingExtraError(error.name or "viser", "memetik studio", "studio") from error
 
 P = TypeVar("P", "Page", "WaitingPage")
 
@@ -198,7 +198,9 @@ def _folders(source: str | None, roots: Sequence[str | PathLike[str]]) -> list[P
         return given
     path = Path(source).resolve()
     if not path.is_file():
-        raise mk.FormatError(f"there is no body, scene or file {source!r}. `memetik bodies` lists the bundled bodies.")
+        raise mk.errors.FormatError(
+            f"there is no body, scene or file {source!r}. `memetik bodies` lists the bundled bodies."
+        )
     folders = [path.parent, *given]
     if path.suffix.lower() != ".json":
         with warnings.catch_warnings():
@@ -263,7 +265,9 @@ def _free_port(host: str, port: int) -> int:
         try:
             probe.bind((host, port))
         except OSError as error:
-            raise mk.FormatError(f"the studio cannot listen on {host}, port {port}: {error.strerror}.") from error
+            raise mk.errors.FormatError(
+                f"the studio cannot listen on {host}, port {port}: {error.strerror}."
+            ) from error
         return int(probe.getsockname()[1])
 
 

@@ -111,7 +111,7 @@ class Session:
         self._solver, self._budget, self.world = solver, budget, world
         if anew:
             self.start, self.goal = start.copy(), start.copy()
-            self.follower = mk.Follower(body, start, rate=TICKS)
+            self.follower = mk.motion.Follower(body, start, rate=TICKS)
             self.recording = None
         self._set_pace()
         self.solve()
@@ -182,7 +182,7 @@ class Session:
         """Whether nothing is missing."""
         return self.solution is None or self.solution.success
 
-    def poses(self, q: ArrayLike) -> mk.Poses:
+    def poses(self, q: ArrayLike) -> mk.body.LinkPoses:
         """Where every link is in the world."""
         return self.body.forward(q, root=scenes.root(self.scene))
 
@@ -237,9 +237,9 @@ class Session:
     def rename(self, name: str, new_name: str) -> None:
         """Another name for a wish."""
         if not new_name.strip() or len(new_name) > 200:
-            raise mk.FormatError("the name of an objective has 1 to 200 characters.")
+            raise mk.errors.FormatError("the name of an objective has 1 to 200 characters.")
         if new_name != name and new_name in {wish.name for wish in self.scene.wishes}:
-            raise mk.FormatError(f"there is an objective called {new_name!r} already. Choose another name.")
+            raise mk.errors.FormatError(f"there is an objective called {new_name!r} already. Choose another name.")
         self.change(self.scene.with_wish(replace(self.scene.wish(name), name=new_name), name))
 
     def begin_drag(self) -> None:

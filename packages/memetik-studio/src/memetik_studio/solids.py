@@ -123,7 +123,7 @@ def corners(body: mk.Body, roots: Sequence[str], poses: Array) -> Array:
     return np.concatenate(found)
 
 
-def shape_copies(body: mk.Body, links: Sequence[mk.Link]) -> dict[str, Copies]:
+def shape_copies(body: mk.Body, links: Sequence[mk.build.Link]) -> dict[str, Copies]:
     """The simple shapes for keeping distance of a body's links, which may have other shapes than its own."""
     rows: dict[str, list[Row]] = {name: [] for name in UNITS}
     colors, order = link_colors(body), {link: k for k, link in enumerate(body.links)}

@@ -82,7 +82,10 @@ class Stage:
         self._reasons: dict[int, Any] = {}  # labels at targets that are missed
         self._trails: dict[str, tuple[deque[Array], Any]] = {}
         self._cover: Figure | None = None
-        self._covered: tuple[Any, Sequence[mk.Link]] = None, ()  # the body of a scene, and its links with simple shapes
+        self._covered: tuple[Any, Sequence[mk.build.Link]] = (
+            None,
+            (),
+        )  # the body of a scene, and its links with simple shapes
         self.seen = {
             "body": True, "cover": False, "skeleton": False, "joint axes": False, "start ghost": False, "trails": True
         }  # fmt: skip
@@ -148,7 +151,7 @@ class Stage:
                 self._axes.points = self._lines.axes(poses).astype(np.float32)
                 self._arcs.points = self._lines.arcs(poses).astype(np.float32)
 
-    def cover(self, links: Sequence[mk.Link]) -> None:
+    def cover(self, links: Sequence[mk.build.Link]) -> None:
         """Show the simple shapes of these links, which are those of the session's body, as glass around it."""
         self._covered = self._session.scene.body, links
         self._build_cover()

@@ -71,7 +71,7 @@ class Uploads:
         except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
             if isinstance(error, (OSError, ValueError)) and not isinstance(error, mk.MemetikError):
-                raise mk.FormatError(f"{short!r} cannot be kept: {error}. Rename what is in it.") from error
+                raise mk.errors.FormatError(f"{short!r} cannot be kept: {error}. Rename what is in it.") from error
             raise
         self.roots = tuple(dict.fromkeys((str(base), str(folder), *self.roots)))
         return [str(model.relative_to(base)) for model in models]
@@ -114,12 +114,12 @@ def _agreement(wanted: PurePosixPath, file: Path) -> int:
 def _unzipped(name: str, content: bytes, left: int) -> Iterator[tuple[PurePosixPath, bytes]]:
     """The files of an archive that models need, each with its path, which leads nowhere else."""
     if len(content) > MOST_ZIP:
-        raise mk.FormatError(f"{name} is larger than {MOST_ZIP >> 20} MB, the most that can be uploaded.")
+        raise mk.errors.FormatError(f"{name} is larger than {MOST_ZIP >> 20} MB, the most that can be uploaded.")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
             if len(entries) > MOST_FILES:
-                raise mk.FormatError(
+                raise mk.errors.FormatError(
                     f"{name} has {len(entries)} files, more than {MOST_FILES}. Leave out what is not needed."
                 )
             for entry in entries:
@@ -130,21 +130,21 @@ def _unzipped(name: str, content: bytes, left: int) -> Iterator[tuple[PurePosixP
                     data = stream.read(left + 1)  # what an entry says about its size may be a lie
                 left -= len(data)
                 if left < 0:
-                    raise mk.FormatError(
+                    raise mk.errors.FormatError(
                         f"{name} has more than {MOST_UNPACKED >> 20} MB unpacked. Leave out what is not needed."
                     )
                 yield path, data
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
         if isinstance(error, mk.MemetikError):
             raise
-        raise mk.FormatError(f"{name} cannot be unpacked: {error}. Is it a .zip without a password?") from None
+        raise mk.errors.FormatError(f"{name} cannot be unpacked: {error}. Is it a .zip without a password?") from None
 
 
 def _safe_path(name: str, entry: zipfile.ZipInfo) -> PurePosixPath:
     path = PurePosixPath(entry.filename.replace("\\", "/"))
     odd = path.is_absolute() or ".." in path.parts or ":" in str(path) or "\0" in str(path) or not path.parts
     if odd or len(str(path)) > 500 or stat.S_ISLNK(entry.external_attr >> 16):
-        raise mk.FormatError(f"{name}: {entry.filename[-100:]!r} leads out of the archive. Nothing was opened.")
+        raise mk.errors.FormatError(f"{name}: {entry.filename[-100:]!r} leads out of the archive. Nothing was opened.")
     return path
 
 
@@ -157,7 +157,7 @@ def _models(folder: Path, name: str) -> list[Path]:
     for path in sorted(each for each in folder.rglob("*") if each.suffix.lower() in MODELS and each.is_file()):
         try:
             roots[path] = read_xml(path)
-        except mk.FormatError as error:
+        except mk.errors.FormatError as error:
             path.unlink()
             trouble = trouble or str(error)
     includes = (each for root in roots.values() for each in _all(root) if each.tag in ("include", "model"))
@@ -172,7 +172,7 @@ def _models(folder: Path, name: str) -> list[Path]:
             found.append((rank, path.name in included, -joints, str(path), path))
     if not found:
         kinds = "a .urdf, or an .xml of MuJoCo, with joints"
-        raise mk.FormatError(f"{name}: there is no model in it: {kinds}. {trouble}".strip())
+        raise mk.errors.FormatError(f"{name}: there is no model in it: {kinds}. {trouble}".strip())
     return [path for *_, path in sorted(found)]
 
 
@@ -186,14 +186,16 @@ def read_upload(name: str, content: bytes, roots: Sequence[str] = ()) -> scenes.
     """The scene in a .json, or a new one around the body in a .urdf: read by the strict readers, never executed."""
     short = name[-100:]
     if len(content) > scenes.MOST_BYTES:
-        raise mk.FormatError(f"{short} is larger than {scenes.MOST_BYTES >> 20} MB, the most that can be uploaded.")
+        raise mk.errors.FormatError(
+            f"{short} is larger than {scenes.MOST_BYTES >> 20} MB, the most that can be uploaded."
+        )
     suffix = short.rpartition(".")[2].lower()
     if suffix == "json":
         return scenes.loads(content, short)
     if suffix not in ("urdf", "xml"):
-        raise mk.FormatError(f"{short}: upload a body as .urdf, with its meshes as .zip, or a scene as .json.")
+        raise mk.errors.FormatError(f"{short}: upload a body as .urdf, with its meshes as .zip, or a scene as .json.")
     try:
         source = scenes.BodySource("urdf", content.decode())
     except UnicodeDecodeError as error:
-        raise mk.FormatError(f"{short} is not text in UTF-8: {error.reason} at byte {error.start}.") from error
+        raise mk.errors.FormatError(f"{short} is not text in UTF-8: {error.reason} at byte {error.start}.") from error
     return scenes.blank(source, scenes.load_body(source, roots))

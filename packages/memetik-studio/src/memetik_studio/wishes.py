@@ -15,7 +15,7 @@ from memetik.solution import GUIDE, MISSED, measures
 from memetik.types import Array
 
 
-def values_about(kind: str, body: mk.Body, q: Array, poses: mk.Poses | None = None) -> dict[str, Any]:
+def values_about(kind: str, body: mk.Body, q: Array, poses: mk.body.LinkPoses | None = None) -> dict[str, Any]:
     """Values for the fields of a kind that have none, or none that suits this body in this posture.
 
     They ask for the body as it is, so that adding a wish moves nothing.
@@ -24,7 +24,7 @@ def values_about(kind: str, body: mk.Body, q: Array, poses: mk.Poses | None = No
     moving = [joint.child for joint in body.joints.values()]
     link = moving[-1] if moving else body.root
     pose = (body.forward(q) if poses is None else poses)[link]
-    point, wxyz = pose[:3, 3].tolist(), mk.to_quaternion(pose[:3, :3]).tolist()
+    point, wxyz = pose[:3, 3].tolist(), mk.geometry.to_quaternion(pose[:3, :3]).tolist()
     shaped = [name for name in moving if body.links[name].shapes]
     here: dict[str, Any] = {
         "frame": link, "link": shaped[-1] if shaped else link, "position": point, "wxyz": wxyz, "point": point,
@@ -47,11 +47,11 @@ def dragged(wish: Wish, position: ArrayLike | None, wxyz: ArrayLike | None) -> d
     if kind.turn and wxyz is not None:
         values[kind.turn] = plain(wxyz)
     if kind.axis and wxyz is not None:
-        values[kind.axis] = mk.rotation_matrix(np.asarray(wxyz, dtype=np.float64))[:, 2].tolist()
+        values[kind.axis] = mk.geometry.rotation_matrix(np.asarray(wxyz, dtype=np.float64))[:, 2].tolist()
     return {name: value for name, value in values.items() if value != wish.values[name]}
 
 
-def gizmo_pose(wish: Wish, body: mk.Body, poses: mk.Poses) -> tuple[Array, Array] | None:
+def gizmo_pose(wish: Wish, body: mk.Body, poses: mk.body.LinkPoses) -> tuple[Array, Array] | None:
     """Position and wxyz of a gizmo; None for a wish that has none, or whose target rides on a frame of the body.
 
     A wish without a place, such as a direction, has its gizmo at its frame.
@@ -63,10 +63,10 @@ def gizmo_pose(wish: Wish, body: mk.Body, poses: mk.Poses) -> tuple[Array, Array
     if kind.turn:
         return position, np.array(wish.values[kind.turn])
     along = wish.values[kind.axis] if kind.axis else (0.0, 0.0, 1.0)
-    return position, mk.to_quaternion(between((0.0, 0.0, 1.0), along))
+    return position, mk.geometry.to_quaternion(between((0.0, 0.0, 1.0), along))
 
 
-def tip(wish: Wish, body: mk.Body, poses: mk.Poses) -> Array:
+def tip(wish: Wish, body: mk.Body, poses: mk.body.LinkPoses) -> Array:
     """Where the frame of a wish is [m]."""
     frame = frame_of(wish.values["frame"], body)
     return np.asarray(poses[frame][:3, 3])

@@ -42,7 +42,7 @@ def test_a_scene_that_cannot_be_made_is_told():
     worker = types.SimpleNamespace(ask=lambda *_: None, compiled=lambda: (0, 0))
 
     def make():
-        raise mk.FormatError("no such scene")
+        raise mk.errors.FormatError("no such scene")
 
     preparation = Preparation(worker, make, ())
     assert preparation.finished.wait(30.0) and preparation.trouble == "no such scene"

@@ -10,7 +10,7 @@ from memetik_studio.jobs import compare, evolve, search
 from memetik_studio.lines import Lines
 from memetik_studio.widgets import METHODS
 
-SOLVER = mk.BioIK(population=30, elites=3, steps=2)
+SOLVER = mk.solvers.BioIK(population=30, elites=3, steps=2)
 
 
 def asked(name, **values):

@@ -92,7 +92,7 @@ def test_a_mesh_of_mujoco_is_where_mujoco_has_it(tmp_path):
     expected = model.mesh_vert @ data.geom_xmat[0].reshape(3, 3).T + data.geom_xpos[0]
     body = mk.load(path)
     (solid,) = copies(body, [str(tmp_path)]).values()
-    vertices = solid.mesh.vertices @ mk.rotation_matrix(solid.place(body.forward([0.7]).array)[1][0]).T
+    vertices = solid.mesh.vertices @ mk.geometry.rotation_matrix(solid.place(body.forward([0.7]).array)[1][0]).T
     vertices = vertices + solid.place(body.forward([0.7]).array)[0][0]
     for points, others in ((vertices, expected), (expected, vertices)):
         gaps = np.linalg.norm(points[:, None] - others[None], axis=2).min(axis=1)

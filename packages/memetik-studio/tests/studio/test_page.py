@@ -25,7 +25,7 @@ def studio():
     session = Session(patient("arm reach"))
     text, start = scenes.dumps(session.scene), session.start.tolist()
     compare(text, start, (), ["memetic", "bioik", "dls", "ccd"])
-    evolve(text, start, (), mk.BioIK(population=10, elites=2), 3)
+    evolve(text, start, (), mk.solvers.BioIK(population=10, elites=2), 3)
     session.move("hand", (3.0, 0.0, 0.4))
     for name in scenes.READY:
         Session(patient(name))

@@ -124,7 +124,7 @@ def test_gizmos_give_back_what_they_got(session, kind):
     for field, value in before.values.items():
         if isinstance(value, list):
             np.testing.assert_allclose(session.scene.wish(name).values[field], value, atol=1e-9)
-    turned = mk.to_quaternion(mk.euler(0.3, 0.2, 0.0) @ mk.rotation_matrix(wxyz))
+    turned = mk.geometry.to_quaternion(mk.euler(0.3, 0.2, 0.0) @ mk.geometry.rotation_matrix(wxyz))
     session.move(name, position + 0.01, turned)
     again = session.gizmo(name)
     known = scenes.KINDS[kind]
@@ -132,24 +132,24 @@ def test_gizmos_give_back_what_they_got(session, kind):
         np.testing.assert_allclose(again[0], position + 0.01)
     if known.turn or known.axis:
         np.testing.assert_allclose(
-            mk.rotation_matrix(again[1])[:, 2], mk.rotation_matrix(turned)[:, 2], atol=1e-9
+            mk.geometry.rotation_matrix(again[1])[:, 2], mk.geometry.rotation_matrix(turned)[:, 2], atol=1e-9
         )  # fmt: skip
 
 
 def test_names_are_checked(session):
-    with pytest.raises(mk.FormatError, match="called 'hand' already"):
+    with pytest.raises(mk.errors.FormatError, match="called 'hand' already"):
         session.rename("stay close", "hand")
     session.rename("hand", "right hand")
     assert session.move("right hand", (0.5, 0.0, 0.4))
-    with pytest.raises(mk.UnknownNameError, match="no objective named 'hand'"):
+    with pytest.raises(mk.errors.UnknownNameError, match="no objective named 'hand'"):
         session.move("hand", (0.5, 0.0, 0.4))
 
 
 def test_a_bad_edit_changes_nothing(session):
     before = session.scene
-    with pytest.raises(mk.FormatError):
+    with pytest.raises(mk.errors.FormatError):
         session.set("hand", weight=-1.0)
-    with pytest.raises(mk.UnknownNameError):
+    with pytest.raises(mk.errors.UnknownNameError):
         session.set("hand", frame="no such link")
     assert session.scene is before and not session.undo()
 
@@ -214,13 +214,13 @@ def test_the_script_of_a_scene_has_what_its_method_can_take(session):
 def test_a_method_that_cannot_take_the_problem_is_refused(session):
     session.add("JointValue")
     before = session.scene
-    with pytest.raises(mk.ProblemError, match="'ccd' cannot take"):
+    with pytest.raises(mk.errors.ProblemError, match="'ccd' cannot take"):
         session.set_solving(method="ccd")
     assert session.scene is before and session.reached
 
 
 def test_an_unknown_method_is_refused(session):
-    with pytest.raises(mk.UnknownNameError, match="no method named 'magic'"):
+    with pytest.raises(mk.errors.UnknownNameError, match="no method named 'magic'"):
         session.set_solving(method="magic")
     assert session.scene.solving.method == "memetic"
 

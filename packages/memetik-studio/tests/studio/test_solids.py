@@ -11,10 +11,10 @@ from memetik_studio.solids import UNITS, copies, extent, quaternions
 
 
 def test_quaternions_agree_with_the_library(rng):
-    matrices = [mk.random_rotation(rng) for _ in range(200)]
+    matrices = [mk.geometry.random_rotation(rng) for _ in range(200)]
     matrices += [mk.euler(*angles, degrees=True) for angles in ((180, 0, 0), (0, 180, 0), (0, 0, 180), (0, 0, 0))]
     for found, matrix in zip(quaternions(np.array(matrices)), matrices, strict=True):
-        np.testing.assert_allclose(mk.rotation_matrix(found), matrix, atol=1e-12)
+        np.testing.assert_allclose(mk.geometry.rotation_matrix(found), matrix, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", bodies.names())
@@ -35,7 +35,7 @@ def test_every_bundled_body_is_drawn(name):
 
 def test_a_capsule_is_a_tube_between_two_balls():
     shape = mk.Shape("capsule", (0.1, 0.6), mk.transform((0.0, 0.0, 0.3)))
-    builder = mk.BodyBuilder("one").add("base", "turn", "revolute", "arm", axis=(1, 0, 0), shapes=[shape])
+    builder = mk.build.BodyBuilder("one").add("base", "turn", "revolute", "arm", axis=(1, 0, 0), shapes=[shape])
     body = builder.build()
     poses = body.forward([np.pi / 2]).array
     found = copies(body)
@@ -48,8 +48,12 @@ def test_a_capsule_is_a_tube_between_two_balls():
 def test_a_hull_is_a_mesh_of_its_own():
     """Its triangles are those of the hull, each with corners of its own; one that has none is not drawn."""
     points = [(x, y, z) for x in (0.0, 0.1) for y in (0.0, 0.2) for z in (0.0, 0.3)]
-    shapes = [mk.hull(points, mk.translation(1, 0, 0)), mk.hull(points[:2]), mk.Shape("sphere", (0.1,))]
-    found = copies(mk.Body("stone", [mk.Link("base", shapes=shapes)], []))
+    shapes = [
+        mk.collision.hull(points, mk.translation(1, 0, 0)),
+        mk.collision.hull(points[:2]),
+        mk.Shape("sphere", (0.1,)),
+    ]
+    found = copies(mk.Body("stone", [mk.build.Link("base", shapes=shapes)], []))
     assert sorted(found) == ["ball", "mesh 3"]
     mesh = found["mesh 3"].mesh
     assert mesh.faces.shape == (12, 3) and len(np.unique(mesh.faces)) == 36
@@ -59,7 +63,7 @@ def test_a_hull_is_a_mesh_of_its_own():
 
 
 def test_a_body_without_shapes_has_bones():
-    builder = mk.BodyBuilder("bare").add("base", "a", "revolute", "one", origin=(0, 0, 0.5))
+    builder = mk.build.BodyBuilder("bare").add("base", "a", "revolute", "one", origin=(0, 0, 0.5))
     body = builder.add("one", "b", "revolute", "two", origin=(0.3, 0, 0)).build()
     bones = copies(body)["tube"]
     np.testing.assert_allclose(sorted(bones.scales[:, 2]), [0.3, 0.5])
@@ -118,7 +122,7 @@ def test_unit_solids_face_outwards(unit):
 
 
 def test_axes_and_arcs_stand_where_the_joint_is():
-    body = mk.planar_chain([1.0, 1.0])
+    body = mk.build.planar_chain([1.0, 1.0])
     poses = body.forward([np.pi / 2, 0.0]).array
     lines = Lines(body, 1.0)
     np.testing.assert_allclose(lines.axes(poses)[:2].mean(axis=1), [(0, 0, 0), (0, 1, 0)], atol=1e-12)
@@ -127,7 +131,7 @@ def test_axes_and_arcs_stand_where_the_joint_is():
 
 
 def test_a_needle_shows_the_angle_on_the_arc():
-    body = mk.planar_chain([1.0, 1.0])
+    body = mk.build.planar_chain([1.0, 1.0])
     lines = Lines(body, 1.0)
     needles = lines.axes(body.forward([0.3, 0.9]).array)[2:]
     angles = np.arctan2(*(needles[:, 1] - needles[:, 0]).T[1::-1])

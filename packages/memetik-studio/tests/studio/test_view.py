@@ -11,7 +11,7 @@ from memetik.errors import FormatError
 
 @pytest.fixture(scope="module")
 def arm():
-    return mk.planar_chain(3)
+    return mk.build.planar_chain(3)
 
 
 def test_a_page_that_stands_alone(arm, tmp_path):

@@ -23,6 +23,6 @@ def visit(studio: Studio, new_tab):
 def on_screen(page, tab, point):
     """Where a point of the world [m] is on the tab [pixels]."""
     camera, view = page._client.camera, tab.locator("canvas").first.bounding_box()
-    x, y, z = mk.rotation_matrix(np.array(camera.wxyz)).T @ (np.asarray(point) - camera.position)
+    x, y, z = mk.geometry.rotation_matrix(np.array(camera.wxyz)).T @ (np.asarray(point) - camera.position)
     focal = 0.5 * view["height"] / np.tan(0.5 * camera.fov)
     return view["x"] + 0.5 * view["width"] + focal * x / z, view["y"] + 0.5 * view["height"] + focal * y / z

@@ -106,11 +106,15 @@ def edit(
     A warning says how many frames miss a tolerance, if any do.
     """
     clip = instance(motion, Motion, ProblemError, "a motion. Give mk.read_motion(...).")
-    given = (spans,) if isinstance(spans, Span) else several(spans, ProblemError, "edit: spans", "[mk.Span(objective)]")
+    given = (
+        (spans,)
+        if isinstance(spans, Span)
+        else several(spans, ProblemError, "edit: spans", "[mk.motion.Span(objective)]")
+    )
     for span in given:
-        instance(span, Span, ProblemError, "a span. Give mk.Span(objective, start, end).")
+        instance(span, Span, ProblemError, "a span. Give mk.motion.Span(objective, start, end).")
     if not given:
-        raise ProblemError("edit: there are no spans, so there is nothing to change. Give mk.Span(objective).")
+        raise ProblemError("edit: there are no spans, so there is nothing to change. Give mk.motion.Span(objective).")
     shares = [
         real_number(value, ProblemError, f"edit: {what}") for value, what in ((weight, "weight"), (blend, "blend"))
     ]

@@ -115,7 +115,10 @@ class FootPlacer:
     @terrain.setter
     def terrain(self, value: Surface) -> None:
         self._terrain = instance(
-            value, Surface, ProblemError, "a surface. Give mk.Ground(...), mk.HeightField(...) or mk.TriangleMesh(...)."
+            value,
+            Surface,
+            ProblemError,
+            "a surface. Give mk.objectives.Ground(...), mk.objectives.HeightField(...) or mk.objectives.TriangleMesh(...).",
         )
 
     def __call__(self, q: ArrayLike) -> Placed:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, overload
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memetik.body import Body, Frame, Joint, Poses
+from memetik.body import Body, Frame, Joint, LinkPoses
 from memetik.errors import ProblemError, shown, warn
 from memetik.export import by_name, data_frame, joint_trajectory
 from memetik.geometry import TransformLike, as_transform, axis_angle, transform
@@ -33,6 +35,10 @@ from memetik.motion.clips.turns import (
 from memetik.objectives.terrain import Surface
 from memetik.rich import Rich
 from memetik.types import Array
+
+if TYPE_CHECKING:
+    from memetik.motion.retargeting import Retargeted, RetargetPlan
+    from memetik.progress import Report
 
 HOP = 0.08  # s; flights in a blend that are shorter are none
 MINOR = 0.2  # share of a blend; a clip with a smaller one does not decide whether a foot stands
@@ -93,8 +99,47 @@ class Motion(Rich):
 
     def to_frame(self) -> Any:
         """A row for each frame as a data frame of pandas, or of polars: its time [s] and the value of every joint. Files are
-        written by mk.write_motion."""
+        written by `write`."""
         return data_frame({"time": self.times, **by_name(self.body.joint_names, self.q)})
+
+    def write(
+        self, path: str | PathLike[str], *, format: str | None = None, up: str | None = None, scale: float = 1.0,
+        digits: int = 6, into: str | PathLike[str] | None = None,
+    ) -> Path:  # fmt: skip
+        """Write the motion as .bvh, .csv, .npz or .glb (glTF 2.0), by the ending of the path, or into a character; return
+        the path.
+
+        format: "bvh", "csv", "npz" and "glb" say the same; "qpos" writes MuJoCo's qpos instead of joint values, as .csv or
+            .npz with the arrays times and qpos (see Body.to_qpos).
+        up: the vertical axis of a .bvh; that of the skeleton unless given, "y" for other bodies.
+        scale: the length of a unit of a .bvh [m].
+        digits: behind the point, of numbers in a .bvh [degrees or units]. Tables hold all digits.
+
+        into: a .glb, .gltf or .vrm whose skeleton is the body of the motion: the motion was read from it, or retargeted to
+            `mk.load(into)`. What is written is that file with one animation more, the first, in place of one with the name of the
+            motion. Meshes, skins, materials, extensions and all other content stay as they are, buffers bit for bit.
+
+        A skeleton from a .bvh is written as it was read. Any other body is written as bones that turn from its posture at home,
+        each where its link is. Links that stand at the same place are one bone, named after the last. A .glb has these bones in
+        single precision, with a skin and a mesh of the simple shapes of the links, so that Blender imports it as one
+        armature with one action.
+        """
+        from memetik.write.motion_file import write_motion  # files are written from motions, of which they know
+
+        return write_motion(self, path, format=format, up=up, scale=scale, digits=digits, into=into)
+
+    def retarget(
+        self, body: Body, *, plan: RetargetPlan | None = None, contacts: str | None = "auto", floor: float = 0.0,
+        self_collision: bool = False, velocity_limits: str | None = "keep", device: str = "cpu", threads: int | None = None,
+        progress: Report = None,
+    ) -> Retargeted:  # fmt: skip
+        """The motion on another body: see `mk.retarget`, which explains the options."""
+        from memetik.motion.retargeting import retarget  # which makes motions
+
+        return retarget(
+            self, body, plan=plan, contacts=contacts, floor=floor, self_collision=self_collision,
+            velocity_limits=velocity_limits, device=device, threads=threads, progress=progress,
+        )  # fmt: skip
 
     def to_joint_trajectory(self) -> dict[str, Any]:
         """In the shape of ROS's trajectory_msgs/JointTrajectory, as plain dicts."""
@@ -329,7 +374,7 @@ class Motion(Rich):
 
     # Where its links are, and how fast
 
-    def forward(self) -> Poses:
+    def forward(self) -> LinkPoses:
         """The poses of all links in all frames: `motion.forward()["hand"]` is (frames, 4, 4)."""
         return self.body.forward(self.q)
 
@@ -371,7 +416,7 @@ class Motion(Rich):
         off above 1.5 times one of both. Contacts and flights of less than 0.05 s do not count.
 
         feet: links, or frames such as soles; the keys of the result are their names.
-        ground: its height [m], or a surface such as mk.HeightField; where each foot is in its lowest
+        ground: its height [m], or a surface such as mk.objectives.HeightField; where each foot is in its lowest
             twentieth of frames unless given: single frames, such as a first one in a T pose, do not decide.
         """
         high, fast = checked_above_zero(height, "contacts: height", "m"), checked_above_zero(speed, "speed", "m/s")

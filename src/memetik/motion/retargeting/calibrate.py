@@ -284,8 +284,8 @@ def _most_upright(
     if upright[best] < UPRIGHT:
         raise BodyError(
             f"skeleton {skeleton.name!r} never stands upright, with z up, in the postures that calibration looks at. Turn it, or "
-            "give one in which it stands: mk.retarget_plan(skeleton, body, posture=q). A file whose other axis points up is "
-            "read with mk.read_motion(path, up='z')."
+            "give one in which it stands: mk.motion.retarget_plan(skeleton, body, posture=q). A file whose other axis points up "
+            "is read with mk.read_motion(path, up='z')."
         )
     return dict(zip(skeleton.joint_names, postures[best].tolist(), strict=True))
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memetik.body import Body, Poses
+from memetik.body import Body, LinkPoses
 from memetik.body.joint import Joint
 from memetik.geometry import invert, rotation_matrix
 from memetik.kernels.compiler.compile_time import split_time
@@ -65,12 +65,12 @@ class Aim(NamedTuple):
     limits: str | None  # how limits of velocity and acceleration are kept: "keep", "stretch" or not at all
     body: Body
 
-    def source(self) -> Poses:
+    def source(self) -> LinkPoses:
         """The poses of the skeleton's links in all frames; of a body whose base is fixed, as they are seen from the hips."""
         poses = self.motion.forward()
         return poses if _base(self.body, self.plan) else _seen_from_hips(poses, self.plan, self.body)
 
-    def targets(self, poses: Poses) -> tuple[Targets, float]:
+    def targets(self, poses: LinkPoses) -> tuple[Targets, float]:
         """The targets of all frames, from the poses of the skeleton's links, and how far up the skeleton is lifted [m]."""
         height = float(np.mean([foot.height for foot in self.feet.values()])) if self.feet else None
         targets, lift = make_targets(self.plan, self.motion.body, poses, self.floor, height)
@@ -219,7 +219,7 @@ def _base(body: Body, plan: RetargetPlan) -> Joint | None:
     return Tree(body).base(plan.matches[0].link)
 
 
-def _seen_from_hips(poses: Poses, plan: RetargetPlan, body: Body) -> Poses:
+def _seen_from_hips(poses: LinkPoses, plan: RetargetPlan, body: Body) -> LinkPoses:
     """The poses of the skeleton moved so that its hips stay where those of the body are at home."""
     hips = plan.matches[0]
     home = body.forward(body.home)[hips.link]
@@ -228,7 +228,9 @@ def _seen_from_hips(poses: Poses, plan: RetargetPlan, body: Body) -> Poses:
     at = home[:3, 3] + home[:3, :3] @ np.array(hips.point)
     fixed[:3, 3] = at / max(hips.scale, 1e-9) - fixed[:3, :3] @ np.array(hips.joint)
     change = fixed @ np.linalg.inv(poses[hips.bone])
-    return Poses({bone: k for k, bone in enumerate(poses)}, change[:, None] @ np.stack(list(poses.values()), axis=1))
+    return LinkPoses(
+        {bone: k for k, bone in enumerate(poses)}, change[:, None] @ np.stack(list(poses.values()), axis=1)
+    )
 
 
 @lru_cache(maxsize=4 * KEPT)
@@ -257,7 +259,7 @@ def _feet(body: Body, plan: RetargetPlan) -> dict[str, Foot]:
     return found
 
 
-def _contact(motion: Motion, poses: Poses, plan: RetargetPlan, part: str) -> Contact:
+def _contact(motion: Motion, poses: LinkPoses, plan: RetargetPlan, part: str) -> Contact:
     """When the foot of the source that leads this one stands."""
     bone = plan[part].bone
     toe = next((joint.child for joint in motion.body.joints.values() if joint.parent == bone), None)

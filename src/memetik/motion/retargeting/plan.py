@@ -113,14 +113,14 @@ class RetargetPlan:
     def __post_init__(self) -> None:
         for name in ("skeleton", "body"):
             text(getattr(self, name), FormatError, f"a plan: {name}")
-        matches = several(self.matches, FormatError, "the lines of a plan", "[mk.BoneMatch(...)]")
+        matches = several(self.matches, FormatError, "the lines of a plan", "[mk.motion.BoneMatch(...)]")
         for name, example in (("missing", "['head']"), ("feet", "['left_foot']"), ("notes", "['T-pose']")):
             listed = several(getattr(self, name), FormatError, f"a plan: {name}", example)
             object.__setattr__(self, name, tuple(text(each, FormatError, f"a plan: {name}") for each in listed))
         object.__setattr__(self, "matches", tuple(matches))
         seen: set[str] = set()
         for match in self.matches:
-            instance(match, BoneMatch, FormatError, "a line of a plan. Give mk.BoneMatch(...).")
+            instance(match, BoneMatch, FormatError, "a line of a plan. Give mk.motion.BoneMatch(...).")
             if match.part in seen:
                 raise FormatError(f"a plan has {match.part!r} twice. Leave one of them out.")
             if match.parent is None and seen:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.body import Body, Poses
+from memetik.body import Body, LinkPoses
 from memetik.geometry import rotation_matrix
 from memetik.motion.clips.turns import balls_of
 from memetik.motion.retargeting.calibrate import BEFORE
@@ -33,7 +33,7 @@ ACCELERATION_ROUNDING = 1e-6  # the same for second differences, which lose more
 class Source(NamedTuple):
     """What a motion is measured against."""
 
-    poses: Poses  # of the skeleton's links in all frames
+    poses: LinkPoses  # of the skeleton's links in all frames
     scale: float  # of the whole skeleton
     lift: float  # how far up the scaled skeleton is moved [m]
 
@@ -157,7 +157,7 @@ def measured(
     )  # fmt: skip
 
 
-def _joints(plan: RetargetPlan, poses: Poses, source: Source) -> tuple[dict[str, Array], dict[str, Array]]:
+def _joints(plan: RetargetPlan, poses: LinkPoses, source: Source) -> tuple[dict[str, Array], dict[str, Array]]:
     """Where the joints of all parts are (frames, 3), and where those of the source are, scaled and lifted [m]."""
     here, there = {}, {}
     for match in plan.matches:
@@ -180,7 +180,7 @@ def _directions(plan: RetargetPlan, here: Mapping[str, Array], there: Mapping[st
     return found
 
 
-def _cost(plan: RetargetPlan, poses: Poses, targets: Targets) -> Array:
+def _cost(plan: RetargetPlan, poses: LinkPoses, targets: Targets) -> Array:
     """The squares of weight times distance from the targets, summed over all parts of each frame."""
     cost = np.zeros(len(targets.points[plan.matches[0].part]))
     for match in plan.matches:

@@ -80,9 +80,9 @@ def retarget(
     """The motion on another body: a figure of any proportions, a robot or a character.
 
     motion: of a skeleton, z up, in metres (`mk.read_motion`); several are shared out over all cores, with the same results as
-        one by one. `mk.retarget_each` takes and gives them one after another, for more than memory holds.
+        one by one. `mk.motion.retarget_each` takes and gives them one after another, for more than memory holds.
     body: its base is freed if it is fixed.
-    plan: from `mk.retarget_plan` unless given.
+    plan: from `mk.motion.retarget_plan` unless given.
     contacts: "auto" finds when feet stand and holds them there, flat on the floor or on their toes, with a clearance in
         between; None leaves feet where the plan puts them.
     floor: its height [m].
@@ -134,8 +134,8 @@ def retarget_each(
 
     kyle = mk.load("kyle", base="floating")
     clip = mk.Motion(kyle, [0.0, 0.5], [kyle.home, kyle.vector({"base.x": 0.3})])
-    plan = mk.retarget_plan(clip, mk.load("g1"))
-    for found in mk.retarget_each((clip.turned(0.1 * k) for k in range(3)), mk.load("g1"), plan=plan):
+    plan = mk.motion.retarget_plan(clip, mk.load("g1"))
+    for found in mk.motion.retarget_each((clip.turned(0.1 * k) for k in range(3)), mk.load("g1"), plan=plan):
         found.report.sliding
     ```
     """
@@ -199,7 +199,7 @@ def _checked(
     if velocity_limits is not None and velocity_limits not in LIMITS:
         raise ProblemError(f'retarget: velocity_limits is {shown(velocity_limits)}. Give "keep", "stretch" or None.')
     if plan is not None:
-        instance(plan, RetargetPlan, ProblemError, "a plan. Give mk.retarget_plan(...), or None.")
+        instance(plan, RetargetPlan, ProblemError, "a plan. Give mk.motion.retarget_plan(...), or None.")
     many = threads_of(threads, "retarget")
     require_report(progress, "retarget")
     if not isinstance(device, str) or device not in ("cpu", "cuda"):

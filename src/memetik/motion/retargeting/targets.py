@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memetik.body import Body, Poses
+from memetik.body import Body, LinkPoses
 from memetik.errors import known
 from memetik.geometry import rotation_matrix
 from memetik.motion.retargeting.plan import BoneMatch, RetargetPlan
@@ -26,7 +26,7 @@ class Targets(NamedTuple):
 
 
 def make_targets(
-    plan: RetargetPlan, skeleton: Body, poses: Poses, floor: float, ankle: float | None
+    plan: RetargetPlan, skeleton: Body, poses: LinkPoses, floor: float, ankle: float | None
 ) -> tuple[Targets, float]:
     """The targets of every frame, as BoneMatch says; lifted so that ankles are at their height over the floor.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from memetik.body import Body, Frame, Joint, Link, Loop, Mimic
 from memetik.errors import FormatError, MemetikError, said, shown, warn
-from memetik.geometry import between, invert, pose_error, to_euler, to_quaternion, transform
+from memetik.geometry import between, invert, pose_distance, to_euler, to_quaternion, transform
 from memetik.geometry.checks import text
 from memetik.read.usd.joint import JointReader, Move, UsdJoint
 from memetik.read.usd.link import LinkReader
@@ -37,8 +37,8 @@ def from_usd(stage: Any, *, name: str | None = None, prim: str | None = None) ->
     - prims of type Xform below a rigid body, with no geometry in them, and sites of Newton and MuJoCo become links, as frames
     - revolute, prismatic, spherical and fixed joints, and generic ones (PhysicsJoint) that turn about none, one or three axes;
       where a joint frame is off the origin of its body, a link between them has the name of the joint behind that of the body
-    - joints excluded from the articulation that close loops become `body.loops`; see mk.close_loops. On a stage without
-      articulations, the last joint of each loop does
+    - joints excluded from the articulation that close loops become `body.loops`; see mk.objectives.close_loops. On a stage
+      without articulations, the last joint of each loop does
     - limits, the effort of drives (maxForce), PhysX's maxJointVelocity, and mimics by the schemas of Newton and PhysX
     - masses and centres of mass that are written; cubes, spheres, cylinders, capsules and the convex hulls of meshes that
       collide as shapes, the first four that do not as visuals
@@ -166,7 +166,7 @@ class _Reader:
             called = name if not moves else self._new(f"{below}_fixed")
             self.joints.append(Joint(called, "fixed", above, below, origin @ invert(after)))
             reached = reached @ self.joints[-1].origin
-        if max(pose_error(reached, parent_from_child)) <= AT_REST:
+        if max(pose_distance(reached, parent_from_child)) <= AT_REST:
             self.home |= home
         else:
             self.left_out["places of bodies on the stage that their joints cannot have"] = None

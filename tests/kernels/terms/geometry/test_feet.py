@@ -16,13 +16,13 @@ ABOVE = 0.5
 
 
 def numbers_of(surface):
-    return mk.FootPlacer(mk.planar_chain(2).with_base("floating"), surface, ["tip"])._terrain.numbers
+    return mk.motion.FootPlacer(mk.build.planar_chain(2).with_base("floating"), surface, ["tip"])._terrain.numbers
 
 
 def slope(angle):
     """A height field that rises along x."""
     across = np.linspace(-1.0, 1.0, 5)
-    return mk.HeightField(np.tan(angle) * np.tile(across[:, None], (1, 5)), spacing=0.5, origin=(-1.0, -1.0))
+    return mk.objectives.HeightField(np.tan(angle) * np.tile(across[:, None], (1, 5)), spacing=0.5, origin=(-1.0, -1.0))
 
 
 def placed(surface, pose, share=1.0):
@@ -33,14 +33,14 @@ def placed(surface, pose, share=1.0):
 
 def test_a_sole_above_the_ground_stays():
     pose = mk.transform((0.2, 0.1, 0.05), mk.rpy(0.1, 0.2, 0.3))
-    moved, out = placed(mk.Ground(), pose)
+    moved, out = placed(mk.objectives.Ground(), pose)
     assert not moved and np.array_equal(out, pose)
 
 
 def test_a_sole_in_the_ground_is_lifted_onto_it():
-    moved, out = placed(mk.Ground(), mk.translation(0.2, 0.1, -0.04))
+    moved, out = placed(mk.objectives.Ground(), mk.translation(0.2, 0.1, -0.04))
     assert moved and np.allclose(out, mk.translation(0.2, 0.1, 0.0), atol=1e-12)
-    numbers, spots = numbers_of(mk.Ground()), np.empty((len(SOLE), 16))
+    numbers, spots = numbers_of(mk.objectives.Ground()), np.empty((len(SOLE), 16))
     assert deepest_point(numbers, out, SOLE, ABOVE, spots) < 1e-12
     assert deepest_point(numbers, mk.translation(0.0, 0.0, -0.04), SOLE, ABOVE, spots) == pytest.approx(0.04)
 

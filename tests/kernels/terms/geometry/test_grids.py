@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from memetik import Shape, SignedDistanceGrid, transform, translation
+from memetik import Shape, transform, translation
+from memetik.collision import SignedDistanceGrid
 from memetik.collision.solids import solid, stack
 from memetik.geometry import random_rotation
 from memetik.kernels.terms.geometry.solids import SOLID_DATA, apart

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from memetik import HeightField, Shape, transform, translation
+from memetik import Shape, transform, translation
 from memetik.collision.solids import solid, stack
 from memetik.geometry import random_rotation
 from memetik.kernels.terms.geometry.solids import SOLID_DATA, apart
+from memetik.objectives import HeightField
 from tests.naive.fields import field_distance
 
 pytestmark = pytest.mark.quick

@@ -26,10 +26,10 @@ def run(folder: Path, *, quick: bool = False) -> Report:
     clips, frames = (6, 300) if quick else (CLIPS, FRAMES)
     body = mk.load(ROBOT)
     source = walk((frames + LATER * clips) / RATE, RATE)
-    plan = mk.retarget_plan(source, body)
+    plan = mk.motion.retarget_plan(source, body)
     report = Report(
         "clips",
-        f"{clips} clips of {frames:,} frames on a {ROBOT}, feet held, by mk.retarget_each: parts of a walk that this library "
+        f"{clips} clips of {frames:,} frames on a {ROBOT}, feet held, by retarget_each: parts of a walk that this library "
         "makes, every other one mirrored, each turned elsewhere. Clips are made while others are followed, and results are "
         "dropped. Seconds: of the whole call, by the clock on the wall. Processor: of all threads. The same: how far joints of "
         f"the first {min(COMPARED, clips)} clips are from those of the clip alone.",
@@ -40,8 +40,8 @@ def run(folder: Path, *, quick: bool = False) -> Report:
         settings.append((f"{cores()} threads", {}))
     try:
         settings.append((str(require_cuda().get_current_device().name), {"device": "cuda"}))
-        next(mk.retarget_each([source[:300]], body, plan=plan, device="cuda"))  # compiles its kernels
-    except (mk.ProblemError, mk.MissingExtraError) as missing:
+        next(mk.motion.retarget_each([source[:300]], body, plan=plan, device="cuda"))  # compiles its kernels
+    except (mk.errors.ProblemError, mk.errors.MissingExtraError) as missing:
         report.remarks.append(f"No card was measured: {missing}")
     for name, how in settings:
         report.rows.append(_measured(name, how, _variants(source, frames, clips), body, plan, alone))
@@ -58,11 +58,11 @@ def _variants(source: mk.Motion, frames: int, count: int) -> Iterator[mk.Motion]
 
 
 def _measured(
-    name: str, how: dict[str, object], clips: Iterator[mk.Motion], body: mk.Body, plan: mk.RetargetPlan,
-    alone: list[mk.Retargeted],
+    name: str, how: dict[str, object], clips: Iterator[mk.Motion], body: mk.Body, plan: mk.motion.RetargetPlan,
+    alone: list[mk.motion.Retargeted],
 ) -> Row:  # fmt: skip
     wall, used, frames, reached, apart, verdicts = time.perf_counter(), time.process_time(), 0, 0, 0.0, 0
-    for k, found in enumerate(mk.retarget_each(clips, body, plan=plan, progress=False, **how)):  # type: ignore[arg-type]
+    for k, found in enumerate(mk.motion.retarget_each(clips, body, plan=plan, progress=False, **how)):  # type: ignore[arg-type]
         frames += len(found)
         reached += int(found.report.reached.sum())
         if k < len(alone):

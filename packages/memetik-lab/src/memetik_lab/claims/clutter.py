@@ -55,7 +55,7 @@ def run(
     ]
     try:
         report.remarks.append(_on_card(1_000 if quick else 1_000_000))
-    except (mk.ProblemError, MissingExtraError) as missing:
+    except (mk.errors.ProblemError, MissingExtraError) as missing:
         report.remarks.append(f"No graphics card: {missing}")
     return report.publish(folder)
 

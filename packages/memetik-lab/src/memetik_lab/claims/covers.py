@@ -88,9 +88,9 @@ def _measure(name: str, robot: Robot, count: int, judged: bool) -> Row:
     with warnings.catch_warnings():  # about what the file has that does not matter here
         warnings.simplefilter("ignore", mk.MemetikWarning)
         body = mk.load(path)
-    mk.cover(body, of=robot.of, links=_first_link(body, robot), save=False, progress=False)  # compiles
+    mk.collision.cover(body, of=robot.of, links=_first_link(body, robot), save=False, progress=False)  # compiles
     begin = time.process_time()
-    cover = mk.cover(body, of=robot.of, save=False)
+    cover = mk.collision.cover(body, of=robot.of, save=False)
     seconds = time.process_time() - begin
     ratios = np.array(list(cover.ratios().values()))
     return {
@@ -116,11 +116,11 @@ def _first_link(body: mk.Body, robot: Robot) -> list[str]:
 class Judge:
     """The true meshes of the links as coal sees them."""
 
-    def __init__(self, body: mk.Body, cover: mk.Cover) -> None:
+    def __init__(self, body: mk.Body, cover: mk.collision.Cover) -> None:
         try:
             import coal
         except ImportError as error:
-            raise mk.MissingExtraError("coal", "judging covers by the true meshes") from error
+            raise mk.errors.MissingExtraError("coal", "judging covers by the true meshes") from error
         self.coal, self.meshes, self.balls, self.corners = coal, {}, {}, {}
         loader = coal.MeshLoader()
         for name, found in cover.links.items():
@@ -168,7 +168,7 @@ class Judge:
         return False
 
 
-def _judge(cover: mk.Cover, body: mk.Body, robot: Robot, count: int, judged: bool) -> Row:
+def _judge(cover: mk.collision.Cover, body: mk.Body, robot: Robot, count: int, judged: bool) -> Row:
     """The columns that need the true meshes."""
     if not judged:
         return dict.fromkeys(("outside [um]", "pairs", "postures", "hits", "missed", "free [%]", "shapes free [%]"))
@@ -204,13 +204,13 @@ def _judge(cover: mk.Cover, body: mk.Body, robot: Robot, count: int, judged: boo
     }
 
 
-def _postures(body: mk.Body, count: int) -> tuple[mk.Poses, Array]:
+def _postures(body: mk.Body, count: int) -> tuple[mk.body.LinkPoses, Array]:
     random = np.random.default_rng(SEED)
     q = np.array([body.sample(random) for _ in range(count)])
     return body.forward(q), q
 
 
-def _near(judge: Judge, pairs: Sequence[tuple[str, str]], poses: mk.Poses) -> Any:
+def _near(judge: Judge, pairs: Sequence[tuple[str, str]], poses: mk.body.LinkPoses) -> Any:
     """Which pairs (columns) have balls around them that meet, in each posture (rows)."""
     centers = {name: poses[name][:, :3, :3] @ ball[0] + poses[name][:, :3, 3] for name, ball in judge.balls.items()}
     reach = [judge.balls[one][1] + judge.balls[other][1] for one, other in pairs]

@@ -25,7 +25,7 @@ def run(folder: Path, *, quick: bool = False, most: int | None = None) -> Report
     """Measure, print and save. Needs a card."""
     try:
         cuda = require_cuda()
-    except mk.ProblemError as missing:
+    except mk.errors.ProblemError as missing:
         raise UnavailableError(str(missing)) from missing
     most = most or (10_000 if quick else SIZES[-1])
     report = Report(
@@ -72,7 +72,7 @@ def queries(problem: mk.Problem, count: int) -> tuple[Targets, Array]:
     return targets, starts
 
 
-def _solved(problem: mk.Problem, targets: Targets, starts: Array, count: int, device: str) -> mk.BatchSolution:
+def _solved(problem: mk.Problem, targets: Targets, starts: Array, count: int, device: str) -> mk.batch.BatchSolution:
     few = {wanted: many[:count] for wanted, many in targets.items()}
     return mk.solve_batch(problem, few, starts[:count], device=device)
 

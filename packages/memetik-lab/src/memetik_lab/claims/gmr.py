@@ -43,7 +43,7 @@ def installed() -> bool:
     return available() and importlib.util.find_spec("general_motion_retargeting") is not None
 
 
-def plan_of(plan: mk.RetargetPlan, stage: int, height: float) -> mk.RetargetPlan:
+def plan_of(plan: mk.motion.RetargetPlan, stage: int, height: float) -> mk.motion.RetargetPlan:
     """A plan with the targets and weights of one of the two stages, for a person of this height [m]."""
     matches = []
     for match in plan.matches:
@@ -65,7 +65,7 @@ def plan_of(plan: mk.RetargetPlan, stage: int, height: float) -> mk.RetargetPlan
 class Gmr:
     """Frame after frame, from the posture of the last one; the first begins at zeros."""
 
-    def __init__(self, name: str, stages: tuple[mk.RetargetPlan, mk.RetargetPlan]) -> None:
+    def __init__(self, name: str, stages: tuple[mk.motion.RetargetPlan, mk.motion.RetargetPlan]) -> None:
         import mink
         import mujoco
 
@@ -134,7 +134,7 @@ class Original:
             bone = side.capitalize() + BONES[kind] if kind in BONES else BONES[part]
             away = (point - root) / scales[bone]
             offset = self._gmr.rot_offsets1[bone].as_matrix()
-            turn = mk.to_quaternion(rotations[part] @ offset.T)
+            turn = mk.geometry.to_quaternion(rotations[part] @ offset.T)
             given[bone] = (root / scales["Hips"] + away, turn)
         return given
 

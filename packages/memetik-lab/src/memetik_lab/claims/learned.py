@@ -45,10 +45,14 @@ def _measure(arm: str, count: int, epochs: int) -> list[Row]:
     tip = ARMS[arm]
     pose = pose_of(tip, TASK)
     problem = mk.Problem(body, pose)
-    drawn = mk.FeedForward.train(problem, epochs=epochs)
-    taught = mk.FeedForward.train(problem, epochs=epochs, teacher=mk.Memetic())
-    search, guessed, guided = mk.Memetic(), mk.Learned(network=drawn), mk.Learned(network=taught)
-    ways: dict[str, tuple[mk.Solver, bool, mk.FeedForward | None]] = {
+    drawn = mk.learn.FeedForward.train(problem, epochs=epochs)
+    taught = mk.learn.FeedForward.train(problem, epochs=epochs, teacher=mk.solvers.Memetic())
+    search, guessed, guided = (
+        mk.solvers.Memetic(),
+        mk.solvers.Learned(network=drawn),
+        mk.solvers.Learned(network=taught),
+    )
+    ways: dict[str, tuple[mk.solvers.Solver, bool, mk.learn.FeedForward | None]] = {
         "drawn": (search, True, None),
         "home": (search, False, None),
         "network": (guessed, False, drawn),
@@ -72,6 +76,6 @@ def _measure(arm: str, count: int, epochs: int) -> list[Row]:
     ]
 
 
-def _ask(problem: mk.Problem, solver: mk.Solver, from_start: bool) -> Way:
+def _ask(problem: mk.Problem, solver: mk.solvers.Solver, from_start: bool) -> Way:
     answer = ask(problem, solver, mk.Budget())
     return answer if from_start else lambda query: answer(query._replace(start=None))

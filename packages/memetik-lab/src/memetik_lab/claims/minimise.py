@@ -1,4 +1,5 @@
-"""mk.minimise on the functions people test optimisers with, beside SciPy's differential evolution at equal evaluations."""
+"""mk.solvers.minimise on the functions people test optimisers with, beside SciPy's differential evolution at equal
+evaluations."""
 
 from __future__ import annotations
 
@@ -156,12 +157,12 @@ def _measure(test: Test, n: int, runs: int, peer: Any) -> Row:
     }  # fmt: skip
     budget = mk.Budget(evaluations=spent // runs)
     for method in ("de", "bioik"):
-        mk.minimise(
+        mk.solvers.minimise(
             test.function, lower, upper, method=method, target=ENOUGH, budget=mk.Budget(evaluations=100)
         )  # compiles
         began = time.thread_time()
         every = [
-            mk.minimise(test.function, lower, upper, method=method, target=ENOUGH, budget=budget, seed=seed)
+            mk.solvers.minimise(test.function, lower, upper, method=method, target=ENOUGH, budget=budget, seed=seed)
             for seed in range(runs)
         ]
         seconds = time.thread_time() - began

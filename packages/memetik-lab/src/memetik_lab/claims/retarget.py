@@ -49,7 +49,7 @@ def run(folder: Path, *, quick: bool = False, data: Path | None = None, peers: b
 
 
 def _rows(clip: mk.Motion, body: mk.Body, theirs: bool) -> list[Row]:
-    plan = mk.retarget_plan(clip, body)
+    plan = mk.motion.retarget_plan(clip, body)
     stages = plan_of(plan, 0, HEIGHT), plan_of(plan, 1, HEIGHT)
     for each, contacts in (
         (stages[1], None),
@@ -81,13 +81,15 @@ def _rows(clip: mk.Motion, body: mk.Body, theirs: bool) -> list[Row]:
     return [*rows, _row(clip, "memetik, with contacts", seconds, own.report)]
 
 
-def _timed(clip: mk.Motion, body: mk.Body, plan: mk.RetargetPlan, contacts: str | None) -> tuple[float, mk.Retargeted]:
+def _timed(
+    clip: mk.Motion, body: mk.Body, plan: mk.motion.RetargetPlan, contacts: str | None
+) -> tuple[float, mk.motion.Retargeted]:
     began = time.thread_time()
     found = mk.retarget(clip, body, plan=plan, contacts=contacts)
     return time.thread_time() - began, found
 
 
-def _row(clip: mk.Motion, method: str, seconds: float, found: mk.RetargetReport) -> Row:
+def _row(clip: mk.Motion, method: str, seconds: float, found: mk.motion.RetargetReport) -> Row:
     return {
         "clip": clip.name, "method": method, "frames/s": len(clip) / seconds, "cost": float(found.cost[1:].mean()),
         "jerk [rad/s3]": found.jerk, "sliding [mm/s]": 1e3 * found.sliding, "under floor [mm]": 1e3 * found.penetration,

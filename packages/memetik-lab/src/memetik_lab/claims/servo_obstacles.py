@@ -86,7 +86,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, peers: S
     for make, ticks in progress(list(STREAMS.items()), len(STREAMS), "streams"):
         try:
             stream = make(count or (300 if quick else ticks))
-        except (importlib.metadata.PackageNotFoundError, mk.MissingExtraError) as missing:
+        except (importlib.metadata.PackageNotFoundError, mk.errors.MissingExtraError) as missing:
             report.remarks.append(f"{make.__name__} was left out: {missing}")
             continue
         streams.append(stream)
@@ -181,7 +181,7 @@ def _nothing(_: int) -> Mapping[str, Array]:
 
 def _free(body: mk.Body) -> tuple[Array, Array]:
     """The velocity limits of a body, and no limit on acceleration."""
-    return mk.Follower(body).velocity_limit, np.full(body.dof, math.inf)
+    return mk.motion.Follower(body).velocity_limit, np.full(body.dof, math.inf)
 
 
 def make_robot(body: mk.Body, tips: Sequence[str], start: Array, obstacles: Mapping[str, mk.Shape]) -> Robot:
@@ -281,7 +281,7 @@ def _elbows_bent(body: mk.Body) -> Array:
     )  # fmt: skip
 
 
-def _hands(poses: mk.Poses, tips: Sequence[str], t: float) -> Array:
+def _hands(poses: mk.body.LinkPoses, tips: Sequence[str], t: float) -> Array:
     """Both hands wander about where they are at first: (2, 4, 4)."""
     targets = np.array([poses[tip] for tip in tips])
     for j, side in enumerate((1.0, -1.0)):

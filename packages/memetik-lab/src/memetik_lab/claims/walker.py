@@ -75,13 +75,13 @@ def named(part: str, naming: str) -> str:
 
 def skeleton(naming: str = "cmu", height: float = HEIGHT) -> mk.Body:
     """A person in T pose, 1.75 m tall unless given, with a floating root and ball joints."""
-    links = [mk.Link(named(part, naming)) for part, _, _ in SHAPE]
+    links = [mk.build.Link(named(part, naming)) for part, _, _ in SHAPE]
     joints = []
     for part, parent, offset in SHAPE[1:]:
         assert parent is not None
         origin = mk.translation(*(height * share for share in offset))
         joints.append(
-            mk.Joint(
+            mk.build.Joint(
                 f"{named(part, naming)}_joint", "spherical", named(parent, naming), named(part, naming), origin=origin
             )
         )

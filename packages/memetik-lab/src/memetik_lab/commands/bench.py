@@ -62,7 +62,7 @@ def _all(options: argparse.Namespace) -> int:
         print(f"\n[{k}/{len(names)}] {name}, after {_minutes(begin)}", flush=True)
         try:
             lab.run(name, options.out, quick=options.quick, peers=options.peers)
-        except (mk.MissingExtraError, lab.UnavailableError) as error:
+        except (mk.errors.MissingExtraError, lab.UnavailableError) as error:
             unavailable[name] = str(error)
         except Exception as error:  # the others are still worth their time
             traceback.print_exc()

@@ -75,7 +75,7 @@ def _tips(body: mk.Body, given: list[str] | None) -> tuple[str, ...]:
     known = ends(body)
     if len(known) == 1:
         return (known[0],)
-    raise mk.ProblemError(
+    raise mk.errors.ProblemError(
         f"body {body.name!r} has {len(known)} tips. Say which get targets, once or more: --tip {' --tip '.join(known[:3])}"
         f"{' ...' if len(known) > 3 else ''}."
     )
@@ -85,7 +85,7 @@ def _can_plot() -> bool:
     """Whether there is what a plot needs; without, the table is still worth the work."""
     try:
         pyplot("the plot")
-    except mk.MissingExtraError as missing:
+    except mk.errors.MissingExtraError as missing:
         print(f"memetik: there will be no plot. {missing}", file=sys.stderr, flush=True)
         return False
     return True

@@ -57,7 +57,7 @@ def run(
 
 
 def _measure(kind: str, joints: int, count: int, names: Sequence[str]) -> list[Row]:
-    body = mk.planar_chain(joints, limits=None) if kind == PLANAR else mk.snake(joints)
+    body = mk.build.planar_chain(joints, limits=None) if kind == PLANAR else mk.build.snake(joints)
     point = mk.Position("tip", (0.0, 0.0, 0.0), tolerance=TASK.position)
     problem, budget = mk.Problem(body, point), mk.Budget(seconds=TASK.seconds)
     solvers = [mk.solver(name, restarts=restarts) for name in names for restarts in (False, True)]

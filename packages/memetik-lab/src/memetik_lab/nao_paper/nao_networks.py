@@ -28,7 +28,7 @@ GENETIC = 10  # hidden units of a network whose weights a genetic algorithm find
 
 def measure_networks(
     asked: tuple[mk.Problem, mk.Position], hidden: Sequence[int], count: int, epochs: int
-) -> tuple[Report, mk.FeedForward]:
+) -> tuple[Report, mk.learn.FeedForward]:
     """Train networks of all sizes, one with a teacher, one with a memory, and support vectors; the report, and the chosen."""
     problem, reach = asked
     report = Report(
@@ -43,15 +43,17 @@ def measure_networks(
         "hidden units, as many generations as the other has epochs.",
     )
     networks = {
-        units: mk.FeedForward.train(problem, hidden=units, samples=count, epochs=epochs)
+        units: mk.learn.FeedForward.train(problem, hidden=units, samples=count, epochs=epochs)
         for units in progress(hidden, len(hidden), "networks")
     }
     for units, network in networks.items():
         report.rows.append(_row("feed-forward", units, network.lesson, _hand(network, problem, reach, count), units))
     chosen = networks.get(CHOSEN) or next(reversed(networks.values()))
-    taught = mk.FeedForward.train(problem, hidden=CHOSEN, samples=count, epochs=epochs, teacher=mk.Memetic())
+    taught = mk.learn.FeedForward.train(
+        problem, hidden=CHOSEN, samples=count, epochs=epochs, teacher=mk.solvers.Memetic()
+    )
     report.rows.append(_row("feed-forward, taught", CHOSEN, taught.lesson, _hand(taught, problem, reach, count)))
-    extreme = mk.ExtremeLearning.train(problem, hidden=max(count // 10, 10), samples=count)
+    extreme = mk.learn.ExtremeLearning.train(problem, hidden=max(count // 10, 10), samples=count)
     report.rows.append(
         _row("extreme learning", len(extreme.hidden), extreme.lesson, _hand(extreme, problem, reach, count))
     )
@@ -59,18 +61,18 @@ def measure_networks(
         for name, cells, many in (("support vectors", 1, 2_000), (f"support vectors, {CELLS**3} cells", CELLS, 10_000)):
             if min(count, many) < 10 * cells**3:
                 continue  # too few for most cells
-            vectors = mk.SupportVectors.train(problem, samples=min(count, many), cells=cells)
+            vectors = mk.learn.SupportVectors.train(problem, samples=min(count, many), cells=cells)
             report.rows.append(
                 _row(name, len(vectors.vectors), vectors.lesson, _hand(vectors, problem, reach, count))
             )  # fmt: skip
-    except mk.MissingExtraError as error:
+    except mk.errors.MissingExtraError as error:
         report.remarks.append(f"Support vectors were not measured: {error}")
     report.rows += _paths(problem, reach, chosen, max(count // STEPS, 4), epochs // 2)
     return report, chosen
 
 
 def network_row(
-    network: mk.FeedForward,
+    network: mk.learn.FeedForward,
     asked: tuple[mk.Problem, mk.Position],
     points: Array,
     tolerance: float,
@@ -92,14 +94,14 @@ def network_row(
     return {key: known.get(key) for key in columns}
 
 
-def _paths(problem: mk.Problem, reach: mk.Position, plain: mk.FeedForward, count: int, epochs: int) -> list[Row]:
+def _paths(problem: mk.Problem, reach: mk.Position, plain: mk.learn.FeedForward, count: int, epochs: int) -> list[Row]:
     """Networks that know what came before against one that does not, on paths that none has seen."""
     drawn = draw_paths(problem, count, STEPS, np.random.default_rng(1))
-    memory = mk.Elman.train(problem, hidden=CHOSEN, paths=count, steps=STEPS, epochs=epochs)
-    bred = mk.Elman.train(
+    memory = mk.learn.Elman.train(problem, hidden=CHOSEN, paths=count, steps=STEPS, epochs=epochs)
+    bred = mk.learn.Elman.train(
         problem, hidden=GENETIC, paths=max(count // 4, 4), steps=STEPS, epochs=epochs, patience=epochs + 1, by="genetic"
     )
-    near = mk.FeedForward.train(problem, hidden=CHOSEN, samples=count * STEPS, epochs=2 * epochs, posture=NEAR)
+    near = mk.learn.FeedForward.train(problem, hidden=CHOSEN, samples=count * STEPS, epochs=2 * epochs, posture=NEAR)
     rows = []
     for name, network in (
         ("elman, paths", memory),
@@ -119,14 +121,14 @@ def _paths(problem: mk.Problem, reach: mk.Position, plain: mk.FeedForward, count
             postures = vectors[:, problem.compiled.active]
             errors.append(np.mean(((postures - drawn.domain.lower) / drawn.domain.span - outputs) ** 2))
             misses.append(_miss(problem, vectors, points).mean())
-        units = network.hidden if isinstance(network, mk.Elman) else CHOSEN
+        units = network.hidden if isinstance(network, mk.learn.Elman) else CHOSEN
         lesson = Lesson(network.lesson.training_error, float(np.mean(errors)), network.lesson.epochs)
         rows.append(_row(name, units, lesson, float(np.mean(misses))))
     return rows
 
 
 def _hand(
-    network: mk.FeedForward | mk.SupportVectors | mk.ExtremeLearning,
+    network: mk.learn.FeedForward | mk.learn.SupportVectors | mk.learn.ExtremeLearning,
     problem: mk.Problem,
     reach: mk.Position,
     count: int,

@@ -60,9 +60,9 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, joints: 
 
 def _measure(joints: int, count: int) -> Row:
     """Averages over generations. The chain rule places the body as often, without the single genes."""
-    body, pose = mk.snake(joints), pose_of("tip", TASK)
+    body, pose = mk.build.snake(joints), pose_of("tip", TASK)
     problem, queries = mk.Problem(body, pose), draw_many(body, [pose], count)
-    ways = [search(problem, mk.BioIK(**switches), BUDGET) for switches in SWITCHES.values()]
+    ways = [search(problem, mk.solvers.BioIK(**switches), BUDGET) for switches in SWITCHES.values()]
     tallies = race(ways, queries, f"{joints} joints", turn=1, clock=time.process_time, aimed=problem)
     spent = dict(zip(SWITCHES, tallies, strict=True))
     placements = {name: tally.mean("evaluations") / tally.mean("attempts") for name, tally in spent.items()}
@@ -90,12 +90,12 @@ def _one_query(repeats: int) -> dict[str, Array]:
     The same search, stopped later and later: it is the same bit for bit, so differences are what the generations between
     two stops cost.
     """
-    body, pose = mk.snake(FIGURE_JOINTS), pose_of("tip", TASK)
+    body, pose = mk.build.snake(FIGURE_JOINTS), pose_of("tip", TASK)
     problem = mk.Problem(body, pose)
     queries = draw_many(body, [pose], 20, seed=2)
-    solvers = {name: mk.BioIK(steps=STEPS, **SWITCHES[name]) for name in (PLAIN, TREE)}
+    solvers = {name: mk.solvers.BioIK(steps=STEPS, **SWITCHES[name]) for name in (PLAIN, TREE)}
 
-    def ask(solver: mk.BioIK, query: Query, evaluations: int) -> tuple[int, int, float]:
+    def ask(solver: mk.solvers.BioIK, query: Query, evaluations: int) -> tuple[int, int, float]:
         aim(problem, query)
         begin = time.process_time()
         solution = solver.solve(problem, query.start, mk.Budget(evaluations=evaluations))

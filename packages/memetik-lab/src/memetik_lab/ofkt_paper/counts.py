@@ -2,7 +2,7 @@
 
 The paper counts a local transform (from one joint to the next), a product in the root frame and the step to the world as
 one transformation each. Forward kinematics of a chain of n joints is then 2n + 1. Here the numbers of its table stand
-beside what the mk.OFKT of this library really did, and beside the time of the same work in compiled loops.
+beside what the mk.body.OFKT of this library really did, and beside the time of the same work in compiled loops.
 """
 
 from __future__ import annotations
@@ -66,22 +66,22 @@ def _some(n: int) -> Scenario:
         j = int(rng.integers(1, n + 1))
         line[:j] = np.sort(rng.choice(n, j, replace=False))
         costs.append(n - line[0] + j + 1)
-    return Scenario(SOME, mk.snake(n), ("tip",), edits, 2 * n + 1, float(np.mean(costs)))
+    return Scenario(SOME, mk.build.snake(n), ("tip",), edits, 2 * n + 1, float(np.mean(costs)))
 
 
 def _one(n: int) -> Scenario:
     """Scenario 2: five against 2n + 1. The first joint has nothing before it and takes one product less."""
-    return Scenario(ONE, mk.snake(n), ("tip",), np.arange(1, n)[:, None], 2 * n + 1, 5, predicted=True)
+    return Scenario(ONE, mk.build.snake(n), ("tip",), np.arange(1, n)[:, None], 2 * n + 1, 5, predicted=True)
 
 
 def _each(n: int) -> Scenario:
     """Scenario 3, of which the table has the sum over n queries: n² / 2 + 5n / 2 against 2n² + n."""
-    return Scenario(EACH, mk.snake(n), ("tip",), np.arange(n)[:, None], 2 * n**2 + n, n**2 / 2 + 5 * n / 2)
+    return Scenario(EACH, mk.build.snake(n), ("tip",), np.arange(n)[:, None], 2 * n**2 + n, n**2 / 2 + 5 * n / 2)
 
 
 def _tips() -> Scenario:
     """Scenario 4: k (2n + 1) - 2 (k - 1) s against k (2n + 1), with k tips of n joints that share s."""
-    body = mk.hand(FINGERS, FINGER_JOINTS, arm_joints=ARM_JOINTS)
+    body = mk.build.hand(FINGERS, FINGER_JOINTS, arm_joints=ARM_JOINTS)
     tips = tuple(link for link in body.links if link not in {joint.parent for joint in body.joints.values()})
     n = ARM_JOINTS + FINGER_JOINTS
     alone, all_edits = FINGERS * (2 * n + 1), np.arange(body.dof)[None, :].repeat(2, axis=0)
@@ -113,7 +113,7 @@ def _per_row(scenario: Scenario) -> int:
 def _count(scenario: Scenario, *, standard: bool) -> float:
     """Transformations of a query."""
     q = scenario.body.home.copy()
-    tree = mk.OFKT(scenario.body, scenario.tips, world_from_root=np.eye(4), count=True)
+    tree = mk.body.OFKT(scenario.body, scenario.tips, world_from_root=np.eye(4), count=True)
     tree.update(q)
     total, before = 0, _total(tree)
     for line in scenario.edits:
@@ -121,7 +121,7 @@ def _count(scenario: Scenario, *, standard: bool) -> float:
         q[changed] += 1e-6
         if standard:
             for tip in scenario.tips:
-                fresh = mk.OFKT(scenario.body, [tip], world_from_root=np.eye(4), count=True)
+                fresh = mk.body.OFKT(scenario.body, [tip], world_from_root=np.eye(4), count=True)
                 fresh.update(q)
                 total += _total(fresh)
         elif scenario.predicted:
@@ -131,7 +131,7 @@ def _count(scenario: Scenario, *, standard: bool) -> float:
     return (total if standard else _total(tree) - before) / _per_row(scenario)
 
 
-def _total(tree: mk.OFKT) -> int:
+def _total(tree: mk.body.OFKT) -> int:
     return int(tree.counts.sum()) if tree.counts is not None else 0
 
 

@@ -30,7 +30,7 @@ def run(folder: Path, *, quick: bool = False) -> Report:
         f"Serial chain, all joints change, mean of {evaluations} evaluations in a compiled loop, best of 15 runs.",
     )
     for joints in (7, 30, 120):
-        body = mk.snake(joints)
+        body = mk.build.snake(joints)
         statics, all_joints = np.array(serial_chain(body).steps()[:-1]), np.arange(joints)[None]
         for task, with_jacobian in (("forward", False), ("forward and Jacobian", True)):
             way: Literal["jacobian", "plain"] = "jacobian" if with_jacobian else "plain"

@@ -26,7 +26,7 @@ def run(folder: Path, *, quick: bool = False) -> Report:
         f"Mean cost of one evaluation over {evaluations} successive postures, best of 15 runs, inside a compiled loop. "
         "The joints to change are drawn at random for each posture. plain: every motion; OFKT: what changed.",
     )
-    chains = [(f"chain of {n}", mk.snake(n), 1) for n in (CHAIN_JOINTS[::3] if quick else CHAIN_JOINTS)]
+    chains = [(f"chain of {n}", mk.build.snake(n), 1) for n in (CHAIN_JOINTS[::3] if quick else CHAIN_JOINTS)]
     for name, body, tips in [*chains, *_many_tips()]:
         report.rows.extend(_measure(name, body, tips, evaluations))
     arm = mk.load("panda")
@@ -37,7 +37,7 @@ def run(folder: Path, *, quick: bool = False) -> Report:
 
 
 def _many_tips() -> list[tuple[str, mk.Body, int]]:
-    bodies = [("arm and hand, 27 DoF", mk.hand(5, 4, arm_joints=7))]
+    bodies = [("arm and hand, 27 DoF", mk.build.hand(5, 4, arm_joints=7))]
     bodies += [(name, mk.load(name)) for name in ("shadow_hand", "valkyrie", "wolf", "kyle")]
     return [(name, body, len(_leaves(body))) for name, body in bodies]
 

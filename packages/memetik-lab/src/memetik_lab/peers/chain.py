@@ -79,7 +79,7 @@ def serial_chain(body: mk.Body) -> SerialChain:
     end = body.root
     for joint in body.joints.values():
         if joint.parent != end or joint.kind not in ("fixed", "revolute", "continuous") or joint.mimic is not None:
-            raise mk.BodyError(f"body {body.name!r} is not a row of turning joints: see joint {joint.name!r}.")
+            raise mk.errors.BodyError(f"body {body.name!r} is not a row of turning joints: see joint {joint.name!r}.")
         rest, end = rest @ joint.origin, joint.child
         if joint.kind != "fixed":
             turns.append(Turn(rest, joint.axis, joint.lower[0], joint.upper[0]))
@@ -100,7 +100,7 @@ def _link(name: str, mass: float | None) -> str:
 def _joint(kind: str, parent: str, child: str, origin: Array, more: str) -> str:
     return (
         f'<joint name="to_{child}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
-        f'<origin xyz="{_numbers(origin[:3, 3])}" rpy="{_numbers(mk.to_euler(origin[:3, :3]))}"/>{more}</joint>'
+        f'<origin xyz="{_numbers(origin[:3, 3])}" rpy="{_numbers(mk.geometry.to_euler(origin[:3, :3]))}"/>{more}</joint>'
     )
 
 

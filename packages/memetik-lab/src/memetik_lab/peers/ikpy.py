@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from ikpy.chain import Chain
 
-from memetik.geometry import pose_error
+from memetik.geometry import pose_distance
 from memetik.types import Array
 from memetik_lab.peers.chain import BASE, SerialChain
 from memetik_lab.peers.restarts import Restarted
@@ -32,4 +32,4 @@ class Adapter(Restarted):
             self._target, initial_position=[0.0, *q, 0.0], orientation_mode="all", tol=1e-12
         )
         reached = self._chain.forward_kinematics(found)
-        return np.array(found[1:-1]) if self.near(*pose_error(reached, self._target)) else None
+        return np.array(found[1:-1]) if self.near(*pose_distance(reached, self._target)) else None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import placo
 
-from memetik.geometry import pose_error
+from memetik.geometry import pose_distance
 from memetik.types import Array
 from memetik_lab.peers.chain import TIP, SerialChain
 from memetik_lab.peers.restarts import Stepped
@@ -39,7 +39,7 @@ class Adapter(Stepped):
         self._robot.state = state
         while True:
             self._robot.update_kinematics()
-            yield self._robot.state.q[7:], pose_error(self._robot.get_T_world_frame(TIP), self._target)
+            yield self._robot.state.q[7:], pose_distance(self._robot.get_T_world_frame(TIP), self._target)
             try:
                 self._solver.solve(True)
             except RuntimeError:  # its quadratic program has no solution

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pybullet
 
-from memetik.geometry import pose_error, to_quaternion, transform
+from memetik.geometry import pose_distance, to_quaternion, transform
 from memetik.types import Array
 from memetik_lab.peers.chain import SerialChain
 from memetik_lab.peers.restarts import STEPS, Restarted
@@ -40,7 +40,7 @@ class Adapter(Restarted):
             maxNumIterations=STEPS, residualThreshold=1e-9, physicsClientId=self._client,
         )  # fmt: skip
         q = np.array(found)
-        return q if self.near(*pose_error(self._place(q), self._pose)) else None
+        return q if self.near(*pose_distance(self._place(q), self._pose)) else None
 
     def _place(self, q: Array) -> Array:
         """Move the joints there; where the tip is then, 4x4."""

@@ -72,11 +72,11 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Se
         "every objective within tolerance and every joint within its limits. Evaluations: the mean over all queries, those "
         "unsolved with all they were given. Contribution: by how many evaluations more it takes without the phase, as a "
         "share of the sum over all phases; none where it takes fewer. Undone: the default with one of its deviations from the "
-        "thesis undone, and with all (mk.BioIK.as_published). An evaluation is a placement of the body, whole or in part, so "
+        "thesis undone, and with all (BioIK.as_published). An evaluation is a placement of the body, whole or in part, so "
         "a gradient by differences takes one for each joint.",
     )
     for case in only or cases():
-        for steps in (mk.BioIK.steps, SHORT):
+        for steps in (mk.solvers.BioIK.steps, SHORT):
             report.rows += _measure(case, steps, count * case.times)
         report.rows += _undo(case, count * case.times)
     report.remarks += verdict(report.rows)
@@ -85,20 +85,20 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Se
 
 def _measure(case: Case, steps: int, count: int) -> list[Row]:
     off: list[dict[str, Any]] = [{}, *({phase: False} for phase in PHASES)]
-    solvers = [mk.BioIK(steps=steps, **switches) for switches in off]
+    solvers = [mk.solvers.BioIK(steps=steps, **switches) for switches in off]
     return _compare(case, steps, dict(zip(("nothing", *PHASES), solvers, strict=True)), count)
 
 
 def _undo(case: Case, count: int) -> list[Row]:
-    published = mk.BioIK.as_published(mk.Problem(case.body, case.objectives))
+    published = mk.solvers.BioIK.as_published(mk.Problem(case.body, case.objectives))
     solvers = {
-        "nothing": mk.BioIK(), **{name: mk.BioIK(**switches) for name, switches in DEVIATIONS.items()},
-        STEPS: mk.BioIK(steps=published.steps), ALL: published,
+        "nothing": mk.solvers.BioIK(), **{name: mk.solvers.BioIK(**switches) for name, switches in DEVIATIONS.items()},
+        STEPS: mk.solvers.BioIK(steps=published.steps), ALL: published,
     }  # fmt: skip
     return _compare(case, UNDONE, solvers, count)
 
 
-def _compare(case: Case, steps: int | str, solvers: dict[str, mk.BioIK], count: int) -> list[Row]:
+def _compare(case: Case, steps: int | str, solvers: dict[str, mk.solvers.BioIK], count: int) -> list[Row]:
     """A row for each; the first has everything."""
     problem = mk.Problem(case.body, case.objectives)
     budget = mk.Budget(evaluations=EVALUATIONS)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import memetik as mk
-from memetik.geometry import pose_error
+from memetik.geometry import pose_distance
 from memetik.types import Array
 from memetik_lab.contest import race
 from memetik_lab.harness import Report, Row, percent, save_figure, subplots
@@ -118,13 +118,13 @@ def _weld(seam: Seam) -> list[Followed]:
     start = mk.solve(problem).q
     return [
         tracked("memetik track", problem, targets, start, RATE),
-        followed("bioik", problem, targets, start, mk.BioIK(), BUDGET, "welder"),
+        followed("bioik", problem, targets, start, mk.solvers.BioIK(), BUDGET, "welder"),
     ]
 
 
 def _welded(seam: Seam, path: Followed) -> Row:
     errors = np.array([
-        pose_error(seam.body.forward(q, seam.tip), pose) if within(seam.body, q) else (math.inf, math.inf)
+        pose_distance(seam.body.forward(q, seam.tip), pose) if within(seam.body, q) else (math.inf, math.inf)
         for q, pose in zip(path.q, seam.poses, strict=True)
     ])  # fmt: skip
     return {

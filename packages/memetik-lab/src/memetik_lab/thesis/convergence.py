@@ -30,9 +30,9 @@ TURN = 20
 
 DIFFERENCES, TREE, CHAIN_RULE = "plain", "OFKT", "chain rule"
 VARIANTS = {
-    DIFFERENCES: mk.BioIK(gradient="differences"),
-    TREE: mk.BioIK(gradient="ofkt", ofkt=True),
-    CHAIN_RULE: mk.BioIK(),
+    DIFFERENCES: mk.solvers.BioIK(gradient="differences"),
+    TREE: mk.solvers.BioIK(gradient="ofkt", ofkt=True),
+    CHAIN_RULE: mk.solvers.BioIK(),
 }
 
 
@@ -47,7 +47,7 @@ class Robot(NamedTuple):
 def robots() -> list[Robot]:
     """The six arms of Fig. 5.5, chains of eight and nine joints, and Valkyrie from the torso to the wrist."""
     arms = [arm for arm in ARMS if arm.name in ("ur5", "kr120", "m10ia", "iiwa14", "pr2", "baxter")]
-    chains = [Robot(f"chain of {n}", mk.snake(n), "tip") for n in (8, 9)]
+    chains = [Robot(f"chain of {n}", mk.build.snake(n), "tip") for n in (8, 9)]
     valkyrie = Robot("valkyrie wrist", mk.load("valkyrie").chain("pelvis", "rightPalm"), "rightPalm")
     found = [Robot(arm.label, arm.body(), arm.tip) for arm in arms]
     return sorted([*found, *chains, valkyrie], key=lambda robot: robot.body.dof)

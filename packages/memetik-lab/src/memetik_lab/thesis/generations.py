@@ -46,7 +46,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, elites: 
 def _measure(elites: int, threads: int, count: int) -> Row:
     body, objectives = body_of(SETUPS[-1]), objectives_of(SETUPS[-1])
     problem = mk.Problem(body, objectives)
-    solvers = [mk.BioIK(population=POPULATION, elites=elites, threads=n) for n in (1, threads)]
+    solvers = [mk.solvers.BioIK(population=POPULATION, elites=elites, threads=n) for n in (1, threads)]
     ways = [ask(problem, solver, BUDGET) for solver in solvers]
     one, more = race(ways, draw_many(body, objectives, count), f"{elites} elites", turn=1)
     if any(a.q.tobytes() != b.q.tobytes() for a, b in zip(one.answers, more.answers, strict=True)):

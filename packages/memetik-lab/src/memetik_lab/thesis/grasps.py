@@ -103,7 +103,7 @@ def read_tips(path: Path, tips: Sequence[str]) -> tuple[Array, bool]:
             flat = numbers.reshape(-1, *numbers.shape[2:])
             poses[:] = np.array([_pose(tip) for tip in flat]).reshape(poses.shape)
     except (OSError, ValueError, KeyError, TypeError, IndexError, mk.MemetikError) as error:
-        raise mk.FormatError(
+        raise mk.errors.FormatError(
             f"{path}: no recorded grasps can be read from it ({error}). Expected is JSON or npz with tip_links, among them the "
             f"links {', '.join(tips)} in any order, and postures, each with a tip for each link, or CSV with the columns "
             f"posture, link, x, y, z and perhaps qw, qx, qy, qz. A tip is a place [x, y, z] in metres in the frame "

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import memetik as mk
-from memetik.geometry import pose_error
+from memetik.geometry import pose_distance
 from memetik.types import Array
 from memetik_lab.contest import race
 from memetik_lab.harness import Report, Row, solved, subplots
@@ -92,7 +92,7 @@ def _errors(body: mk.Body, grasps: Grasps, q: Array, poses: Array) -> Array:
     if not within(body, q):
         return np.full((len(TIPS), 2), np.inf)
     reached = body.forward(q)
-    errors = np.array([pose_error(reached[tip], pose) for tip, pose in zip(TIPS, poses, strict=True)])
+    errors = np.array([pose_distance(reached[tip], pose) for tip, pose in zip(TIPS, poses, strict=True)])
     return errors if grasps.oriented else errors * (1.0, 0.0)
 
 

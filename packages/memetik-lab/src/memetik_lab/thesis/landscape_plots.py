@@ -46,7 +46,7 @@ class Evolution(NamedTuple):
     problem: mk.Problem
     query: Query
     answer: Array
-    history: mk.History
+    history: mk.solvers.History
     right: bool
 
 

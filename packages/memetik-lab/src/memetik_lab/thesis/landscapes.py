@@ -36,7 +36,7 @@ def scenes() -> list[Scene]:
     fingers = tuple(f"rh_{finger}tip" for finger in ("ff", "mf", "rf", "lf", "th"))
     hands = ("left_hand_tip", "right_hand_tip")
     return [
-        Scene("planar arm", mk.planar_chain(2), ("tip",), ("joint_1", "joint_2"), poses=False),
+        Scene("planar arm", mk.build.planar_chain(2), ("tip",), ("joint_1", "joint_2"), poses=False),
         Scene("mannequin, hands", mannequin, hands, ("left_shoulder_y", "left_elbow")),
         Scene("kyle, hands and feet", kyle, (*hands, "left_foot", "right_foot"), ("left_shoulder_y", "left_elbow")),
         Scene("shadow hand, finger tips", mk.load("shadow_hand"), fingers, ("rh_WRJ2", "rh_WRJ1"), poses=False),
@@ -94,7 +94,7 @@ def _evolve(scene: Scene, elites: int, count: int) -> list[Evolution]:
     ]
     wishes = [wish(kind, link, TASK) for kind, link in kinds]
     problem, judge = mk.Problem(scene.body, wishes), right(scene.body, wishes, TASK)
-    solver = mk.BioIK(population=POPULATION, elites=elites, steps=STEPS)
+    solver = mk.solvers.BioIK(population=POPULATION, elites=elites, steps=STEPS)
     found = []
     for query in progress(draw_many(scene.body, wishes, count, seed=3), count, f"{scene.label}, {elites} elites"):
         aim(problem, query)
@@ -125,7 +125,7 @@ def _row(scene: Scene, elites: int, runs: Sequence[Evolution]) -> Row:
     }
 
 
-def _niches(history: mk.History) -> float:
+def _niches(history: mk.solvers.History) -> float:
     """How many niches the elites of the last generations stand in."""
     niche, last = history.niches(), history.generations - 1
     late = range(max(0, round((1.0 - LATE) * last)), last + 1)
@@ -133,7 +133,7 @@ def _niches(history: mk.History) -> float:
     return float(np.mean([n for n in counts if n > 0] or [0]))
 
 
-def _last(history: mk.History, values: Array) -> Array:
+def _last(history: mk.solvers.History, values: Array) -> Array:
     """What belongs to the last whole generation."""
     sizes = np.bincount(history.generation)
     whole = np.flatnonzero(sizes >= POPULATION)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import memetik as mk
-from memetik.geometry import invert, pose_error
+from memetik.geometry import invert, pose_distance
 from memetik.types import Array
 from memetik_lab.harness import Report, Row, bars, beside, percent, subplots
 from memetik_lab.judge import within
@@ -77,7 +77,7 @@ def run(folder: pathlib.Path, *, quick: bool = False, steps: int | None = None) 
     paths = [
         tracked(TRACK, scene.problem, scene.targets, scene.start, RATE),
         tracked(LOOSE, loose.problem, loose.targets, loose.start, RATE),
-        followed(BIOIK, scene.problem, scene.targets, scene.start, mk.BioIK(), BUDGET, "lifting"),
+        followed(BIOIK, scene.problem, scene.targets, scene.start, mk.solvers.BioIK(), BUDGET, "lifting"),
     ]
     report.rows += [_row(scene, path, pairs) for path in paths]
     return report.publish(folder, lambda: _plot(scene, paths, report))
@@ -141,7 +141,7 @@ def way_of_the_box(steps: int) -> Array:
 
 def holding_the_box(body: mk.Body, start: Array) -> mk.Body:
     """The body with the box in its hands, for pictures."""
-    box = mk.Body("box", [mk.Link("box", shapes=(mk.Shape("box", BOX),))], [])
+    box = mk.Body("box", [mk.build.Link("box", shapes=(mk.Shape("box", BOX),))], [])
     return mount(body, PALMS[0], box, invert(body.forward(start)[PALMS[0]]) @ mk.translation(*CENTER))
 
 
@@ -156,7 +156,7 @@ def _judge(scene: Scene, path: Path) -> tuple[Array, Array]:
         if within(scene.body, q):
             at = scene.body.forward(q)
             wanted = {**{tip: poses[k] for tip, poses in scene.grips.items()}, **scene.feet}
-            errors[k] = [pose_error(at[link], pose) for link, pose in wanted.items()]
+            errors[k] = [pose_distance(at[link], pose) for link, pose in wanted.items()]
     return errors[..., 0], errors[..., 1]
 
 

@@ -51,7 +51,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, setups: 
         "losses",
         f"Bio IK with the individuals and elites of Table 5.4. {count} targets a set-up, from postures drawn uniformly within "
         f"the limits; starts drawn the same way, apart from the targets. {TASK.position:g} m and {TASK.orientation:g} rad, "
-        f"{BUDGET.seconds * 1e3:g} ms a solve. Variant: the default, and mk.BioIK.as_published. "
+        f"{BUDGET.seconds * 1e3:g} ms a solve. Variant: the default, and mk.solvers.BioIK.as_published. "
         f"All take turns of {TURN} with the same targets and starts. Solved: "
         "forward kinematics finds every objective within tolerance and every joint within its limits. Times as a Python user "
         "sees them, setting the targets included, over all solves. Published: the same table, in C# with threads on its "
@@ -69,7 +69,9 @@ def _measure(setup: Setup, published: Published, count: int) -> list[Row]:
     sizes: dict[str, Any] = {"population": published.individuals, "elites": published.elites}
     variants = [(variant, loss) for variant in (DEFAULT, AS_PUBLISHED) for loss in LABELS]
     solvers = [
-        mk.BioIK(loss=loss, **sizes) if variant == DEFAULT else mk.BioIK.as_published(problem, loss=loss, **sizes)
+        mk.solvers.BioIK(loss=loss, **sizes)
+        if variant == DEFAULT
+        else mk.solvers.BioIK.as_published(problem, loss=loss, **sizes)
         for variant, loss in variants
     ]
     tallies = race(

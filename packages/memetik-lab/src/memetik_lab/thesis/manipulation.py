@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import memetik as mk
-from memetik.geometry import TransformLike, as_transform, pose_error
+from memetik.geometry import TransformLike, as_transform, pose_distance
 from memetik.types import Array
 from memetik_lab.harness import Report, Row, percent, subplots
 from memetik_lab.judge import within
@@ -170,7 +170,7 @@ def _measure(scene: Scene, method: str, calm: bool) -> Outcome:
     name = f"{method}, calm" if calm else method
     if method == TRACK:
         return _judge(scene, tracked(name, problem, targets, scene.start, RATE))
-    return _judge(scene, followed(name, problem, targets, scene.start, mk.BioIK(), BUDGET, scene.label))
+    return _judge(scene, followed(name, problem, targets, scene.start, mk.solvers.BioIK(), BUDGET, scene.label))
 
 
 def _judge(scene: Scene, path: Path) -> Outcome:
@@ -178,7 +178,9 @@ def _judge(scene: Scene, path: Path) -> Outcome:
     for k, q in enumerate(path.q):
         if within(scene.body, q):
             reached = scene.body.forward(q)
-            errors[k] = [pose_error(reached[tip], pose) for tip, pose in zip(scene.tips, scene.poses[k], strict=True)]
+            errors[k] = [
+                pose_distance(reached[tip], pose) for tip, pose in zip(scene.tips, scene.poses[k], strict=True)
+            ]
     return Outcome(path, *np.moveaxis(errors, 2, 0))
 
 
@@ -256,7 +258,7 @@ def mount(arm: mk.Body, link: str, tool: mk.Body, origin: TransformLike) -> mk.B
     """`tool` welded to a link of `arm`; `origin` is where its root stands on the link, link_from_root."""
     arm.frame(link)
     placed = as_transform(origin, name=f"origin of {tool.name} on {link}")
-    weld = mk.Joint(f"{link}_holds_{tool.root}", "fixed", link, tool.root, placed)
+    weld = mk.build.Joint(f"{link}_holds_{tool.root}", "fixed", link, tool.root, placed)
     names, values = (*arm.joint_names, *tool.joint_names), (*arm.home, *tool.home)
     return mk.Body(
         f"{arm.name} with {tool.name}",

@@ -54,12 +54,12 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, grid: Gr
 
 
 def _measure(joints: int, grid: Grid, count: int) -> list[Row]:
-    body, pose = mk.snake(joints), pose_of("tip", TASK)
+    body, pose = mk.build.snake(joints), pose_of("tip", TASK)
     problem, judge = mk.Problem(body, pose), right(body, [pose], TASK)
     budget = mk.Budget(evaluations=UNLIMITED, seconds=TASK.seconds)
     cells = [(psi, kappa) for psi in grid.individuals for kappa in grid.elites if kappa < psi]
     tallies = race(  # all choices by turns, so that the machine treats them alike
-        [search(problem, mk.BioIK(population=psi, elites=kappa), budget) for psi, kappa in cells],
+        [search(problem, mk.solvers.BioIK(population=psi, elites=kappa), budget) for psi, kappa in cells],
         draw_many(body, [pose], count), f"{joints} joints", turn=1, clock=time.process_time, aimed=problem,
         judge=lambda solution, query: (fitness(problem, solution.q)[0], judge(solution, query)),
     )  # fmt: skip

@@ -58,7 +58,7 @@ STUCK, FINGERS = ("ur5", "iiwa14", "valkyrie arm"), "right wrist turned, four fi
 IN_TIME_OF_ARMS, IN_TIME_OF_FINGERS = 21_000, 43_000  # evaluations that take the 5 and 10 ms of the tables
 
 Methods = dict[
-    str, tuple[Callable[[mk.Problem], mk.Solver], str]
+    str, tuple[Callable[[mk.Problem], mk.solvers.Solver], str]
 ]  # how each is made for a problem, what was published of it
 
 
@@ -79,7 +79,7 @@ def cases(*, quick: bool = False) -> Iterator[Case]:
     """All of them, one after another, because some bodies are large."""
     for arm in ARMS:
         if arm.published:
-            methods: Methods = {**_bio_ik(arm.published), "hgsa": (lambda problem: mk.HGSA(), HGSA[arm.label])}
+            methods: Methods = {**_bio_ik(arm.published), "hgsa": (lambda problem: mk.solvers.HGSA(), HGSA[arm.label])}
             yield Case("Table 5.3", arm.label, arm.body(), [wish("pose", arm.tip, ARM)], ARM, methods)
     for setup in valkyrie.SETUPS[-1:] if quick else valkyrie.SETUPS:
         published = f"{setup.published_ms:g} ms ({setup.published_solved:g} %)"
@@ -89,16 +89,18 @@ def cases(*, quick: bool = False) -> Iterator[Case]:
         yield _chain("Fig. 5.7", joints, CHAIN, _bio_ik(""))._replace(share=10)
     for joints, seconds in PSO.items():
         if not quick or joints == min(PSO):
-            yield _chain("Table 3.3", joints, SWARM, {"pso": (lambda problem: mk.PSO(), seconds)})._replace(share=50)
+            yield _chain("Table 3.3", joints, SWARM, {"pso": (lambda problem: mk.solvers.PSO(), seconds)})._replace(
+                share=50
+            )
     alone: Methods = {
-        "transpose": (lambda problem: mk.Transpose(restarts=False), ""),
-        "dls": (lambda problem: mk.DampedLeastSquares(restarts=False), ""),
-        "svd_dls": (lambda problem: mk.SVDDampedLeastSquares(restarts=False), ""),
+        "transpose": (lambda problem: mk.solvers.Transpose(restarts=False), ""),
+        "dls": (lambda problem: mk.solvers.DampedLeastSquares(restarts=False), ""),
+        "svd_dls": (lambda problem: mk.solvers.SVDDampedLeastSquares(restarts=False), ""),
     }
     yield _chain("Fig. 3.2", 10, POINT, alone, "position")
     evolution: Methods = {
-        "de": (lambda problem: mk.DE(), ""),
-        "de, memetic": (lambda problem: mk.DE(memetic=True), ""),
+        "de": (lambda problem: mk.solvers.DE(), ""),
+        "de, memetic": (lambda problem: mk.solvers.DE(memetic=True), ""),
     }
     for arm in ARMS:
         if arm.label in EVOLVED:
@@ -126,12 +128,16 @@ def _counted(*, quick: bool) -> Iterator[Case]:
 
 def _variants(changes: dict[str, dict[str, Any]]) -> Methods:
     return {
-        f"bioik, as published{name}": (partial(mk.BioIK.as_published, **change), "") for name, change in changes.items()
+        f"bioik, as published{name}": (partial(mk.solvers.BioIK.as_published, **change), "")
+        for name, change in changes.items()
     }
 
 
 def _bio_ik(published: str) -> Methods:
-    return {"bioik": (lambda problem: mk.BioIK(), published), "bioik, as published": (mk.BioIK.as_published, published)}
+    return {
+        "bioik": (lambda problem: mk.solvers.BioIK(), published),
+        "bioik, as published": (mk.solvers.BioIK.as_published, published),
+    }
 
 
 def _chain(
@@ -141,7 +147,7 @@ def _chain(
     methods: Methods,
     kind: str = "pose",
 ) -> Case:
-    return Case(of, f"chain of {joints}", mk.snake(joints), [wish(kind, "tip", task)], task, methods)
+    return Case(of, f"chain of {joints}", mk.build.snake(joints), [wish(kind, "tip", task)], task, methods)
 
 
 def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Sequence[Case] | None = None) -> Report:
@@ -157,7 +163,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, only: Se
         f"Fig. 3.2: positions to {POINT.position:g} m, one try without restarts. Fig. 3.4: the tolerances of Fig. 5.7, "
         f"{EVOLVE.seconds * 1e3:g} ms, one in 5 of the targets. With a number of evaluations: no limit of time, one in 2 of "
         "the targets on arms, in 10 of the humanoid, and what is named is as in the default. Default parameters; as "
-        f"published: by mk.BioIK.as_published. Methods take turns of {TURN} with the same queries. Solved: forward kinematics "
+        f"published: by BioIK.as_published. Methods take turns of {TURN} with the same queries. Solved: forward kinematics "
         "finds the answer within tolerance and limits. Times over all solves. Published: mean time and share solved, on its "
         "author's machine; Fig. 3.2, 3.4 and 5.7 have no numbers.",
     )

@@ -45,7 +45,7 @@ class Column(NamedTuple):
         """As the rows and the picture call it."""
         return f"{self.method}, one try" if self.tries == "one" else self.method
 
-    def solver(self) -> mk.Solver:
+    def solver(self) -> mk.solvers.Solver:
         """The method with its default parameters."""
         return mk.solver(self.method, **({"restarts": False} if self.tries == "one" else {}))
 

@@ -43,7 +43,7 @@ def run(folder: Path, *, quick: bool = False, count: int | None = None, joints: 
 
 
 def _measure(joints: int, count: int) -> Row:
-    body = mk.snake(joints)
+    body = mk.build.snake(joints)
     tally = contest(body, "tip", TASK, [Memetik(body, "tip", TASK)], count, f"{joints} joints")[0]
     return {"joints": joints, "targets": count, **tally.columns(TASK)}
 

@@ -46,32 +46,32 @@ def run(folder: Path, *, quick: bool = False, cycles: int | None = None) -> Repo
     kyle, soles, clip, hills = _scene(cycles)
     report = Report(
         "terrain",
-        f"Kyle runs {cycles} cycles, {len(clip)} frames, over hills of 6 cm. Foot placer: mk.FootPlacer, frame by frame. bioik, "
+        f"Kyle runs {cycles} cycles, {len(clip)} frames, over hills of 6 cm. Foot placer: FootPlacer, frame by frame. bioik, "
         "memetic: a projection for each sole, with the clip's pose where the ray misses; every frame from that of the clip, "
         f"{LIMIT * 1e3:g} ms a frame unless the row says otherwise. Calm: and a price on what differs from the clip ({CALM:g}). "
         "Mean: a projection loses the mean of its two losses (eq. 4.11), not their root mean square. As published: by "
-        "mk.BioIK.as_published, which has the mean as well. The whole body may "
+        "mk.solvers.BioIK.as_published, which has the mean as well. The whole body may "
         f"move for it, while the foot placer moves the legs alone. Sunk: frames with the middle of a sole more than "
         f"{DEEP * 1e3:g} mm in the ground. Differs: the largest change of a joint from the clip. Processor time of one thread. "
         "Evaluations: mean over the frames whose soles are not both where they should be from the start.",
         remarks=["Published: pictures of corrected feet with a timeout of 1 ms a frame, without numbers (Fig. 5.25)."],
     )
     on_hills = partial(_solver, kyle, hills, soles)
-    mean = mk.BioIK(smooth_projection=False)
+    mean = mk.solvers.BioIK(smooth_projection=False)
     ways: dict[str, Callable[[], Way]] = {
         "foot placer": lambda: _placer(kyle, hills, soles),
-        "bioik": lambda: on_hills(lambda _: mk.BioIK()),
+        "bioik": lambda: on_hills(lambda _: mk.solvers.BioIK()),
         "bioik, mean": lambda: on_hills(lambda _: mean),
         "bioik, mean, 10 ms": lambda: on_hills(lambda _: mean, limit=MORE),
-        "bioik, as published": lambda: on_hills(mk.BioIK.as_published),
-        "bioik, calm": lambda: on_hills(lambda _: mk.BioIK(), calm=CALM),
-        "bioik, calm, 10 ms": lambda: on_hills(lambda _: mk.BioIK(), calm=CALM, limit=MORE),
-        "memetic": lambda: on_hills(lambda _: mk.Memetic()),
-        "memetic, calm": lambda: on_hills(lambda _: mk.Memetic(), calm=CALM),
+        "bioik, as published": lambda: on_hills(mk.solvers.BioIK.as_published),
+        "bioik, calm": lambda: on_hills(lambda _: mk.solvers.BioIK(), calm=CALM),
+        "bioik, calm, 10 ms": lambda: on_hills(lambda _: mk.solvers.BioIK(), calm=CALM, limit=MORE),
+        "memetic": lambda: on_hills(lambda _: mk.solvers.Memetic()),
+        "memetic, calm": lambda: on_hills(lambda _: mk.solvers.Memetic(), calm=CALM),
     }
     for count in COUNTS:
         for label, solver, calm in (
-            ("bioik", mk.BioIK(), 0.0), ("bioik, mean", mean, 0.0), ("bioik, calm", mk.BioIK(), CALM),
+            ("bioik", mk.solvers.BioIK(), 0.0), ("bioik, mean", mean, 0.0), ("bioik, calm", mk.solvers.BioIK(), CALM),
             ("bioik, mean, calm", mean, CALM),
         ):  # fmt: skip
             ways[f"{label}, {count:,} evaluations"] = partial(
@@ -83,24 +83,24 @@ def run(folder: Path, *, quick: bool = False, cycles: int | None = None) -> Repo
     return report.publish(folder, lambda: _plot(kyle, soles, hills, outcomes))
 
 
-def _scene(cycles: int) -> tuple[mk.Body, list[mk.Frame], mk.Motion, mk.HeightField]:
+def _scene(cycles: int) -> tuple[mk.Body, list[mk.Frame], mk.Motion, mk.objectives.HeightField]:
     kyle = mk.load("kyle", base="floating")
     soles = [kyle.frame(f"{side}_midfoot", offset=(0.03, 0.0, -0.095)) for side in ("left", "right")]
     phases: dict[str | mk.Frame, float] = {soles[0]: 0.0, soles[1]: 0.5}
-    clip = mk.gait(kyle, phases, stride=1.1, period=0.8, duty=0.35, height=0.15, tilt=0.9, cycles=cycles)
+    clip = mk.motion.gait(kyle, phases, stride=1.1, period=0.8, duty=0.35, height=0.15, tilt=0.9, cycles=cycles)
     far = 2.0 + 2.0 * cycles
     x, y = np.meshgrid(np.arange(-1.0, far, 0.1), np.linspace(-0.8, 0.8, 17), indexing="ij")
-    hills = mk.HeightField(0.03 + 0.06 * np.sin(3.0 * x) * np.cos(4.0 * y), spacing=0.1, origin=(-1.0, -0.8))
+    hills = mk.objectives.HeightField(0.03 + 0.06 * np.sin(3.0 * x) * np.cos(4.0 * y), spacing=0.1, origin=(-1.0, -0.8))
     return kyle, soles, clip, hills
 
 
-def _placer(kyle: mk.Body, hills: mk.HeightField, soles: list[mk.Frame]) -> Way:
-    placer = mk.FootPlacer(kyle, hills, soles, sole=SOLE)
+def _placer(kyle: mk.Body, hills: mk.objectives.HeightField, soles: list[mk.Frame]) -> Way:
+    placer = mk.motion.FootPlacer(kyle, hills, soles, sole=SOLE)
     return lambda q: (np.asarray(placer(q).q), 0)
 
 
 def _solver(
-    kyle: mk.Body, hills: mk.HeightField, soles: list[mk.Frame], make: Callable[[mk.Problem], mk.Solver], *,
+    kyle: mk.Body, hills: mk.objectives.HeightField, soles: list[mk.Frame], make: Callable[[mk.Problem], mk.solvers.Solver], *,
     calm: float = 0.0, limit: float | None = None, most: int = EVALUATIONS,
 ) -> Way:  # fmt: skip
     feet = [mk.Projection(sole, hills, lift=0.5, length=0.5, on_miss=np.eye(4)) for sole in soles]
@@ -129,13 +129,15 @@ def _measure(name: str, way: Way, clip: mk.Motion) -> Outcome:
     return Outcome(name, np.array(found), np.array(seconds), float(counts[counts > 1].mean()) if counts.any() else 0.0)
 
 
-def _depths(kyle: mk.Body, soles: list[mk.Frame], hills: mk.HeightField, q: Array) -> Array:
+def _depths(kyle: mk.Body, soles: list[mk.Frame], hills: mk.objectives.HeightField, q: Array) -> Array:
     """How deep the soles are in the ground (frames, soles) [m], negative above it."""
     points = np.array([[kyle.forward(row, sole)[:3, 3] for sole in soles] for row in q])
     return np.array([[hills.beside(point)[0][2] - point[2] for point in row] for row in points])
 
 
-def _row(kyle: mk.Body, soles: list[mk.Frame], hills: mk.HeightField, clip: mk.Motion, outcome: Outcome) -> Row:
+def _row(
+    kyle: mk.Body, soles: list[mk.Frame], hills: mk.objectives.HeightField, clip: mk.Motion, outcome: Outcome
+) -> Row:
     depth = _depths(kyle, soles, hills, outcome.q)
     return {
         "way": outcome.name,
@@ -149,7 +151,7 @@ def _row(kyle: mk.Body, soles: list[mk.Frame], hills: mk.HeightField, clip: mk.M
     }
 
 
-def _plot(kyle: mk.Body, soles: list[mk.Frame], hills: mk.HeightField, outcomes: list[Outcome]) -> Any:
+def _plot(kyle: mk.Body, soles: list[mk.Frame], hills: mk.objectives.HeightField, outcomes: list[Outcome]) -> Any:
     figure, axes = subplots(figsize=(9, 3.6))
     for outcome in outcomes:
         if outcome.name in SHOWN:

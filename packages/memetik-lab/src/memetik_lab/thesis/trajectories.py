@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import memetik as mk
-from memetik.geometry import pose_error
+from memetik.geometry import pose_distance
 from memetik.types import Array
 from memetik_lab.harness import Report, Row, percent, select, subplots
 from memetik_lab.judge import SLACK, within
@@ -133,9 +133,12 @@ def _valkyrie(steps: int, label: str, ball: Array) -> Scene:
 def _measure(scene: Scene) -> list[Path]:
     """track, a search that stays in its valley, the thesis's method, and for the mannequin a pure genetic algorithm."""
     targets: dict[mk.Objective, Array] = dict(scene.poses.items())
-    methods: dict[str, mk.Solver] = {LOCAL: mk.LevenbergMarquardt(restarts=False), "bioik": mk.BioIK()}
+    methods: dict[str, mk.solvers.Solver] = {
+        LOCAL: mk.solvers.LevenbergMarquardt(restarts=False),
+        "bioik": mk.solvers.BioIK(),
+    }
     if not scene.links:
-        methods["ga"] = mk.GA()
+        methods["ga"] = mk.solvers.GA()
     budget = mk.Budget(evaluations=1_000_000, seconds=scene.seconds)
     smooth = [tracked(SMOOTH, scene.problem, targets, scene.start, RATE, smooth=True)] if scene.label != MOVING else []
     return [
@@ -186,7 +189,7 @@ def _judge(
     for k, q in enumerate(path):
         at = body.forward(q)
         for tip in judged:
-            position, orientation = pose_error(at[tip], targets[tip][k])
+            position, orientation = pose_distance(at[tip], targets[tip][k])
             reached[k] &= position <= TASK.position and orientation <= TASK.orientation
             worst[k] = max(worst[k], position)
     return reached, worst

@@ -30,10 +30,10 @@ LOWER, UPPER = np.array([0.3, -0.65, -0.5]), np.array([0.75, 0.15, 0.35])  # m, 
 BOX, RANDOM = "box", "random"
 
 # One of the many methods that follow the gradient once and give up, as KDL does, shows what the others are for.
-METHODS: dict[str, mk.Solver] = {
-    "memetic": mk.Memetic(),
-    "bioik": mk.BioIK(),
-    "dls, one try": mk.DampedLeastSquares(restarts=False),
+METHODS: dict[str, mk.solvers.Solver] = {
+    "memetic": mk.solvers.Memetic(),
+    "bioik": mk.solvers.BioIK(),
+    "dls, one try": mk.solvers.DampedLeastSquares(restarts=False),
 }
 
 
@@ -104,7 +104,7 @@ def _measure(body: mk.Body, cloud: Cloud) -> Outcome:
     tallies = dict(zip(METHODS, race(ways, queries, cloud.label, turn=1, judge=judge), strict=True))
     hits = {name: np.array(tally.verdicts) for name, tally in tallies.items()}
     reachable = np.any([*hits.values()], axis=0) | (cloud.label == RANDOM)
-    patient = ask(problem, mk.Memetic(), PATIENCE)
+    patient = ask(problem, mk.solvers.Memetic(), PATIENCE)
     for k in progress(np.flatnonzero(~reachable), int((~reachable).sum()), f"{cloud.label}, missed"):
         reachable[k] = judge(patient(queries[k]), queries[k])
     return Outcome(hits, {name: np.array(tally.seconds) for name, tally in tallies.items()}, reachable)

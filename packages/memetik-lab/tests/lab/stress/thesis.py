@@ -71,7 +71,7 @@ def hgsa(count, only):
             for query in draw_many(body, wanted, count):
                 aim(problem, query)
                 begin = query.start if start == "drawn" else None
-                found = [mk.HGSA(seed=seed, **parameters).solve(problem, begin, budget) for seed in seeds]
+                found = [mk.solvers.HGSA(seed=seed, **parameters).solve(problem, begin, budget) for seed in seeds]
                 hits += any(each.success for each in found)
                 spent += [each.evaluations for each in found]
             rows.append({
@@ -87,7 +87,11 @@ def limits(count, _):
     queries, rows = draw_many(own, wanted, count), []
     for label, body in (("its own", own), ("180 degrees", widened(own, 180.0)), ("360 degrees", widened(own, 360.0))):
         problem = mk.Problem(body, wanted)
-        for solver in (mk.Transpose(restarts=False), mk.LBFGSB(restarts=False), mk.DampedLeastSquares(restarts=False)):
+        for solver in (
+            mk.solvers.Transpose(restarts=False),
+            mk.solvers.LBFGSB(restarts=False),
+            mk.solvers.DampedLeastSquares(restarts=False),
+        ):
             hits, at_limit = 0, []
             for query in queries:
                 aim(problem, query)
@@ -111,7 +115,7 @@ def pairs(count, _):
         problem = mk.Problem(body, wanted)
         for most in (related.IN_TIME_OF_FINGERS, 4 * related.IN_TIME_OF_FINGERS):
             for changes in ({}, {"steps": 156}):
-                solver, found = mk.BioIK.as_published(problem, **changes), []
+                solver, found = mk.solvers.BioIK.as_published(problem, **changes), []
                 for query in queries:
                     aim(problem, query)
                     found.append(solver.solve(problem, query.start, mk.Budget(evaluations=most)))
@@ -132,7 +136,7 @@ def anew(count, _):
     arm = next(arm for arm in ARMS if arm.label == "valkyrie arm")
     body, wanted = arm.body(), [wish("pose", arm.tip, related.ARM)]
     problem, budget = mk.Problem(body, wanted), mk.Budget(evaluations=related.IN_TIME_OF_ARMS)
-    solver, generations, drawn = mk.BioIK.as_published(problem), [], []
+    solver, generations, drawn = mk.solvers.BioIK.as_published(problem), [], []
     for query in draw_many(body, wanted, count):
         aim(problem, query)
         if not solver.solve(problem, query.start, budget).success:
@@ -159,7 +163,7 @@ def lift(count, _):
                     else:
                         objective.target = path[k]
                 begin = time.thread_time()
-                found.append(mk.BioIK().solve(scene.problem, q, mk.Budget(evaluations=3_000)))
+                found.append(mk.solvers.BioIK().solve(scene.problem, q, mk.Budget(evaluations=3_000)))
                 seconds.append(time.thread_time() - begin)
                 q = found[-1].q
             spent = float(np.mean([each.evaluations for each in found]))
@@ -178,7 +182,7 @@ def crease(_, __):
     feet = [mk.Projection(sole, hills, lift=0.5, length=0.5, on_miss=np.eye(4)) for sole in soles]
     for calm in (0.0, terrain.CALM):
         problem = mk.Problem(kyle, [*feet, mk.Displacement(weight=calm)] if calm else feet)
-        solver, missed, angles, places = mk.BioIK(smooth_projection=False), 0, [], []
+        solver, missed, angles, places = mk.solvers.BioIK(smooth_projection=False), 0, [], []
         for q in clip.q:
             for foot, sole in zip(feet, soles, strict=True):
                 foot.pose = kyle.forward(q, sole)
@@ -203,7 +207,7 @@ def turns(count, _):
         able = int(((variables["whole_turn"] != 0) & (variables["upper"] - variables["lower"] > 6.283)).sum())
         if not able:
             continue
-        for solver in (mk.BioIK(whole_turns=False), mk.BioIK()):
+        for solver in (mk.solvers.BioIK(whole_turns=False), mk.solvers.BioIK()):
             solver.solve(problem)  # compiles
             found, began = [], time.thread_time()
             for query in queries:

@@ -19,7 +19,7 @@ try:
     from rosbags.highlevel import AnyReader
     from rosbags.rosbag2 import StoragePlugin, Writer
 except ModuleNotFoundError as error:
-    raise mk.MissingExtraError("rosbags", "bags", "ros") from error
+    raise mk.errors.MissingExtraError("rosbags", "bags", "ros") from error
 
 JOINT_STATE, POSE = "sensor_msgs/msg/JointState", "geometry_msgs/msg/PoseStamped"
 VERSION = 9  # of the metadata
@@ -31,7 +31,7 @@ def write_joint_states(
     """Write joint vectors (n, dof) at times [s] as a bag (a new folder with a file of MCAP) that `ros2 bag play` takes."""
     rows, when = np.atleast_2d(np.asarray(q, dtype=np.float64)), np.asarray(times, dtype=np.float64)
     if rows.shape != (len(when), body.dof) or not (np.isfinite(rows).all() and np.isfinite(when).all()):
-        raise mk.ProblemError(
+        raise mk.errors.ProblemError(
             f"q is {rows.shape} at {len(when)} times; give finite numbers, one row of {body.dof} for each time."
         )
     kind = types("jazzy")
@@ -45,7 +45,9 @@ def write_poses(
     """Write poses (n, 4, 4) at times [s] as a bag of geometry_msgs/PoseStamped in a frame."""
     rows, when = np.asarray(poses, dtype=np.float64), np.asarray(times, dtype=np.float64)
     if rows.shape != (len(when), 4, 4):
-        raise mk.ProblemError(f"poses are {rows.shape} at {len(when)} times; give one 4x4 transform for each time.")
+        raise mk.errors.ProblemError(
+            f"poses are {rows.shape} at {len(when)} times; give one 4x4 transform for each time."
+        )
     kind, messages = types("jazzy"), []
     for t, pose in zip(when, rows, strict=True):
         message = kind.blank(POSE)
@@ -53,7 +55,7 @@ def write_poses(
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(int(1e9 * t), 1_000_000_000)
         p, r = message.pose.position, message.pose.orientation
         p.x, p.y, p.z = pose[:3, 3].tolist()
-        r.w, r.x, r.y, r.z = mk.to_quaternion(pose[:3, :3]).tolist()
+        r.w, r.x, r.y, r.z = mk.geometry.to_quaternion(pose[:3, :3]).tolist()
         messages.append(message)
     _write(Path(path), topic, POSE, when, messages)
 
@@ -92,7 +94,7 @@ def _write(path: Path, topic: str, name: str, times: Array, messages: Sequence[o
             for t, message in zip(times, messages, strict=True):
                 writer.write(connection, int(1e9 * t), kind.write(message, name))
     except Exception as error:  # rosbags raises its own kinds, and those of the system
-        raise mk.ProblemError(f"the bag {str(path)!r} cannot be written: {said(error)}.") from error
+        raise mk.errors.ProblemError(f"the bag {str(path)!r} cannot be written: {said(error)}.") from error
 
 
 def _read(path: str | PathLike[str], name: str, topic: str | None) -> list[tuple[float, Any]]:
@@ -103,9 +105,9 @@ def _read(path: str | PathLike[str], name: str, topic: str | None) -> list[tuple
                 known(topic, [each.topic for each in fitting], f"topic of {name}", f"the bag {str(path)!r}")
                 fitting = [each for each in fitting if each.topic == topic]
             if not fitting:
-                raise mk.FormatError(f"the bag {str(path)!r} has no {name}.")
+                raise mk.errors.FormatError(f"the bag {str(path)!r} has no {name}.")
             return [(1e-9 * stamp, reader.deserialize(data, name)) for _, stamp, data in reader.messages(fitting)]
     except mk.MemetikError:
         raise
     except Exception as error:  # as above
-        raise mk.FormatError(f"the bag {str(path)!r} cannot be read: {said(error)}.") from error
+        raise mk.errors.FormatError(f"the bag {str(path)!r} cannot be read: {said(error)}.") from error

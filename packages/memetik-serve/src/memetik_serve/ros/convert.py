@@ -112,7 +112,7 @@ def _pose(core: Core, link: str, stamped: Any, state: State, place: int) -> Wish
     base = core.world_from(frame.lstrip("/"), state) if frame else None
     if base is not None:
         pose = base @ mk.transform(position, _unit(wxyz))
-        position, wxyz = pose[:3, 3].tolist(), mk.to_quaternion(pose[:3, :3]).tolist()
+        position, wxyz = pose[:3, 3].tolist(), mk.geometry.to_quaternion(pose[:3, :3]).tolist()
     return Wish("Pose", f"pose {place + 1}", {"frame": link, "position": position, "wxyz": wxyz})
 
 
@@ -266,5 +266,5 @@ def compile_ahead(core: Core) -> None:
     for group, chain in core.body.chains.items():
         if len(chain.tips) == 1:
             pose = core.body.forward(core.body.home, chain.tips[0], root=core.root)
-            values = {"position": pose[:3, 3].tolist(), "wxyz": mk.to_quaternion(pose[:3, :3]).tolist()}
+            values = {"position": pose[:3, 3].tolist(), "wxyz": mk.geometry.to_quaternion(pose[:3, :3]).tolist()}
             core.answer(Request((Wish("Pose", "pose 1", {"frame": chain.tips[0], **values}),), group=group))

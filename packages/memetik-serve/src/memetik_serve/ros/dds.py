@@ -28,7 +28,7 @@ try:
     from cyclonedds.util import duration
     from rosbags.interfaces import Nodetype
 except ModuleNotFoundError as error:
-    raise mk.MissingExtraError("cyclonedds", "memetik ros2 --dds", "ros") from error
+    raise mk.errors.MissingExtraError("cyclonedds", "memetik ros2 --dds", "ros") from error
 
 _LOG = logging.getLogger("memetik_serve")
 HEADER = {"guid": idl.uint64, "seq": idl.int64}  # cdds_request_header_t, before every request and every reply

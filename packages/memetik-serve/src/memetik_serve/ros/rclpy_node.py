@@ -17,7 +17,7 @@ try:
 except ModuleNotFoundError as error:
     if error.name is None or error.name.startswith("memetik"):  # a fault of our own is not a missing package
         raise
-    raise mk.MissingExtraError(
+    raise mk.errors.MissingExtraError(
         error.name,
         "memetik ros2 --rclpy",
         how="It comes with ROS 2 and not from pip: install ROS 2 and its package moveit_msgs (on Ubuntu apt install "

@@ -27,7 +27,7 @@ try:
 except ModuleNotFoundError as error:
     if error.name is None or error.name.startswith("memetik"):  # a fault of our own is not a missing package
         raise
-    raise mk.MissingExtraError(
+    raise mk.errors.MissingExtraError(
         error.name,
         "memetik ros1",
         how="It comes with ROS 1 and not from pip: source the setup.bash of ROS 1 and start memetik in that shell, or on Debian "

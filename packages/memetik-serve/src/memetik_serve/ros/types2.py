@@ -15,7 +15,7 @@ try:
     from rosbags.interfaces import Nodetype
     from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 except ModuleNotFoundError as error:
-    raise mk.MissingExtraError("rosbags", "messages of ROS 2", "ros") from error
+    raise mk.errors.MissingExtraError("rosbags", "messages of ROS 2", "ros") from error
 
 # The oldest distribution has no type hashes, and error codes without words.
 DISTRIBUTIONS = {"humble": Stores.ROS2_HUMBLE, "jazzy": Stores.ROS2_JAZZY, "kilted": Stores.ROS2_KILTED}
@@ -31,7 +31,7 @@ class Types:
 
     def __init__(self, distribution: str = "jazzy") -> None:
         if distribution not in DISTRIBUTIONS:
-            raise mk.UnknownNameError("distribution of ROS 2", distribution, DISTRIBUTIONS)
+            raise mk.errors.UnknownNameError("distribution of ROS 2", distribution, DISTRIBUTIONS)
         self.distribution = distribution
         self.store = get_typestore(DISTRIBUTIONS[distribution])
         found: dict[str, Any] = {}
@@ -79,7 +79,7 @@ class Types:
         try:
             return self.store.deserialize_cdr(data, name)
         except Exception as error:  # whatever bytes of a stranger make a reader raise
-            raise mk.FormatError(f"these {len(data)} bytes are no {name}: {type(error).__name__}.") from error
+            raise mk.errors.FormatError(f"these {len(data)} bytes are no {name}: {type(error).__name__}.") from error
 
     def _zero(self, kind: Any) -> Any:
         node, detail = kind

@@ -17,7 +17,7 @@ from memetik_serve.ros.types2 import JOINT_STATE, Types, dds_name, joint_state
 try:
     import zenoh
 except ModuleNotFoundError as error:
-    raise mk.MissingExtraError("eclipse-zenoh", "memetik ros2", "ros") from error
+    raise mk.errors.MissingExtraError("eclipse-zenoh", "memetik ros2", "ros") from error
 
 QOS = "::,10:,:,:,,"  # reliable, volatile, the last ten: the default profile as rmw_zenoh writes it
 ROUTER = "tcp/127.0.0.1:7447"
@@ -37,7 +37,7 @@ def attachment(sequence: int, gid: bytes, stamp: int | None = None) -> bytes:
 def read_attachment(data: bytes) -> tuple[int, int, bytes]:
     """Number, time and identity; raises FormatError where it has none."""
     if len(data) < 33 or data[16] != 16:
-        raise mk.FormatError(f"the attachment has {len(data)} bytes; rmw_zenoh sends 33.")
+        raise mk.errors.FormatError(f"the attachment has {len(data)} bytes; rmw_zenoh sends 33.")
     sequence, stamp = struct.unpack_from("<qq", data)
     return sequence, stamp, data[17:33]
 
@@ -54,7 +54,7 @@ def session(connect: str = ROUTER, *, listen: str = "", mode: str = "peer") -> A
     try:
         return zenoh.open(config)
     except Exception as error:  # zenoh raises its own kinds
-        raise mk.ProblemError(
+        raise mk.errors.ProblemError(
             f"no Zenoh router at {connect or listen}: {error}. Start one with: ros2 run rmw_zenoh_cpp rmw_zenohd."
         ) from error
 
@@ -93,7 +93,7 @@ class Zenoh:
         def came(sample: Any) -> None:
             try:
                 message = self._types.read(bytes(sample.payload), JOINT_STATE)
-            except mk.FormatError:
+            except mk.errors.FormatError:
                 return  # not what the key says; nothing to follow
             heard(message)
 

@@ -111,7 +111,7 @@ class Application:
 
     def _check_timeout(self, request: Request) -> None:
         if request.timeout > self.limits.timeout:
-            raise mk.FormatError(
+            raise mk.errors.FormatError(
                 f"timeout is {request.timeout:g}; this server lets a search take {self.limits.timeout:g} s."
             )
 
@@ -143,7 +143,10 @@ class Application:
         links = fields.texts(asked.get("links", list(self.core.body.links)), "links")
         poses = self.core.body.forward(self.core.start(state), root=self.core.root)
         return {
-            link: {"position": poses[link][:3, 3].tolist(), "wxyz": mk.to_quaternion(poses[link][:3, :3]).tolist()}
+            link: {
+                "position": poses[link][:3, 3].tolist(),
+                "wxyz": mk.geometry.to_quaternion(poses[link][:3, :3]).tolist(),
+            }
             for link in dict.fromkeys(links)
         }
 
@@ -323,9 +326,9 @@ def _failure(error: mk.MemetikError) -> tuple[Plain, int]:
         status = 503
     elif isinstance(error, TooLargeError):
         status = 413
-    elif isinstance(error, mk.UnknownNameError):
+    elif isinstance(error, mk.errors.UnknownNameError):
         status = 404 if error.what == "scene" else 422
-    elif isinstance(error, mk.ProblemError):
+    elif isinstance(error, mk.errors.ProblemError):
         status = 422
     return {"success": False, "message": str(error)}, status
 

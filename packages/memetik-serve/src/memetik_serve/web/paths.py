@@ -32,7 +32,7 @@ def track(core: Core, given: Mapping[str, Any], most: int, timeout: float) -> di
     problem, objectives, start = core.problem(request)
     rows = given.get("targets")
     if not isinstance(rows, Mapping) or not rows:
-        raise mk.FormatError(f"targets is {shown(rows)}; write {{objective: {{field: [[...], ...]}}}}.")
+        raise mk.errors.FormatError(f"targets is {shown(rows)}; write {{objective: {{field: [[...], ...]}}}}.")
     kinds = {wish.name: wish for wish in request.objectives if wish.enabled}
     targets = {}
     for name, change in rows.items():
@@ -92,7 +92,7 @@ class Stream:
                 targets[objective] = None
                 continue
             if not isinstance(change, Mapping):
-                raise mk.FormatError(
+                raise mk.errors.FormatError(
                     f"targets of {name!r} is {shown(change)}; write {{field: value}}, or null to release it."
                 )
             merged = {**values, **change}
@@ -129,7 +129,7 @@ def _rows(kind: str, values: Mapping[str, Any], change: Any, where: str, most: i
         )
         wxyz = _listed(change.get("wxyz"), values.get("wxyz", [1.0, 0.0, 0.0, 0.0]), 4, f"{where}, wxyz", most)
         if 1 < len(position) != len(wxyz) > 1:
-            raise mk.FormatError(
+            raise mk.errors.FormatError(
                 f"{where}: position has {len(position)} rows and wxyz {len(wxyz)}. Give as many of both."
             )
         count = max(len(position), len(wxyz))
@@ -142,7 +142,7 @@ def _rows(kind: str, values: Mapping[str, Any], change: Any, where: str, most: i
             _listed(change.get("target"), values.get("target", [1.0, 0.0, 0.0, 0.0]), 4, where, most), where
         )
     if kind not in _POINTS:
-        raise mk.FormatError(
+        raise mk.errors.FormatError(
             f"{where}: {kind} cannot follow a path here. {', '.join(['Pose', 'Orientation', *_POINTS])} can."
         )
     return _listed(change.get("target"), values.get("target", [0.0, 0.0, 0.0]), 3, f"{where}, target", most)
@@ -152,12 +152,12 @@ def _listed(rows: Any, usual: Any, width: int, where: str, most: int) -> Array:
     if rows is None:
         return np.array([fields.numbers(usual, where, width)])
     if not isinstance(rows, list) or not 1 <= len(rows) <= most:
-        raise mk.FormatError(f"{where} is {shown(rows)}; write a list of 1 to {most} rows of {width} numbers.")
+        raise mk.errors.FormatError(f"{where} is {shown(rows)}; write a list of 1 to {most} rows of {width} numbers.")
     return np.array([fields.numbers(row, f"{where}, row {k + 1}", width) for k, row in enumerate(rows)])
 
 
 def _rotations(wxyz: Array, where: str) -> Array:
-    return np.array([mk.rotation_matrix(np.array(fields.quaternion(row.tolist(), where))) for row in wxyz])
+    return np.array([mk.geometry.rotation_matrix(np.array(fields.quaternion(row.tolist(), where))) for row in wxyz])
 
 
 def _limit(given: Mapping[str, Any], key: str) -> float | None:

@@ -31,7 +31,7 @@ try:
 except ModuleNotFoundError as error:
     if error.name is None or error.name.startswith("memetik"):  # a fault of our own is not a missing package
         raise
-    raise mk.MissingExtraError(error.name or "uvicorn", "memetik serve", "serve") from error
+    raise mk.errors.MissingExtraError(error.name or "uvicorn", "memetik serve", "serve") from error
 
 
 # How long a thread that works may keep the one that answers from going on [s]. Python's own 5 ms add up: several such waits are
@@ -107,7 +107,11 @@ class Service:
         begin, body = time.perf_counter(), self.core.body
         tips = [tip for chain in body.chains.values() for tip in chain.tips] or list(body.links)[-1:]
         pose = body.forward(body.home, tips[0])
-        values = {"frame": tips[0], "position": pose[:3, 3].tolist(), "wxyz": mk.to_quaternion(pose[:3, :3]).tolist()}
+        values = {
+            "frame": tips[0],
+            "position": pose[:3, 3].tolist(),
+            "wxyz": mk.geometry.to_quaternion(pose[:3, :3]).tolist(),
+        }
         self.core.answer(Request((Wish("Pose", "Pose 1", values),)))
         return time.perf_counter() - begin
 
@@ -175,12 +179,12 @@ def _is_loopback(host: str) -> bool:
 
 def _listening(host: str, port: int) -> socket.socket:
     if not (isinstance(port, int) and 0 <= port < 65536):
-        raise mk.ProblemError(f"port is {port}; write a number from 0 (any that is free) to 65535.")
+        raise mk.errors.ProblemError(f"port is {port}; write a number from 0 (any that is free) to 65535.")
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         made = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
-        raise mk.ProblemError(
+        raise mk.errors.ProblemError(
             f"cannot listen on {host}, port {port}: {error.strerror or error}. Choose another with --port."
         ) from error
     return made

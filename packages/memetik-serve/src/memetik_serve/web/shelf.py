@@ -41,7 +41,7 @@ class Kept:
         for wish in scene.wishes:
             changes = targets.get(wish.name, {})
             if not isinstance(changes, Mapping):
-                raise mk.FormatError(f"targets of {wish.name!r} is {shown(changes)}; write {{field: value}}.")
+                raise mk.errors.FormatError(f"targets of {wish.name!r} is {shown(changes)}; write {{field: value}}.")
             wishes.append(wish.with_values(**changes) if changes else wish)
         state = {**scene.start, **fields.by_name(given.get("state", {}), "state"), **scene.lock}
         return Request(
@@ -67,7 +67,7 @@ class Shelf:
             plain.check_values(data, self._limits.values)
         scene = data if isinstance(data, Scene) else scenes.loads(data)
         if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
-            raise mk.FormatError(f"the name of a scene is {shown(name)}; write 1 to {LONGEST_NAME} characters.")
+            raise mk.errors.FormatError(f"the name of a scene is {shown(name)}; write 1 to {LONGEST_NAME} characters.")
         self._check(scene, name)
         body = scenes.load_body(scene.body, self._roots, cached=False)
         core = Core(
@@ -91,19 +91,19 @@ class Shelf:
         if name not in self._kept and len(self._kept) >= self._limits.scenes:
             raise self._full()
         if scene.body.kind == "urdf" and scene.body.value.count("<link") > self._limits.links:
-            raise mk.FormatError(
+            raise mk.errors.FormatError(
                 f"the body has more than {self._limits.links} links, the most of a scene here (--links)."
             )
         for key, value in scene.solving.parameters.items():
             if key != "seed" and isinstance(value, (int, float)) and not abs(value) <= LARGEST_PARAMETER:
-                raise mk.FormatError(
+                raise mk.errors.FormatError(
                     f"solving, parameter {key!r} is {shown(value)}; {LARGEST_PARAMETER} is the most here."
                 )
             if key == "threads" and value != 1:
-                raise mk.FormatError("solving, parameter 'threads': a search has one thread here.")
+                raise mk.errors.FormatError("solving, parameter 'threads': a search has one thread here.")
 
     def _full(self) -> mk.MemetikError:
-        return mk.ProblemError(
+        return mk.errors.ProblemError(
             f"there are {self._limits.scenes} scenes already. Delete one, or replace it by its name."
         )
 

@@ -58,7 +58,7 @@ def pose_request(pose, **values):
 def place(message, pose):
     message.position.x, message.position.y, message.position.z = pose[:3, 3].tolist()
     r = message.orientation
-    r.w, r.x, r.y, r.z = mk.to_quaternion(pose[:3, :3]).tolist()
+    r.w, r.x, r.y, r.z = mk.geometry.to_quaternion(pose[:3, :3]).tolist()
 
 
 def poses(count, seed):
@@ -147,7 +147,7 @@ def bio_goals(bio, pose, far):
         return message_class(f"geometry_msgs/{kind}")(**at(*v))
 
     point, z, down = three("Point", here), three("Vector3", (0, 0, 1)), three("Vector3", (0, 0, -1))
-    turned = mk.to_quaternion(BODY.forward(BODY.home, "panda_hand")[:3, :3])
+    turned = mk.geometry.to_quaternion(BODY.forward(BODY.home, "panda_hand")[:3, :3])
     quaternion = message_class("geometry_msgs/Quaternion")(x=turned[1], y=turned[2], z=turned[3], w=turned[0])
     all_goals = {
         "position": [goal("Position", **hand, position=point)],

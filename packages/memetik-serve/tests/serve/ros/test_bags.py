@@ -36,14 +36,14 @@ def test_poses(tmp_path, body, rng):
 
 
 def test_what_is_wrong_is_said(tmp_path, body):
-    with pytest.raises(mk.ProblemError, match="one row of 8"):
+    with pytest.raises(mk.errors.ProblemError, match="one row of 8"):
         bags.write_joint_states(tmp_path / "bag", body, [0.0], np.zeros((1, 3)))
     bags.write_joint_states(tmp_path / "bag", body, [0.0], body.home)
-    with pytest.raises(mk.ProblemError, match="cannot be written"):
+    with pytest.raises(mk.errors.ProblemError, match="cannot be written"):
         bags.write_joint_states(tmp_path / "bag", body, [0.0], body.home)
-    with pytest.raises(mk.UnknownNameError, match="no topic"):
+    with pytest.raises(mk.errors.UnknownNameError, match="no topic"):
         bags.read_joint_states(tmp_path / "bag", body, topic="/other")
-    with pytest.raises(mk.FormatError, match=r"no geometry_msgs"):
+    with pytest.raises(mk.errors.FormatError, match=r"no geometry_msgs"):
         bags.read_poses(tmp_path / "bag")
-    with pytest.raises(mk.FormatError, match="cannot be read"):
+    with pytest.raises(mk.errors.FormatError, match="cannot be read"):
         bags.read_poses(tmp_path / "nothing")

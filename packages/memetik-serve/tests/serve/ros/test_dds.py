@@ -102,7 +102,7 @@ def node(panda):
 
 def asked(count, pose, clients=1):
     """What clients in other processes print, at the same time."""
-    w, x, y, z = mk.to_quaternion(pose[:3, :3]).tolist()
+    w, x, y, z = mk.geometry.to_quaternion(pose[:3, :3]).tolist()
     words = ",".join(map(repr, (*pose[:3, 3].tolist(), x, y, z, w)))
     command = [sys.executable, CLIENT, "93", str(count), words]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(clients)]
@@ -172,7 +172,7 @@ def test_fast_dds_carries_requests_and_replies(node, panda, tmp_path):
     pose, where = panda.forward(panda.home, "panda_hand"), request.ik_request.pose_stamped.pose
     where.position.x, where.position.y, where.position.z = pose[:3, 3].tolist()
     r = where.orientation
-    r.w, r.x, r.y, r.z = mk.to_quaternion(pose[:3, :3]).tolist()
+    r.w, r.x, r.y, r.z = mk.geometry.to_quaternion(pose[:3, :3]).tolist()
     data = known.write(request, f"{POSITION_IK}_Request")
     file.write_bytes(data)
     stranger = subprocess.Popen([program, "93", file], stdout=subprocess.DEVNULL)

@@ -96,6 +96,6 @@ def test_callbacks(module):
 
 def test_without_ros_it_says_what_to_do():
     sys.modules.pop("memetik_serve.ros.rclpy_node", None)
-    with pytest.raises(mk.MissingExtraError, match=r"setup\.bash") as error:
+    with pytest.raises(mk.errors.MissingExtraError, match=r"setup\.bash") as error:
         importlib.import_module("memetik_serve.ros.rclpy_node")
     assert "pip install" not in str(error.value), "ROS does not come from there"

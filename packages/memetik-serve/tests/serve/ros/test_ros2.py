@@ -51,12 +51,12 @@ def test_blank_messages_come_back_from_cdr(distribution):
         assert data[:4] == b"\0\1\0\0"
         assert known.write(known.read(data, name), name) == data
     assert hasattr(known.blank("moveit_msgs/msg/MoveItErrorCodes"), "message") == (distribution != "humble")
-    with pytest.raises(mk.FormatError, match="are no"):
+    with pytest.raises(mk.errors.FormatError, match="are no"):
         known.read(b"\0\1\0\0\xff\xff\xff\xff", f"{SERVICE}_Request")
 
 
 def test_an_unknown_distribution_is_said():
-    with pytest.raises(mk.UnknownNameError, match="There are: humble"):
+    with pytest.raises(mk.errors.UnknownNameError, match="There are: humble"):
         Types("dashing")
 
 
@@ -69,7 +69,7 @@ def test_keys_and_attachments():
     # The same by Zenoh's own serializer.
     theirs = zenoh.ext.z_serialize((zenoh.ext.Int64(5), zenoh.ext.Int64(7), bytes(range(16))))
     assert bytes(theirs) == data
-    with pytest.raises(mk.FormatError, match="33"):
+    with pytest.raises(mk.errors.FormatError, match="33"):
         zenoh_wire.read_attachment(data[:-1])
 
 
@@ -130,7 +130,7 @@ def pose_request(pose, **values):
         setattr(asked, name, value)
     p, r = asked.pose_stamped.pose.position, asked.pose_stamped.pose.orientation
     p.x, p.y, p.z = pose[:3, 3].tolist()
-    r.w, r.x, r.y, r.z = mk.to_quaternion(pose[:3, :3]).tolist()
+    r.w, r.x, r.y, r.z = mk.geometry.to_quaternion(pose[:3, :3]).tolist()
     return request
 
 
@@ -240,5 +240,5 @@ def test_a_round_trip_takes_a_millisecond(ask, panda):
 
 
 def test_without_a_router_it_says_so():
-    with pytest.raises(mk.ProblemError, match="rmw_zenohd"):
+    with pytest.raises(mk.errors.ProblemError, match="rmw_zenohd"):
         zenoh_wire.session(f"tcp/127.0.0.1:{free_port()}")

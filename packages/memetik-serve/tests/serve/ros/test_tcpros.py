@@ -47,7 +47,7 @@ def ask(store, core):
             )
 
         def stamped(frame):
-            p, (w, x, y, z) = pose[:3, 3], mk.to_quaternion(pose[:3, :3]) * values.get("length", 1.0)
+            p, (w, x, y, z) = pose[:3, 3], mk.geometry.to_quaternion(pose[:3, :3]) * values.get("length", 1.0)
             place = new("geometry_msgs/Pose", position=new("geometry_msgs/Point", x=p[0], y=p[1], z=p[2]),
                         orientation=new("geometry_msgs/Quaternion", x=x, y=y, z=z, w=w))  # fmt: skip
             return new("geometry_msgs/PoseStamped", header=header(frame, seq), pose=place)

@@ -115,7 +115,7 @@ def structures(number: int) -> Iterator[bytes]:
     rng = np.random.default_rng(number)
     body = mk.load("valkyrie")
     pose = body.forward(body.home, "leftFoot")
-    place = {"position": (pose[:3, 3] + 0.3).tolist(), "wxyz": mk.to_quaternion(pose[:3, :3]).tolist()}
+    place = {"position": (pose[:3, 3] + 0.3).tolist(), "wxyz": mk.geometry.to_quaternion(pose[:3, :3]).tolist()}
     while True:
         held = [str(name) for name in rng.choice(body.joint_names, 3)]
         wish = {"kind": "Pose", "frame": "leftFoot", "weight": rng.uniform(0.5, 2.0), **place}
@@ -370,7 +370,7 @@ def others(port: int, body: str, seconds: float, rate: float = 50.0) -> dict[str
     texts = []
     for _ in range(100):
         pose = model.forward(np.clip(model.home + 0.1 * rng.normal(size=model.dof), model.lower, model.upper), link)
-        place = {"position": pose[:3, 3].tolist(), "wxyz": mk.to_quaternion(pose[:3, :3]).tolist()}
+        place = {"position": pose[:3, 3].tolist(), "wxyz": mk.geometry.to_quaternion(pose[:3, :3]).tolist()}
         texts.append(json.dumps({"objectives": [{"kind": "Pose", "frame": link, **place}]}).encode())
     health = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
     asks = {

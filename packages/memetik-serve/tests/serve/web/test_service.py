@@ -114,7 +114,7 @@ def test_forward_and_body(service, panda):
 def test_track(service, panda):
     begin = panda.forward(panda.home, "panda_hand")
     rows = (begin[:3, 3] + np.linspace(0, 0.1, 21)[:, None] * [0.0, 1.0, 0.0]).tolist()
-    wxyz = mk.to_quaternion(begin[:3, :3]).tolist()
+    wxyz = mk.geometry.to_quaternion(begin[:3, :3]).tolist()
     hand = {"kind": "Pose", "name": "hand", "frame": "panda_hand", "wxyz": wxyz}
     given = {"objectives": [hand], "targets": {"hand": {"position": rows}}, "rate": 50}
     status, found = ask(service, "/track", given)
@@ -369,9 +369,9 @@ def test_a_long_search_does_not_hold_up_others(service):
 
 
 def test_a_port_that_is_taken_is_said(service, panda):
-    with pytest.raises(mk.ProblemError, match="Choose another with --port"):
+    with pytest.raises(mk.errors.ProblemError, match="Choose another with --port"):
         Service(panda, port=service.port)
-    with pytest.raises(mk.ProblemError, match="port is 70000"):
+    with pytest.raises(mk.errors.ProblemError, match="port is 70000"):
         Service(panda, port=70_000)
 
 

@@ -55,7 +55,7 @@ class EvolutionPanel(Panel):
     def _evolve(self) -> None:
         given: dict[str, Any] = {name: int(control.value) for name, control in self._parameters.items()}
         try:
-            solver = mk.BioIK(**given)
+            solver = mk.solvers.BioIK(**given)
         except mk.MemetikError as error:
             self.page.tell("That does not work", str(error))
             return

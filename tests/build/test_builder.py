@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from memetik.body import Mimic, Shape
+from memetik.build.builder import BodyBuilder, rod
 from memetik.errors import BodyError, MemetikError, UnknownNameError
 from memetik.geometry import axis_angle, transform
-from memetik.read.builder import BodyBuilder, rod
 
 
 def crane():

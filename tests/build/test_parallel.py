@@ -16,7 +16,7 @@ def gaps(body, q):
     return [np.linalg.norm(poses[loop.frame][:3, 3] - poses[loop.other][:3, 3]) for loop in body.loops]
 
 
-@pytest.mark.parametrize("make", [mk.five_bar, mk.stewart_platform, mk.delta_robot])
+@pytest.mark.parametrize("make", [mk.build.five_bar, mk.build.stewart_platform, mk.build.delta_robot])
 def test_loops_are_closed_at_home(make):
     body = make()
     assert max(gaps(body, body.home)) < 1e-14
@@ -42,9 +42,9 @@ def some_pose(rng):
 
 
 def test_legs_of_a_stewart_platform_are_as_long_as_the_closed_form_says():
-    body, rng = mk.stewart_platform(), np.random.default_rng(0)
+    body, rng = mk.build.stewart_platform(), np.random.default_rng(0)
     reach = mk.Pose("platform", np.eye(4), position_tolerance=1e-9, orientation_tolerance=1e-9)
-    problem = mk.Problem(body, [reach, *mk.close_loops(body)])
+    problem = mk.Problem(body, [reach, *mk.objectives.close_loops(body)])
     for _ in range(20):
         pose = reach.target = some_pose(rng)
         solution = mk.solve(problem)
@@ -55,11 +55,13 @@ def test_legs_of_a_stewart_platform_are_as_long_as_the_closed_form_says():
 
 def test_lengths_of_legs_give_the_pose_back():
     """Forward kinematics of a parallel robot, which have no closed form: legs are locked, the platform is solved for."""
-    body, rng = mk.stewart_platform(), np.random.default_rng(1)
+    body, rng = mk.build.stewart_platform(), np.random.default_rng(1)
     for _ in range(5):
         pose = some_pose(rng)
         lengths = leg_lengths(body, pose)
-        problem = mk.Problem(body, mk.close_loops(body), lock={f"leg_{k}": lengths[k - 1] for k in range(1, 7)})
+        problem = mk.Problem(
+            body, mk.objectives.close_loops(body), lock={f"leg_{k}": lengths[k - 1] for k in range(1, 7)}
+        )
         solution = mk.solve(problem)
         assert solution.success
         found = body.forward(solution.q, "platform")  # near home there is one such pose of at most forty
@@ -85,9 +87,9 @@ def motors_of_delta(base, arm, rods, platform, point):
 
 def test_motors_of_a_delta_robot_are_those_of_the_closed_form():
     sizes = {"base": 0.2, "arm": 0.25, "rods": 0.5, "platform": 0.06}
-    body, rng = mk.delta_robot(**sizes), np.random.default_rng(2)
+    body, rng = mk.build.delta_robot(**sizes), np.random.default_rng(2)
     reach = mk.Position("platform", (0.0, 0.0, -0.45), tolerance=1e-9)
-    problem = mk.Problem(body, [reach, *mk.close_loops(body)])
+    problem = mk.Problem(body, [reach, *mk.objectives.close_loops(body)])
     for _ in range(20):
         point = reach.target = np.array((0.0, 0.0, -0.45)) + rng.uniform(-0.1, 0.1, 3)
         solution = mk.solve(problem)
@@ -99,9 +101,9 @@ def test_motors_of_a_delta_robot_are_those_of_the_closed_form():
 
 
 def test_motors_of_a_five_bar_linkage_are_those_of_two_triangles():
-    body, rng = mk.five_bar(base=0.3, crank=0.3, link=0.35), np.random.default_rng(3)
+    body, rng = mk.build.five_bar(base=0.3, crank=0.3, link=0.35), np.random.default_rng(3)
     reach = mk.Position("left_tip", (0.0, 0.45, 0.0), tolerance=1e-10)
-    problem = mk.Problem(body, [reach, *mk.close_loops(body, tolerance=1e-10)])
+    problem = mk.Problem(body, [reach, *mk.objectives.close_loops(body, position_tolerance=1e-10)])
     for _ in range(10):
         x, y, _ = reach.target = (rng.uniform(-0.1, 0.1), rng.uniform(0.35, 0.5), 0.0)
         solution = mk.solve(problem)
@@ -117,11 +119,11 @@ def test_motors_of_a_five_bar_linkage_are_those_of_two_triangles():
 @pytest.mark.parametrize(
     ("make", "options"),
     [
-        (mk.five_bar, {"base": 2.0}), (mk.five_bar, {"crank": 0.0}), (mk.delta_robot, {"rods": 0.1}),
-        (mk.delta_robot, {"width": math.nan}), (mk.stewart_platform, {"legs": (0.1, 0.2)}),
-        (mk.stewart_platform, {"legs": (1.0,)}), (mk.stewart_platform, {"height": -1.0}),
+        (mk.build.five_bar, {"base": 2.0}), (mk.build.five_bar, {"crank": 0.0}), (mk.build.delta_robot, {"rods": 0.1}),
+        (mk.build.delta_robot, {"width": math.nan}), (mk.build.stewart_platform, {"legs": (0.1, 0.2)}),
+        (mk.build.stewart_platform, {"legs": (1.0,)}), (mk.build.stewart_platform, {"height": -1.0}),
     ],
 )  # fmt: skip
 def test_what_cannot_be_built_is_refused(make, options):
-    with pytest.raises(mk.BodyError):
+    with pytest.raises(mk.errors.BodyError):
         make(**options)

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from memetik.build.hands import ARM, FINGER, PALM, PEDESTAL, hand
 from memetik.errors import BodyError
-from memetik.read.hands import ARM, FINGER, PALM, PEDESTAL, hand
 
 
 def test_the_arm_and_hand_of_ofkt_has_five_chains_of_eleven_joints():

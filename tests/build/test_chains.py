@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from memetik.build.chains import planar_chain, serial_chain, snake
 from memetik.errors import BodyError
 from memetik.geometry import axis_angle
-from memetik.read.chains import planar_chain, serial_chain, snake
 
 
 def test_a_planar_chain_has_its_tip_where_the_sum_of_angles_says():

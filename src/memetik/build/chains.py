@@ -9,9 +9,9 @@ from itertools import cycle
 import numpy as np
 
 from memetik.body import Body
+from memetik.build.builder import AXES, BodyBuilder, Rod, add_rods
 from memetik.errors import BodyError, shown
 from memetik.geometry.checks import real_array, real_number, whole_number
-from memetik.read.builder import AXES, BodyBuilder, Rod, add_rods
 
 MOST = 10_000  # links; a body of more takes minutes to build
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memetik.build.dh import DHRow, from_dh
 from memetik.errors import FormatError, MemetikError
-from memetik.read.dh import DHRow, from_dh
 
 PI = math.pi
 quick = settings(deadline=None, derandomize=True, max_examples=60)

@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from memetik.body import Body, Shape
+from memetik.build.builder import AXES, BodyBuilder, Rod, add_rods, rod
 from memetik.errors import BodyError
 from memetik.geometry import axis_angle, transform
 from memetik.geometry.checks import whole_number
-from memetik.read.builder import AXES, BodyBuilder, Rod, add_rods, rod
 from memetik.types import Array
 
 # Sizes of a grown-up's hand [m, rad]. Fingers point along z, the palm looks along x, the thumb stands out

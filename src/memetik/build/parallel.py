@@ -1,4 +1,4 @@
-"""Parallel robots: trees with their loops open, and the loops that close them (mk.close_loops)."""
+"""Parallel robots: trees with their loops open, and the loops that close them (mk.objectives.close_loops)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from memetik.body import Body, Frame, Shape
+from memetik.build.builder import BodyBuilder, rod
 from memetik.errors import BodyError
 from memetik.geometry import axis_angle, translation
 from memetik.geometry.checks import real_array, real_number
-from memetik.read.builder import BodyBuilder, rod
 from memetik.types import Array
 
 TILT = 1.5  # rad, how far universal joints go

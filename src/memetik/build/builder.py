@@ -118,7 +118,8 @@ class BodyBuilder:
         return self
 
     def close(self, name: str, frame: str | Frame, other: str | Frame, kind: str = "spherical") -> BodyBuilder:
-        """Say that two frames meet as a joint would hold them (see mk.Loop); mk.close_loops makes an objective of it."""
+        """Say that two frames meet as a joint would hold them (see mk.build.Loop); mk.objectives.close_loops makes an
+        objective of it."""
         one, two = (end if isinstance(end, Frame) else Frame(end) for end in (frame, other))
         self._loops.append(Loop(name, one, two, kind))
         return self

@@ -1,0 +1,34 @@
+"""The methods and what they share, by name."""
+
+from .analytic import Analytic as Analytic
+from .bind import Step as Step
+from .bind import bind as bind
+from .bio_ik import BioIK as BioIK
+from .budget import Budget as Budget
+from .ccd import CCD as CCD
+from .evolution import DE as DE
+from .evolution import GA as GA
+from .evolution import HGSA as HGSA
+from .evolution import PSO as PSO
+from .fabrik import FABRIK as FABRIK
+from .history import History as History
+from .lbfgsb import LBFGSB as LBFGSB
+from .learned import Learned as Learned
+from .memetic import Memetic as Memetic
+from .minimise import Minimum as Minimum
+from .minimise import minimise as minimise
+from .portfolio import Portfolio as Portfolio
+from .registry import Method as Method
+from .registry import Solver as Solver
+from .registry import methods as methods
+from .registry import solver as solver
+from .solve_all import solve_all as solve_all
+from .solving import solve as solve
+from .stepping import DampedLeastSquares as DampedLeastSquares
+from .stepping import GaussNewton as GaussNewton
+from .stepping import Interpolated as Interpolated
+from .stepping import LevenbergMarquardt as LevenbergMarquardt
+from .stepping import Pseudoinverse as Pseudoinverse
+from .stepping import SelectivelyDampedLeastSquares as SelectivelyDampedLeastSquares
+from .stepping import SVDDampedLeastSquares as SVDDampedLeastSquares
+from .stepping import Transpose as Transpose
