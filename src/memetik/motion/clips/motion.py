@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -15,12 +15,23 @@ from memetik.body import Body, Frame, Joint, LinkPoses
 from memetik.errors import ProblemError, shown, warn
 from memetik.export import by_name, data_frame, joint_trajectory
 from memetik.geometry import TransformLike, as_transform, axis_angle, transform
-from memetik.geometry.checks import flag, frozen, instance, real_array, real_number, several, three_finite, whole_number
+from memetik.geometry.checks import (
+    flag,
+    frozen,
+    instance,
+    mapping,
+    real_array,
+    real_number,
+    several,
+    three_finite,
+    whole_number,
+)
 from memetik.motion.clips.blend import matched, mixed, require_same_body, timing
 from memetik.motion.clips.contacts import checked_above_zero, standing, without_short
+from memetik.motion.clips.filtering import low_pass, monotone
 from memetik.motion.clips.lock import SHORT, Contact, bearing, lock_feet
 from memetik.motion.clips.mirror import mirrored
-from memetik.motion.clips.root_path import floating_joint, moved_roots, require_floating
+from memetik.motion.clips.root_path import along, floating_joint, moved_roots, path_of, require_floating
 from memetik.motion.clips.soles import contact_frame, feet_of, lowest, sole_points
 from memetik.motion.clips.turns import (
     balls_of,
@@ -358,6 +369,97 @@ class Motion(Rich):
         if shares.shape not in ((), (len(self),)) or not ((shares >= 0.0) & (shares <= 1.0)).all():
             raise ProblemError(f"blended: share is {shown(share)}. Give one from 0 to 1, or one for each frame.")
         return self.with_q(blended(self.body, self.q, mixed_in.at(self.times), shares))
+
+    def looped(self, count: int, *, blend: float = 0.2, feet: Iterable[str | Frame] | None = None) -> Motion:
+        """The motion several times in a row, each time going on from where the one before ends, as `joined` does it.
+
+        count: how often. blend: seconds in which the end of one and the beginning of the next overlap. feet: as for `joined`.
+        """
+        times = whole_number(count, ProblemError, "looped: count", least=1, most=10_000)
+        found = self
+        for _ in range(times - 1):
+            found = found.joined(self, blend=blend, feet=feet)
+        return found
+
+    def warped(self, times: Mapping[float, float]) -> Motion:
+        """The motion with another course of time: {0.5: 1.0} shows at 1 s what it showed at 0.5 s.
+
+        times: moments of this motion [s] and when they are to be [s], both in order. The start and the end stay as far from the
+            nearest of them as they are, unless they are given. Between moments time runs smoothly, never backwards
+            (a monotone cubic), so that there are no jumps of velocity. Frames keep the rate.
+        """
+        given = mapping(times, ProblemError, "warped: times", "{0.5: 1.0}")
+        pairs = [
+            (real_number(a, ProblemError, "warped: a time"), real_number(b, ProblemError, "warped: a time"))
+            for a, b in given.items()
+        ]
+        if not pairs or not np.isfinite(pairs).all():
+            raise ProblemError("warped: times has no moments, or one that is not finite. Give for example {0.5: 1.0}.")
+        if pairs[0][0] > self.start:
+            pairs.insert(0, (self.start, self.start + pairs[0][1] - pairs[0][0]))
+        if pairs[-1][0] < self.end:
+            pairs.append((self.end, self.end + pairs[-1][1] - pairs[-1][0]))
+        old, new = np.array(pairs).T
+        if (
+            len(pairs) < 2
+            or (np.diff(old) <= 0.0).any()
+            or (np.diff(new) <= 0.0).any()
+            or old[0] < self.start
+            or old[-1] > self.end
+        ):
+            raise ProblemError(
+                f"warped: moments must be in order, before and after, and from {self.start:g} to {self.end:g} s, not {given}."
+            )
+        moments = new[0] + np.arange(math.floor((new[-1] - new[0]) * self.rate + 1e-6) + 1) / self.rate
+        return Motion(self.body, moments, self.at(monotone(new, old, moments)), name=self.name)
+
+    def filtered(self, cutoff: float) -> Motion:
+        """The motion without what is faster than a frequency [Hz], such as the noise of a recording: about 6 for people.
+
+        The filter is a Gaussian without delay: its response at the cutoff is 1/sqrt(2), and it never overshoots. Rotations are
+        filtered as such. Frames must be evenly spaced; `resampled` makes them so.
+        """
+        frequency = checked_above_zero(cutoff, "filtered: cutoff", "Hz")
+        steps = np.diff(self.times)
+        if len(steps) and np.ptp(steps) > 1e-3 * steps.mean():
+            raise ProblemError("filtered: frames are not evenly spaced. Write motion.resampled(rate).filtered(...).")
+        return self.with_q(low_pass(self.body, self.q, self.rate, frequency)) if len(steps) else self
+
+    def root_path(self) -> Array:
+        """The way of the root over the ground (frames, 3): x, y [m] and the heading [rad], followed through whole turns."""
+        return path_of(self.poses(self.root.child), self._upright())
+
+    def in_place(self) -> Motion:
+        """The motion on the spot: the root keeps the place and the heading of the first frame, and still rises and leans.
+
+        `root_path` is what was taken out, and `with_root_path` puts it back, or another one.
+        """
+        path = self.root_path()
+        return self.with_q(along(self.body, self.q, path, np.broadcast_to(path[0], path.shape)))
+
+    def with_root_path(self, path: ArrayLike) -> Motion:
+        """The motion with another way of the root over the ground: x, y [m] and heading [rad] for each frame (frames, 3)."""
+        rows = real_array(path, ProblemError, "with_root_path: path is numbers")
+        if rows.shape != (len(self), 3) or not np.isfinite(rows).all():
+            raise ProblemError(
+                f"with_root_path: path has shape {rows.shape}. Give x, y and heading for {len(self)} frames."
+            )
+        return self.with_q(along(self.body, self.q, self.root_path(), rows))
+
+    def locked(self, feet: Iterable[str | Frame] | None = None, *, height: float = HIGH, speed: float = FAST) -> Motion:
+        """The motion with feet that do not slide while they stand, as recordings let them.
+
+        A foot that stands keeps the points that bear it, and goes on to roll from heel to toes; what has added up goes away while
+        it is in the air. Legs are solved for it, near the clip; where one is too short, the root gives way.
+
+        feet: links, or frames at their contact points; those of a figure are found by themselves.
+        height, speed: below which a foot stands [m, m/s]; see `contacts`.
+        """
+        frames = self._feet(feet, "locked: feet")
+        if not frames:
+            raise ProblemError(f"locked: body {self.body.name!r} has no feet that are found by themselves. Name them.")
+        stands, floor = self._steps(frames, height=height, speed=speed)
+        return self._locked(frames, stands, np.ones(len(self), dtype=bool), floor, "locked")
 
     def keyframes(self, every: int | Iterable[int] = 10) -> Motion:
         """Some of the frames, as keyframes: each `every`-th and the last, or those that are numbered in a list."""
