@@ -99,6 +99,7 @@ def test_locks_and_the_root_hold(panda):
         ({"free": 3}, ProblemError, "free is 3"),
         ({"obstacles": "table"}, mk.MemetikError, "table"),
         ({"lock": {"elbow": 0.0}}, UnknownNameError, "elbow"),
+        ({"self_collision": "tip"}, ProblemError, "self_collision"),
         ({"tolerance": 1.0}, TypeError, "tolerance"),
     ],
 )

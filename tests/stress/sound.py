@@ -37,7 +37,8 @@ NEEDED = frozenset({
     "Elman.train.hidden", "Elman.train.paths", "Elman.train.steps", "Elman.train.epochs", "SupportVectors.train.samples",
     "ExtremeLearning.train.hidden", "ExtremeLearning.train.samples",
     "reachability.voxel", "reachability.orientations", "reachability.budget", "reachability.threads", "solve_files.anew",
-    "solve_files.threads", "Shape.size", "World.move.pose", "Motion.mirrored.normal", "find_collision_pairs.samples",
+    "solve_files.threads", "Shape.size", "World.move.pose", "Motion.mirrored.normal", "Motion.locked.feet",
+    "find_collision_pairs.samples",
     "find_collision_pairs.boxes", "Body.attach.prefix", "view.open",
 })  # fmt: skip
 
@@ -292,6 +293,11 @@ ARGUMENTS: dict[str, Any] = {
     "world_from_world": lambda: np.eye(4),
     "share": lambda: 0.5,
     "Motion.joined.other": clip,
+    "Motion.looped.count": lambda: 2,
+    "Motion.warped.times": lambda: {0.05: 0.1},
+    "Motion.filtered.cutoff": lambda: 6.0,
+    "Motion.with_root_path.path": lambda: np.zeros((len(clip()), 3)),
+    "Motion.locked.feet": lambda: ["tip"],
     "Motion.blended.other": clip,
     "Motion.body": floater,
     "Motion.times": lambda: (0.0, 0.1, 0.2),

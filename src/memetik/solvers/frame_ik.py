@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from memetik.collision.world import World
 from memetik.errors import ProblemError, known
-from memetik.geometry.checks import several
+from memetik.geometry.checks import flag, several
 from memetik.objectives import Displacement, Distance, Objective, Pose, Position, SelfDistance
 from memetik.problem import Problem
 from memetik.solution import Solution
@@ -42,7 +42,7 @@ def solve_frame(
         if isinstance(obstacles, Mapping) and not isinstance(obstacles, World):
             obstacles = World(obstacles)
         objectives.append(Distance(body, obstacles, clearance=clearance))
-    if self_collision:
+    if flag(self_collision, ProblemError, "self_collision"):
         objectives.append(SelfDistance(body, clearance=clearance))
     problem = Problem(body, objectives, lock=lock, root=root)
     return solve(problem, start, budget=DEFAULT if budget is None else budget, seed=seed)
