@@ -1,8 +1,11 @@
-"""The parameters of the public API: one name, one meaning; and no two names that readers would confuse."""
+"""The parameters of the public API: one name, one kind of thing, but for a list that may only get shorter; and no two names that
+readers would confuse."""
 
 import inspect
+import re
 from collections import defaultdict
 
+import pytest
 from tools.docs import reference
 
 # Types that say the same of an argument: what a call takes is spelled as its own checks need it.
@@ -13,6 +16,16 @@ SAME = (
     (r"\bFrameLike\b", "str | Frame"),
     (r"\bReport\b|\bCallable\[\[int, int\], None\] \| bool", "progress"),
 )
+
+# Parameters that are one kind of thing here and another there, or that take more kinds in one call than in another.
+DIFFERENT = {
+    "acceleration", "at", "axes", "axis", "base", "body", "count", "data", "effort", "end", "feet", "frame", "frames",
+    "height", "hidden", "home", "joints", "kind", "kinds", "limits", "link", "links", "lower", "margin", "method",
+    "model", "motion", "name", "objectives", "obstacles", "of", "origin", "other", "path", "points", "poses",
+    "posture", "postures", "problem", "reach", "root", "roots", "rows", "samples", "scale", "shape", "shapes",
+    "share", "skeleton", "source", "spacing", "speed", "start", "target", "targets", "times", "tips", "tolerance",
+    "touching", "up", "upper", "values", "vectors", "velocity", "weights",
+}  # fmt: skip
 
 
 def callables():
@@ -49,3 +62,36 @@ def distance(a, b):
         for j, other in enumerate(b, 1):
             last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (letter != other))
     return row[-1]
+
+
+def kinds(of):
+    """The kinds of thing that a parameter is, by its annotations."""
+    found = set()
+    for kind in of.values():
+        for written, meant in SAME:
+            kind = re.sub(written, meant, kind)
+        found.add(kind.replace(" | None", ""))
+    return found
+
+
+def test_a_parameter_is_the_same_kind_of_thing_wherever_it_is():
+    """But for those that are known to differ; what is new keeps to what is there."""
+    assert {name for name, of in uses().items() if len(kinds(of)) > 1} == DIFFERENT
+
+
+@pytest.mark.parametrize("namespace", sorted({name.rpartition(".")[0] for name in reference.NAMES}))
+def test_no_two_names_are_easily_confused(namespace):
+    """Names that differ by one letter, or only by capitals unless one makes the other: solver and Solver."""
+    names = sorted(name.rpartition(".")[2] for name in reference.NAMES if name.rpartition(".")[0] == namespace)
+    words = [name.lower().replace("_", "") for name in names]
+    pairs = {
+        (names[i], names[k])
+        for i in range(len(names))
+        for k in range(i)
+        if len(words[i]) > 3 and words[i] != words[k] and distance(words[i], words[k]) <= 1
+    }
+    assert pairs <= {("solver", "solve")}  # the verb, and who does it
+    made = [
+        name for name in names if name[0].islower() and any(name != each and name == each.lower() for each in names)
+    ]
+    assert set(made) <= {"cover", "objective", "reachability", "solver", "track"}
