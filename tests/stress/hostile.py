@@ -37,7 +37,7 @@ import memetik as mk
 from memetik import geometry, read
 from tests.stress.sound import EXAMPLES, INDEXED, LEFT_OUT, NEEDED, RECORDS, SKIPPED, sound
 
-LONGEST = 20.0  # s that a call may take, with what it compiles
+LONGEST = 40.0  # s that a call may take, with what it compiles
 
 
 # ---- Hostile values ------------------------------------------------------------------------------------------
