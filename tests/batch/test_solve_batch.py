@@ -94,11 +94,12 @@ def test_several_objectives_and_a_lock(panda, rng):
         ),
         (lambda: mk.Direction("tip", (0, 0, 1)), lambda rng: rng.normal(size=(6, 3))),
         (lambda: mk.MaxDistance("tip", (0, 0, 0), 0.1), lambda rng: rng.uniform(-0.5, 0.5, (6, 3))),
+        (lambda: mk.MinDistance("tip", (0, 0, 0), 0.4), lambda rng: rng.uniform(-0.5, 0.5, (6, 3))),
         (lambda: mk.Line("tip", (0, 0, 0), (1, 0, 0)), lambda rng: rng.uniform(-0.5, 0.5, (6, 3))),
         (lambda: mk.Plane("tip", (0, 0, 0), (0, 0, 1)), lambda rng: rng.uniform(-0.5, 0.5, (6, 3))),
         (lambda: mk.Position("tip", (0, 0, 0), tolerance=None), lambda rng: rng.uniform(-0.9, 0.9, (6, 3))),
     ],
-    ids=["orientation", "direction", "distance", "line", "plane", "guide"],
+    ids=["orientation", "direction", "distance", "least distance", "line", "plane", "guide"],
 )
 def test_kinds_of_targets(objective, many, rng):
     wanted = objective()

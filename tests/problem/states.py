@@ -1,7 +1,8 @@
 """Problems, objectives and a world that change in any order, each beside a plain model of what they should be.
 
 A problem is compared with one that is made afresh from the model: the answers must be the same to the last bit. Errors of some
-objectives are also measured by plain matrices.
+objectives are also measured by plain matrices. A servo follows one of the problems while that changes, and tracks, batches and
+jobs on files are compared with solves of a fresh one (tests/problem/replays.py).
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 import copy
 import pickle
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +32,7 @@ from tests.objectives.test_attributes import (
     OF_PROBLEMS,
     value_of,
 )
+from tests.problem.replays import Job, Loop, compare_rows, compare_track, has_target, outcome, targets_of
 
 BUDGET = mk.Budget(evaluations=60)
 BALL = mk.Shape("sphere", (0.06,))
@@ -44,9 +48,6 @@ class Wish:
     objective: Any
     kind: str
     arguments: dict[str, Any]
-
-    def fresh(self, world: mk.World) -> Any:
-        return make(self.kind, self.arguments, world)
 
 
 @dataclass
@@ -72,6 +73,9 @@ class Machine:
         self.world, self.obstacles = mk.World(capacity=1), dict[str, tuple[Any, frozenset[str]]]()
         self.wishes: list[Wish] = []
         self.tasks: list[Task] = []
+        self.loop: Loop | None = None
+        self.job: Job | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.add_wish(KINDS.index("Pose"))
         self.add_task(0)
 
@@ -101,6 +105,8 @@ class Machine:
         if given is None and name != "tolerance":
             given = values[0]
         setattr(wish.objective, name, given)
+        if self.loop is not None and wish in self.loop.task.wishes:
+            self.loop.note("objective", (self.loop.task.wishes.index(wish), name, given))
         argument = ARGUMENT_OF.get(f"{wish.kind}.{name}", ARGUMENT_OF.get(name, lambda given: {name: given}))
         wish.arguments.update(argument(given))
 
@@ -111,9 +117,15 @@ class Machine:
         given = (OF_PROBLEMS[name], {"weights": "given", "lock": {}, "limits": {}, "root": None}[name])[value % 2]
         setattr(task.problem, name, given)
         task.arguments[name] = given
+        if self.loop is not None and task is self.loop.task:
+            self.loop.note("problem", (name, given))
 
     def recompile(self, choice: int) -> None:
-        self.tasks[choice % len(self.tasks)].problem.recompile()
+        """Compile a problem again, though nothing has changed."""
+        task = self.tasks[choice % len(self.tasks)]
+        task.problem.recompile()
+        if self.loop is not None and task is self.loop.task:
+            self.loop.note("recompile", None)
 
     def travel(self, choice: int) -> None:
         """Replace a problem by a copy of it, whose objectives and world are its own from then on, and compare that at once."""
@@ -125,15 +137,20 @@ class Machine:
         """Let an obstacle come, move or go."""
         name, place = f"ball {choice % 4}", mk.translation(0.4, 0.1 * (value % 5), 0.3 + 0.1 * (value // 5 % 3))
         if choice // 4 % 3 == 0 and name in self.obstacles:
-            self.world.remove(name)
+            self._tell_world("remove", name)
             del self.obstacles[name]
         elif choice // 4 % 3 == 1 and name in self.obstacles:
-            self.world.move(name, place)
+            self._tell_world("move", name, place)
             self.obstacles[name] = place, self.obstacles[name][1]
         else:
             touching = frozenset([HAND] if value % 2 else [])
-            self.world.add(name, BALL, place, touching=touching)
+            self._tell_world("add", name, BALL, place, touching=touching)
             self.obstacles[name] = place, touching
+
+    def _tell_world(self, what: str, *given: Any, **named: Any) -> None:
+        getattr(self.world, what)(*given, **named)
+        if self.loop is not None:
+            self.loop.note(what, (given, named))
 
     def solve(self, choice: int) -> None:
         """Compare the answer of a problem."""
@@ -170,21 +187,109 @@ class Machine:
             raise raised[0]
         self.compare(task)
 
+    # What follows a problem, or solves it for many targets
+
+    def tick(self, choice: int, value: int) -> None:
+        """Let the servo take some steps, with targets that are good, bad or withdrawn; a new servo where there is none."""
+        if self.loop is None:
+            task = self.tasks[choice % len(self.tasks)]
+            begin = self._remember(task)
+            loop = outcome(lambda: Loop(task, begin, bool(value % 2)))
+            if not isinstance(loop, Loop):
+                return  # what it is made of says so: some problems have nothing to follow
+            self.loop = loop
+        wishes = self.loop.task.wishes
+        targets: dict[int, Any] = {}
+        for k, wish in enumerate(wishes):
+            if has_target(wish.kind) and choice >> k & 1:
+                one, other = targets_of(wish.kind)
+                targets[k] = (one, other, np.full_like(one, np.nan), None, one)[(value + k) % 5]
+        for _ in range(1 + value % 3):
+            self.loop.step(targets)
+        if choice % 11 == 0:
+            self.loop.reset(HOME if value % 2 else None)
+        if self.loop.is_over:
+            self.end_loop()
+
+    def end_loop(self) -> None:
+        """Compare the servo with a twin that gets the same inputs."""
+        loop, self.loop = self.loop, None
+        if loop is not None:
+            loop.compare()
+
+    def follow(self, choice: int, value: int) -> None:
+        """Track a path, and compare with a problem made afresh."""
+        with_target = self._with_target(choice)
+        if with_target is not None:
+            found, expected, kind = with_target
+            one, other = targets_of(kind)
+            compare_track(found, expected, np.stack([one, other, one, one][value % 2 : 2 + value % 3]))
+
+    def solve_many(self, choice: int, value: int) -> None:
+        """Solve a batch and take bound steps, and compare with single solves."""
+        with_target = self._with_target(choice)
+        if with_target is not None:
+            found, expected, kind = with_target
+            compare_rows(found, expected, np.stack(targets_of(kind)[: 1 + value % 2]), 1 + value % 3)
+
+    def do_job(self, choice: int, value: int) -> None:
+        """Write targets into a file and have them solved, in a folder that may hold answers to others."""
+        with_target = self._with_target(choice, ("Pose", "Position"))
+        if with_target is None:
+            return
+        if self.job is None:
+            memory = "/dev/shm" if Path("/dev/shm").is_dir() else None  # where nothing waits for a disk
+            self._folder = tempfile.TemporaryDirectory(dir=memory)
+            self.job = Job(Path(self._folder.name))
+        if value % 3 == 0:
+            self.job.damage(value // 3)
+        found, expected, kind = with_target
+        self.job.compare(found, expected, np.stack(targets_of(kind) * 2)[: 2 + choice % 3], value // 2 % 2)
+
+    def _with_target(self, choice: int, kinds: tuple[str, ...] = ()) -> tuple[Any, Any, str] | None:
+        """A problem and the first of its objectives with a target, both made afresh, and the kind; None where there is none."""
+        task = self.tasks[choice % len(self.tasks)]
+        for k, wish in enumerate(task.wishes):
+            if has_target(wish.kind) and (not kinds or wish.kind in kinds):
+                problem, objectives, _ = self._remember(task)()
+                return (task.problem, wish.objective), (problem, objectives[k]), wish.kind
+        return None
+
+    def end(self) -> None:
+        """Compare all there is once more."""
+        self.end_loop()
+        for task in self.tasks:
+            self.compare(task)
+        if self._folder is not None:
+            self._folder.cleanup()
+
     # What must hold
+
+    def _remember(self, task: Task) -> Callable[[], tuple[mk.Problem, list[Any], mk.World]]:
+        """What makes a task as it is now from the model: a problem, its objectives and a world of its own."""
+        names = [self.world.owner(slot) for slot in range(self.world.capacity)]
+        assert {name for name in names if name} == set(self.obstacles)
+        obstacles = dict(self.obstacles)
+        wishes = [(wish, dict(wish.arguments)) for wish in task.wishes]
+        arguments = dict(task.arguments)
+
+        def make_again() -> tuple[mk.Problem, list[Any], mk.World]:
+            world = mk.World(capacity=len(names))
+            for slot, name in enumerate(names):  # each in the slot that it has here
+                place, touching = obstacles.get(name or "", (np.eye(4), frozenset()))
+                world.add(name or f"empty {slot}", BALL, place, touching=touching)
+            for slot, name in enumerate(names):
+                if name is None:
+                    world.remove(f"empty {slot}")
+            objectives = [make(wish.kind, given, world) for wish, given in wishes]
+            return mk.Problem(BODY, objectives, **arguments), objectives, world
+
+        return make_again
 
     def compare(self, task: Task) -> None:
         """The answer is that of a problem made afresh, and true by plain matrices."""
-        world = mk.World(capacity=self.world.capacity)
-        names = [self.world.owner(slot) for slot in range(world.capacity)]
-        assert {name for name in names if name} == set(self.obstacles)
-        for slot, name in enumerate(names):  # each in the slot that it has here
-            place, touching = self.obstacles.get(name or "", (np.eye(4), frozenset()))
-            world.add(name or f"empty {slot}", BALL, place, touching=touching)
-        for slot, name in enumerate(names):
-            if name is None:
-                world.remove(f"empty {slot}")
-        objectives = [wish.fresh(world) for wish in task.wishes]
-        expected = mk.solve(mk.Problem(BODY, objectives, **task.arguments), HOME, budget=BUDGET)
+        problem, _, _ = self._remember(task)()
+        expected = mk.solve(problem, HOME, budget=BUDGET)
         found = mk.solve(task.problem, HOME, budget=BUDGET)
         assert found.q.tolist() == expected.q.tolist() and found.status == expected.status
         for wish, error in zip(task.wishes, found.errors.values(), strict=True):
@@ -233,6 +338,11 @@ OPERATIONS: dict[str, Callable[[Machine, int, int], None]] = {
     "travel": lambda machine, a, b: machine.travel(a),
     "change_world": lambda machine, a, b: machine.change_world(a, b),
     "solve": lambda machine, a, b: machine.solve(a),
+    "tick": lambda machine, a, b: machine.tick(a, b),
+    "end_loop": lambda machine, a, b: machine.end_loop(),
+    "follow": lambda machine, a, b: machine.follow(a, b),
+    "solve_many": lambda machine, a, b: machine.solve_many(a, b),
+    "do_job": lambda machine, a, b: machine.do_job(a, b),
     "assign_together": lambda machine, a, b: machine.together(lambda: machine.assign(a, b), b),
     "change_world_together": lambda machine, a, b: machine.together(lambda: machine.change_world(a, b), b),
     "assign_to_problem_together": lambda machine, a, b: machine.together(lambda: machine.assign_to_problem(a, b), b),

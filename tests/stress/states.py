@@ -1,4 +1,4 @@
-"""A long walk through the states of problems, objectives and a world (tests/problem/states.py):
+"""A long walk through the states of problems, objectives, a world, servos, tracks, batches and jobs (tests/problem/states.py):
 
     python -m tests.stress.states STEPS [SEED]
 
@@ -20,16 +20,23 @@ import warnings
 from tests.problem.states import OPERATIONS, Machine
 
 LENGTH = 200  # steps of a walk
+# How often operations are done besides once: what takes longest most rarely, so that a step is cheap.
+SHARES = {
+    "assign": 8, "assign_to_problem": 3, "change_world": 5, "tick": 10, "recompile": 0.3, "travel": 0.2, "end_loop": 0.2,
+    "follow": 0.5, "solve_many": 0.5, "do_job": 0.1, "assign_together": 0.5, "change_world_together": 0.5,
+    "assign_to_problem_together": 0.5,
+}  # fmt: skip
 
 
 def walk(seed: int, steps: int) -> str:
     """What went wrong in a walk; empty if nothing did."""
     dice, machine, done = random.Random(seed), Machine(), []
-    for _ in range(steps):
-        name, a, b = dice.choice(list(OPERATIONS)), dice.randrange(2**16), dice.randrange(2**16)
+    names = dice.choices(list(OPERATIONS), [SHARES.get(name, 1) for name in OPERATIONS], k=steps)
+    for name in [*names, "end"]:
+        a, b = dice.randrange(2**16), dice.randrange(2**16)
         done.append(f"{name}({a}, {b})")
         try:
-            OPERATIONS[name](machine, a, b)
+            machine.end() if name == "end" else OPERATIONS[name](machine, a, b)
         except Exception:
             return f"seed {seed}, step {len(done)}: {' '.join(done[-8:])}\n{traceback.format_exc()}"
     return ""

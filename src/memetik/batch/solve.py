@@ -199,6 +199,9 @@ def _columns(problem: Problem, targets: Mapping[Objective, ArrayLike], starts: A
         return Columns(np.empty(0, dtype=np.int64), np.empty((len(vectors), 0)), ())
     columns = target_columns(problem, targets, "batch")
     bad = _first_not_finite(columns.rows)
+    if bad >= 0:  # a distance without an upper bound has an infinite one beside its point
+        bounded = np.isfinite(problem.compiled.data[columns.places])
+        bad = _first_not_finite(np.ascontiguousarray(columns.rows[:, bounded]))
     if bad >= 0:
         raise ProblemError(f"batch: the target of row {bad} has an entry that is NaN or infinite.")
     return columns
