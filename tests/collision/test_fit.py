@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from memetik.collision.fit import KINDS, Effort, least, union
-from memetik.kernels.covers.solids import MIDDLE, SIZE, TURN, VOLUME
+from memetik.kernels.covers.solid_sizes import MIDDLE, SIZE, TURN, VOLUME
 
 pytestmark = pytest.mark.quick
 

@@ -9,7 +9,7 @@ from scipy.spatial import ConvexHull
 import memetik as mk
 from memetik.collision import hull_of
 from memetik.errors import BodyError, FormatError, ProblemError
-from tests.kernels.terms.geometry.test_hulls import apart, shifted
+from tests.kernels.geometry.test_hulls import apart, shifted
 from tests.naive import coal
 
 CUBE = [(x, y, z) for x in (0.0, 0.1) for y in (0.0, 0.2) for z in (0.0, 0.3)]

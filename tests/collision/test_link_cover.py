@@ -10,7 +10,7 @@ from memetik.collision.fit import KINDS, least_around_all
 from memetik.collision.link_cover import Style, cover_surface, shapes_volume
 from memetik.collision.meshes import hull_volume
 from memetik.collision.surface import split
-from memetik.kernels.covers.solids import MIDDLE, SIZE, VOLUME
+from memetik.kernels.covers.solid_sizes import MIDDLE, SIZE, VOLUME
 from tests.collision.samples import MESHES, points_on
 from tests.naive import covers as naive
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from memetik.kernels.compiler.cancel import new_clock
-from memetik.kernels.compiler.record import allocate
-from memetik.kernels.memetic.record import SearchScratch
 from memetik.kernels.problem.evaluate import linearise, measure, place
 from memetik.kernels.problem.losses import PUBLISHED, average, write_losses
-from memetik.kernels.problem.record import VARIABLE, Run
+from memetik.kernels.problem.problem_record import VARIABLE, Run
 from memetik.kernels.problem.workspace import Workspace
+from memetik.kernels.runtime.cancel import new_clock
+from memetik.kernels.runtime.record import allocate
+from memetik.kernels.search.search_record import SearchScratch
 from memetik.problem import Problem
 from memetik.solvers import memetic_plan
 

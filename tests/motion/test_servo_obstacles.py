@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import memetik as mk
-from memetik.kernels.compiler.record import table_of
+from memetik.kernels.runtime.record import table_of
 from memetik_lab.contact_judge import ContactJudge
 from tests.stress.servo import RATE, broken
 

@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose
 
 from memetik import Body
 from memetik.kernels.body.balls import step_balls
-from memetik.kernels.compiler.record import allocate
 from memetik.kernels.problem.evaluate import linearise, measure, place
 from memetik.kernels.problem.workspace import Workspace
+from memetik.kernels.runtime.record import allocate
 from memetik.kernels.terms.springs import SPRINGS, springs_cost, springs_gradient
 from memetik.problem import Problem
 

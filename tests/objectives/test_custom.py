@@ -14,7 +14,7 @@ from memetik.build import Joint, Link, Mimic
 from memetik.build.chains import planar_chain, serial_chain
 from memetik.errors import MemetikWarning, ProblemError, UnknownNameError
 from memetik.geometry import random_rotation, to_quaternion
-from memetik.kernels.memetic import search as memetic
+from memetik.kernels.search import search as memetic
 from memetik.kernels.terms.callback import call_guarded
 from memetik.kernels.terms.custom import CUSTOM_COMPILED, FrameView, address_at, frame_view
 from memetik.kernels.terms.function_pointers import call_residual

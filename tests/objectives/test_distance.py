@@ -13,8 +13,8 @@ from memetik import Body, Shape, load, transform
 from memetik.build import Joint, Link
 from memetik.errors import ProblemError, UnknownNameError
 from memetik.geometry import random_rotation
+from memetik.kernels.geometry.solids import SOLID_KERNEL
 from memetik.kernels.terms.distance import GROUP_SOLIDS
-from memetik.kernels.terms.geometry.solids import SOLID_KERNEL
 from memetik.objectives import Distance, Pose, SelfDistance
 from memetik.objectives.apart import ROWS
 from memetik.problem import Problem

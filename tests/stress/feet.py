@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 import memetik as mk
-from memetik.kernels.terms.geometry.feet import SPOT_NUMBERS, deepest_point, place_sole
+from memetik.kernels.feet.soles import SPOT_NUMBERS, deepest_point, place_sole
 from memetik.motion.clips.feet import ABOVE
 
 

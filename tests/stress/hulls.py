@@ -30,9 +30,9 @@ from memetik.collision import solids
 from memetik.collision.solids import solid, stack
 from memetik.geometry import random_rotation
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.terms.geometry.hulls import hull_apart
-from memetik.kernels.terms.geometry.solids import SOLID_DATA
-from tests.kernels.terms.geometry.test_hulls import KINDS, apart, corners, random_shape, shifted
+from memetik.kernels.geometry.hulls import hull_apart
+from memetik.kernels.geometry.solids import SOLID_DATA
+from tests.kernels.geometry.test_hulls import KINDS, apart, corners, random_shape, shifted
 from tests.naive import coal
 from tests.naive.distance import hull_distance
 

@@ -45,10 +45,10 @@ KNOWN = """{
 
 
 def allocate(kind: Any, sizes: Any, /, **given: Any) -> Any:
-    """As memetik.kernels.compiler.record.allocate, each array in memory of its own, without room behind it."""
+    """As memetik.kernels.runtime.record.allocate, each array in memory of its own, without room behind it."""
     import numpy as np
 
-    from memetik.kernels.compiler.record import ArrayField, fields
+    from memetik.kernels.runtime.record import ArrayField, fields
 
     values = {}
     for name, field in fields(kind).items():
@@ -64,7 +64,7 @@ def allocate(kind: Any, sizes: Any, /, **given: Any) -> Any:
 
 def run_calls() -> None:
     """Make each call once, in this process."""
-    from memetik.kernels.compiler import record
+    from memetik.kernels.runtime import record
 
     record.allocate = allocate  # before those who use it are imported
     from tests.stress.faults import calls

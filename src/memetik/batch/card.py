@@ -14,7 +14,7 @@ import numpy as np
 
 from memetik.batch.transfer import SMALL, pinned_empty
 from memetik.errors import MemetikError, MissingExtraError, ProblemError
-from memetik.kernels.cuda.record import SIMULATED
+from memetik.kernels.cuda.launch_record import SIMULATED
 from memetik.types import Array
 
 

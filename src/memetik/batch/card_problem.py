@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.batch.transfer import SMALL, Block, CardArray, Fields, key_of
-from memetik.kernels.compiler.record import words
-from memetik.kernels.cuda.record import LANES, SIMULATED, Tree
-from memetik.kernels.memetic.population_poses import place_population
-from memetik.kernels.problem.record import Problem as FlatProblem
+from memetik.kernels.cuda.launch_record import LANES, SIMULATED, Tree
+from memetik.kernels.problem.problem_record import Problem as FlatProblem
+from memetik.kernels.runtime.record import words
+from memetik.kernels.search.population_poses import place_population
 
 if TYPE_CHECKING:
     from memetik.problem.compile import Compiled

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.errors import ProblemError, TruthError, shown
-from memetik.kernels.cuda.record import SIMULATED
+from memetik.kernels.cuda.launch_record import SIMULATED
 
 CUDA, MANAGED = 2, 13  # kinds of memory that a card reads, as DLPack numbers them
 DEFAULT_STREAM = 1  # as DLPack numbers it

@@ -10,11 +10,11 @@ from memetik.batch.card import require_cuda, start
 from memetik.batch.card_problem import CardProblem, card_problem
 from memetik.batch.cuda import require_no_functions
 from memetik.batch.transfer import CardMemory, copied, fetch, is_pinned, pinned_empty, send
-from memetik.kernels.compiler.record import words
-from memetik.kernels.cuda.record import SIMULATED
-from memetik.kernels.memetic.guided import GuidedPath, Windows
-from memetik.kernels.problem.record import VARIABLE
+from memetik.kernels.cuda.launch_record import SIMULATED
+from memetik.kernels.problem.problem_record import VARIABLE
 from memetik.kernels.problem.workspace import workspace_size
+from memetik.kernels.runtime.record import words
+from memetik.kernels.tracking.guided import GuidedPath, Windows
 from memetik.problem import Problem
 from memetik.problem.compile import Compiled
 from memetik.solvers.memetic_plan import memetic_plan

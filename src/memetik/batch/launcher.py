@@ -10,9 +10,9 @@ import numpy as np
 from memetik.batch.card import start
 from memetik.batch.card_problem import card_problem
 from memetik.batch.transfer import Block, CardMemory, Fields, copied, is_pinned, pinned_empty, send
-from memetik.kernels.compiler.record import words
-from memetik.kernels.cuda.record import LANES, SIMULATED, Launch, Results, Round, Tasks
+from memetik.kernels.cuda.launch_record import LANES, SIMULATED, Launch, Results, Round, Tasks
 from memetik.kernels.problem.verify import REACHED
+from memetik.kernels.runtime.record import words
 from memetik.solvers.memetic_plan import memetic_plan
 from memetik.types import Array
 

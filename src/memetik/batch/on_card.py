@@ -18,9 +18,9 @@ from memetik.batch.solution import BatchSolution
 from memetik.batch.transfer import CardMemory
 from memetik.errors import ProblemError, shown
 from memetik.kernels.compiler.compile_time import split_time
-from memetik.kernels.compiler.record import words
-from memetik.kernels.cuda.record import CODES, SIMULATED, START, Incoming, Marks
+from memetik.kernels.cuda.launch_record import CODES, SIMULATED, START, Incoming, Marks
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
+from memetik.kernels.runtime.record import words
 from memetik.kernels.terms.targets import POSE_TARGET, ROTATION_TARGET
 from memetik.objectives import Objective
 from memetik.objectives.objective import Target

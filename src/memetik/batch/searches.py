@@ -11,8 +11,7 @@ from memetik.batch.card import start
 from memetik.batch.card_problem import card_problem
 from memetik.batch.launcher import CHUNK, Launcher
 from memetik.batch.transfer import CardMemory
-from memetik.kernels.compiler.record import fields
-from memetik.kernels.cuda.record import (
+from memetik.kernels.cuda.launch_record import (
     LANES,
     SIMULATED,
     WORDS,
@@ -25,8 +24,9 @@ from memetik.kernels.cuda.record import (
     WarpLaunch,
     WarpScratch,
 )
-from memetik.kernels.memetic.descent import STEPS
 from memetik.kernels.problem.workspace import workspace_size
+from memetik.kernels.runtime.record import fields
+from memetik.kernels.search.descent import STEPS
 from memetik.kernels.terms.distance import HULL_DISTANCE
 from memetik.kernels.terms.records import CONTACT
 from memetik.sharing import cached_property

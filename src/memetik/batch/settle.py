@@ -1,7 +1,7 @@
 """Rows that a graphics card has missed, where the processor knows better: it solves them anew.
 
 A card goes by weights. While all tolerances are met, priorities change nothing, so what it reached stands. Only where something
-has to give way do levels count, and going down rank by rank (kernels/memetic/priorities.py) is work for the processor. So is what
+has to give way do levels count, and going down rank by rank (kernels/search/priorities.py) is work for the processor. So is what
 pushes solids apart, and to make sure that a closed form has no solution: a card does neither for the few rows that need it.
 """
 

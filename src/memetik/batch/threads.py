@@ -3,7 +3,7 @@
 The kernels hold no lock of Python, and a thread owns its targets and scratch, so threads do not wait for each other. Each
 takes some rows at a time and puts back what it did not come to: a row that cannot be reached takes a thousand times longer
 than others. A row does not know who solves it, so the answer is the same for any number of threads. Many rows of one full pose
-are solved several at a time (kernels/memetic/lane_search.py), with the same answers.
+are solved several at a time (kernels/search/lane_search.py), with the same answers.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from memetik import signals
 from memetik.batch.solution import Answers, Tell
 from memetik.errors import warn
-from memetik.kernels.compiler.cancel import begin_run, cancel
 from memetik.kernels.compiler.lanes import LANES
-from memetik.kernels.memetic.batch import Rows, solve_rows
-from memetik.kernels.memetic.lane_search import solve_in_lanes
+from memetik.kernels.runtime.cancel import begin_run, cancel
+from memetik.kernels.search.batch import Rows, solve_rows
+from memetik.kernels.search.lane_search import solve_in_lanes
 from memetik.kernels.terms.custom import CUSTOM_COMPILED
 from memetik.kernels.terms.records import kind_of
 from memetik.parallel import cores

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.kernels.cuda.record import SIMULATED
+from memetik.kernels.cuda.launch_record import SIMULATED
 from memetik.parallel import in_parts
 
 MOST_KEPT = 4 << 30  # bytes of each kind of memory that are kept for the next batch: what a million whole bodies take

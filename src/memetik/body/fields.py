@@ -66,7 +66,7 @@ def box_around(kind: str, values: Array, size: tuple[float, ...]) -> tuple[Array
 
 
 def kernel_samples(kind: str, values: Array, size: tuple[float, ...]) -> Array:
-    """As kernels/terms/geometry/heights.py and grids.py read them."""
+    """As kernels/geometry/heights.py and grids.py read them."""
     middle, half = box_around(kind, values, size)
     if kind == GRID:
         return np.concatenate([values.shape, size, [0.5 * np.linalg.norm(size[:3])], values.ravel()])

@@ -1,4 +1,4 @@
-"""The least solid of each kind around points, as rows of numbers (kernels/covers/solids.py)."""
+"""The least solid of each kind around points, as rows of numbers (kernels/covers/solid_sizes.py)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ from numpy.typing import NDArray
 
 from memetik.collision.surface import Places, directions, outermost
 from memetik.kernels.covers import fit as kernel
-from memetik.kernels.covers import solids
+from memetik.kernels.covers import solid_sizes
 from memetik.types import Array
 
 Kinds = NDArray[np.int64]
 
-KINDS = {"capsule": solids.CAPSULE, "sphere": solids.SPHERE, "box": solids.BOX, "cylinder": solids.CYLINDER}
+KINDS = {
+    "capsule": solid_sizes.CAPSULE,
+    "sphere": solid_sizes.SPHERE,
+    "box": solid_sizes.BOX,
+    "cylinder": solid_sizes.CYLINDER,
+}
 TURNS = np.array([(0, 1, 2), (1, 2, 0), (2, 0, 1)])  # the axes of a frame, each as z once
 WORTH = 1.6  # a solid that is larger by more than this than another around the same points is not tried in its place
 
@@ -37,7 +42,7 @@ def least(points: Array, members: Places, kinds: Kinds, effort: Effort) -> Array
     outermost of them exactly and the others nearly."""
     outer = outermost(points, members, effort.directions)
     starts = _rotations(outer)
-    best, trial = np.zeros((len(kinds), solids.SOLID_ROW)), np.zeros((2, solids.SOLID_ROW))
+    best, trial = np.zeros((len(kinds), solid_sizes.SOLID_ROW)), np.zeros((2, solid_sizes.SOLID_ROW))
     volumes, local = np.zeros(len(starts)), np.zeros((len(outer), 2))
     for row, kind in zip(best, kinds.tolist(), strict=True):
         kernel.fit(kind, outer, starts, effort.noise, effort.finalists, row, trial, volumes, local)
@@ -49,7 +54,7 @@ def least_around_all(points: Array, kinds: Kinds) -> Array:
     best = least(points, np.arange(len(points)), kinds, THOROUGH)
     local = np.zeros((len(points), 2))
     for row, kind in zip(best, kinds.tolist(), strict=True):
-        solids.enclose(kind, points, row, local)
+        solid_sizes.enclose(kind, points, row, local)
     return best
 
 
@@ -59,14 +64,14 @@ def choose(kinds: Kinds, parts: list[Array], counted: int) -> tuple[tuple[int, .
     A capsule that bulges into its neighbour costs nothing there, so the least solid of a part is not always the best: each
     part tries other kinds, until no change helps. `counted`: points by which a union is judged.
     """
-    chosen = [int(np.argmin(part[:, solids.VOLUME])) for part in parts]
+    chosen = [int(np.argmin(part[:, solid_sizes.VOLUME])) for part in parts]
     volume = _together(kinds, parts, chosen, counted)
     changed = len(parts) > 1
     while changed:
         changed = False
         for k, part in enumerate(parts):
             for kind in range(len(kinds)):
-                if kind == chosen[k] or part[kind, solids.VOLUME] > WORTH * part[chosen[k], solids.VOLUME]:
+                if kind == chosen[k] or part[kind, solid_sizes.VOLUME] > WORTH * part[chosen[k], solid_sizes.VOLUME]:
                     continue
                 trial = [*chosen[:k], kind, *chosen[k + 1 :]]
                 tried = _together(kinds, parts, trial, counted)
@@ -77,7 +82,7 @@ def choose(kinds: Kinds, parts: list[Array], counted: int) -> tuple[tuple[int, .
 
 def union(kinds: Kinds, rows: Array, counted: int) -> float:
     """The volume of solids together, whatever they share."""
-    return float(solids.union_volume(kinds, np.ascontiguousarray(rows), _cube(counted)))
+    return float(solid_sizes.union_volume(kinds, np.ascontiguousarray(rows), _cube(counted)))
 
 
 def _together(kinds: Kinds, parts: list[Array], chosen: list[int], counted: int) -> float:

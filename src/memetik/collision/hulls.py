@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from memetik.body import Body, Link, Shape
 from memetik.errors import BodyError, FormatError, MissingExtraError, said, shown
 from memetik.geometry.checks import real_array, whole_number
-from memetik.kernels.terms.geometry.hulls import hull_apart
-from memetik.kernels.terms.geometry.solids import SOLID_DATA, SOLID_POINTS
+from memetik.kernels.geometry.hulls import hull_apart
+from memetik.kernels.geometry.solids import SOLID_DATA, SOLID_POINTS
 from memetik.read import resolve_mesh
 from memetik.types import Array
 

@@ -11,7 +11,7 @@ from memetik.body import Shape
 from memetik.collision.fit import KINDS, Kinds, choose, least_around_all, union
 from memetik.collision.partition import Divider, corners
 from memetik.geometry import to_quaternion, transform
-from memetik.kernels.covers.solids import MIDDLE, SIZE, SOLID_ROW, TURN, VOLUME, volume
+from memetik.kernels.covers.solid_sizes import MIDDLE, SIZE, SOLID_ROW, TURN, VOLUME, volume
 from memetik.types import Array
 
 VERSION = 1  # of the way covers are made: others are not used again

@@ -21,8 +21,8 @@ from memetik.files import path_of, write_whole
 from memetik.geometry.checks import instance, real_number, several, text, whole_number
 from memetik.kernels.body.records import TURN
 from memetik.kernels.collision.pairs import APART, MET, count_contacts, search_contact
-from memetik.kernels.collision.record import Box
-from memetik.kernels.compiler.record import allocate
+from memetik.kernels.collision.solids_record import Box
+from memetik.kernels.runtime.record import allocate
 from memetik.kernels.terms.distance import GROUP_FRAME
 from memetik.progress import Report, teller
 from memetik.tables import aligned

@@ -10,7 +10,7 @@ import numpy as np
 
 from memetik.collision.fit import QUICK, Kinds, choose, least
 from memetik.collision.surface import Places, samples, split
-from memetik.kernels.covers.solids import TURN, VOLUME
+from memetik.kernels.covers.solid_sizes import TURN, VOLUME
 from memetik.types import Array
 
 # More places, partitions or moves make covers little smaller and take longer in proportion.

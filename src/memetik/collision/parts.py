@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from memetik.body import Body, Frame
 from memetik.collision.solids import group
 from memetik.geometry import translation
+from memetik.kernels.geometry.solids import SOLID_DATA
 from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_COUNT, GROUP_SOLIDS
-from memetik.kernels.terms.geometry.solids import SOLID_DATA
 from memetik.types import Array
 
 

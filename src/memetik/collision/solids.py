@@ -1,4 +1,4 @@
-"""Shapes as numbers for the kernels: a solid is the sum of a box, a disc across z and a ball (kernels/terms/geometry/solids.py).
+"""Shapes as numbers for the kernels: a solid is the sum of a box, a disc across z and a ball (kernels/geometry/solids.py).
 
 sphere    ball                     cylinder  line along z + disc
 capsule   line along z + ball      box       box
@@ -21,12 +21,11 @@ from memetik.errors import ProblemError, shown
 from memetik.geometry import rotation_matrix, to_quaternion
 from memetik.geometry.checks import real_array, several
 from memetik.kernels.compiler.function_pointers import lasting_address
-from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_SOLIDS
-from memetik.kernels.terms.function_pointers import APART
-from memetik.kernels.terms.geometry.grids import grid_apart
-from memetik.kernels.terms.geometry.heights import heights_apart
-from memetik.kernels.terms.geometry.hulls import hull_apart
-from memetik.kernels.terms.geometry.solids import (
+from memetik.kernels.geometry.function_pointers import APART
+from memetik.kernels.geometry.grids import grid_apart
+from memetik.kernels.geometry.heights import heights_apart
+from memetik.kernels.geometry.hulls import hull_apart
+from memetik.kernels.geometry.solids import (
     SOLID_BALL,
     SOLID_BOX,
     SOLID_DATA,
@@ -34,6 +33,7 @@ from memetik.kernels.terms.geometry.solids import (
     SOLID_KERNEL,
     SOLID_POINTS,
 )
+from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_SOLIDS
 from memetik.types import Array
 
 GROUP_OF_ONE = GROUP_SOLIDS + SOLID_DATA  # the numbers of a group of one solid, but for the points of a hull
@@ -124,7 +124,7 @@ def link_solids(body: Body, link: str, name: str) -> list[Array]:
 
 
 def _hull_points(points: Array, links: Sequence[NDArray[np.int64]]) -> Array:
-    """As kernels/terms/geometry/support.py reads them."""
+    """As kernels/geometry/support.py reads them."""
     parts = [np.array([len(points), len(links) > 0]), points.ravel()]
     if links:
         parts += [np.cumsum([0, *map(len, links)]), np.concatenate(links)]

@@ -1,4 +1,4 @@
-"""Triangles in a tree of boxes, as kernels/terms/geometry/triangles.py reads them."""
+"""Triangles in a tree of boxes, as kernels/geometry/triangles.py reads them."""
 
 from __future__ import annotations
 

@@ -1,18 +1,25 @@
 """Numba only: scalars and arrays in, arrays out, no allocation, workspace passed in.
 
-    compiler      how kernels are compiled, cached and called; time, signals, threads, random numbers
+    compiler      how kernels are compiled, cached and called: what reaches into Numba
+    runtime       records, random numbers, time, cancellation, threads
     math          poses, small dense linear algebra
+    geometry      closest points, hulls, height fields, rays: distances of solids and surfaces
     body          the flat form of a body, forward kinematics, OFKT, Jacobian
-    terms         what objectives measure, one file for each kind; terms/geometry for solids and surfaces
+    terms         what objectives measure, one file for each kind
     collision     pairs of links that ever meet, motions that are free between two postures
     problem       all terms at one posture, budgets, verification of answers
-    memetic       the flagship: search, refinement, paths, batches
+    search        the flagship: one problem, many rows of one, all its solutions
+    contacts      solids that keep apart: looked at last, pushed out, slid along
+    tracking      targets over time
+    feet          feet on a surface
+    servo         a control loop that finds a goal at every tick and keeps all limits
     bio_ik        the thesis's algorithm
     lbfgsb        L-BFGS-B
     stepping      Jacobian and Newton methods
     sweeps        CCD and FABRIK
     evolution     genetic, swarm and differential evolution
     closed_form   closed forms of small arms
+    covers        simple solids around the points of a mesh
     learned       networks
     cuda          the same kernels on a graphics card
 

@@ -23,9 +23,9 @@ from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_number, several
-from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.learned.encoding import Scales
 from memetik.kernels.learned.network import Network, infer, infer_batch
+from memetik.kernels.runtime.record import allocate, table_of
 from memetik.learn.domain import Domain, input_count, require_targets
 from memetik.learn.learner import Learner, counts_of, numbers_of, require_fits
 from memetik.learn.samples import Teacher, draw_samples

@@ -17,7 +17,7 @@ from memetik.body import Body
 from memetik.collision.world import World
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_array, real_number
-from memetik.kernels.collision.record import CONTACT, FREE, UNDECIDED
+from memetik.kernels.collision.solids_record import CONTACT, FREE, UNDECIDED
 from memetik.motion.between_plan import Names, Plan, plan_of, plan_of_body
 from memetik.motion.spline import finer
 from memetik.motion.trajectory import Trajectory
@@ -54,7 +54,7 @@ class MotionCheck:
 
     path: Array  # (n, dof) the postures that were checked from one to the next
     times: Array  # (n,) when each is due: in steps, or in seconds along a trajectory
-    verdicts: NDArray[np.void]  # (n - 1,) as in kernels/collision/record.py
+    verdicts: NDArray[np.void]  # (n - 1,) as in kernels/collision/solids_record.py
     names: Names
 
     @cached_property

@@ -19,10 +19,10 @@ from memetik.errors import ProblemError
 from memetik.geometry.rotation import quaternion_of_matrix
 from memetik.geometry.transform import invert
 from memetik.kernels.collision.between import check_motions
-from memetik.kernels.collision.record import PAIR, VERDICT, Solids
-from memetik.kernels.compiler.record import allocate, table_of
+from memetik.kernels.collision.solids_record import PAIR, VERDICT, Solids
+from memetik.kernels.geometry.solids import SOLID_DATA
+from memetik.kernels.runtime.record import allocate, table_of
 from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_COUNT, GROUP_SOLIDS
-from memetik.kernels.terms.geometry.solids import SOLID_DATA
 from memetik.objectives import Distance, Objective, SelfDistance
 from memetik.objectives.distance import Standing
 from memetik.objectives.objective import FrameLike

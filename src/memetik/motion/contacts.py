@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.kernels.compiler.record import allocate
+from memetik.kernels.runtime.record import allocate
 from memetik.kernels.servo.contacts import fill_levers, forget_distances
 from memetik.kernels.servo.record import KEPT_GROUP, KEPT_PAIR, ContactArrays
 from memetik.kernels.terms.distance import (

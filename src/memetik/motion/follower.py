@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from memetik.body import Body
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import flag, instance, real_array, real_number
-from memetik.kernels.compiler.record import allocate, table_of
+from memetik.kernels.runtime.record import allocate, table_of
 from memetik.kernels.servo.follow import follow
 from memetik.kernels.servo.record import MOVER, PACE, FollowerArrays
 from memetik.motion.rate_limits import AT_ONCE, Limits, rate_limits, windows_of

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.kernels.memetic.guided import GuidedPath, Windows, follow_guides
+from memetik.kernels.tracking.guided import GuidedPath, Windows, follow_guides
 from memetik.problem import Problem
 from memetik.problem.columns import Columns
 from memetik.problem.compile import Compiled

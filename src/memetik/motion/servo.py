@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import flag, real_number
 from memetik.kernels.compiler.function_pointers import lasting_address
-from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.compiler.second_compiler import compile_ahead
-from memetik.kernels.memetic.descent import attempt as attempt_unguided
 from memetik.kernels.problem.budget import EVALUATIONS, TIMED_OUT
 from memetik.kernels.problem.function_pointers import ATTEMPT
 from memetik.kernels.problem.verify import ENDED
+from memetik.kernels.runtime.record import allocate, table_of
+from memetik.kernels.search.descent import attempt as attempt_unguided
 from memetik.kernels.servo.contacts import forget_distances
 from memetik.kernels.servo.record import MOVER, PACE, ServoArrays
 from memetik.kernels.servo.tick import TICK, TICK_PARTS, TICK_POSE, least_distance, tick_pose_servo, tick_servo

@@ -17,11 +17,11 @@ from memetik.export import Table, TableColumns, by_name, joint_trajectory
 from memetik.geometry.checks import flag, real_number
 from memetik.kernels.body.balls import angle_between
 from memetik.kernels.compiler.compile_time import split_time
-from memetik.kernels.memetic.all_solutions import largest_change
-from memetik.kernels.memetic.tracking import JUMPED, Path, track_targets
 from memetik.kernels.problem.budget import EVALUATIONS
 from memetik.kernels.problem.path import judge_path
 from memetik.kernels.problem.verify import REACHED
+from memetik.kernels.search.all_solutions import largest_change
+from memetik.kernels.tracking.tracking import JUMPED, Path, track_targets
 from memetik.motion.between import MotionCheck, check_motion
 from memetik.motion.retime import WITHIN, Limits, retime
 from memetik.motion.smooth import rough_steps, smoothed, step_lengths
@@ -282,7 +282,7 @@ def _is_calmer(c: Compiled, one: _Steps, other: _Steps) -> bool:
 
 
 def _followed(problem: Problem, columns: Columns, q: Array, solver: Memetic, budget: Budget, jump: float) -> _Steps:
-    """The whole path in one kernel (kernels/memetic/tracking.py)."""
+    """The whole path in one kernel (kernels/tracking/tracking.py)."""
     c, count = problem.compiled, len(columns.rows)
     path = Path(
         columns.places,

@@ -11,8 +11,8 @@ import numpy as np
 
 from memetik.body import Body
 from memetik.collision.solids import group
+from memetik.kernels.geometry.solids import SOLID_DATA
 from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_COUNT, GROUP_FRAME, GROUP_RADIUS, GROUP_SOLIDS
-from memetik.kernels.terms.geometry.solids import SOLID_DATA
 from memetik.objectives.objective import Packer
 from memetik.types import Array
 

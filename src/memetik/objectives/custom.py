@@ -17,8 +17,8 @@ from memetik.body import Body, Frame
 from memetik.errors import MemetikWarning, ProblemError, shown
 from memetik.geometry import to_quaternion
 from memetik.geometry.checks import text
-from memetik.kernels.compiler.cancel import cancel_runs_of_this_thread
 from memetik.kernels.compiler.interruptible import attempt
+from memetik.kernels.runtime.cancel import cancel_runs_of_this_thread
 from memetik.kernels.terms.callback import CALLBACK
 from memetik.kernels.terms.custom import (
     CUSTOM,

@@ -25,8 +25,8 @@ from memetik.collision.solids import (
 from memetik.collision.world import World
 from memetik.errors import ProblemError
 from memetik.geometry.checks import real_array, several
+from memetik.kernels.geometry.solids import SOLID_POINTS
 from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_SOLIDS
-from memetik.kernels.terms.geometry.solids import SOLID_POINTS
 from memetik.objectives.apart import Apart
 from memetik.objectives.attributes import attribute, fixed, frozen_copy
 from memetik.objectives.broad_phase import Group, place_group

@@ -15,7 +15,7 @@ from memetik.collision.triangle_tree import flat_triangles, triangle_tree
 from memetik.errors import ProblemError, said, shown
 from memetik.geometry import translation
 from memetik.geometry.checks import real_array
-from memetik.kernels.terms.geometry.rays import GROUND, HEIGHT_FIELD, TRIANGLES, beside, cast
+from memetik.kernels.geometry.rays import GROUND, HEIGHT_FIELD, TRIANGLES, beside, cast
 from memetik.objectives.attributes import Frozen
 from memetik.objectives.objective import Packer
 from memetik.objectives.pose_target import checked_point, unit
@@ -37,7 +37,7 @@ class Surface(Frozen):
     """Facets in the world. Each has a front, the side of its normal; rays pass through it from behind."""
 
     def __init__(self, numbers: Array) -> None:
-        self.numbers = numbers  # as kernels/terms/geometry/rays.py reads them
+        self.numbers = numbers  # as kernels/geometry/rays.py reads them
         self._places: WeakKeyDictionary[Packer, int] = WeakKeyDictionary()
 
     def __getstate__(self) -> dict[str, Any]:

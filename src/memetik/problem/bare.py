@@ -1,4 +1,4 @@
-"""A compiled problem without its contacts, for searches that look at these last (kernels/memetic/contact_search.py)."""
+"""A compiled problem without its contacts, for searches that look at these last (kernels/contacts/contact_search.py)."""
 
 from __future__ import annotations
 

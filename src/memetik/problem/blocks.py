@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.kernels.compiler.lanes import LANES
-from memetik.kernels.problem.record import BLOCK
+from memetik.kernels.problem.problem_record import BLOCK
 
 TRIES = 8  # trunks that are weighed, from none to nearly all variables
 PIVOT = 10.0  # how long a division takes, in operations on lanes

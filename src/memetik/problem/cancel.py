@@ -7,7 +7,7 @@ import threading
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.kernels.compiler.cancel import CANCELLED, CAUGHT, cancel
+from memetik.kernels.runtime.cancel import CANCELLED, CAUGHT, cancel
 
 
 class CancelToken:

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from memetik.body import Body
 from memetik.errors import ProblemError
 from memetik.kernels.body.records import BALL, FRAME, MOUNT, SCREW, SLIDE
-from memetik.kernels.compiler.cancel import ALWAYS, AT_FIRST, CLOCK, NOT_LONG
 from memetik.kernels.compiler.function_pointers import address, lasting_address
 from memetik.kernels.compiler.second_compiler import compile_ahead
 from memetik.kernels.problem.blocks import gather_blocks, step_by_blocks
 from memetik.kernels.problem.budget import OUTCOME
 from memetik.kernels.problem.function_pointers import GATHER_BLOCKS, STEP_BY_BLOCKS
 from memetik.kernels.problem.mounts import place_root
-from memetik.kernels.problem.record import LIMIT, VARIABLE
-from memetik.kernels.problem.record import Problem as FlatProblem
+from memetik.kernels.problem.problem_record import LIMIT, VARIABLE
+from memetik.kernels.problem.problem_record import Problem as FlatProblem
+from memetik.kernels.runtime.cancel import ALWAYS, AT_FIRST, CLOCK, NOT_LONG
 from memetik.kernels.terms.function_pointers import JACOBIAN, RESIDUAL
 from memetik.kernels.terms.manipulability import MOTION_DATA
 from memetik.kernels.terms.records import (
@@ -133,7 +133,7 @@ class Compiled:
 
     @cached_property
     def keeps_gil(self) -> int:
-        """How long a search keeps the GIL (kernels/compiler/cancel.py), by what it takes to measure a posture."""
+        """How long a search keeps the GIL (kernels/runtime/cancel.py), by what it takes to measure a posture."""
         if self.calls_python:  # which needs it at every posture, and lets other threads run by itself
             return ALWAYS
         contacts = bool(np.isin(self.terms["loss"], (CONTACT, HYPERBOLA)).any())
@@ -171,7 +171,7 @@ class Compiled:
 
     @cached_property
     def sizes(self) -> dict[str, int]:
-        """What the sizes are called in the declarations of records (kernels/compiler/record.py)."""
+        """What the sizes are called in the declarations of records (kernels/runtime/record.py)."""
         n, m = self.variables.size, self.residuals
         return {
             "nodes": self.nodes.size, "frames": self.frames.size, "terms": self.terms.size, "variables": n, "residuals": m,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memetik.kernels.compiler.record import allocate
 from memetik.kernels.problem.losses import write_fitness
 from memetik.kernels.problem.workspace import Workspace
+from memetik.kernels.runtime.record import allocate
 from memetik.problem.problem import Problem
 from memetik.types import Array
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.kernels.compiler.random import seed_stream
-from memetik.kernels.memetic.free_postures import free_postures
+from memetik.kernels.contacts.free_postures import free_postures
+from memetik.kernels.runtime.random import seed_stream
 from memetik.kernels.terms.distance import (
     CONTACT_DATA,
     DISTANCE_CONTACTS,

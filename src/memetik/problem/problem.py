@@ -16,7 +16,7 @@ from memetik.geometry import TransformLike, transform
 from memetik.geometry.checks import real_array, real_number, several
 from memetik.geometry.rotation import quaternion_of_matrix
 from memetik.geometry.transform import frozen_transform
-from memetik.kernels.compiler.cancel import end_run, raise_caught
+from memetik.kernels.runtime.cancel import end_run, raise_caught
 from memetik.objectives import Objective
 from memetik.objectives.attributes import ReadOnlyDict, attribute, fixed, frozen_copy, refuse_the_rest
 from memetik.objectives.objective import Target

@@ -13,11 +13,11 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from memetik import signals
-from memetik.kernels.compiler.cancel import begin_run, new_clock
-from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.problem.mounts import place_root
-from memetik.kernels.problem.record import Problem as FlatProblem
-from memetik.kernels.problem.record import SolveArrays
+from memetik.kernels.problem.problem_record import Problem as FlatProblem
+from memetik.kernels.problem.problem_record import SolveArrays
+from memetik.kernels.runtime.cancel import begin_run, new_clock
+from memetik.kernels.runtime.record import allocate, table_of
 from memetik.problem.cancel import CancelToken
 from memetik.problem.compile import Compiled
 from memetik.sharing import cached_property

@@ -9,8 +9,8 @@ import numpy as np
 
 from memetik.geometry import rotation_matrix
 from memetik.kernels.body.records import TURN
-from memetik.kernels.memetic.population_poses import place_population
-from memetik.kernels.memetic.record import Population
+from memetik.kernels.search.population_poses import place_population
+from memetik.kernels.search.search_record import Population
 from memetik.problem.compile import Compiled
 from memetik.types import Array
 

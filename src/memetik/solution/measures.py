@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from memetik.kernels.compiler.record import allocate
 from memetik.kernels.problem.budget import OUTCOME
 from memetik.kernels.problem.evaluate import measure, place
 from memetik.kernels.problem.verify import verify
 from memetik.kernels.problem.workspace import Workspace
+from memetik.kernels.runtime.record import allocate
 from memetik.kernels.terms.pose import AXIS_TOLERANCE
 from memetik.kernels.terms.records import FOLLOWS_START, POINT, ROTATION, kind_of
 from memetik.objectives import JointValue, Objective

@@ -31,15 +31,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.errors import RefusedError
-from memetik.kernels.closed_form.record import ROWS, Geometry
+from memetik.kernels.closed_form.arm_record import ROWS, Geometry
 from memetik.kernels.compiler.compile_time import split_time
 from memetik.kernels.compiler.function_pointers import lasting_address
-from memetik.kernels.compiler.record import allocate, table_of
-from memetik.kernels.memetic.closed_form import AnalyticArrays, closed_form_stage
 from memetik.kernels.problem.budget import OUTCOME
 from memetik.kernels.problem.function_pointers import STAGE
-from memetik.kernels.problem.record import Problem as FlatProblem
+from memetik.kernels.problem.problem_record import Problem as FlatProblem
 from memetik.kernels.problem.verify import REACHED
+from memetik.kernels.runtime.record import allocate, table_of
+from memetik.kernels.search.closed_form_attempt import AnalyticArrays, closed_form_stage
 from memetik.kernels.terms.pose import MASK
 from memetik.kernels.terms.records import POINT
 from memetik.problem import Problem, require_problem

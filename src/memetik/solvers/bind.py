@@ -14,9 +14,9 @@ import numpy as np
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import several
 from memetik.kernels.compiler.function_pointers import lasting_address, way_in
-from memetik.kernels.compiler.record import allocate, table_of
-from memetik.kernels.memetic.entry import LOCKED, STEP_POSE, UNUSUAL, BoundPose, step_pose
 from memetik.kernels.problem.verify import INVALID, REACHED
+from memetik.kernels.runtime.record import allocate, table_of
+from memetik.kernels.search.entry import LOCKED, STEP_POSE, UNUSUAL, BoundPose, step_pose
 from memetik.kernels.terms.function_pointers import WRITE_POSE
 from memetik.kernels.terms.targets import write_pose_target
 from memetik.objectives import Objective, Pose

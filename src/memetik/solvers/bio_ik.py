@@ -15,23 +15,23 @@ from numpy.typing import ArrayLike, NDArray
 from memetik.errors import ProblemError, UnknownNameError
 from memetik.geometry.checks import instance
 from memetik.kernels.bio_ik import function_pointers as signatures
+from memetik.kernels.bio_ik.bio_ik_record import Record, Settings, Shared, Worker
+from memetik.kernels.bio_ik.bio_ik_record import Scratch as WorkerScratch
 from memetik.kernels.bio_ik.exploit import MEMORY, exploit, look
 from memetik.kernels.bio_ik.gradient import by_chain_rule, by_differences
-from memetik.kernels.bio_ik.record import Record, Settings, Shared, Worker
-from memetik.kernels.bio_ik.record import Scratch as WorkerScratch
 from memetik.kernels.bio_ik.search import search
-from memetik.kernels.compiler.cancel import new_clock
 from memetik.kernels.compiler.compile_time import split_time
 from memetik.kernels.compiler.function_pointers import lasting_address
 from memetik.kernels.compiler.jit import COMPILED
-from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.lbfgsb.minimiser import ADVANCE, advance, new_minimiser
 from memetik.kernels.lbfgsb.minimum import FIND_MINIMUM, find_minimum
-from memetik.kernels.memetic.all_solutions import largest_change
-from memetik.kernels.memetic.tracking import SAVED
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS
 from memetik.kernels.problem.losses import MEAN, PUBLISHED, SMOOTH
+from memetik.kernels.runtime.cancel import new_clock
+from memetik.kernels.runtime.record import allocate, table_of
+from memetik.kernels.search.all_solutions import largest_change
 from memetik.kernels.terms.records import CONTACT, HYPERBOLA
+from memetik.kernels.tracking.tracking import SAVED
 from memetik.problem import Problem
 from memetik.problem.compile import Compiled
 from memetik.problem.scratch import Pool, Scratch

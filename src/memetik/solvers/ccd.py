@@ -37,9 +37,9 @@ from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError
 from memetik.geometry.checks import mapping, real_number
-from memetik.kernels.compiler.record import allocate
+from memetik.kernels.runtime.record import allocate
 from memetik.kernels.sweeps import ccd as kernel
-from memetik.kernels.sweeps.record import Descent
+from memetik.kernels.sweeps.sweep_record import Descent
 from memetik.problem import Problem, require_problem
 from memetik.problem.compile import Compiled
 from memetik.solution import Solution

@@ -1,7 +1,7 @@
 """Which arms have a closed form: the shape that fits an arm, and what its kernel needs to know of it.
 
 Files round. Axes that are parallel or meet but for rounding (serial_arm.py) are taken to do so: the arm as meant is the one to
-whose formulas the kernel goes, and what they give is brought onto the body as it is (kernels/memetic/closed_form.py).
+whose formulas the kernel goes, and what they give is brought onto the body as it is (kernels/search/closed_form_attempt.py).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memetik.geometry import rotation_matrix, transform
-from memetik.kernels.closed_form.record import (
+from memetik.kernels.closed_form.arm_record import (
     MEETING,
     NO_FORM,
     PARALLEL,

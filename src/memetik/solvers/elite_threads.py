@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from memetik.kernels.bio_ik.bio_ik_record import Worker
 from memetik.kernels.bio_ik.elites import join_search
-from memetik.kernels.bio_ik.record import Worker
-from memetik.kernels.compiler.record import table_of
-from memetik.kernels.compiler.wakeup import new_wakeup, wait_for_wakeup
+from memetik.kernels.runtime.record import table_of
+from memetik.kernels.runtime.wakeup import new_wakeup, wait_for_wakeup
 
 
 class Crew:

@@ -36,9 +36,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from memetik.kernels.compiler.record import allocate
+from memetik.kernels.runtime.record import allocate
 from memetik.kernels.sweeps import fabrik as kernel
-from memetik.kernels.sweeps.record import Reaching
+from memetik.kernels.sweeps.sweep_record import Reaching
 from memetik.problem.compile import Compiled
 from memetik.solvers.seeded import parameter
 from memetik.solvers.sweeping import Sweeping

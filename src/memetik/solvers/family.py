@@ -1,4 +1,4 @@
-"""Family: methods that share a search and differ in one kernel, a record (kernels/compiler/record.py) and parameters."""
+"""Family: methods that share a search and differ in one kernel, a record (kernels/runtime/record.py) and parameters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 from numpy.typing import ArrayLike
 
-from memetik.kernels.compiler.record import allocate, fields, table_of
+from memetik.kernels.runtime.record import allocate, fields, table_of
 from memetik.problem import Problem
 from memetik.problem.compile import Compiled
 from memetik.problem.scratch import Pool, Scratch

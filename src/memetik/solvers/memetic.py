@@ -1,4 +1,4 @@
-"""The flagship: see kernels/memetic/search.py for the method."""
+"""The flagship: see kernels/search/search.py for the method."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from numpy import empty
 from numpy.typing import ArrayLike
 
 from memetik.kernels.compiler.compile_time import split_time
-from memetik.kernels.memetic.entry import UNUSUAL
-from memetik.kernels.memetic.search import UNFINISHED
-from memetik.kernels.memetic.stages import run_stages
 from memetik.kernels.problem.verify import CLOSEST, ENDED, INVALID, REACHED
+from memetik.kernels.search.entry import UNUSUAL
+from memetik.kernels.search.search import UNFINISHED
+from memetik.kernels.search.stages import run_stages
 from memetik.problem import Problem
 from memetik.solution import Solution
 from memetik.solvers.budget import DEFAULT, Budget, require_task

@@ -7,26 +7,33 @@ from typing import Any
 
 import numpy as np
 
-from memetik.kernels.closed_form.record import MEETING, PARALLEL, Geometry
+from memetik.kernels.closed_form.arm_record import MEETING, PARALLEL, Geometry
 from memetik.kernels.compiler.function_pointers import lasting_address, way_in
-from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.compiler.second_compiler import compile_ahead
-from memetik.kernels.memetic.closed_form import (
+from memetik.kernels.contacts.contact_search import Bare, Push, attempt_along, contact_stage, push_room
+from memetik.kernels.contacts.slide import slide_stage
+from memetik.kernels.contacts.sliding_step import Slide
+from memetik.kernels.problem.function_pointers import ATTEMPT, STAGE
+from memetik.kernels.problem.problem_record import Problem as FlatProblem
+from memetik.kernels.runtime.record import allocate, table_of
+from memetik.kernels.search.closed_form_attempt import (
     CLOSED_FORM_PARTS,
     attempt_closed_form,
     attempt_nearest,
     nearest_stage,
 )
-from memetik.kernels.memetic.contact_search import Bare, Push, attempt_along, contact_stage, push_room
-from memetik.kernels.memetic.descent import attempt, attempt_softly
-from memetik.kernels.memetic.entry import SEARCH_FROM, SearchCall, search_from
-from memetik.kernels.memetic.guide_descent import attempt_calmly, attempt_minimum
-from memetik.kernels.memetic.levels import minimise_rank
-from memetik.kernels.memetic.population_poses import place_population
-from memetik.kernels.memetic.pose_descent import attempt_pose
-from memetik.kernels.memetic.pose_search import POSE_PARTS, next_pose_start, solve_pose
-from memetik.kernels.memetic.priorities import priority_stage, settle_levels
-from memetik.kernels.memetic.record import (
+from memetik.kernels.search.descent import attempt, attempt_softly
+from memetik.kernels.search.entry import SEARCH_FROM, SearchCall, search_from
+from memetik.kernels.search.guide_descent import attempt_calmly, attempt_minimum
+from memetik.kernels.search.levels import minimise_rank
+from memetik.kernels.search.population_poses import place_population
+from memetik.kernels.search.pose_descent import attempt_pose
+from memetik.kernels.search.pose_search import POSE_PARTS, next_pose_start, solve_pose
+from memetik.kernels.search.priorities import priority_stage, settle_levels
+from memetik.kernels.search.refine import STEPS, refine
+from memetik.kernels.search.restarts import restart_stage
+from memetik.kernels.search.search import next_start
+from memetik.kernels.search.search_record import (
     ADDRESSES,
     MINIMISE_RANK,
     NEXT_POSE_START,
@@ -39,14 +46,7 @@ from memetik.kernels.memetic.record import (
     Shares,
     Stages,
 )
-from memetik.kernels.memetic.refine import STEPS, refine
-from memetik.kernels.memetic.restarts import restart_stage
-from memetik.kernels.memetic.search import next_start
-from memetik.kernels.memetic.slide import slide_stage
-from memetik.kernels.memetic.sliding_step import Slide
-from memetik.kernels.memetic.stages import SEARCH_PARTS, refine_stage, relax_stage, search_stage
-from memetik.kernels.problem.function_pointers import ATTEMPT, STAGE
-from memetik.kernels.problem.record import Problem as FlatProblem
+from memetik.kernels.search.stages import SEARCH_PARTS, refine_stage, relax_stage, search_stage
 from memetik.kernels.terms.records import CONTACT
 from memetik.problem.bare import without_contacts
 from memetik.problem.compile import Compiled
@@ -272,7 +272,7 @@ class MemeticScratch(Scratch):
 
     budget: Budget | None
     again: object  # the same, if a solve with it needs no look at anything but its start, else NEVER
-    search_from: Any  # (call, q, outcome, seed, usual): the first stage, kernels/memetic/entry.py
+    search_from: Any  # (call, q, outcome, seed, usual): the first stage, kernels/search/entry.py
     call: Any  # the table that it takes
     numbers: int  # that a solve reports
     shares: Shares

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import several
-from memetik.kernels.compiler.record import allocate
 from memetik.kernels.problem.evaluate import measure, place
 from memetik.kernels.problem.workspace import Workspace
+from memetik.kernels.runtime.record import allocate
 from memetik.kernels.terms.springs import rest_at_start
 from memetik.objectives import Objective
 from memetik.problem import Problem, require_problem

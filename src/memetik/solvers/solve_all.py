@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError
 from memetik.geometry.checks import real_number, whole_number
-from memetik.kernels.closed_form.record import ROWS
+from memetik.kernels.closed_form.arm_record import ROWS
 from memetik.kernels.compiler.compile_time import split_time
-from memetik.kernels.compiler.record import allocate
-from memetik.kernels.memetic.all_solutions import Found, apart, find_all
-from memetik.kernels.memetic.closed_form import POLISHES
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, OUTCOME
 from memetik.kernels.problem.verify import REACHED
+from memetik.kernels.runtime.record import allocate
+from memetik.kernels.search.all_solutions import Found, apart, find_all
+from memetik.kernels.search.closed_form_attempt import POLISHES
 from memetik.kernels.terms.springs import displacement, rest_at_start
 from memetik.problem import Problem, require_problem
 from memetik.problem.compile import Compiled

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from memetik.kernels.bio_ik.bio_ik_record import read_worker
 from memetik.kernels.bio_ik.function_pointers import call_differentiate, call_exploit, call_look
-from memetik.kernels.bio_ik.record import read_worker
 from memetik.kernels.body.ofkt import clear
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.record import table_of
+from memetik.kernels.runtime.record import table_of
 from memetik.problem import Problem
 from memetik.solvers.bio_ik import BioIK, BioIKScratch
 from tests.kernels.flat import Flat

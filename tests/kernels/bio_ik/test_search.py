@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from memetik.kernels.bio_ik import reproduce
 from memetik.kernels.bio_ik.select import niche, select, select_elites, sort_by_fitness
 from memetik.kernels.bio_ik.weights import YIELDING, given_weights, interpolate_weights, let_yield
-from memetik.kernels.compiler.random import seed_stream
+from memetik.kernels.runtime.random import seed_stream
 from memetik.objectives import Cone, Displacement, Pose, Position
 from memetik.problem import Problem
 from memetik.solvers import Budget

@@ -10,9 +10,9 @@ from numpy.testing import assert_allclose
 
 import memetik as mk
 from memetik.kernels.closed_form.filter_candidates import REPEATED, Candidates, best_candidate, filter_candidates
-from memetik.kernels.compiler.record import allocate
 from memetik.kernels.problem.budget import EVALUATIONS, OUTCOME
 from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED
+from memetik.kernels.runtime.record import allocate
 from memetik.problem.scratch import Scratch
 
 pytestmark = pytest.mark.quick

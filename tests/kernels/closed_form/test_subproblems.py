@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from memetik.kernels.closed_form.record import Loop
+from memetik.kernels.closed_form.arm_record import Loop
 from memetik.kernels.closed_form.subproblems import (
     about,
     about_line,
@@ -21,7 +21,7 @@ from memetik.kernels.closed_form.subproblems import (
     turns_to_planes,
     two_turns,
 )
-from memetik.kernels.compiler.record import allocate
+from memetik.kernels.runtime.record import allocate
 from tests.naive.kinematics import turn
 
 pytestmark = pytest.mark.quick

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 from memetik.kernels.compiler.atomics import count_shared, lower_shared, read_shared, write_shared
 from memetik.kernels.compiler.jit import jit, jit_free
-from memetik.kernels.compiler.yield_thread import yield_thread
+from memetik.kernels.runtime.yield_thread import yield_thread
 from tests.conftest import COMPILED
 
 pytestmark = pytest.mark.quick

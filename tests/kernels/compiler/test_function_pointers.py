@@ -11,9 +11,9 @@ from numba.core import types
 
 from memetik.kernels.compiler.function_pointers import address, caller, lasting_address
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.record import Array, floats, numba_type
-from memetik.kernels.memetic.descent import attempt
 from memetik.kernels.problem.function_pointers import ATTEMPT
+from memetik.kernels.runtime.record import Array, floats, numba_type
+from memetik.kernels.search.descent import attempt
 from memetik.kernels.terms.aim import aim_residual
 from memetik.kernels.terms.function_pointers import JACOBIAN, RESIDUAL, call_residual
 from memetik.kernels.terms.pose import position_jacobian, position_residual

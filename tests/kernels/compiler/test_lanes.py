@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.lanes import LANES, bit, bits, fused, put, select, spread, sum_lanes, take
-from memetik.kernels.compiler.record import LINE
+from memetik.kernels.runtime.record import LINE
 
 pytestmark = pytest.mark.quick
 

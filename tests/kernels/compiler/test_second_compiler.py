@@ -13,9 +13,9 @@ import pytest
 
 from memetik.kernels.compiler import second_compiler
 from memetik.kernels.compiler.second_compiler import DONE, HERE, THERE, WAITING, _Job, _Jobs
-from memetik.kernels.memetic.closed_form import CLOSED_FORM_PARTS
-from memetik.kernels.memetic.pose_search import POSE_PARTS
-from memetik.kernels.memetic.stages import SEARCH_PARTS
+from memetik.kernels.search.closed_form_attempt import CLOSED_FORM_PARTS
+from memetik.kernels.search.pose_search import POSE_PARTS
+from memetik.kernels.search.stages import SEARCH_PARTS
 from memetik.kernels.servo.tick import TICK_PARTS
 from tests.conftest import COMPILED
 
@@ -88,10 +88,10 @@ def test_the_parts_that_are_named_are_those_that_are_copied(tmp_path):
     """For arguments of other types, the other process would compile in vain."""
     told = python(
         """
-from memetik.kernels.memetic.closed_form import CLOSED_FORM_PARTS, attempt_closed_form
-from memetik.kernels.memetic.pose_search import POSE_PARTS, solve_pose
-from memetik.kernels.memetic.descent import attempt_softly
-from memetik.kernels.memetic.stages import SEARCH_PARTS, search_stage
+from memetik.kernels.search.closed_form_attempt import CLOSED_FORM_PARTS, attempt_closed_form
+from memetik.kernels.search.pose_search import POSE_PARTS, solve_pose
+from memetik.kernels.search.descent import attempt_softly
+from memetik.kernels.search.stages import SEARCH_PARTS, search_stage
 from memetik.kernels.problem.function_pointers import ATTEMPT, STAGE
 for kernel in (solve_pose, attempt_closed_form, search_stage):
     kernel.compile(STAGE.args)

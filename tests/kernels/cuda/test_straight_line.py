@@ -6,12 +6,12 @@ import pytest
 import memetik as mk
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.cuda.straight_line import SEEN, straight_line_code
-from memetik.kernels.memetic.population_poses import add_angles, add_distances, seen_from
-from memetik.kernels.memetic.search import blame
 from memetik.kernels.problem.evaluate import measure, place, term_error
 from memetik.kernels.problem.least_squares import damped_step, linear_model, shorten, stop_at_limits, take_step
 from memetik.kernels.problem.quick_error import quick_error
 from memetik.kernels.problem.workspace import carve_workspace, workspace_size
+from memetik.kernels.search.population_poses import add_angles, add_distances, seen_from
+from memetik.kernels.search.search import blame
 from memetik.kernels.terms.pose import target_pose
 from memetik.kernels.terms.records import POINT
 from memetik.solvers.memetic_plan import memetic_plan

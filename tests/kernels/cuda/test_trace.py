@@ -9,8 +9,8 @@ from memetik.kernels.compiler.jit import jit
 from memetik.kernels.cuda.trace import Numbers, Symbol, Trace, UntraceableError, c_code, plain, text_of
 from memetik.kernels.math.linear import factorise, substitute
 from memetik.kernels.math.pose import compose
+from memetik.kernels.math.rotation import rotation_vector
 from memetik.kernels.terms.aim import bend
-from memetik.kernels.terms.pose import rotation_vector
 
 pytestmark = pytest.mark.quick
 

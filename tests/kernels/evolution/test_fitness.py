@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from memetik.kernels.compiler.cancel import cancel
 from memetik.kernels.compiler.function_pointers import address
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.evolution import evolve
 from memetik.kernels.evolution import fitness as kernel
 from memetik.kernels.evolution.evolve import populate
@@ -21,6 +19,8 @@ from memetik.kernels.lbfgsb.search import Descents
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
 from memetik.kernels.problem.evaluate import term_error
 from memetik.kernels.problem.losses import measured_loss
+from memetik.kernels.runtime.cancel import cancel
+from memetik.kernels.runtime.record import allocate, table_of
 from memetik.kernels.terms.projection import PROJECTION
 from memetik.objectives import Custom, Displacement, Ground, JointValue, Orientation, Pose, Position, Projection
 from memetik.problem import Problem

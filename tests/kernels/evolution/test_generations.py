@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from memetik.kernels.compiler.random import uniform
-from memetik.kernels.compiler.record import allocate
 from memetik.kernels.evolution import generations, hgsa
 from memetik.kernels.evolution.evolve import EvolutionRecord
 from memetik.kernels.lbfgsb.minimiser import no_minimiser
 from memetik.kernels.lbfgsb.search import Descents
 from memetik.kernels.problem.evaluate import place
-from memetik.kernels.problem.record import VARIABLE
+from memetik.kernels.problem.problem_record import VARIABLE
+from memetik.kernels.runtime.random import uniform
+from memetik.kernels.runtime.record import allocate
 from memetik.objectives import Position
 from memetik.problem import Problem
 from tests.naive import evolution as naive

@@ -13,7 +13,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize as scipy_minimize
 
 import memetik as mk
-from memetik.kernels.compiler.record import table_of
 from memetik.kernels.lbfgsb.minimiser import (
     ACCEPT,
     ACCEPTED,
@@ -32,6 +31,7 @@ from memetik.kernels.lbfgsb.minimiser import (
     new_minimiser,
     projected_gradient,
 )
+from memetik.kernels.runtime.record import table_of
 from memetik.objectives import Displacement, LookAt, Pose, Position
 from memetik.problem import Problem
 from tests.kernels.flat import Flat

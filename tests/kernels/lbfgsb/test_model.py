@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from memetik.kernels.compiler.record import table_of
 from memetik.kernels.lbfgsb.cauchy import begin_path, cauchy_point, time_to_bound
 from memetik.kernels.lbfgsb.memory import add_product, decompose_middle, multiply_middle, project, store_pair
 from memetik.kernels.lbfgsb.minimiser import new_minimiser
 from memetik.kernels.lbfgsb.minimum import find_minimum, model_gain
 from memetik.kernels.lbfgsb.subspace import subspace_step, take_inside
 from memetik.kernels.math.symmetric import decompose, eliminate, substitute_back
+from memetik.kernels.runtime.record import table_of
 from tests.naive import lbfgsb as naive
 
 pytestmark = pytest.mark.quick

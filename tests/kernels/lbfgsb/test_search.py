@@ -9,8 +9,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import memetik as mk
-from memetik.kernels.compiler.random import seed_stream, uniform
-from memetik.kernels.compiler.record import table_of
 from memetik.kernels.lbfgsb.minimiser import new_minimiser
 from memetik.kernels.lbfgsb.search import (
     NEVER_STALL,
@@ -24,6 +22,8 @@ from memetik.kernels.lbfgsb.search import (
     search,
 )
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
+from memetik.kernels.runtime.random import seed_stream, uniform
+from memetik.kernels.runtime.record import table_of
 from memetik.objectives import Custom, JointValue, Position
 from memetik.problem import Problem
 from tests.kernels.flat import Flat, variables_of

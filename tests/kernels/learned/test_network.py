@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import memetik as mk
-from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.learned.encoding import Scales
 from memetik.kernels.learned.network import (
     FIRST_STEP,
@@ -23,6 +22,7 @@ from memetik.kernels.learned.network import (
     respond,
     rprop,
 )
+from memetik.kernels.runtime.record import allocate, table_of
 from memetik.learn import FeedForward
 from memetik.learn.training import weight_count
 from tests.naive import networks

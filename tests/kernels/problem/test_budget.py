@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from memetik.kernels.compiler.cancel import new_clock
-from memetik.kernels.compiler.clock import now
-from memetik.kernels.compiler.record import allocate
 from memetik.kernels.problem.budget import (
     ERROR,
     EVALUATIONS,
@@ -19,8 +16,11 @@ from memetik.kernels.problem.budget import (
     remember,
     spent,
 )
-from memetik.kernels.problem.record import Run
+from memetik.kernels.problem.problem_record import Run
 from memetik.kernels.problem.workspace import Workspace
+from memetik.kernels.runtime.cancel import new_clock
+from memetik.kernels.runtime.clock import now
+from memetik.kernels.runtime.record import allocate
 from tests.kernels.flat import NO_BLOCKS
 
 pytestmark = pytest.mark.quick

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.record import allocate
 from memetik.kernels.problem.least_squares import bounded_step, linear_model, step_by_residuals, step_by_variables
 from memetik.kernels.problem.workspace import Workspace
+from memetik.kernels.runtime.record import allocate
 from memetik.objectives import JointValue, Position
 from memetik.problem import Problem
 from tests.kernels.flat import NO_BLOCKS, Flat, variables_of

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memetik.kernels.problem.limits import bring_within, move_inside, open_limits, turn_back, turns_freely, wrap_towards
-from memetik.kernels.problem.record import LIMIT
+from memetik.kernels.problem.problem_record import LIMIT
 from tests.kernels.flat import variables_of
 
 pytestmark = pytest.mark.quick

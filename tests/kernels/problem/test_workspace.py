@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.record import allocate
 from memetik.kernels.problem.workspace import Workspace, carve_workspace, workspace_size
+from memetik.kernels.runtime.record import allocate
 from tests.kernels.flat import NO_BLOCKS
 
 pytestmark = pytest.mark.quick

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from memetik.kernels.compiler.record import allocate
+from memetik.kernels.runtime.record import allocate
 from memetik.kernels.servo.quadratic_program import invert, solve_program
 from memetik.kernels.servo.record import ProgramArrays
 

@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from memetik.build import planar_chain
 from memetik.kernels.compiler.function_pointers import address
-from memetik.kernels.compiler.random import seed_stream, uniform
-from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
 from memetik.kernels.problem.guides import FADING, any_guides, first_fading
+from memetik.kernels.runtime.random import seed_stream, uniform
+from memetik.kernels.runtime.record import allocate, table_of
 from memetik.kernels.stepping.iterate import STEP, SteppingRecord, attempt, iterate, note
 from memetik.kernels.stepping.normal_equations import GaussNewtonRecord, gauss_newton_step
 from memetik.objectives import Custom, Displacement, JointValue, Position

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from memetik.build import planar_chain
-from memetik.kernels.compiler.record import allocate, table_of
 from memetik.kernels.problem.least_squares import curvature, steepest_descent, step_from
+from memetik.kernels.runtime.record import allocate, table_of
 from memetik.kernels.stepping.iterate import SteppingRecord
 from memetik.kernels.stepping.normal_equations import (
     LEAST_SHARE,

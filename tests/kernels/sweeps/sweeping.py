@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from memetik.kernels.compiler.record import allocate
+from memetik.kernels.runtime.record import allocate
 from memetik.kernels.sweeps.ccd import sweep_to_root, sweep_to_tips
 from memetik.kernels.sweeps.coupled import link_variables
 from memetik.kernels.sweeps.fabrik import sweep_backward
 from memetik.kernels.sweeps.fabrik_forward import sweep_forward
 from memetik.kernels.sweeps.pull import total_loss
-from memetik.kernels.sweeps.record import Reaching
+from memetik.kernels.sweeps.sweep_record import Reaching
 from tests.kernels.flat import Flat
 
 

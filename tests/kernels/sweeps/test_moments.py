@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from memetik.kernels.compiler.record import allocate
+from memetik.kernels.runtime.record import allocate
 from memetik.kernels.sweeps.align import circle
 from memetik.kernels.sweeps.moments import add_all, add_point, add_product, attraction, attraction_along, clear
-from memetik.kernels.sweeps.record import Moments
+from memetik.kernels.sweeps.sweep_record import Moments
 from tests.naive.bodies import random_direction
 from tests.naive.pose import random_pose, rotated
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from memetik.build import BodyBuilder, planar_chain, snake
-from memetik.kernels.compiler.record import allocate
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
-from memetik.kernels.sweeps.record import Sweeps
+from memetik.kernels.runtime.record import allocate
 from memetik.kernels.sweeps.restart import NUDGE, PATIENCE, begin, beyond_reach, nudge, over, redraw
+from memetik.kernels.sweeps.sweep_record import Sweeps
 from memetik.objectives import Direction, Position
 from memetik.problem import Problem
 from tests.kernels.flat import Flat

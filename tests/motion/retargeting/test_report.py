@@ -211,6 +211,7 @@ def test_limits_of_acceleration_are_kept(leap):
     assert naive.limit_violations(long.body, long.times, long.q) == (0, 0, 0)
 
 
+@pytest.mark.quick
 def test_a_way_to_keep_limits_that_there_is_not_is_refused(leap):
     with pytest.raises(mk.errors.ProblemError, match="velocity_limits"):
         mk.retarget(leap, mk.load("g1"), velocity_limits="slow")

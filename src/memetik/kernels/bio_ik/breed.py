@@ -5,8 +5,8 @@ from memetik.kernels.bio_ik.function_pointers import call_look
 from memetik.kernels.bio_ik.reproduce import adopt, constrain, initialise, mutate, recombine
 from memetik.kernels.bio_ik.select import niche, select
 from memetik.kernels.compiler.jit import jit_part
-from memetik.kernels.compiler.random import seed_stream
 from memetik.kernels.problem.budget import EVALUATIONS, spent
+from memetik.kernels.runtime.random import seed_stream
 
 
 @jit_part

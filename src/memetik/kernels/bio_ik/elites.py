@@ -9,14 +9,14 @@ for nothing, and two busy cores are each a little slower than one. Whether to ca
 machine does. Both ways are timed, by the evaluations that count, and the faster is taken; the other is tried from time to time.
 """
 
+from memetik.kernels.bio_ik.bio_ik_record import read_worker
 from memetik.kernels.bio_ik.function_pointers import call_exploit
-from memetik.kernels.bio_ik.record import read_worker
 from memetik.kernels.body.ofkt import clear
 from memetik.kernels.compiler.atomics import count_shared, lower_shared, read_shared, write_shared
-from memetik.kernels.compiler.clock import now
 from memetik.kernels.compiler.jit import jit_free, jit_part
-from memetik.kernels.compiler.wakeup import wake
-from memetik.kernels.compiler.yield_thread import yield_thread
+from memetik.kernels.runtime.clock import now
+from memetik.kernels.runtime.wakeup import wake
+from memetik.kernels.runtime.yield_thread import yield_thread
 
 ALONE, TOGETHER = 0, 1  # the two ways
 PAYS = 0.95  # of the time alone: what takes more is not worth calling others

@@ -13,8 +13,8 @@ By the chain rule, a loss is a function of the residuals of its term, whose Jaco
 
 import math
 
+from memetik.kernels.bio_ik.bio_ik_record import PLAIN, read_worker
 from memetik.kernels.bio_ik.objective import place_changes
-from memetik.kernels.bio_ik.record import PLAIN, read_worker
 from memetik.kernels.bio_ik.wrench import hand_down, is_wrench, position_slopes, put, put_loss
 from memetik.kernels.body.motion import write_axes
 from memetik.kernels.body.ofkt import clear, move_frames

@@ -7,8 +7,8 @@ stream of that individual. U is a number drawn from [0, 1), I_c(a, b) = (1 - c) 
 import math
 
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.random import uniform
 from memetik.kernels.problem.limits import clamp, sample
+from memetik.kernels.runtime.random import uniform
 
 
 @jit

@@ -24,17 +24,17 @@ import math
 
 import numpy as np
 
+from memetik.kernels.bio_ik.bio_ik_record import read_worker
 from memetik.kernels.bio_ik.breed import breed, over, populate, survey
 from memetik.kernels.bio_ik.elites import exploit_elites, forget
 from memetik.kernels.bio_ik.function_pointers import call_look
 from memetik.kernels.bio_ik.objective import combine
-from memetik.kernels.bio_ik.record import read_worker
 from memetik.kernels.bio_ik.reproduce import extinguish
 from memetik.kernels.bio_ik.select import select_elites, sort_by_fitness
 from memetik.kernels.bio_ik.weights import given_weights, interpolate_weights, let_yield
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.compiler.random import seed_stream
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, remember
+from memetik.kernels.runtime.random import seed_stream
 
 NONE = np.int64(0)  # whatever is given a plain 0, Numba compiles once more for it
 # A fitness that improves by less than this share stands still. Eq. 4.23 waits until no elite gains anything; but where each is

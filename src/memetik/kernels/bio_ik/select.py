@@ -7,7 +7,7 @@ order; its first `size` places count.
 import math
 
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.random import uniform
+from memetik.kernels.runtime.random import uniform
 
 
 @jit

@@ -6,8 +6,8 @@ solution is judged, under the given weights.
 """
 
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.random import uniform
 from memetik.kernels.problem.evaluate import term_error
+from memetik.kernels.runtime.random import uniform
 
 YIELDING = 0.1  # what a term that yields keeps of its weight
 

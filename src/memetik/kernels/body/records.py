@@ -8,7 +8,7 @@ the local transform a few multiplications, and the world axis of the motion the 
 
 import numpy as np
 
-from memetik.kernels.compiler.record import item
+from memetik.kernels.runtime.record import item
 
 TURN, SLIDE, SCREW = 0, 1, 2
 

@@ -1,7 +1,7 @@
 """Closed forms of arms of turning joints: all postures for a target, and which of them are solutions.
 
 candidates             every posture for a target, or the nearest
-record                 the arm, and room to work in
+arm_record             the arm, and room to work in
 
 arms                   a planar arm, and an arm of shoulder and elbow
 meeting_axes           six joints, three axes in a row meet

@@ -7,17 +7,17 @@ of terms/springs.py.
 import math
 
 from memetik.kernels.body.forward import forward, frame_pose
+from memetik.kernels.closed_form.arm_record import MEETING, SHOULDER_AND_ELBOW, TWO_LINKS
 from memetik.kernels.closed_form.arms import shoulder_and_elbow, two_links
 from memetik.kernels.closed_form.loop import BLUR, close_loop, vector
 from memetik.kernels.closed_form.meeting_axes import meeting_axes, three_turns, turn_wrist
 from memetik.kernels.closed_form.parallel_axes import outer_turns, parallel_axes, turn_in_plane, turn_outside
-from memetik.kernels.closed_form.record import MEETING, SHOULDER_AND_ELBOW, TWO_LINKS
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import compose, inverse
+from memetik.kernels.math.rotation import rotation_vector
 from memetik.kernels.math.vector import dot, minus
 from memetik.kernels.problem.limits import clamp
 from memetik.kernels.problem.mounts import seen_from_root
-from memetik.kernels.terms.pose import rotation_vector
 
 ROUNDING = 1e-9  # rad beyond a limit that rounding explains
 SPREAD = 30.0  # how much farther off an angle may be than the arm is, all joints taken together

@@ -4,9 +4,9 @@ import math
 from typing import NamedTuple
 
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.record import Array, floats, integers
 from memetik.kernels.problem.budget import EVALUATIONS, OUTCOME
 from memetik.kernels.problem.verify import REACHED, verify
+from memetik.kernels.runtime.record import Array, floats, integers
 from memetik.kernels.terms.springs import displacement
 
 REPEATED = 3  # a solution that was offered before

@@ -9,11 +9,11 @@ proves nothing; the motion is followed in steps of the resolution then, so that 
 import math
 
 from memetik.kernels.collision.pairs import gap, place_frames
-from memetik.kernels.collision.record import CONTACT, FREE, UNDECIDED, solids_of
+from memetik.kernels.collision.solids_record import CONTACT, FREE, UNDECIDED, solids_of
 from memetik.kernels.collision.spread import spread, spread_here
 from memetik.kernels.compiler.jit import jit_free, jit_part
+from memetik.kernels.geometry.solids import SOLID_DATA
 from memetik.kernels.terms.distance import GROUP_RADIUS, GROUP_SOLIDS
-from memetik.kernels.terms.geometry.solids import SOLID_DATA
 
 SHARE = (
     0.9  # of the way that is surely free that is gone: the rest is what is left between the solids, and can be reported

@@ -3,8 +3,8 @@
 import math
 
 from memetik.kernels.compiler.jit import jit_free
-from memetik.kernels.terms.geometry.grids import distance_at
-from memetik.kernels.terms.geometry.triangles import BOX_COUNT, BOX_DATA, BOXES, TRIANGLE_DATA, nearest_triangle
+from memetik.kernels.geometry.grids import distance_at
+from memetik.kernels.geometry.triangles import BOX_COUNT, BOX_DATA, BOXES, TRIANGLE_DATA, nearest_triangle
 
 
 @jit_free

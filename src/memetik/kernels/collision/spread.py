@@ -19,9 +19,9 @@ import math
 
 from memetik.kernels.body.records import SLIDE, TURN
 from memetik.kernels.compiler.jit import jit_part
+from memetik.kernels.geometry.solids import moved, three
 from memetik.kernels.math.pose import axis, constant, load
 from memetik.kernels.terms.distance import GROUP_CENTER, GROUP_FRAME, GROUP_RADIUS
-from memetik.kernels.terms.geometry.solids import moved, three
 
 
 @jit_part

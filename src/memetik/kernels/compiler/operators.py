@@ -2,7 +2,7 @@
 
 Numba types `a + b` by trying in turn all that `+` may mean, NumPy's functions among it, and does so twice for each operation:
 before it makes code of it, and then. Here it is told what it found the first time, of operators on numbers and arrays. Kernels
-that mostly compute (kernels/memetic/pose_step.py) compile in a sixth less processor time, all that a first pose needs in a
+that mostly compute (kernels/search/pose_step.py) compile in a sixth less processor time, all that a first pose needs in a
 tenth less (MEMETIK_SECOND_COMPILER=0, with an empty NUMBA_CACHE_DIR). Only kernels are compiled so; whatever else a process
 compiles with Numba goes its own way.
 """

@@ -8,7 +8,7 @@ fifth), needs none. Its random numbers are handed in, so that the same points gi
 import math
 
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.covers.solids import BOX, MIDDLE, SIZE, SLACK, SOLID_ROW, SPHERE, TURN, VOLUME, enclose
+from memetik.kernels.covers.solid_sizes import BOX, MIDDLE, SIZE, SLACK, SOLID_ROW, SPHERE, TURN, VOLUME, enclose
 
 FIRST_STEP = 0.2  # rad, and as a share of half the extent of the points
 GROW, SHRINK = 1.4, 0.92  # of the step, after one that helped and one that did not: in balance at one in five

@@ -6,9 +6,9 @@ contacts               what touches at an answer to all else, one a thread
 general                any problem, one a warp
 guided                 clips in windows, one a thread
 inputs                 arrays on the card as rows of numbers
+launch_record          what a launch reads and writes
 orders                 how a leader has lanes work for it
 pose                   one full pose, one a thread
-record                 what a launch reads and writes
 rounds                 what is kept of a launch, and which rows are left for the next
 straight_line          one problem as straight-line code
 straight_line_functions  the functions in C that it consists of

@@ -1,4 +1,4 @@
-"""Whole bodies in large batches: the flagship as in kernels/memetic/search.py, one problem a thread.
+"""Whole bodies in large batches: the flagship as in kernels/search/search.py, one problem a thread.
 
 What a thread works on is in its local memory, which the card lays out so that the threads of a warp read and write side by
 side as long as they do the same. So they evaluate and step together, in straight-line code for the one problem
@@ -14,12 +14,16 @@ import numba
 import numba.cuda
 import numpy as np
 
+from memetik.kernels.cuda.launch_record import LANES, SIMULATED, BodiesLaunch
 from memetik.kernels.cuda.orders import FLOAT, INTEGER, WHOLE_WARP, meet
-from memetik.kernels.cuda.record import LANES, SIMULATED, BodiesLaunch
 from memetik.kernels.cuda.straight_line_functions import SIGNATURES, StraightLineCode
 from memetik.kernels.cuda.table import address_of, card_reader
 from memetik.kernels.cuda.translate import Translator
-from memetik.kernels.memetic.descent import (
+from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, MOVED, OUTCOME
+from memetik.kernels.problem.least_squares import LEAST_DAMPING
+from memetik.kernels.problem.limits import clamp, move_inside, wrap_towards
+from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED
+from memetik.kernels.search.descent import (
     DAMPING,
     LIMBS_DAMPING,
     LIMBS_STALL,
@@ -28,11 +32,7 @@ from memetik.kernels.memetic.descent import (
     STALLS,
     STEPS,
 )
-from memetik.kernels.memetic.search import BETTER, SHARE
-from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, MOVED, OUTCOME
-from memetik.kernels.problem.least_squares import LEAST_DAMPING
-from memetik.kernels.problem.limits import clamp, move_inside, wrap_towards
-from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED
+from memetik.kernels.search.search import BETTER, SHARE
 
 cuda: Any = numba.cuda  # it has no types
 read = card_reader(BodiesLaunch)
@@ -207,7 +207,7 @@ def bodies_kernel(sizes: Sizes, code: StraightLineCode) -> Any:
 
     @cuda.jit(device=True)
     def recombine(lane, leader, failed, chosen, population, parameters, panel, x):
-        """As `choose_limbs` of kernels/memetic/search.py, for the leader."""
+        """As `choose_limbs` of kernels/search/search.py, for the leader."""
         wanted, poses = of_lane(failed, leader), address_of(population.limb_poses)
         for limb in range(limbs):
             now = limb_error(limb, panel, wanted)
@@ -227,7 +227,7 @@ def bodies_kernel(sizes: Sizes, code: StraightLineCode) -> Any:
 
     @cuda.jit(device=True)
     def restart(lane, waiting, most, missed, population, parameters, panel, own):
-        """Another start for each thread that waits for one, as in `search` of kernels/memetic/search.py."""
+        """Another start for each thread that waits for one, as in `search` of kernels/search/search.py."""
         x, me = own.x, waiting >> lane & np.uint32(1) != 0
         at_x, at_data, at_poses, at_world = (
             address_of(x), address_of(own.data), address_of(own.poses), address_of(own.world)
@@ -287,7 +287,7 @@ def bodies_kernel(sizes: Sizes, code: StraightLineCode) -> Any:
             if state == STEPPING and begins:
                 begin_task(launch, task, own)
                 begins, taken, failures, exploited, last = False, 0, 0, 0, math.inf
-            if state == STEPPING:  # as `descend` of kernels/memetic/descent.py
+            if state == STEPPING:  # as `descend` of kernels/search/descent.py
                 missed = evaluate(at_x, at_data, parameters, at_poses, at_world, at_residual, at_error)
                 outcome[EVALUATIONS] += 1.0
                 error = outcome[OUTCOME]

@@ -1,4 +1,4 @@
-"""One full pose of an arm of six joints in closed form: kernels/memetic/closed_form.py as it is, a row a thread.
+"""One full pose of an arm of six joints in closed form: kernels/search/closed_form_attempt.py as it is, a row a thread.
 
 The posture within the limits that is nearest to the start, brought onto the body and verified. Where there is none, which takes
 longer to make sure of, the row is left to the processor.
@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 import numba.cuda
 import numpy as np
 
-from memetik.kernels.closed_form.record import Geometry, Loop
-from memetik.kernels.compiler.record import Array, floats
-from memetik.kernels.cuda.record import FormLaunch
+from memetik.kernels.closed_form.arm_record import Geometry, Loop
+from memetik.kernels.cuda.launch_record import FormLaunch
 from memetik.kernels.cuda.table import card_reader
 from memetik.kernels.cuda.translate import Translator
-from memetik.kernels.memetic.closed_form import attempt_closed_form
-from memetik.kernels.memetic.record import memetic_arrays
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, MOVED
 from memetik.kernels.problem.limits import move_inside
-from memetik.kernels.problem.record import Problem
+from memetik.kernels.problem.problem_record import Problem
+from memetik.kernels.runtime.record import Array, floats
+from memetik.kernels.search.closed_form_attempt import attempt_closed_form
+from memetik.kernels.search.search_record import memetic_arrays
 from memetik.kernels.terms.pose import target_pose
 
 cuda: Any = numba.cuda  # it has no types

@@ -11,11 +11,12 @@ from typing import Any
 import numba.cuda
 import numpy as np
 
+from memetik.kernels.cuda.launch_record import Look
 from memetik.kernels.cuda.pose import warp_any
-from memetik.kernels.cuda.record import Look
 from memetik.kernels.cuda.table import card_reader
 from memetik.kernels.cuda.terms import term_translator
 from memetik.kernels.cuda.translate import Translator
+from memetik.kernels.geometry.solids import SOLID_DATA, apart, moved, radius, three
 from memetik.kernels.problem.budget import OUTCOME
 from memetik.kernels.problem.evaluate import place
 from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED
@@ -35,7 +36,6 @@ from memetik.kernels.terms.distance import (
     group_pose,
     solid_pose,
 )
-from memetik.kernels.terms.geometry.solids import SOLID_DATA, apart, moved, radius, three
 
 cuda: Any = numba.cuda  # it has no types
 read = card_reader(Look)

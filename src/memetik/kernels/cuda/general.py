@@ -1,4 +1,4 @@
-"""Any problem, many times: the whole flagship, kernels/memetic/search.py, as it is, one problem a warp.
+"""Any problem, many times: the whole flagship, kernels/search/search.py, as it is, one problem a warp.
 
 A warp that is done takes the next problem. On the card terms are not called by address: the kernel is compiled for the
 kinds of terms that the problem has, and chooses among them.
@@ -9,17 +9,17 @@ from typing import Any
 
 import numba.cuda
 
+from memetik.kernels.cuda.launch_record import LANES, SIMULATED, WarpLaunch
 from memetik.kernels.cuda.orders import BEGIN, DONE, END, FLOAT, INTEGER, ROW, TERMS, WORK, order
-from memetik.kernels.cuda.record import LANES, SIMULATED, WarpLaunch
 from memetik.kernels.cuda.table import card_reader
 from memetik.kernels.cuda.terms import Kinds, search_translator
 from memetik.kernels.cuda.warp import cooperate
-from memetik.kernels.memetic.record import Callees, SearchScratch, call_next_start
-from memetik.kernels.memetic.search import next_start, solve
 from memetik.kernels.problem.evaluate import count_residuals
 from memetik.kernels.problem.function_pointers import call_attempt
-from memetik.kernels.problem.record import Problem, SolveArrays
+from memetik.kernels.problem.problem_record import Problem, SolveArrays
 from memetik.kernels.problem.workspace import carve_workspace
+from memetik.kernels.search.search import next_start, solve
+from memetik.kernels.search.search_record import Callees, SearchScratch, call_next_start
 from memetik.kernels.terms.function_pointers import call_jacobian, call_residual
 
 cuda: Any = numba.cuda  # it has no types

@@ -1,4 +1,4 @@
-"""Windows of clips (kernels/memetic/guided.py), one a thread, all at once; then each takes its edge from the one before it.
+"""Windows of clips (kernels/tracking/guided.py), one a thread, all at once; then each takes its edge from the one before it.
 
 Threads step through their frames side by side, each on a body of its own. What they work on is local memory, of which the
 hardware keeps the same entry of neighbours side by side, so that a warp reads it in one go.
@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 import numba.cuda
 import numpy as np
 
-from memetik.kernels.compiler.cancel import CLOCK
-from memetik.kernels.compiler.record import Array, records
 from memetik.kernels.cuda.table import card_reader
 from memetik.kernels.cuda.terms import Kinds, search_translator
 from memetik.kernels.cuda.translate import Translator
-from memetik.kernels.memetic.guided import GuidedPath, follow_window, take_edge
 from memetik.kernels.problem.budget import OUTCOME
-from memetik.kernels.problem.record import VARIABLE, Problem, Run
+from memetik.kernels.problem.problem_record import VARIABLE, Problem, Run
 from memetik.kernels.problem.workspace import carve_workspace
+from memetik.kernels.runtime.cancel import CLOCK
+from memetik.kernels.runtime.record import Array, records
+from memetik.kernels.tracking.guided import GuidedPath, follow_window, take_edge
 
 cuda: Any = numba.cuda  # it has no types
 

@@ -6,7 +6,7 @@ from typing import Any
 import numba.cuda
 import numpy as np
 
-from memetik.kernels.cuda.record import CODES, START, Incoming, Marks
+from memetik.kernels.cuda.launch_record import CODES, START, Incoming, Marks
 from memetik.kernels.cuda.table import card_reader, floats_at, singles_at
 from memetik.kernels.cuda.translate import Translator
 from memetik.kernels.problem.verify import REACHED

@@ -5,7 +5,7 @@ from typing import Any
 import numba.cuda
 import numpy as np
 
-from memetik.kernels.cuda.record import SIMULATED, WORDS
+from memetik.kernels.cuda.launch_record import SIMULATED, WORDS
 
 cuda: Any = numba.cuda  # it has no types
 

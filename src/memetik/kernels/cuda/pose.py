@@ -1,4 +1,4 @@
-"""One full pose, a million times: the search of kernels/memetic/pose_search.py in the hands of the threads of a graphics card.
+"""One full pose, a million times: the search of kernels/search/pose_search.py in the hands of the threads of a graphics card.
 
 Thirty-two threads share one instruction, so what one of them does alone costs all of them. Every turn of the loop is
 therefore the same for all: place the body, measure, and go on in one of four ways (step, restart, verify, next task), of
@@ -16,19 +16,19 @@ import numba.cuda
 import numpy as np
 
 from memetik.kernels.body.forward import forward, frame_pose
-from memetik.kernels.compiler.random import mix
-from memetik.kernels.compiler.record import Array, floats
-from memetik.kernels.cuda.record import SIMULATED, Launch
+from memetik.kernels.cuda.launch_record import SIMULATED, Launch
 from memetik.kernels.cuda.table import card_reader
 from memetik.kernels.cuda.translate import Translator
 from memetik.kernels.math.pose import load, turn
-from memetik.kernels.memetic.descent import DAMPING, LONGEST_STEP, STALL, STALLS, STEPS
-from memetik.kernels.memetic.pose_step import pose_step
+from memetik.kernels.math.rotation import rotation_vector
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
 from memetik.kernels.problem.least_squares import LEAST_DAMPING
 from memetik.kernels.problem.limits import clamp, wrap_towards
 from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED
-from memetik.kernels.terms.pose import rotation_vector
+from memetik.kernels.runtime.random import mix
+from memetik.kernels.runtime.record import Array, floats
+from memetik.kernels.search.descent import DAMPING, LONGEST_STEP, STALL, STALLS, STEPS
+from memetik.kernels.search.pose_step import pose_step
 
 cuda: Any = numba.cuda  # it has no types
 read = card_reader(Launch)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numba.cuda
 
-from memetik.kernels.cuda.record import LANES, SIMULATED, Round
+from memetik.kernels.cuda.launch_record import LANES, SIMULATED, Round
 from memetik.kernels.cuda.table import card_reader
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME
 from memetik.kernels.problem.verify import REACHED

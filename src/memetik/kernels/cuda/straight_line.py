@@ -17,9 +17,9 @@ from memetik.kernels.cuda.straight_line_functions import SIGNATURES, StraightLin
 from memetik.kernels.cuda.trace import Numbers, Symbol, Trace, UntraceableError, c_code, text_of
 from memetik.kernels.math.linear import factorise, substitute
 from memetik.kernels.math.sincos import FAR, from_nearest_quarter
-from memetik.kernels.memetic.population_poses import add_angles, add_distances, begins_limb, seen_from
 from memetik.kernels.problem.evaluate import place, term_error
 from memetik.kernels.problem.quick_error import quick_error, unmasked
+from memetik.kernels.search.population_poses import add_angles, add_distances, begins_limb, seen_from
 from memetik.kernels.terms.function_pointers import call_residual
 from memetik.kernels.terms.pose import target_pose
 from memetik.kernels.terms.records import POINT, ROTATION
@@ -234,7 +234,7 @@ class _Tracer:
     # ---- Limbs -------------------------------------------------------------------------------------------------------
 
     def _terms_of(self, limb: int, terms: Iterable[Any], data: Numbers) -> list[tuple[int, Any]]:
-        """The terms by which limbs are chosen (`choose_limbs` of kernels/memetic/search.py)."""
+        """The terms by which limbs are chosen (`choose_limbs` of kernels/search/search.py)."""
         return [
             (t, term) for t, term in enumerate(terms)
             if limb <= self.frames[term.frame].node <= self.nodes[limb].last

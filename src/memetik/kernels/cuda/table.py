@@ -1,4 +1,4 @@
-"""Records for kernels on a graphics card, which cross as one table (kernels/compiler/record.py), and arrays by their address.
+"""Records for kernels on a graphics card, which cross as one table (kernels/runtime/record.py), and arrays by their address.
 
 Numba prepares every array of a launch anew, for about 15 us each: a launch with the arrays of a problem, its tasks and its
 results took 350 us, and one with the address of their table takes 50.
@@ -12,8 +12,8 @@ from typing import Any
 import numba.cuda
 import numpy as np
 
-from memetik.kernels.compiler.record import Backend, first_record, reader_at
-from memetik.kernels.cuda.record import SIMULATED
+from memetik.kernels.cuda.launch_record import SIMULATED
+from memetik.kernels.runtime.record import Backend, first_record, reader_at
 
 cuda: Any = numba.cuda  # it has no types
 

@@ -5,14 +5,15 @@ from typing import Any
 
 import numba.cuda
 
-from memetik.kernels.compiler.cancel import cancelled
-from memetik.kernels.compiler.clock import now
 from memetik.kernels.cuda.orders import FLOAT
 from memetik.kernels.cuda.translate import Translator
+from memetik.kernels.geometry.function_pointers import call_apart
+from memetik.kernels.geometry.hulls import FEW_CORNERS, exactly_apart, scratch_size
+from memetik.kernels.geometry.solids import NOWHERE
+from memetik.kernels.runtime.cancel import cancelled
+from memetik.kernels.runtime.clock import now
 from memetik.kernels.terms.distance import HULL_DISTANCE
-from memetik.kernels.terms.function_pointers import call_apart, call_jacobian, call_residual
-from memetik.kernels.terms.geometry.hulls import FEW_CORNERS, exactly_apart, scratch_size
-from memetik.kernels.terms.geometry.solids import NOWHERE
+from memetik.kernels.terms.function_pointers import call_jacobian, call_residual
 
 cuda: Any = numba.cuda  # it has no types
 

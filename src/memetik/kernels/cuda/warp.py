@@ -17,6 +17,7 @@ import numba.cuda
 from memetik.kernels.body.balls import step_balls, write_ball_axes
 from memetik.kernels.body.forward import frame_pose
 from memetik.kernels.body.motion import local
+from memetik.kernels.cuda.launch_record import LANES
 from memetik.kernels.cuda.orders import (
     ANGLES,
     BEGIN,
@@ -46,12 +47,9 @@ from memetik.kernels.cuda.orders import (
     meet,
     order,
 )  # fmt: skip
-from memetik.kernels.cuda.record import LANES
 from memetik.kernels.cuda.table import address_of, floats_at
 from memetik.kernels.cuda.warp_step import shorten_share, steps_by_lanes
 from memetik.kernels.math.pose import axis, compose, load, store
-from memetik.kernels.memetic.population_poses import add_angles, add_distances, best_of, load_poses
-from memetik.kernels.memetic.search import rank
 from memetik.kernels.problem.budget import ERROR, remember
 from memetik.kernels.problem.evaluate import measure, place, term_error
 from memetik.kernels.problem.least_squares import (
@@ -65,6 +63,8 @@ from memetik.kernels.problem.least_squares import (
 )  # fmt: skip
 from memetik.kernels.problem.limits import clamp
 from memetik.kernels.problem.quick_error import quick_error
+from memetik.kernels.search.population_poses import add_angles, add_distances, best_of, load_poses
+from memetik.kernels.search.search import rank
 from memetik.kernels.terms.records import CONTACT
 from memetik.kernels.terms.springs import springs_cost, springs_gradient
 

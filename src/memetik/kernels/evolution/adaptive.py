@@ -3,11 +3,11 @@
 from typing import NamedTuple
 
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.random import uniform
-from memetik.kernels.compiler.record import Array, floats, reader
 from memetik.kernels.evolution.evolve import EvolutionRecord
 from memetik.kernels.evolution.fitness import appraise
 from memetik.kernels.evolution.generations import others, propose
+from memetik.kernels.runtime.random import uniform
+from memetik.kernels.runtime.record import Array, floats, reader
 
 # How often an individual tries another factor and another rate, the factors it draws from, and with what it begins.
 RENEWAL, LEAST_FACTOR, MOST_FACTOR = 0.1, 0.1, 1.0

@@ -11,14 +11,14 @@ from numba.core import types
 
 from memetik.kernels.compiler.function_pointers import caller
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.compiler.random import seed_stream
-from memetik.kernels.compiler.record import Array, floats, integers, reader
 from memetik.kernels.evolution.fitness import appraise
 from memetik.kernels.lbfgsb.search import Descents
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS
 from memetik.kernels.problem.function_pointers import PROBLEM, RUN, TABLE, WORKSPACE, call_search
 from memetik.kernels.problem.limits import sample
-from memetik.kernels.problem.record import Run
+from memetik.kernels.problem.problem_record import Run
+from memetik.kernels.runtime.random import seed_stream
+from memetik.kernels.runtime.record import Array, floats, integers, reader
 
 # (problem, run, generation, best, ease, own, work): the next generation of a population whose fittest individual is
 # `best`, with guides at `ease`; generation 0 is the first of a fresh population. Whether the search is over.

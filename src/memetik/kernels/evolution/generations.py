@@ -4,11 +4,11 @@ import math
 from typing import NamedTuple
 
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.compiler.random import uniform
-from memetik.kernels.compiler.record import Array, floats, reader
 from memetik.kernels.evolution.evolve import EvolutionRecord, draw_genes
 from memetik.kernels.evolution.fitness import appraise
 from memetik.kernels.problem.limits import bring_within, clamp
+from memetik.kernels.runtime.random import uniform
+from memetik.kernels.runtime.record import Array, floats, reader
 
 PRECISION = 20.0  # the smallest mutation is 2^-20 of the largest
 BOUNCE = 0.5  # what is left of the speed of a particle that meets a limit, and turns back

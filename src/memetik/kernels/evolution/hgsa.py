@@ -14,11 +14,11 @@ from memetik.kernels.bio_ik.select import niche, select, sort_by_fitness
 from memetik.kernels.body.ofkt import REFERENCE, WIDTH, clear, move_frames, update
 from memetik.kernels.body.records import SLIDE
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.compiler.random import uniform
-from memetik.kernels.compiler.record import Array, floats, integers, reader
 from memetik.kernels.evolution.evolve import EvolutionRecord
 from memetik.kernels.evolution.fitness import appraise, judge_placed
 from memetik.kernels.math.pose import compose, constant, load, store
+from memetik.kernels.runtime.random import uniform
+from memetik.kernels.runtime.record import Array, floats, integers, reader
 
 SEVERAL = -1  # in place of a motion: the variable drives several, or none
 

@@ -3,8 +3,8 @@
 cauchy                 the generalised Cauchy point
 memory                 the quadratic model in compact form
 minimiser              the iteration
+minimiser_record       its state
 minimum                the minimum of the model within bounds
-record                 its state
 search                 inverse kinematics by descents
 subspace               the minimum over the free variables
 """

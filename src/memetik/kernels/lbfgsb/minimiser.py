@@ -26,12 +26,12 @@ from numba.core import types
 
 from memetik.kernels.compiler.function_pointers import caller, lasting_address
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.compiler.record import allocate
 from memetik.kernels.lbfgsb.memory import store_pair
+from memetik.kernels.lbfgsb.minimiser_record import Line, Minimiser, read_minimiser
 from memetik.kernels.lbfgsb.minimum import FIND_MINIMUM, call_minimum, find_minimum
-from memetik.kernels.lbfgsb.record import Line, Minimiser, read_minimiser
 from memetik.kernels.math.line_search import begin_search, next_trial
 from memetik.kernels.problem.function_pointers import TABLE
+from memetik.kernels.runtime.record import allocate
 
 # What the caller may say: go on, end with the best seen, or end with this point, whatever was seen before.
 GO_ON, GIVE_UP, ACCEPT = 0, 1, 2

@@ -15,7 +15,7 @@ from memetik.kernels.compiler.function_pointers import caller
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.lbfgsb.cauchy import begin_path, cauchy_point
 from memetik.kernels.lbfgsb.memory import add_product, decompose_middle, dot_used, multiply_middle, project
-from memetik.kernels.lbfgsb.record import read_minimiser
+from memetik.kernels.lbfgsb.minimiser_record import read_minimiser
 from memetik.kernels.lbfgsb.subspace import subspace_step, take_inside
 from memetik.kernels.problem.function_pointers import TABLE
 

@@ -4,15 +4,15 @@ import math
 from typing import NamedTuple
 
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.random import seed_stream
-from memetik.kernels.compiler.record import reader
 from memetik.kernels.lbfgsb.minimiser import ACCEPT, GIVE_UP, GO_ON, RUNNING, advance, begin
-from memetik.kernels.lbfgsb.record import Minimiser
+from memetik.kernels.lbfgsb.minimiser_record import Minimiser
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.problem.evaluate import linearise, measure, place
 from memetik.kernels.problem.guides import FADING, FAINT, any_guides, first_fading
 from memetik.kernels.problem.limits import open_limits, sample
-from memetik.kernels.problem.record import Run
+from memetik.kernels.problem.problem_record import Run
+from memetik.kernels.runtime.random import seed_stream
+from memetik.kernels.runtime.record import reader
 
 # A descent is given up when so many evaluations do not take a tenth off, or a thousandth while guides pull. Of 4 to 30
 # evaluations and 1 to 70 %, these are within 10 % of the least cost per solution, on an arm and on a humanoid.

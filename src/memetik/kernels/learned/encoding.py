@@ -7,9 +7,9 @@ smoothly with it, as no set of four or fewer does (q and -q are one rotation, an
 from typing import NamedTuple
 
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.compiler.record import Array, floats
 from memetik.kernels.math.pose import compose, inverse, load
 from memetik.kernels.problem.evaluate import place
+from memetik.kernels.runtime.record import Array, floats
 from memetik.kernels.terms.records import POINT, ROTATION
 
 POSITION_INPUTS, ORIENTATION_INPUTS = 3, 6

@@ -10,10 +10,10 @@ import math
 from typing import NamedTuple
 
 from memetik.kernels.compiler.jit import jit, jit_fast
-from memetik.kernels.compiler.record import Array, floats, integers, reader, records
 from memetik.kernels.learned.encoding import Scales, scale_in, scale_out, write_wanted
 from memetik.kernels.problem.limits import wrap_towards
-from memetik.kernels.problem.record import VARIABLE
+from memetik.kernels.problem.problem_record import VARIABLE
+from memetik.kernels.runtime.record import Array, floats, integers, reader, records
 from memetik.kernels.terms.records import TERM
 
 # RPROP (Riedmiller and Braun 1993): a step grows while the sign of its derivative stays, and shrinks when it changes.

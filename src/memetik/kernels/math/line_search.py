@@ -11,7 +11,7 @@ until the search is done. The state is a record, so that many searches can run s
 import math
 
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.compiler.record import item
+from memetik.kernels.runtime.record import item
 
 ENOUGH, FLAT = 1e-3, 0.9  # as in L-BFGS-B 3.0
 NARROW = 0.1  # the search is over when the interval is narrower than this, relative to its upper end

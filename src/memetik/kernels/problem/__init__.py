@@ -10,8 +10,8 @@ limits                 clamp to limits, draw within them, go round by whole turn
 losses                 the scalar losses of the thesis
 mounts                 a root that stands somewhere in the world
 path                   a whole path of postures as one least-squares problem
+problem_record         the problem and a run as kernels take them
 quick_error            squared errors without trigonometry, to rank postures
-record                 the problem and a run as kernels take them
 solve                  how every solve begins and ends
 verify                 wrap, clamp, measure again, and the status
 workspace              the scratch that every solve needs

@@ -1,8 +1,8 @@
 """What a search may spend, what it has spent, and the best posture it has seen."""
 
-from memetik.kernels.compiler.cancel import cancelled
-from memetik.kernels.compiler.clock import now
 from memetik.kernels.compiler.jit import jit
+from memetik.kernels.runtime.cancel import cancelled
+from memetik.kernels.runtime.clock import now
 
 # What the search reports, in the array `outcome`. MOVED: the start was out of limits. ERROR: the least squared error so far of
 # the terms that can block; in the end, where nothing can be missed, the cost of the answer (`cost_of` in solve.py).

@@ -3,9 +3,9 @@
 from numba.core import types
 
 from memetik.kernels.compiler.function_pointers import caller
-from memetik.kernels.compiler.record import numba_type
-from memetik.kernels.problem.record import Problem, Run, SolveArrays
+from memetik.kernels.problem.problem_record import Problem, Run, SolveArrays
 from memetik.kernels.problem.workspace import Workspace
+from memetik.kernels.runtime.record import numba_type
 
 VECTOR, TABLE = types.float64[::1], types.int64[::1]
 PROBLEM, RUN, WORKSPACE = numba_type(Problem), numba_type(Run), numba_type(Workspace)
@@ -15,7 +15,7 @@ SOLVE = numba_type(SolveArrays)
 ATTEMPT = types.boolean(PROBLEM, VECTOR, RUN, WORKSPACE)
 # (problem, run, own, work): the search of a method, with the table of its settings and scratch
 SEARCH = types.void(PROBLEM, RUN, TABLE, WORKSPACE)
-# (table, q, outcome, seed, most, seconds): one stage of a solve (memetic/stages.py), the status of the answer in q
+# (table, q, outcome, seed, most, seconds): one stage of a solve (search/stages.py), the status of the answer in q
 STAGE = types.int64(TABLE, VECTOR, VECTOR, types.int64, types.int64, types.float64)
 
 # (problem, work), (problem, damping, work): the step of a whole body (blocks.py)

@@ -8,7 +8,7 @@ joints turn twice, one try of damped least squares solves 53 % with these walls 
 import math
 
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.random import uniform
+from memetik.kernels.runtime.random import uniform
 
 WHOLE_TURN = 2.0 * math.pi - 1e-6  # rad; files give limits to so many digits
 

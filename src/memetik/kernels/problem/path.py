@@ -11,14 +11,14 @@ posture to the two before it and the two after it only, so a step takes time in 
 from typing import NamedTuple
 
 from memetik.kernels.compiler.jit import jit_free
-from memetik.kernels.compiler.record import Array, floats, integers
 from memetik.kernels.math.banded import solve_banded
 from memetik.kernels.problem.budget import OUTCOME
 from memetik.kernels.problem.evaluate import linearise, measure, place
 from memetik.kernels.problem.limits import clamp
 from memetik.kernels.problem.mounts import place_root
-from memetik.kernels.problem.record import solve_arrays
+from memetik.kernels.problem.problem_record import solve_arrays
 from memetik.kernels.problem.verify import verify
+from memetik.kernels.runtime.record import Array, floats, integers
 from memetik.kernels.terms.springs import rest_at_start
 
 LEAST_DAMPING = 1e-9

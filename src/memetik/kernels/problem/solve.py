@@ -9,7 +9,7 @@ from memetik.kernels.problem.budget import ERROR, MOVED, OUTCOME, deadline_after
 from memetik.kernels.problem.function_pointers import TABLE, VECTOR, call_search
 from memetik.kernels.problem.limits import move_inside
 from memetik.kernels.problem.mounts import place_root
-from memetik.kernels.problem.record import Run, solve_arrays
+from memetik.kernels.problem.problem_record import Run, solve_arrays
 from memetik.kernels.problem.verify import verify
 from memetik.kernels.terms.springs import rest_at_start, springs_cost
 

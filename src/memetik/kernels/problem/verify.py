@@ -10,7 +10,7 @@ from memetik.kernels.problem.limits import clamp, wrap_towards
 from memetik.kernels.terms.function_pointers import call_residual
 
 REACHED, CLOSEST, INVALID = 0, 1, 2
-ENDED = 4  # a signal or another thread ended the search (cancel.py); what it leaves is of no use
+ENDED = 4  # a signal or another thread ended the search (runtime/cancel.py); what it leaves is of no use
 
 
 @jit

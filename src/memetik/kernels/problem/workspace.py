@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.compiler.lanes import LANES
-from memetik.kernels.compiler.record import Array, floats
+from memetik.kernels.runtime.record import Array, floats
 
 
 class Workspace(NamedTuple):

@@ -16,9 +16,9 @@ tick. Whenever other velocities are to be tried, the candidates that these could
 import math
 
 from memetik.kernels.collision.spread import spread
-from memetik.kernels.compiler.clock import now
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.problem.evaluate import place
+from memetik.kernels.runtime.clock import now
 from memetik.kernels.servo.braking import stopping_distance, velocity_range
 from memetik.kernels.servo.odometers import REST, advance_odometers
 from memetik.kernels.terms.distance import GROUP_FRAME, GROUP_RADIUS, ball_center, nearest

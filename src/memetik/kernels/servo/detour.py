@@ -9,11 +9,11 @@ way that an obstacle closes meanwhile is given up.
 """
 
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.random import uniform
 from memetik.kernels.problem.budget import EVALUATIONS, spent
 from memetik.kernels.problem.evaluate import place
 from memetik.kernels.problem.limits import clamp
 from memetik.kernels.problem.verify import REACHED
+from memetik.kernels.runtime.random import uniform
 from memetik.kernels.servo.contacts import BUFFER
 from memetik.kernels.servo.rival import pursue_rival
 from memetik.kernels.terms.distance import balls_apart, nearest

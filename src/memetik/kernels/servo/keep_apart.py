@@ -16,7 +16,7 @@ import math
 
 from memetik.kernels.compiler.jit import jit_part
 from memetik.kernels.problem.evaluate import linearise, measure, place
-from memetik.kernels.problem.record import Problem
+from memetik.kernels.problem.problem_record import Problem
 from memetik.kernels.servo.contacts import AMPLE, add_close_pairs, is_late, look_around
 from memetik.kernels.servo.quadratic_program import invert, solve_program
 from memetik.kernels.servo.rows import are_surely_kept, write_rows

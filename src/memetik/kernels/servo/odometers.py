@@ -6,11 +6,11 @@ Links move with the joints, and obstacles as the world says. Of an obstacle that
 import math
 
 from memetik.kernels.compiler.jit import jit_part
+from memetik.kernels.geometry.solids import SOLID_POINTS
+from memetik.kernels.geometry.support import HULL_COUNT, HULL_POINTS
 from memetik.kernels.math.pose import load
 from memetik.kernels.servo.record import WORLD_NUMBERS
 from memetik.kernels.terms.distance import GROUP_FRAME, GROUP_RADIUS, GROUP_SOLIDS
-from memetik.kernels.terms.geometry.solids import SOLID_POINTS
-from memetik.kernels.terms.geometry.support import HULL_COUNT, HULL_POINTS
 
 REST = 100  # ticks without a change after which an obstacle counts as standing
 FASTEST_OBSTACLE = 5.0  # m/s; what changes its place faster has been put there and does not move

@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
-from memetik.kernels.compiler.record import Array, floats, integers, item, reader, records
-from memetik.kernels.memetic.record import MemeticArrays
-from memetik.kernels.problem.record import VARIABLE, SolveArrays
+from memetik.kernels.geometry.solids import SOLID_DATA
+from memetik.kernels.problem.problem_record import VARIABLE, SolveArrays
+from memetik.kernels.runtime.record import Array, floats, integers, item, reader, records
+from memetik.kernels.search.search_record import MemeticArrays
 from memetik.kernels.terms.distance import GROUP_SOLIDS
-from memetik.kernels.terms.geometry.solids import SOLID_DATA
 from memetik.kernels.terms.records import TERM
 
 WORLD_NUMBERS = GROUP_SOLIDS + SOLID_DATA  # of a group in the world

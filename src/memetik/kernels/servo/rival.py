@@ -2,7 +2,7 @@
 
 A rival is the best posture that attempts from elsewhere have found. Every other attempt starts near the goal: a
 stretched elbow does not bend by any gradient, but it does from a posture beside it. The others start as those of
-memetic do (memetic/search.py): from the posture of the population that suits the missed terms best, with the limbs that
+memetic do (search/search.py): from the posture of the population that suits the missed terms best, with the limbs that
 are satisfied left as they are. The rival goes on from where it was in every tick, since targets move. It becomes the
 goal at once if it satisfies all terms and is near, and else when it has been better for as long as the way to it would
 take: it satisfies all terms, or misses them by far less. So no valley holds the goal for ever, and a target that is out
@@ -13,16 +13,16 @@ attempt goes on in the next ticks then, and the rival has every other tick.
 """
 
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.random import uniform
-from memetik.kernels.memetic.all_solutions import apart
-from memetik.kernels.memetic.population_poses import take_best
-from memetik.kernels.memetic.search import SHARE, blame, draw, rank
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, spent
 from memetik.kernels.problem.evaluate import measure, place
 from memetik.kernels.problem.function_pointers import call_attempt
 from memetik.kernels.problem.limits import clamp, wrap_towards
-from memetik.kernels.problem.record import Problem, Run
+from memetik.kernels.problem.problem_record import Problem, Run
 from memetik.kernels.problem.verify import REACHED, verify
+from memetik.kernels.runtime.random import uniform
+from memetik.kernels.search.all_solutions import apart
+from memetik.kernels.search.population_poses import take_best
+from memetik.kernels.search.search import SHARE, blame, draw, rank
 
 NEAR = 0.5  # rad or m; a rival that satisfies all and is nearer to the goal than this need not wait
 PATIENCE = 0.05  # s that any other has to be better, besides the time that the slowest joint takes to get there

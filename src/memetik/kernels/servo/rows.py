@@ -7,9 +7,9 @@ import math
 
 from memetik.kernels.body.motion import twist, write_axes
 from memetik.kernels.compiler.jit import jit_part
+from memetik.kernels.geometry.solids import three
 from memetik.kernels.servo.contacts import HORIZON, place_at_plan
 from memetik.kernels.terms.distance import GROUP_FRAME
-from memetik.kernels.terms.geometry.solids import three
 
 FIRST, SECOND, NORMAL = 0, 3, 6  # where the numbers of the nearest points and of the normal begin
 ALIKE = 0.99  # cosine between the slopes of one pair above which they are of the same features

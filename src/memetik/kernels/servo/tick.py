@@ -10,12 +10,8 @@ import math
 
 from numba.core import types
 
-from memetik.kernels.compiler.cancel import CAUGHT
 from memetik.kernels.compiler.function_pointers import caller
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.record import numba_type
-from memetik.kernels.memetic.descent import DAMPING, LONGEST_STEP
-from memetik.kernels.memetic.refine import refine
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME, TIMED_OUT, deadline_after, spent
 from memetik.kernels.problem.evaluate import measure, place, term_error
 from memetik.kernels.problem.function_pointers import PROBLEM, RUN, TABLE, WORKSPACE
@@ -23,8 +19,12 @@ from memetik.kernels.problem.guides import FAINT
 from memetik.kernels.problem.least_squares import LEAST_DAMPING, bounded_step, linear_model, take_step
 from memetik.kernels.problem.limits import clamp
 from memetik.kernels.problem.mounts import place_root
-from memetik.kernels.problem.record import Problem, Run
+from memetik.kernels.problem.problem_record import Problem, Run
 from memetik.kernels.problem.verify import CLOSEST, ENDED, INVALID, REACHED, verify
+from memetik.kernels.runtime.cancel import CAUGHT
+from memetik.kernels.runtime.record import numba_type
+from memetik.kernels.search.descent import DAMPING, LONGEST_STEP
+from memetik.kernels.search.refine import refine
 from memetik.kernels.servo.braking import fastest_to_stop
 from memetik.kernels.servo.contacts import nearest_pair
 from memetik.kernels.servo.detour import (

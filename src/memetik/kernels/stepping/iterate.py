@@ -13,14 +13,14 @@ from numba.core import types
 
 from memetik.kernels.compiler.function_pointers import caller
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.random import seed_stream
-from memetik.kernels.compiler.record import Array, floats, reader
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, remember, spent
 from memetik.kernels.problem.evaluate import measure, place
 from memetik.kernels.problem.function_pointers import PROBLEM, TABLE, VECTOR, WORKSPACE
 from memetik.kernels.problem.guides import FADING, any_guides, first_fading
 from memetik.kernels.problem.least_squares import shorten, step_from
 from memetik.kernels.problem.limits import sample, turn_back
+from memetik.kernels.runtime.random import seed_stream
+from memetik.kernels.runtime.record import Array, floats, reader
 
 # (problem, x, softness, error, own, work): one step of a method with the table of its record; false if it leads nowhere
 STEP = types.boolean(PROBLEM, VECTOR, types.float64, types.float64, TABLE, WORKSPACE)

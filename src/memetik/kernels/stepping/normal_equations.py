@@ -4,8 +4,8 @@ import math
 from typing import NamedTuple
 
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.compiler.record import Array, floats, reader
 from memetik.kernels.problem.least_squares import curvature, damped_step, linear_model, steepest_descent, step_from
+from memetik.kernels.runtime.record import Array, floats, reader
 from memetik.kernels.stepping.iterate import SteppingRecord, move
 
 LEAST_SHARE = 1e-3  # a line search that gets here leads nowhere

@@ -11,9 +11,9 @@ import math
 from typing import NamedTuple
 
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.compiler.record import Array, floats, reader
 from memetik.kernels.math.svd import decompose
 from memetik.kernels.problem.least_squares import linear_model
+from memetik.kernels.runtime.record import Array, floats, reader
 from memetik.kernels.stepping.iterate import SteppingRecord, move
 
 NOTHING = 1e-10  # a singular value below this moves nothing

@@ -7,7 +7,7 @@ fabrik                 FABRIK's sweeps, root to tips on real joints
 fabrik_forward         tips to root, on rigid links
 moments                many points as one joint sees them
 pull                   errors as something joints can pull at
-record                 settings and scratch
 restart                standstill, fading guides and restarts
+sweep_record           settings and scratch
 wanted                 the nearest pose that would satisfy a term
 """

@@ -15,8 +15,8 @@ from memetik.kernels.problem.limits import clamp
 from memetik.kernels.sweeps.align import best_change, circle, play
 from memetik.kernels.sweeps.coupled import move_coupled, place_rows
 from memetik.kernels.sweeps.pull import carries, misturn, move_frames, pair, weight
-from memetik.kernels.sweeps.record import read_descent
 from memetik.kernels.sweeps.restart import begin, over
+from memetik.kernels.sweeps.sweep_record import read_descent
 from memetik.kernels.terms.records import ROTATION
 
 

@@ -18,8 +18,8 @@ from memetik.kernels.sweeps.coupled import drives_alone, move_coupled
 from memetik.kernels.sweeps.fabrik_forward import apart, strength, stretched, sweep_forward
 from memetik.kernels.sweeps.moments import add_all, add_point, add_product, best_for_all, clear
 from memetik.kernels.sweeps.pull import split
-from memetik.kernels.sweeps.record import read_reaching
 from memetik.kernels.sweeps.restart import begin, over
+from memetik.kernels.sweeps.sweep_record import read_reaching
 from memetik.kernels.sweeps.wanted import wanted_direction, wanted_point, wanted_turn
 from memetik.kernels.terms.aim import AIM_AXIS
 from memetik.kernels.terms.records import POINT, ROTATION

@@ -5,7 +5,7 @@ joint takes the value, within its limits, that brings what lies between it and t
 root comes off its place, which the second half mends. Where branches meet, the link goes to the centroid of what they ask.
 
 A tip asks the link that carries it, and a link the one before it. While a link is still being asked for, its row of `swept`
-holds weighted sums (Reaching in record.py). A link with a target of its own goes by that alone: the branches beyond it have
+holds weighted sums (Reaching in sweep_record.py). A link with a target of its own goes by that alone: the branches beyond it have
 to follow.
 """
 

@@ -6,7 +6,7 @@ a further turn or slide does it depends on
     W = Σ w        m = Σ w r        n = Σ w d        K = Σ w r d^T
 
 alone. So a chain of any length is summed up once, link by link, and each joint looks at sixteen numbers (Moments in
-record.py, a row for each node). The shape r may be given in axes of its own; S then turns it into the world.
+sweep_record.py, a row for each node). The shape r may be given in axes of its own; S then turns it into the world.
 """
 
 import math

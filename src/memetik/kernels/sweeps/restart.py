@@ -8,12 +8,12 @@ objective that is missed are drawn anew. The last part of the budget goes into t
 import math
 
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.compiler.random import seed_stream
 from memetik.kernels.math.pose import constant
 from memetik.kernels.math.vector import length, minus
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.problem.evaluate import measure, place, term_error
 from memetik.kernels.problem.limits import clamp, sample
+from memetik.kernels.runtime.random import seed_stream
 from memetik.kernels.sweeps.coupled import link_variables
 from memetik.kernels.sweeps.pull import split
 from memetik.kernels.sweeps.wanted import free_axes

@@ -9,9 +9,10 @@ import math
 
 from memetik.kernels.compiler.jit import jit, jit_part
 from memetik.kernels.math.pose import turn
+from memetik.kernels.math.rotation import rotation_vector, turn_back
 from memetik.kernels.math.vector import length, minus, plus
 from memetik.kernels.terms.aim import AIM_FREE, AIM_IS_POINT, directions
-from memetik.kernels.terms.pose import MASK, rotation_vector, target_pose, turn_back
+from memetik.kernels.terms.pose import MASK, target_pose
 
 
 @jit

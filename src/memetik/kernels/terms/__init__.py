@@ -6,5 +6,4 @@ callback               calls of users' functions, compiled or in Python
 function_pointers      calls of the kernels of terms by address
 records                a row for each thing that is measured, and what is known about each kind
 targets                targets from Python, checked and converted
-geometry               solids and surfaces
 """

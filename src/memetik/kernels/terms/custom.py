@@ -19,9 +19,9 @@ import numpy as np
 
 from memetik.kernels.body.motion import twist
 from memetik.kernels.compiler.jit import jit, jit_allocating, jit_part
+from memetik.kernels.geometry.closest import unit
 from memetik.kernels.math.pose import load, store
 from memetik.kernels.terms.callback import call_back, call_guarded
-from memetik.kernels.terms.geometry.closest import unit
 from memetik.kernels.terms.records import TermKind, declare
 
 # Data: addresses of the compiled function (negative for none) and of the way into Python, in two halves each; how many joints

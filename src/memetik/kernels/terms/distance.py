@@ -18,9 +18,8 @@ the deepest of the rest has the last row.
 import math
 
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.math.pose import compose, inverse, load, turn
-from memetik.kernels.terms.geometry.closest import clamp
-from memetik.kernels.terms.geometry.solids import (
+from memetik.kernels.geometry.closest import clamp
+from memetik.kernels.geometry.solids import (
     NOWHERE,
     SOLID_BALL,
     SOLID_BOX,
@@ -31,7 +30,9 @@ from memetik.kernels.terms.geometry.solids import (
     radius,
     three,
 )
-from memetik.kernels.terms.pose import add_along, turn_back
+from memetik.kernels.math.pose import compose, inverse, load, turn
+from memetik.kernels.math.rotation import turn_back
+from memetik.kernels.terms.pose import add_along
 from memetik.kernels.terms.records import CONTACT, TermKind, declare
 
 # Data: margin and clearance [m]; where the same numbers stand with contacts in place of lists, to which the residual writes what

@@ -18,11 +18,4 @@ JACOBIAN = types.void(_TERM, _VECTOR, _MATRIX, _VECTOR, _NODES, _FRAMES, _MATRIX
 # (matrix, data, at): a 4x4 transform, in whatever order it lies, into the data (targets.py), 0 or what is wrong with it
 WRITE_POSE = types.int64(types.float64[:, :], _VECTOR, types.int64)
 
-# (data, p, s, q, t, enough): signed distance of two solids, their points and the normal (geometry/solids.py)
-_POINT, _POSE = types.UniTuple(types.float64, 3), types.UniTuple(types.float64, 7)
-APART = types.Tuple((types.float64, _POINT, _POINT, _POINT))(
-    _VECTOR, _POSE, types.int64, _POSE, types.int64, types.float64
-)
-
 call_residual, call_jacobian, call_write_pose = caller(RESIDUAL), caller(JACOBIAN), caller(WRITE_POSE)
-call_apart = caller(APART)

@@ -11,7 +11,7 @@ and eq. 4.11 of the thesis asks for s = 0 and V = -n:
     orientation   e = angle (d × V) / |d × V| with d = -n
 
 Both are exact while the ray stays on the facet. Where it misses, or grazes, the frame goes to the point c of the
-surface beside it (terms/geometry/rays.py) instead:
+surface beside it (geometry/rays.py) instead:
 
     position      e = (p - c, miss)       de = (e n·dp / n·e, 0), for p - c keeps its direction as c slides along
 
@@ -27,9 +27,9 @@ import math
 
 from memetik.kernels.body.motion import twist
 from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.geometry.rays import beside, cast
 from memetik.kernels.math.pose import load, turn
 from memetik.kernels.terms.aim import bend
-from memetik.kernels.terms.geometry.rays import beside, cast
 from memetik.kernels.terms.pose import add_three, put_three
 from memetik.kernels.terms.records import POSITION_LOSS, TermKind, declare
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memetik.kernels.compiler.record import item
+from memetik.kernels.runtime.record import item
 
 TERM = item(
     residual=int,  # addresses of the kernels that compute it (compiler/function_pointers.py)

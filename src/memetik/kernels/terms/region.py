@@ -15,10 +15,11 @@ box, the radii of its disc and ball, and n in its own axes, has its lowest point
 import math
 
 from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.geometry.solids import SOLID_BALL, SOLID_BOX, SOLID_DATA, SOLID_DISC, SOLID_POINTS
+from memetik.kernels.geometry.support import HULL_POINTS, farthest
 from memetik.kernels.math.pose import compose, load, turn
-from memetik.kernels.terms.geometry.solids import SOLID_BALL, SOLID_BOX, SOLID_DATA, SOLID_DISC, SOLID_POINTS
-from memetik.kernels.terms.geometry.support import HULL_POINTS, farthest
-from memetik.kernels.terms.pose import add_along, turn_back
+from memetik.kernels.math.rotation import turn_back
+from memetik.kernels.terms.pose import add_along
 from memetik.kernels.terms.records import TermKind, declare
 
 # RANGE. Target: a point, the least and the greatest distance.

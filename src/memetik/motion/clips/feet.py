@@ -23,7 +23,7 @@ from memetik.body import Body, Frame
 from memetik.body.rows import poses_of
 from memetik.errors import ProblemError, warn
 from memetik.geometry.checks import instance, real_array, real_number, several
-from memetik.kernels.terms.geometry.feet import SPOT_NUMBERS, depths_of, place_soles
+from memetik.kernels.feet.soles import SPOT_NUMBERS, depths_of, place_soles
 from memetik.motion.clips.contacts import checked_above_zero
 from memetik.motion.clips.legs import REACHED, Leg, Standing, leg_bases, leg_of, stand
 from memetik.motion.clips.motion import Motion

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from memetik.body import Body, Frame
 from memetik.errors import ProblemError
-from memetik.kernels.memetic.stand import StandingLeg, stand_leg
-from memetik.kernels.terms.geometry.feet import SPOT_NUMBERS
+from memetik.kernels.feet.soles import SPOT_NUMBERS
+from memetik.kernels.feet.stand import StandingLeg, stand_leg
 from memetik.objectives import Displacement, Orientation, Pose, Position
 from memetik.problem import Problem
 from memetik.problem.columns import target_columns
