@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,15 @@ QUICK = mk.Budget(evaluations=400, seconds=0.002)
 
 _SPRINGS = ("Displacement", "CenterJoints", "AvoidLimits")  # about all joints, unless some are named
 _LOG = logging.getLogger("memetik_serve")
+
+
+class _Lease(NamedTuple):
+    """A problem in use by one call, and where it belongs."""
+
+    key: Any
+    structure: Structure
+    values: tuple[float, ...]  # of joints that are held
+    prepared: Prepared
 
 
 class Core:
@@ -62,6 +71,7 @@ class Core:
         pairs: int | None = None,
     ) -> None:
         self.body, self.root, self.world, self.method, self.timeout = body, root, world, method, timeout
+        self._home = np.array(body.home)
         self._index = {name: k for k, name in enumerate(body.joint_names)}
         self.store = Store() if store is None else store
         self._pairs = pairs
@@ -83,8 +93,7 @@ class Core:
 
     def explain(self, request: Request, client: str = "") -> str:
         """In sentences what a request misses and why; empty where it misses nothing."""
-        with self.leased(request, client=client) as (prepared, start):
-            assert prepared is not None
+        with self.leased(request, client) as (prepared, start):
             solution = self._search(prepared, start, request, self._budget(request))
             return "" if solution.success else solution.explain()
 
@@ -98,9 +107,12 @@ class Core:
             return Reply(Code.FAILURE, f"a fault of the program: {type(error).__name__}: {said(error)}")
 
     def _answer(self, request: Request, budget: mk.Budget | None, client: str) -> Reply | None:
-        with self.leased(request, only_ready=budget is not None, client=client) as (prepared, start):
-            if prepared is None:
-                return None
+        lease, start = self._lease(request, budget is not None, client)
+        if lease is None:
+            return None
+        try:
+            prepared = lease.prepared
+            self._retarget(prepared, lease.structure, request)
             solution = self._search(prepared, start, request, budget or self._budget(request))
             prepared.solved = True
             if budget is not None:
@@ -110,6 +122,8 @@ class Core:
                     return None
                 prepared.misses = 0
             return self.reply(solution, request)
+        finally:
+            self._give_back(lease)
 
     def _search(self, prepared: Prepared, start: Array, request: Request, budget: mk.Budget) -> mk.Solution:
         """The best of all attempts, which share the time of the budget."""
@@ -182,7 +196,9 @@ class Core:
 
     def start(self, state: Mapping[str, float]) -> Array:
         """The joint vector of a state by names; joints that are not free, such as mimics, have no say in it."""
-        q = self.body.home.tolist()
+        if not state:
+            return self._home.copy()
+        q = self._home.tolist()
         for name, value in state.items():
             k = self._index.get(name)
             if k is not None:
@@ -222,37 +238,40 @@ class Core:
     # ---- Problems ------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def leased(
-        self, request: Request, only_ready: bool = False, client: str = ""
-    ) -> Iterator[tuple[Prepared | None, Array]]:
-        """A problem with the targets of a request, for one call, and where to start; None where none is ready."""
+    def leased(self, request: Request, client: str = "") -> Iterator[tuple[Prepared, Array]]:
+        """A problem with the targets of a request, for one call, and where to start."""
+        lease, start = self._lease(request, False, client)
+        assert lease is not None
+        try:
+            self._retarget(lease.prepared, lease.structure, request)
+            yield lease.prepared, start
+        finally:
+            self._give_back(lease)
+
+    def _lease(self, request: Request, only_ready: bool, client: str) -> tuple[_Lease | None, Array]:
+        """A problem for a request, whose targets are still those of another one, and where to start; None where none is ready."""
         key = self._key(request)
         found = self._structures.get(key)
         start = self.start(request.state)
         if found is None and only_ready:
             if request.group:
                 self._known_group(request.group)
-            yield None, start
-            return
+            return None, start
         structure = self._new_structure(request) if found is None else found
-        values = tuple([start[self._index[name]].item() for name in structure.held])
+        values = tuple([start[self._index[name]].item() for name in structure.held]) if structure.held else ()
         with self._lock:
             waiting = structure.idle.get(values)
             prepared = waiting.pop() if waiting else None
-        try:
-            if only_ready and (prepared is None or not prepared.solved or not prepared.worth_a_look()):
-                yield None, start
-                return
-            if prepared is None:
-                prepared = self._prepare(request, structure, values)
-                prepared.client = client
-            self._retarget(
-                prepared, structure, request
-            )  # raises where a target is none; the next call sets all of them
-            yield prepared, start
-        finally:
-            if prepared is not None:
-                self._give_back(key, structure, values, prepared)
+        if prepared is None:
+            if only_ready:
+                return None, start
+            prepared = self._prepare(request, structure, values)
+            prepared.client = client
+        lease = _Lease(key, structure, values, prepared)
+        if only_ready and not (prepared.solved and prepared.worth_a_look()):
+            self._give_back(lease)
+            return None, start
+        return lease, start
 
     def problem(self, request: Request) -> tuple[mk.Problem, dict[str, mk.Objective], Array]:
         """A problem of the caller's own, its objectives by name, and where to start; for what lives longer than a request."""
@@ -265,8 +284,9 @@ class Core:
         names = [wish.name for wish in structure.wishes]
         return prepared.problem, dict(zip(names, prepared.objectives, strict=True)), start
 
-    def _give_back(self, key: Any, structure: Structure, values: tuple[float, ...], prepared: Prepared) -> None:
+    def _give_back(self, lease: _Lease) -> None:
         """Keep a problem for the next call, unless the store has forgotten it meanwhile."""
+        key, structure, values, prepared = lease
         with self._lock:
             if not prepared.kept:
                 return

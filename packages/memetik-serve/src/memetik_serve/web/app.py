@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -14,7 +15,6 @@ from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HttpRequest
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
 
 import memetik as mk
 from memetik.errors import said
@@ -29,8 +29,9 @@ from memetik_serve.web.limits import Limits
 from memetik_serve.web.openapi import description
 from memetik_serve.web.page import PAGE
 from memetik_serve.web.paths import Stream, track
-from memetik_serve.web.rounds import Rounds
+from memetik_serve.web.rounds import USUAL, Rounds
 from memetik_serve.web.shelf import Shelf
+from memetik_serve.web.sockets import Socket, SocketApp
 from memetik_serve.web.workers import BusyError, Turns, Workers
 
 Plain = dict[str, Any]
@@ -65,8 +66,8 @@ class Application:
                 Route("/scenes", self._scenes),
                 Route("/scenes/{name}", self._scene, methods=put),
                 Route("/scenes/{name}/solve", self._solve_scene, methods=post),
-                WebSocketRoute("/ws", self._socket),
-                WebSocketRoute("/servo", self._servo),
+                WebSocketRoute("/ws", SocketApp(self._socket)),
+                WebSocketRoute("/servo", SocketApp(self._servo)),
             ]
         )
 
@@ -97,12 +98,19 @@ class Application:
         return await self._large(client, data, lambda given: (self.core, plain.request(given)))
 
     async def _large(self, client: str, data: bytes | str, read: Callable[[Plain], tuple[Core, Request]]) -> Plain:
+        return await self.workers.run(client, self._large_work(data, client, read))
+
+    def _large_work(
+        self, data: bytes | str, client: str, read: Callable[[Plain], tuple[Core, Request]]
+    ) -> Callable[[], Plain]:
+        """What a thread does for a request that takes long to read."""
+
         def work() -> Plain:
             core, request = read(self._loads(data) if data else {})
             self._check_timeout(request)
             return _checked(core.answer(request, client), core)
 
-        return await self.workers.run(client, work)
+        return work
 
     def _loads(self, data: bytes | str) -> Plain:
         if len(data) >= plain.LONG:
@@ -200,11 +208,35 @@ class Application:
 
     # ---- WebSockets ----------------------------------------------------------------------------------------------
 
-    async def _socket(self, socket: WebSocket) -> None:
+    async def _socket(self, socket: Socket) -> None:
         """Requests as for /solve, or about a scene that they name, answered one after the other with their "id"."""
-        address = address_of(socket.scope)
+        address, rounds = address_of(socket.scope), self._rounds
+        account = rounds.account(address)
+        while True:
+            text = await socket.receive()
+            paid = 0.0
+            if not rounds.admits(account):
+                await rounds.turn(account)
+                paid = USUAL
+            begin = time.perf_counter()
+            mark: Plain = {}
+            found = self._at_once(text, address, mark)
+            if not callable(found):
+                reply = plain.dumps({**found, **mark})
+                rounds.charge(account, max(0.0, time.perf_counter() - begin - paid))
+            else:
+                rounds.charge(account, max(0.0, time.perf_counter() - begin - paid))
+                try:
+                    given = await self.workers.run(address, found)
+                except mk.MemetikError as error:
+                    given = _failure(error)[0]
+                reply = plain.dumps({**given, **mark})
+            await socket.send(reply)
 
-        def read(given: Plain, mark: Plain) -> tuple[Core, Request]:
+    def _at_once(self, text: str | bytes, address: str, mark: Plain) -> Plain | Callable[[], Plain]:
+        """The reply to a message, or what a thread has to do for it; what the reply has besides is written to `mark`."""
+
+        def read(given: Plain) -> tuple[Core, Request]:
             if "id" in given:
                 mark["id"] = given.pop("id")
             if not self._meter.allows(address):
@@ -213,39 +245,30 @@ class Application:
                 return self._of_scene(fields.text(given.pop("scene"), "scene"), given)
             return self.core, plain.request(given)
 
-        await socket.accept()
         try:
-            while True:
-                text = await _received(socket)
-                if not self._rounds.entered(address):
-                    await self._rounds.turn(address)
-                mark: Plain = {}
-                try:
-                    given = plain.loads(text) if len(text) < plain.LONG else None
-                    if given is not None and not self._is_large(given.get("scene")):
-                        found = await self._answer(*read(given, mark), address)
-                    else:
-                        found = await self._large(address, text, partial(read, mark=mark))
-                except mk.MemetikError as error:
-                    found = _failure(error)[0]
-                await _tell(socket, {**found, **mark})
-        except WebSocketDisconnect:
-            return  # who left needs no answer
+            given = plain.loads(text) if len(text) < plain.LONG else None
+            if given is None or self._is_large(given.get("scene")):
+                return self._large_work(text, address, read)
+            core, request = read(given)
+            self._check_timeout(request)
+            reply = core.quick(request)
+            if reply is None:
+                return lambda: _checked(core.answer(request, address), core)
+            return _checked(reply, core)
+        except mk.MemetikError as error:
+            return _failure(error)[0]
 
-    async def _servo(self, socket: WebSocket) -> None:
+    async def _servo(self, socket: Socket) -> None:
         """First a request with a rate, then targets as they come; a posture for each message, or at the rate if "push"."""
-        await socket.accept()
         client, stream = address_of(socket.scope), None
         try:
-            text = await _received(socket)
+            text = await socket.receive()
             with self._counted_stream(client):
                 stream = await self.workers.run(client, lambda: Stream(self.core, self._loads(text), client))
                 await _tell(socket, stream.state())
                 await (self._pushed(socket, stream) if stream.push else self._followed(socket, stream))
         except mk.MemetikError as error:
             await _last_words(socket, error)
-        except WebSocketDisconnect:
-            return
         finally:
             if stream is not None:
                 stream.close()
@@ -264,9 +287,9 @@ class Application:
             if not self._streams[client]:
                 del self._streams[client]
 
-    async def _followed(self, socket: WebSocket, stream: Stream) -> None:
+    async def _followed(self, socket: Socket, stream: Stream) -> None:
         while True:
-            text = await _received(socket)
+            text = await socket.receive()
             try:
                 await self._turns.slices(stream.take(self._loads(text)), stream.tick)
                 found = stream.state()
@@ -274,9 +297,9 @@ class Application:
                 found = _failure(error)[0]
             await _tell(socket, found)
 
-    async def _pushed(self, socket: WebSocket, stream: Stream) -> None:
+    async def _pushed(self, socket: Socket, stream: Stream) -> None:
         """Postures at the rate, whatever comes; ticks that were missed are made up for, a second of them at most."""
-        reader = asyncio.ensure_future(_received(socket))
+        reader = asyncio.ensure_future(socket.receive())
         loop = asyncio.get_running_loop()
         due = loop.time()
         try:
@@ -288,7 +311,7 @@ class Application:
                         stream.take(self._loads(reader.result()))
                     except mk.MemetikError as error:
                         await _tell(socket, _failure(error)[0])
-                    reader = asyncio.ensure_future(_received(socket))
+                    reader = asyncio.ensure_future(socket.receive())
                     due -= 0.0 if loop.time() >= due else 1.0 / stream.rate
                     continue
                 late = min(int(max(0.0, loop.time() - due) * stream.rate), int(stream.rate))
@@ -359,22 +382,11 @@ def _answers(work: Callable[[str, bytes], Awaitable[Plain | str]]) -> Callable[[
     return handle
 
 
-async def _received(socket: WebSocket) -> str | bytes:
-    message = await socket.receive()
-    if message["type"] == "websocket.disconnect":
-        raise WebSocketDisconnect(message.get("code", 1000))
-    found: str | bytes = message["bytes"] if message.get("text") is None else message["text"]
-    return found
+async def _tell(socket: Socket, found: Plain) -> None:
+    await socket.send(plain.dumps(found))
 
 
-async def _tell(socket: WebSocket, found: Plain) -> None:
-    try:
-        await socket.send_text(plain.dumps(found))
-    except RuntimeError as error:  # the framework's word for a client that closed while it was being answered
-        raise WebSocketDisconnect(1006) from error
-
-
-async def _last_words(socket: WebSocket, error: mk.MemetikError) -> None:
+async def _last_words(socket: Socket, error: mk.MemetikError) -> None:
     await _tell(socket, _failure(error)[0])
     await socket.close(1008, str(error)[:100])
 

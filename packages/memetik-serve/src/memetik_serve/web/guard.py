@@ -86,8 +86,7 @@ class Guard:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        if not self._rounds.entered(address := address_of(scope)):
-            await self._rounds.turn(address)
+        await self._rounds.turn(self._rounds.account(address_of(scope)))
         headers = dict(scope["headers"])
         origin = headers.get(b"origin", b"").decode("latin-1")
         try:

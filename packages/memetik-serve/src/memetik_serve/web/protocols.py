@@ -12,7 +12,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from memetik_serve.web.limits import Limits
-from memetik_serve.web.rounds import Rounds
+from memetik_serve.web.rounds import Account, Rounds
 
 Protocol = type[asyncio.Protocol]
 _COUNTED = weakref.WeakKeyDictionary[Any, str]()  # transports that are counted, with their address
@@ -24,32 +24,30 @@ TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r
 
 
 class Held:
-    """How many bytes of requests that are not answered yet each address has sent."""
+    """How many bytes of requests that are not answered yet all addresses have sent, and each."""
 
     def __init__(self, most: int, share: int) -> None:
         self._most, self._share = most, share
-        self._sizes: dict[str, int] = {}
         self._total = 0
 
-    def add(self, address: str, size: int) -> bool:
+    def add(self, account: Account, size: int) -> bool:
         """Count some more, or fewer; whether an address may send so much."""
-        own = self._sizes.get(address, 0) + size
         self._total += size
-        if own:
-            self._sizes[address] = own
-        else:
-            self._sizes.pop(address, None)
-        return own <= self._share and self._total <= self._most
+        account.unread += size
+        return account.unread <= self._share and self._total <= self._most
 
 
 class Valve:
     """A transport that reads when both the protocol and the rounds want more."""
 
-    def __init__(self, transport: Any) -> None:
+    def __init__(self, transport: Any, account: Account) -> None:
         self._transport = transport
+        self.protocol: Any = None
+        self.account = account
         self.write, self.is_closing = transport.write, transport.is_closing  # sooner than through __getattr__
+        self._pause, self._resume = transport.pause_reading, transport.resume_reading
         self.stopped = False  # by the protocol
-        self._kept = False  # by the rounds
+        self.kept = False  # by the rounds: there is something that was read and not parsed
         if hasattr(transport, "max_size"):  # of asyncio's own loops
             transport.max_size = READ
 
@@ -58,22 +56,22 @@ class Valve:
 
     def pause_reading(self) -> None:
         self.stopped = True
-        self._transport.pause_reading()
+        self._pause()
 
     def resume_reading(self) -> None:
         self.stopped = False
-        if not self._kept:
-            self._transport.resume_reading()
-        self._transport.get_protocol().feed_later()
+        if not self.kept:
+            self._resume()
+        self.protocol.feed_later()
 
     def keep(self, kept: bool) -> None:
         """Whether there is something that was read and not parsed."""
-        if kept is not self._kept:
-            self._kept = kept
+        if kept is not self.kept:
+            self.kept = kept
             if kept:
-                self._transport.pause_reading()
+                self._pause()
             elif not self.stopped:
-                self._transport.resume_reading()
+                self._resume()
 
 
 def impatient(limits: Limits, rounds: Rounds, share: int | None = None) -> tuple[Protocol, Protocol]:
@@ -91,7 +89,7 @@ def impatient(limits: Limits, rounds: Rounds, share: int | None = None) -> tuple
         client: tuple[str, int] | None
         most: int  # bytes of a message
         _full: asyncio.TimerHandle | None = None
-        _address = ""
+        _account: Account
         _held = 0  # bytes of messages that are not answered yet
 
         def __init__(self, *given: Any, **named: Any) -> None:
@@ -101,9 +99,10 @@ def impatient(limits: Limits, rounds: Rounds, share: int | None = None) -> tuple
             self._scheduled = False
 
         def connection_made(self, transport: Any) -> None:
-            valve = transport if isinstance(transport, Valve) else Valve(transport)
-            self._address = _address_of(valve)
-            super().connection_made(valve)  # type: ignore[misc]
+            if not isinstance(transport, Valve):
+                transport = Valve(transport, rounds.account(_address_of(transport)))
+            transport.protocol, self._account = self, transport.account
+            super().connection_made(transport)  # type: ignore[misc]
 
         def connection_lost(self, exc: Exception | None) -> None:
             self._forget()
@@ -113,23 +112,24 @@ def impatient(limits: Limits, rounds: Rounds, share: int | None = None) -> tuple
             super().connection_lost(exc)  # type: ignore[misc]
 
         def data_received(self, data: bytes) -> None:
-            self._held += len(data)
-            if not held.add(self._address, len(data)) or self._held > self.most:
+            size, account = len(data), self._account
+            self._held += size
+            if not held.add(account, size) or self._held > self.most:
                 self.transport.abort()
                 return
-            if self._waiting or len(data) > self._slice or self.transport.stopped or not rounds.admits(self._address):
+            if self._waiting or size > self._slice or self.transport.stopped or not rounds.admits(account):
                 self._waiting += data
                 if len(self._waiting) > USUAL:  # what is less is mostly all that there is, and reading on costs nothing
                     self.transport.keep(True)
                 self.feed_later()
                 return
-            rounds.charge(self._address, self._timed(data))
+            rounds.charge(account, self._timed(data))
 
         def feed_later(self) -> None:
             """Go on with what waits in a round of the address."""
             if self._waiting and not self._scheduled:
                 self._scheduled = True
-                rounds.run(self._address, self._feed)
+                rounds.run(self._account, self._feed)
 
         def _feed(self) -> None:
             self._scheduled = False
@@ -143,7 +143,7 @@ def impatient(limits: Limits, rounds: Rounds, share: int | None = None) -> tuple
                 self.transport.keep(False)
             elif not self.transport.stopped:
                 self._scheduled = True
-                rounds.later(self._address, self._feed)
+                rounds.later(self._account, self._feed)
 
         def _timed(self, data: bytes) -> float:
             """Take a slice, and decide by how long it took how large the next one may be."""
@@ -164,7 +164,7 @@ def impatient(limits: Limits, rounds: Rounds, share: int | None = None) -> tuple
             """A message is dealt with: only what was not parsed yet is still held."""
             left = len(self._waiting)
             if left != self._held:
-                held.add(self._address, left - self._held)
+                held.add(self._account, left - self._held)
                 self._held = left
 
         def pause_writing(self) -> None:

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict, deque
+import weakref
+from collections import deque
 from collections.abc import Callable
 
 SHARE = 0.002  # s of one iteration of the loop, for each address
 USUAL = 0.0002  # s that a request is taken to need before it is answered or handed to a thread
+
+
+class Account:
+    """What one address has of a server."""
+
+    __slots__ = ("__weakref__", "unread", "used", "waiting")
+
+    def __init__(self) -> None:
+        self.used = 0.0  # s of this iteration of the loop
+        self.waiting = deque[Callable[[], None]]()  # for a later one, in the order in which it came
+        self.unread = 0  # bytes of requests that are not answered yet
 
 
 class Rounds:
@@ -19,79 +31,82 @@ class Rounds:
 
     def __init__(self, share: float = SHARE) -> None:
         self._share = share
-        self._used: dict[str, float] = {}  # in this iteration
-        self._waiting: OrderedDict[str, deque[Callable[[], None]]] = OrderedDict()
+        self._accounts = weakref.WeakValueDictionary[str, Account]()  # as long as a connection has them
+        self._charged: list[Account] = []  # in this iteration
+        self._waiting: dict[Account, None] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._due = False  # the next iteration is told to begin anew
 
-    def admits(self, address: str) -> bool:
+    def account(self, address: str) -> Account:
+        """The account of an address; whoever needs it keeps it."""
+        found = self._accounts.get(address)
+        if found is None:
+            found = self._accounts[address] = Account()
+        return found
+
+    def admits(self, account: Account) -> bool:
         """Whether an address may go on at once: none of its own waits, and its share of this iteration is not used up."""
-        return address not in self._waiting and self._used.get(address, 0.0) < self._share
+        return account.used < self._share and not account.waiting
 
-    def charge(self, address: str, seconds: float) -> None:
+    def charge(self, account: Account, seconds: float) -> None:
         """Count what an address has used."""
-        self._used[address] = self._used.get(address, 0.0) + seconds
+        if not account.used:
+            self._charged.append(account)
+        account.used += seconds
         if not self._due:
             self._await_next()
 
-    def run(self, address: str, work: Callable[[], None]) -> None:
+    def run(self, account: Account, work: Callable[[], None]) -> None:
         """Call `work` at once, or when it is the turn of the address, and count the time that it takes."""
-        if self.admits(address):
-            self._timed(address, work)
+        if self.admits(account):
+            self._timed(account, work)
         else:
-            self.later(address, work)
+            self.later(account, work)
 
-    def later(self, address: str, work: Callable[[], None]) -> None:
+    def later(self, account: Account, work: Callable[[], None]) -> None:
         """Call `work` in a later iteration, after all of the address that waits already."""
-        self._waiting.setdefault(address, deque()).append(work)
-        self._await_next()
-
-    def entered(self, address: str) -> bool:
-        """Whether the address may use the loop for one more request at once, which is counted then."""
-        used = self._used.get(address, 0.0)
-        if used >= self._share or address in self._waiting:
-            return False
-        self._used[address] = used + USUAL
+        account.waiting.append(work)
+        self._waiting[account] = None
         if not self._due:
             self._await_next()
-        return True
 
-    async def turn(self, address: str) -> None:
-        """Return when the address may use the loop for one more request."""
-        if self.entered(address):
+    async def turn(self, account: Account) -> None:
+        """Return when the address may use the loop for one more request, which is taken to need USUAL."""
+        if self.admits(account):
+            self.charge(account, USUAL)
             return
         future = asyncio.get_running_loop().create_future()
 
         def go_on() -> None:
             if not future.done():  # the client is still here
                 future.set_result(None)
-                self.charge(address, USUAL)
+                self.charge(account, USUAL)
 
-        self.later(address, go_on)
+        self.later(account, go_on)
         await future
 
-    def _timed(self, address: str, work: Callable[[], None]) -> None:
+    def _timed(self, account: Account, work: Callable[[], None]) -> None:
         begin = time.perf_counter()
         work()
-        self.charge(address, time.perf_counter() - begin)
+        self.charge(account, time.perf_counter() - begin + 1e-6)  # no work is for nothing
 
     def _await_next(self) -> None:
-        if not self._due:
-            self._due = True
-            if self._loop is None:
-                self._loop = asyncio.get_running_loop()
-            self._loop.call_soon(self._begin)
+        self._due = True
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+        self._loop.call_soon(self._begin)
 
     def _begin(self) -> None:
         """A new iteration: all addresses have their whole share again, and those that wait go on."""
         self._due = False
-        self._used.clear()
-        for address in list(self._waiting):
-            queue = self._waiting[address]
-            while queue and self._used.get(address, 0.0) < self._share:
-                self._timed(address, queue.popleft())
-                self._used[address] += 1e-6  # no work is for nothing
+        for account in self._charged:
+            account.used = 0.0
+        self._charged.clear()
+        for account in list(self._waiting):
+            queue = account.waiting
+            while queue and account.used < self._share:
+                self._timed(account, queue.popleft())
             if not queue:
-                del self._waiting[address]
-        if self._waiting:
+                del self._waiting[account]
+        if self._waiting and not self._due:
             self._await_next()

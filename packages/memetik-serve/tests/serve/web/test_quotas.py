@@ -229,14 +229,16 @@ def test_frames_without_content_do_not_stop_the_others(service, flood):
 def test_rounds_give_every_address_its_share():
     async def run():
         rounds, order = Rounds(share=0.002), []
+        greedy, other = rounds.account("greedy"), rounds.account("other")
+        assert rounds.account("greedy") is greedy
         for k in range(12):
-            rounds.run("greedy", lambda k=k: (order.append("greedy"), time.sleep(0.001)))
-        rounds.run("other", lambda: order.append("other"))
+            rounds.run(greedy, lambda k=k: (order.append("greedy"), time.sleep(0.001)))
+        rounds.run(other, lambda: order.append("other"))
         assert order.count("greedy") <= 3 and order[-1] == "other"
-        waiting = [asyncio.ensure_future(rounds.turn("greedy")) for _ in range(40)]
+        waiting = [asyncio.ensure_future(rounds.turn(greedy)) for _ in range(40)]
         await asyncio.sleep(0)
         waiting[3].cancel()
-        await rounds.turn("other")
+        await rounds.turn(other)
         assert sum(each.done() for each in waiting) < 10
         await asyncio.gather(*waiting, return_exceptions=True)
         assert order.count("greedy") == 12 and not rounds._waiting
