@@ -136,8 +136,10 @@ def _smpl(path: Path, body: Body, arrays: dict[str, Any]) -> Motion:
         )
     rate = next((arrays[key] for key in ("mocap_framerate", "mocap_frame_rate", "fps") if key in arrays), 30.0)
     frames_a_second = real_number(rate, FormatError, f"{path.name}: the frame rate")
-    if not 0.0 < frames_a_second < math.inf:
-        raise FormatError(f"{path.name}: the frame rate is {frames_a_second}; it must be above zero.")
+    if not 1.0 / LARGEST <= frames_a_second <= LARGEST:
+        raise FormatError(
+            f"{path.name}: the frame rate is {frames_a_second}; it must be from {1.0 / LARGEST:g} to {LARGEST:g}."
+        )
     balls = balls_of(body)
     by_name = {ball.joint.replace("_", "").lower(): ball for ball in balls}
     known = SMPL if poses.shape[1] <= len(SMPL) else SMPL[:BODY_JOINTS]
