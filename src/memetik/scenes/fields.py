@@ -74,14 +74,20 @@ def numbers(value: Any, where: str, count: int | None = None) -> list[float]:
         raise FormatError(f"{where} is {shown(value)}; write a list of {wanted}.")
     if len(value) > MOST_NUMBERS:
         raise FormatError(f"{where} has {len(value)} entries, more than {MOST_NUMBERS}.")
-    return [number(each, f"{where}, entry {k + 1},") for k, each in enumerate(value)]
+    # Which entry it is is only written where it is not a float that may stay.
+    return [
+        each if type(each) is float and -LARGEST <= each <= LARGEST else number(each, f"{where}, entry {k + 1},")
+        for k, each in enumerate(value)
+    ]
 
 
 def text(value: Any, where: str) -> str:
     """A text of at most 200 characters."""
     if not isinstance(value, str) or not value.strip() or len(value) > 200:
         raise FormatError(f"{where} is {shown(value)}; write a text of 1 to 200 characters.")
-    if any("\ud800" <= letter <= "\udfff" for letter in value):  # halves of characters, which no terminal can show
+    if not value.isascii() and any(
+        "\ud800" <= letter <= "\udfff" for letter in value
+    ):  # halves of characters, which no terminal can show
         raise FormatError(f"{where} is {shown(value)}, which has half a character in it. Write it anew.")
     return value
 

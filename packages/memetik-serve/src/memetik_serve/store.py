@@ -7,7 +7,6 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Container, Hashable
-from contextlib import suppress
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
 from typing import Any
@@ -79,8 +78,10 @@ class Store:
 
     def use(self, key: Hashable) -> None:
         """It was used just now."""
-        with suppress(KeyError):  # forgotten meanwhile
+        try:
             self._entries.move_to_end(key)  # a single step to all threads
+        except KeyError:  # forgotten meanwhile
+            return
 
     def drop(self, key: Hashable) -> None:
         """It is gone."""

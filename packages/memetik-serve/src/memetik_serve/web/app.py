@@ -222,7 +222,7 @@ class Application:
             mark: Plain = {}
             found = self._at_once(text, address, mark)
             if not callable(found):
-                reply = plain.dumps({**found, **mark})
+                reply = plain.dumps(found | mark if mark else found)
                 rounds.charge(account, max(0.0, time.perf_counter() - begin - paid))
             else:
                 rounds.charge(account, max(0.0, time.perf_counter() - begin - paid))
