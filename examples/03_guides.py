@@ -9,7 +9,7 @@ reach = mk.Position("tool0", (0.45, 0.2, 0.6), tolerance=1e-5)
 guides = {
     "nothing": None,
     "stay close to the start": mk.Displacement(),
-    "move joint 1 and 2 least": mk.Displacement(joints={"joint_a1": 20.0, "joint_a2": 20.0}, weight=0.1),
+    "move joint 1 and 2 least": mk.Displacement(stiffness={"joint_a1": 20.0, "joint_a2": 20.0}, weight=0.1),
     "stay near the middle": mk.CenterJoints(),
     "keep off the limits": mk.AvoidLimits(margin=0.3),
     "elbow at -1 rad, if it can be": mk.JointValue("joint_a4", -1.0, tolerance=None, weight=0.1),

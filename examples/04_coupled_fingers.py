@@ -13,7 +13,7 @@ tips = ["rh_fftip", "rh_mftip", "rh_rftip", "rh_lftip", "rh_thtip"]
 objectives = [mk.Position(tip, touching[tip][:3, 3], tolerance=1e-4) for tip in tips]
 # A relation of one's own on top: the wrist flexes with a third of what the first finger does.
 objectives.append(
-    mk.FunctionalRelation("rh_WRJ1", lambda first: 0.1 * first, of=["rh_FFJ3"], tolerance=None, weight=0.01)
+    mk.FunctionalRelation("rh_WRJ1", lambda first: 0.1 * first, sources=["rh_FFJ3"], tolerance=None, weight=0.01)
 )
 
 solution = mk.solve(mk.Problem(body, objectives))

@@ -78,7 +78,7 @@ for _ in range(6):
 
 # ---- The same tree in memetik -------------------------------------------------------------------------------
 
-builder = mk.build.BodyBuilder("tree", root="link_-1")
+builder = mk.build.BodyBuilder("tree", root_link="link_-1")
 for j, (parent, axis, direction, turn, offset) in enumerate(JOINTS):
     kind = "prismatic" if not axis.any() else "screw" if direction.any() else "continuous"
     builder.add(
@@ -88,7 +88,7 @@ for j, (parent, axis, direction, turn, offset) in enumerate(JOINTS):
         f"link_{j}",
         origin=(offset, rotation(Z, turn)),
         axis=axis if axis.any() else direction,
-        pitch=PITCH if kind == "screw" else 0.0,
+        screw_pitch=PITCH if kind == "screw" else 0.0,
     )
 body = builder.build()
 

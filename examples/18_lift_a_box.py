@@ -36,7 +36,7 @@ stops = [
     box, mk.translation(0, 0, -0.4) @ box, mk.translation(0, 0, 0.25) @ box,
     mk.translation(0, 0, 0.25) @ box @ mk.transform((0, 0, 0), mk.euler(0, 0, 30, degrees=True)),
 ]  # fmt: skip
-way = mk.motion.waypoints(stops, speed=0.3, turn_speed=0.5, acceleration=1.0, blend=0.05)
+way = mk.motion.waypoints(stops, speed=0.3, turn_speed=0.5, tip_acceleration=1.0, blend=0.05)
 targets = {palms[link]: way @ place for link, place in beside.items()}
 targets[gaze] = way[:, :3, 3]
 

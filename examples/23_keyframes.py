@@ -52,5 +52,5 @@ print(f"{running}: feet {np.ptp(running.poses('left_midfoot')[:, 0, 3]):.2f} m t
 
 if "--draw" in sys.argv:  # pictures, into a folder
     folder = Path(sys.argv[-1])
-    mk.write.draw_motion(kicking, folder / "kyle_kick.svg", frames=7, view=(-70, 8), size=(1200, 360))
-    mk.write.draw_motion(running[:22], folder / "kyle_run.svg", frames=7, view=(-70, 8), size=(1200, 360))
+    mk.write.draw_motion(kicking, folder / "kyle_kick.svg", frame_count=7, view=(-70, 8), size=(1200, 360))
+    mk.write.draw_motion(running[:22], folder / "kyle_run.svg", frame_count=7, view=(-70, 8), size=(1200, 360))

@@ -47,6 +47,8 @@ print(f"looking: {middle:.2f} degrees off the box in the middle; hind legs and t
 
 if "--draw" in sys.argv:  # pictures, into a folder
     folder, prop = Path(sys.argv[-1]), mk.Shape("box", (0.14, 0.14, 0.14), mk.translation(*box))
-    mk.write.draw_motion(walk, folder / "wolf_walk.svg", frames=5, view=(-75, 10), size=(1200, 260))
-    mk.write.draw_motion(sneaking, folder / "wolf_sneak.svg", frames=5, view=(-75, 10), size=(1200, 260))
-    mk.write.draw_motion(looking, folder / "wolf_look.svg", frames=5, view=(-75, 10), size=(1200, 260), props=[prop])
+    mk.write.draw_motion(walk, folder / "wolf_walk.svg", frame_count=5, view=(-75, 10), size=(1200, 260))
+    mk.write.draw_motion(sneaking, folder / "wolf_sneak.svg", frame_count=5, view=(-75, 10), size=(1200, 260))
+    mk.write.draw_motion(
+        looking, folder / "wolf_look.svg", frame_count=5, view=(-75, 10), size=(1200, 260), props=[prop]
+    )

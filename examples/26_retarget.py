@@ -32,7 +32,9 @@ targets = {
     mk.Pose("right_foot", stands["right_foot"]): moved("right_foot", still),
     mk.Position("left_hand", stands["left_hand"][:3, 3], tolerance=None): moved("left_hand", hand)[:, :3, 3],
 }
-bent = kyle.vector({f"{side}_knee": 0.6 for side in ("left", "right")}, base=kyle.home)  # knees know which way to bend
+bent = kyle.vector(
+    {f"{side}_knee": 0.6 for side in ("left", "right")}, default=kyle.home
+)  # knees know which way to bend
 path = mk.track(mk.Problem(kyle, [*targets, mk.Displacement(weight=0.1)]), targets, bent, rate=RATE)
 clip = mk.Motion(kyle, times, path.q, name="squat and wave")
 print(clip)

@@ -64,7 +64,9 @@ print("around the post:")
 assert go(problem, lifted, drawn_in, passed, target)
 
 picture = Path(tempfile.mkdtemp()) / "pick_and_place.svg"
-mk.write.draw_many(holding, [lifted, drawn_in, passed, target], picture, world=world, view=(-50, 25), skeleton=False)
+mk.write.draw_many(
+    holding, [lifted, drawn_in, passed, target], picture, world=world, view=(-50, 25), show_skeleton=False
+)
 
 # Put it down: the cup stands in the world again, where the hand let it go.
 body = world.release("cup", holding, target)

@@ -6,7 +6,7 @@ import memetik as mk
 
 person = mk.load("mannequin", base="xyz", base_lower=-0.4, base_upper=0.4)
 group = mk.body.Group(
-    {"ann": person, "ben": person}, at={"ben": mk.transform((1.0, 0, 0), mk.euler(0, 0, 180, degrees=True))}
+    {"ann": person, "ben": person}, placements={"ben": mk.transform((1.0, 0, 0), mk.euler(0, 0, 180, degrees=True))}
 )
 stands = group.body.forward(group.body.home)
 palm = {name: group.frame(name, "right_hand", (0.0, 0.0, -0.09)) for name in group.bodies}

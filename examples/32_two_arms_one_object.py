@@ -7,7 +7,7 @@ import memetik as mk
 beam = mk.Body("beam", [mk.build.Link("beam", mass=4.0, shapes=(mk.Shape("box", (0.9, 0.05, 0.05)),))], [])
 cell = mk.body.Group(
     {"left": mk.load("panda"), "right": mk.load("panda"), "beam": beam.with_base("floating", lower=-2, upper=2)},
-    at={"left": (0, 0.55, 0), "right": (0, -0.55, 0)},
+    placements={"left": (0, 0.55, 0), "right": (0, -0.55, 0)},
 )
 down = mk.euler(180, 0, 0, degrees=True)
 across = mk.euler(0, 0, 90, degrees=True)
@@ -22,7 +22,7 @@ stops = [
     mk.transform((0.45, 0, 0.4), across), mk.transform((0.5, 0, 0.6), across),
     mk.transform((0.5, 0, 0.6), mk.euler(0, 10, 75, degrees=True)), mk.transform((0.4, 0, 0.4), across),
 ]  # fmt: skip
-way = mk.motion.waypoints(stops, speed=0.25, turn_speed=0.4, acceleration=1.0, blend=0.03)
+way = mk.motion.waypoints(stops, speed=0.25, turn_speed=0.4, tip_acceleration=1.0, blend=0.03)
 start = mk.solve(problem)
 print(f"{start.status.name} in {1e3 * start.seconds:.1f} ms")
 track = mk.track(problem, {carried: way}, start=start.q, rate=100)

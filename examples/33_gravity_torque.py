@@ -6,7 +6,10 @@ import memetik as mk
 
 arm = mk.load("ur5").attach_shape("box", "tool0", mk.Shape("box", (0.15, 0.15, 0.15)), mass=25.0)
 reach = mk.Position("box", (0.4, 0.1, 0.5), tolerance=1e-3)
-bear, easy = mk.GravityTorque(share=0.9), mk.GravityTorque(share=0.0, tolerance=None, weight=0.1, name="rest easily")
+bear, easy = (
+    mk.GravityTorque(effort_fraction=0.9),
+    mk.GravityTorque(effort_fraction=0.0, tolerance=None, weight=0.1, name="rest easily"),
+)
 
 
 def load(q: np.ndarray) -> float:

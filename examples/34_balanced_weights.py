@@ -2,7 +2,7 @@
 
 Soles have to stay within a millimetre, the palm may be off by centimetres. With plain weights a centimetre is a centimetre,
 and the feet slide towards the target. One can work out a weight, the squared ratio of the tolerances, (0.05 / 0.001)^2 = 2500;
-weights="balanced" does so for all objectives.
+weighting="balanced" does so for all objectives.
 """
 
 import memetik as mk
@@ -30,7 +30,7 @@ for title, weight, weights in (
     ("balanced", 1.0, "balanced"),
 ):
     objectives = wishes(weight)
-    solution = mk.solve(mk.Problem(body, objectives, weights=weights))
+    solution = mk.solve(mk.Problem(body, objectives, weighting=weights))
     slips[title] = max(solution.errors[foot].position for foot in objectives[:2])
     print(
         f"{title}: the feet slip by {1e3 * slips[title]:.2f} mm, the palm is {100 * solution.errors[objectives[2]]:.1f} cm short"

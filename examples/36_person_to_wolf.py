@@ -29,7 +29,7 @@ for side in ("left", "right"):
         f"{side}_lower_arm": f"front_{side}_forearm",
         f"{side}_hand": f"front_{side}_toes",
     }
-plan = mk.motion.retarget_plan(clip, wolf, links=links)
+plan = mk.motion.retarget_plan(clip, wolf, link_map=links)
 
 # Arms hang straight down, and forelegs as long as they are would reach below the floor.
 found = mk.retarget(clip, wolf, plan=plan)

@@ -29,7 +29,7 @@ q, placed, shots = body.home, [], [body.home]
 for bone, by in drags.items():
     target = body.forward(q)[bone][:3, 3] + by
     drag = mk.Position(bone, target, tolerance=0.01)
-    solution = mk.solve(mk.Problem(body, [drag, *placed, *feet, calm], weights="balanced"), q)
+    solution = mk.solve(mk.Problem(body, [drag, *placed, *feet, calm], weighting="balanced"), q)
     turned = np.count_nonzero(abs(solution.q - q) > 0.02)
     print(f"{bone}: {1e3 * solution.errors[drag]:.1f} mm off, {turned} of {body.dof} joints turn")
     assert solution.success, solution.status
@@ -41,7 +41,7 @@ for bone, by in drags.items():
 
 # The photo, and how it came to be.
 out = Path(tempfile.mkdtemp())
-mk.draw(body, q, out / "photo.svg", skeleton=False, targets=[each.target for each in placed])
+mk.draw(body, q, out / "photo.svg", show_skeleton=False, targets=[each.target for each in placed])
 steps = mk.Motion(body, np.arange(len(shots), dtype=float), np.array(shots))
-mk.write.draw_motion(steps, out / "steps.svg", frames=len(shots))
+mk.write.draw_motion(steps, out / "steps.svg", frame_count=len(shots))
 print("drawn:", out / "photo.svg", out / "steps.svg")

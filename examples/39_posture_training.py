@@ -22,7 +22,7 @@ recorded = body.vector(
 recorded = np.clip(recorded, body.lower, body.upper)
 arms = [name for name in body.joint_names if "shoulder" in name or "elbow" in name]
 live = body.vector(
-    {"left_shoulder_y": -0.6, "left_elbow": -1.1, "right_shoulder_x": -0.1, "right_elbow": -0.5}, base=recorded
+    {"left_shoulder_y": -0.6, "left_elbow": -1.1, "right_shoulder_x": -0.1, "right_elbow": -0.5}, default=recorded
 )
 live = np.clip(live, body.lower, body.upper)
 
@@ -58,7 +58,7 @@ for lesson in range(6):
 assert worst[-1] < 0.25 * worst[0]
 out = Path(tempfile.mkdtemp())
 mk.write.draw_many(
-    body, [recorded, shots[0]], out / "first.svg", skeleton=False
+    body, [recorded, shots[0]], out / "first.svg", show_skeleton=False
 )  # the goal as a ghost behind the live posture
-mk.write.draw_many(body, [recorded, shots[-1]], out / "last.svg", skeleton=False)
+mk.write.draw_many(body, [recorded, shots[-1]], out / "last.svg", show_skeleton=False)
 print("drawn:", out / "first.svg", out / "last.svg")

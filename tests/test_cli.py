@@ -222,7 +222,7 @@ def test_batch_solves_a_file_and_goes_on(run, targets):
     assert code == 0 and "30 rows were solved before" in out
     code, _, err = run(*ask, "--lock", "panda_joint3=0")
     assert code == 2 and "holds answers to something else: the problem" in err
-    code, out, _ = run(*ask, "--lock", "panda_joint3=0", "--anew")
+    code, out, _ = run(*ask, "--lock", "panda_joint3=0", "--overwrite")
     assert code == 0 and "solved before" not in out
     assert set(pq.read_table(targets / "out/solutions")["panda_joint3"].to_pylist()) == {0.0, None}
 

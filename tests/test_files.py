@@ -71,7 +71,8 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     [
         lambda path: mk.load(path("a.urdf")), lambda path: mk.load(path("a.bvh")), lambda path: mk.load(path("a.glb")),
         lambda path: mk.load(path("a.xml")), lambda path: mk.load("panda", srdf=path("a.srdf")),
-        lambda path: mk.load("panda", shapes=path("a.json")), lambda path: mk.read_motion(path("a.csv"), body=mk.load("panda")),
+        lambda path: mk.load("panda", shape_file=path("a.json")),
+        lambda path: mk.read_motion(path("a.csv"), body=mk.load("panda")),
         lambda path: mk.read_motion(path("a.npz"), body=mk.load("panda")), lambda path: mk.motion.read_stream(path("a.jsonl")),
         lambda path: mk.motion.RetargetPlan.load(path("a.json")), lambda path: mk.batch.load_reachability(path("a.npz")),
     ],

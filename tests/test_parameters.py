@@ -1,9 +1,10 @@
-"""The parameters of the public API: one name, one kind of thing, but for a list that may only get shorter; and no two names that
-readers would confuse."""
+"""The parameters of the public API: one name has one meaning, which the documentation states, and one type, but for a list that
+may only get shorter; and no two names that readers would confuse."""
 
 import inspect
 import re
 from collections import defaultdict
+from pathlib import Path
 
 import pytest
 from tools.docs import reference
@@ -17,15 +18,14 @@ SAME = (
     (r"\bReport\b|\bCallable\[\[int, int\], None\] \| bool", "progress"),
 )
 
-# Parameters that are one kind of thing here and another there, or that take more kinds in one call than in another.
-DIFFERENT = {
-    "acceleration", "at", "axes", "axis", "base", "body", "count", "data", "effort", "end", "feet", "frame", "frames",
-    "height", "hidden", "home", "joints", "kind", "kinds", "limits", "link", "links", "lower", "margin", "method",
-    "model", "motion", "name", "objectives", "obstacles", "of", "origin", "other", "path", "points", "poses",
-    "posture", "postures", "problem", "reach", "root", "roots", "rows", "samples", "scale", "shape", "shapes",
-    "share", "skeleton", "source", "spacing", "speed", "start", "target", "targets", "times", "tips", "tolerance",
-    "touching", "up", "upper", "values", "vectors", "velocity", "weights",
+# Parameters for which some calls accept more types than others. Their meaning is the same; the list may only get shorter.
+WIDER = {
+    "at", "axis", "effort", "feet", "frame", "hidden", "home", "joints", "limits", "link", "links", "lower", "margin",
+    "method", "model", "motion", "name", "objectives", "obstacles", "origin", "other", "path", "points", "poses",
+    "postures", "problem", "roots", "rows", "scale", "shape", "shapes", "source", "spacing", "speed", "stream", "target",
+    "targets", "tips", "tolerance", "touching", "up", "upper", "values", "vectors", "velocity",
 }  # fmt: skip
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "parameters.md"
 
 
 def callables():
@@ -74,9 +74,16 @@ def kinds(of):
     return found
 
 
-def test_a_parameter_is_the_same_kind_of_thing_wherever_it_is():
+def test_a_parameter_takes_the_same_types_wherever_it_is():
     """But for those that are known to differ; what is new keeps to what is there."""
-    assert {name for name, of in uses().items() if len(kinds(of)) > 1} == DIFFERENT
+    assert {name for name, of in uses().items() if len(kinds(of)) > 1} == WIDER
+
+
+def test_the_documentation_gives_each_shared_parameter_one_meaning():
+    """Every parameter that two public calls or more take stands once in the table, and no other does."""
+    rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    names = [name for name, _ in rows]
+    assert sorted(names) == sorted(name for name, of in uses().items() if len(of) > 1)
 
 
 @pytest.mark.parametrize("namespace", sorted({name.rpartition(".")[0] for name in reference.NAMES}))

@@ -204,13 +204,13 @@ def objectives() -> dict[str, Callable[[mk.Body, str], mk.Objective]]:
         "Projection on triangles": lambda body, tip: mk.Projection(tip, mesh),
         "Balance": lambda body, tip: mk.Balance(square),
         "Manipulability": lambda body, tip: mk.Manipulability(tip),
-        "GravityTorque": lambda body, tip: mk.GravityTorque(dict.fromkeys(body.joint_names, 10.0), share=0.1),
+        "GravityTorque": lambda body, tip: mk.GravityTorque(dict.fromkeys(body.joint_names, 10.0), effort_fraction=0.1),
         "JointValue": lambda body, tip: mk.JointValue(body.joint_names[0], 0.1),
         "Displacement": lambda body, tip: mk.Displacement(),
         "CenterJoints": lambda body, tip: mk.CenterJoints(),
         "AvoidLimits": lambda body, tip: mk.AvoidLimits(),
         "FunctionalRelation": lambda body, tip: mk.FunctionalRelation(
-            body.joint_names[0], lambda value: 0.5 * value, of=body.joint_names[1:2]
+            body.joint_names[0], lambda value: 0.5 * value, sources=body.joint_names[1:2]
         ),
         "one's own": lambda body, tip: mk.objective(reads=[tip], joints=body.joint_names[:1])(
             lambda tip, joint: tip.position[2] - 0.5 + 0.1 * joint
@@ -384,7 +384,7 @@ def _square(x: Any) -> Any:
 def _ofkt() -> None:
     body = mk.load("panda")
     for count in (False, True):
-        tree = mk.body.OFKT(body, ["panda_hand"], count=count)
+        tree = mk.body.OFKT(body, ["panda_hand"], count_transforms=count)
         tree.update(body.home)
         tree.predict("panda_joint1", 0.2)
     for way in ("plain", "jacobian", "ofkt", "predicted"):

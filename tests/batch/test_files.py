@@ -263,9 +263,9 @@ def test_a_changed_problem_is_refused_or_solved_anew(problem, pose, panda, tmp_p
         with pytest.raises(ProblemError, match=said):
             mk.batch.solve_files(problem, path, out, **changes)
     pose.position_tolerance = 1e-3
-    with pytest.raises(ProblemError, match=r"the problem \(body, objectives, .*\) changed.*--anew"):
+    with pytest.raises(ProblemError, match=r"the problem \(body, objectives, .*\) changed.*--overwrite"):
         mk.batch.solve_files(problem, path, out)
-    report = mk.batch.solve_files(problem, path, out, rows_per_shard=15, anew=True)
+    report = mk.batch.solve_files(problem, path, out, rows_per_shard=15, overwrite=True)
     assert report.solved.rows == 20 and len(list((out / "solutions").iterdir())) == 2
     assert mk.batch.solve_files(problem, path, out, rows_per_shard=15).solved.rows == 0
 

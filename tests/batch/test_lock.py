@@ -167,7 +167,7 @@ def test_two_jobs_at_once_do_not_mix(job, tmp_path):
     def other(done, _):
         if done and not refused:
             with pytest.raises(ProblemError, match="another run works in") as error:
-                job(seed=1, anew=True)
+                job(seed=1, overwrite=True)
             refused.append(error)
 
     report = job(progress=other)
@@ -183,7 +183,7 @@ def test_a_shard_of_another_job_is_noticed_at_the_end(job, tmp_path):
             (tmp_path / "out" / "solutions" / "000002.parquet").write_bytes(foreign)
 
     with pytest.raises(ProblemError, match="another run has written into the folder meanwhile: solutions/000002"):
-        job(anew=True, progress=intrude)
+        job(overwrite=True, progress=intrude)
     with pytest.warns(mk.MemetikWarning, match="of another job"):
         assert job().solved.rows == SHARD
     assert len(jobs_of(tmp_path / "out")) == 1

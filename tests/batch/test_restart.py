@@ -190,8 +190,8 @@ def test_strays_are_named_and_left_alone(again, out, whole):
     for file in list(strays)[:-1]:
         assert f"{file.parent.name}/{file.name}" in said and f"{file.parent.name}/{file.name}" in report.strays
     assert "solutions/notes.txt" in str(report) and "not part of the answers" in str(report)
-    again(anew=True)
-    kept = {file for file in strays if not file.stem.isdigit()}  # --anew deletes what is named as a shard
+    again(overwrite=True)
+    kept = {file for file in strays if not file.stem.isdigit()}  # --overwrite deletes what is named as a shard
     assert all(file.read_bytes() == strays[file] for file in kept)
     assert rows_of(out) == rows_of(whole)
 
@@ -255,10 +255,10 @@ def test_a_folder_of_another_job_is_refused_without_its_manifest(manifest, again
     if manifest is not None:
         (out / "manifest.json").write_bytes(manifest)
     before = {file: file.read_bytes() for file in (out / "solutions").iterdir()}
-    with pytest.raises(ProblemError, match=r"the shards beside it are those of another job. .*--anew"):
+    with pytest.raises(ProblemError, match=r"the shards beside it are those of another job. .*--overwrite"):
         again(seed=1)
     assert before == {file: file.read_bytes() for file in (out / "solutions").iterdir()}
-    assert again(seed=1, anew=True)[0].solved.rows == ROWS
+    assert again(seed=1, overwrite=True)[0].solved.rows == ROWS
 
 
 def test_files_of_nobody_are_refused(again, out):
@@ -292,7 +292,7 @@ def test_targets_are_never_written_over(problem, out):
         table = pa.table({"x": [0.5], "y": [0.1], "z": [0.0]})
         pq.write_table(table, out / part / "t.parquet")
         with pytest.raises(ProblemError, match="lie where the answers go"):
-            mk.batch.solve_files(problem, out / part / "t.parquet", out, anew=True)
+            mk.batch.solve_files(problem, out / part / "t.parquet", out, overwrite=True)
         assert shard(out, 1, part).read_bytes() == before
 
 

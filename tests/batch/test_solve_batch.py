@@ -117,7 +117,7 @@ def test_every_kind_of_joint(rng):
     joints = [
         mk.build.Joint("lift", "prismatic", "base", "a", axis=(0, 0, 1), lower=-0.5, upper=0.5),
         mk.build.Joint("spin", "continuous", "a", "b", origin=mk.translation(0.2, 0, 0)),
-        mk.build.Joint("drill", "screw", "b", "c", axis=(1, 0, 0), lower=-3, upper=3, pitch=0.05),
+        mk.build.Joint("drill", "screw", "b", "c", axis=(1, 0, 0), lower=-3, upper=3, screw_pitch=0.05),
         mk.build.Joint("ball", "spherical", "c", "d", origin=mk.translation(0.2, 0, 0)),
         mk.build.Joint("table", "planar", "d", "e", lower=-0.3, upper=0.3),
         mk.build.Joint("pipe", "cylindrical", "e", "f", axis=(0, 1, 0), lower=-0.3, upper=0.3),

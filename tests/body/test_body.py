@@ -90,11 +90,11 @@ def test_vector():
     body = arm()
     assert_array_equal(body.vector({}), body.home)
     assert_array_equal(body.vector({"wrist.ry": -0.5, "shoulder": 1.0}), [1.0, 0.0, 0.0, -0.5])
-    assert_array_equal(body.vector({"shoulder": 1.0}, base=[2, 0.1, 0.2, -0.3]), [1.0, 0.1, 0.2, -0.3])
+    assert_array_equal(body.vector({"shoulder": 1.0}, default=[2, 0.1, 0.2, -0.3]), [1.0, 0.1, 0.2, -0.3])
     with pytest.raises(UnknownNameError, match="Did you mean 'shoulder'"):
         body.vector({"sholder": 1.0})
     with pytest.raises(BodyError, match="has 4 free joints"):
-        body.vector({}, base=[1.0])
+        body.vector({}, default=[1.0])
 
 
 def test_clip():
@@ -116,7 +116,7 @@ QUESTIONS = {
     "center_of_mass": lambda body, q: body.center_of_mass(q),
     "OFKT": lambda body, q: OFKT(body).update(q),
     "clip": lambda body, q: body.clip(q),
-    "vector": lambda body, q: body.vector({}, base=q),
+    "vector": lambda body, q: body.vector({}, default=q),
 }
 
 
@@ -205,7 +205,7 @@ def test_answers_are_fresh(rng):
     q = body.sample(rng)
     given_q, poses, J = q.copy(), body.forward(q).array, body.jacobian("link6", q)
     kept = poses.copy(), J.copy()
-    for answer in (poses, J, body.clip(q), body.vector({}, base=q), body.vector({}), body.sample(rng)):
+    for answer in (poses, J, body.clip(q), body.vector({}, default=q), body.vector({}), body.sample(rng)):
         answer[:] = 7.0
     assert_array_equal(q, given_q)
     assert_array_equal(body.forward(q).array, kept[0])

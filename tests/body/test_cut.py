@@ -166,7 +166,7 @@ def geared(**home):
                 mimic=Mimic("crank", 2.0, 0.25),
             ),
             Joint("two", "revolute", "palm", "b", (1, 0, 0), lower=-3, upper=3, mimic=Mimic("crank", -0.5, 1.0)),
-            Joint("three", "screw", "palm", "c", pitch=0.1, mimic=Mimic("two", 3.0, -1.0)),
+            Joint("three", "screw", "palm", "c", screw_pitch=0.1, mimic=Mimic("two", 3.0, -1.0)),
             Joint("still", "revolute", "palm", "d", mimic=Mimic("crank", 0.0, 0.75)),
         ],
         home=home,

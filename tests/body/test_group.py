@@ -12,7 +12,7 @@ import memetik as mk
 def pair():
     return mk.body.Group(
         {"ann": mk.load("panda"), "ben": mk.load("ur5", base="xyz", base_lower=-1, base_upper=1)},
-        at={"ben": mk.transform((1.0, 0.2, 0.1), mk.euler(0.1, 0.2, 0.3))},
+        placements={"ben": mk.transform((1.0, 0.2, 0.1), mk.euler(0.1, 0.2, 0.3))},
     )
 
 
@@ -66,7 +66,9 @@ def test_hands_meet_and_each_body_keeps_its_limits(pair):
 
 
 def test_loops_come_along():
-    group = mk.body.Group({"one": mk.build.five_bar(), "other": mk.build.five_bar()}, at={"other": (1.0, 0.0, 0.0)})
+    group = mk.body.Group(
+        {"one": mk.build.five_bar(), "other": mk.build.five_bar()}, placements={"other": (1.0, 0.0, 0.0)}
+    )
     assert [loop.name for loop in group.body.loops] == ["one/tip", "other/tip"]
     ways = [
         mk.JointValue(f"{name}/left_motor", value, tolerance=1e-9) for name, value in (("one", 1.9), ("other", 2.2))
@@ -89,7 +91,7 @@ def test_what_is_no_group_is_refused(bodies, at):
     if isinstance(bodies, dict):
         bodies = {name: make and make() for name, make in bodies.items()}
     with pytest.raises(mk.MemetikError):
-        mk.body.Group(bodies, at=at)
+        mk.body.Group(bodies, placements=at)
 
 
 def test_open_loops_are_doubted():

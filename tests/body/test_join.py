@@ -59,7 +59,7 @@ def test_two_hands_of_a_kind():
 
 
 def test_chains_and_touching_come_along():
-    builder = mk.build.BodyBuilder("claw", root="palm").add(
+    builder = mk.build.BodyBuilder("claw", root_link="palm").add(
         "palm", "close", "revolute", "jaw", lower=0, upper=1, home=0.5
     )
     claw = builder.chain("grip", "palm", "jaw").touching("palm", "jaw").build()

@@ -30,7 +30,7 @@ def joint(kind="revolute", **fields):
 def test_transform(kind, seed):
     rng = np.random.default_rng(seed)
     order = str(rng.choice(["".join(letters) for letters in permutations("xyz")]))
-    made = joint(kind, origin=random_origin(rng), axis=random_direction(rng), order=order, pitch=rng.normal())
+    made = joint(kind, origin=random_origin(rng), axis=random_direction(rng), order=order, screw_pitch=rng.normal())
     values = rng.uniform(-7.0, 7.0, made.dof)
     assert_allclose(made.transform(values), made.origin @ motion(made, values), rtol=0.0, atol=1e-13)
     assert list(made.variables) == ["elbow" + suffix for suffix in suffixes(made)]
@@ -53,7 +53,7 @@ def test_the_words_of_the_documentation():
     half = math.pi / 2
     tilted = joint("cylindrical", axis=(0, 2, 0)).transform([half, 0.5])
     assert_allclose(tilted, [[0, 0, 1, 0], [0, 1, 0, 0.5], [-1, 0, 0, 0], [0, 0, 0, 1]], atol=1e-15)
-    screw = joint("screw", pitch=0.1).transform([half])
+    screw = joint("screw", screw_pitch=0.1).transform([half])
     assert_allclose(screw[:3, 3], [0, 0, 0.1 * half])
     assert_allclose(joint("planar").transform([1, 2, half])[:3, 3], [1, 2, 0])
     assert_allclose(joint("planar", axis=(1, 0, 0)).transform([1, 2, 0])[:3, 3], [0, 2, -1], atol=1e-15)
@@ -101,7 +101,7 @@ def test_one_limit_for_all_or_one_for_each():
         ({"axis": (0, 1)}, "axis must be three finite numbers"),
         ({"origin": np.zeros((4, 4))}, "joint 'elbow': bad origin: "),
         ({"origin": (0, NAN, 0)}, "joint 'elbow': bad origin: "),
-        ({"pitch": INF}, "pitch is inf. Give metres along the axis per radian"),
+        ({"screw_pitch": INF}, "screw_pitch is inf. Give metres along the axis per radian"),
         ({"kind": "planar", "mimic": Mimic("a")}, "a planar joint cannot mimic; only joints of one degree"),
         ({"kind": "fixed", "mimic": Mimic("a")}, "a fixed joint cannot mimic"),
         ({"mimic": Mimic("a", NAN)}, "mimic multiplier and offset must be finite"),

@@ -23,7 +23,7 @@ def test_a_margin_for_all():
 
 def test_margins_by_name_and_shares():
     body = mk.load("panda")
-    inner = body.with_limits(margin={"panda_joint4": 0.2}, share=0.1)
+    inner = body.with_limits(margin={"panda_joint4": 0.2}, fraction=0.1)
     span = body.upper - body.lower
     wanted = 0.1 * span
     wanted[body.index("panda_joint4")] += 0.2
@@ -84,7 +84,7 @@ def test_a_joint_held_by_its_limits_stays():
         ({"margin": 2.0}, BodyError, "no room for a margin of 2"),
         ({"margin": -0.1}, BodyError, "negative"),
         ({"margin": math.nan}, BodyError, "not finite"),
-        ({"share": 0.5}, BodyError, "below 0.5"),
+        ({"fraction": 0.5}, BodyError, "below 0.5"),
         ({"margin": {"elbow": 0.1}}, UnknownNameError, "no free joint named 'elbow'"),
         ({"limits": {"joint_1": (1.0, 0.0)}}, BodyError, "the lower one first"),
         ({"limits": {"joint_1": 1.0}}, BodyError, "two numbers"),

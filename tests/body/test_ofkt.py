@@ -39,10 +39,10 @@ def test_tips_prune_the_tree(seed):
     body = random_body(rng, 12)
     offset = random_origin(rng)
     tips = ["link5", body.frame("link9", offset), "link0"]
-    tree, q = OFKT(body, tips, count=True), body.sample(rng)
+    tree, q = OFKT(body, tips, count_transforms=True), body.sample(rng)
     poses = forward(body, q)
     assert_allclose(tree.update(q), [poses["link5"], poses["link9"] @ offset, poses["link0"]], **EXACT)
-    motions = OFKT(body, count=True)
+    motions = OFKT(body, count_transforms=True)
     motions.update(q)
     assert tree.counts[0] == tree.counts[1] <= motions.counts[0] == motions.counts[1]
 
@@ -58,14 +58,14 @@ def test_predict_is_update_and_changes_nothing(seed, joints):
     cache = tree._cache.copy()
     for name in body.joint_names:
         value = rng.normal()
-        assert_allclose(tree.predict(name, value), other.update(body.vector({name: value}, base=q)), **EXACT)
+        assert_allclose(tree.predict(name, value), other.update(body.vector({name: value}, default=q)), **EXACT)
     assert_array_equal(tree._cache, cache)
     assert_array_equal(tree.update(q), before)
 
 
 def test_predict_of_a_joint_that_moves_no_tip(rng):
     body, tips = anthropomorphic_arm(arm=2, fingers=2, each=2)
-    tree = OFKT(body, [tips[0]], count=True)
+    tree = OFKT(body, [tips[0]], count_transforms=True)
     before = tree.update(body.home)
     tree.counts[:] = 0
     assert_array_equal(tree.predict("finger1_0", 1.0), before)
@@ -78,7 +78,7 @@ def test_predict_of_a_joint_that_moves_no_tip(rng):
 def tree_of(joints):
     """A serial arm with its last link as the tip, one update done and forgotten by the counter."""
     body = serial_arm(joints)
-    tree = OFKT(body, [f"link{joints}"], count=True)
+    tree = OFKT(body, [f"link{joints}"], count_transforms=True)
     tree.update(body.home)
     tree.counts[:] = 0
     return body, tree
@@ -136,7 +136,7 @@ def test_scenario_4_multiple_end_effectors(s, k, each):
     """Standard k (2n + 1), OFKT k (2n + 1) - 2 (k - 1) s: k chains of n joints that share the first s."""
     body, tips = anthropomorphic_arm(s, k, each)
     n = s + each
-    tree, q = OFKT(body, tips, count=True), body.sample(np.random.default_rng(s))
+    tree, q = OFKT(body, tips, count_transforms=True), body.sample(np.random.default_rng(s))
     poses = tree.update(q)
     assert tree.counts.sum() == k * (2 * n + 1) - 2 * (k - 1) * s
     expected, count = standard_forward(body, tips, q)
@@ -146,7 +146,7 @@ def test_scenario_4_multiple_end_effectors(s, k, each):
 
 def test_scenario_4_in_the_numbers_of_the_paper():
     body, tips = anthropomorphic_arm()
-    tree = OFKT(body, tips, count=True)
+    tree = OFKT(body, tips, count_transforms=True)
     tree.update(body.home)
     assert body.dof == 27 and len(tips) == 5
     assert tree.counts.sum() == 59

@@ -36,7 +36,7 @@ def native(joint):
     if kind == "prismatic":
         return pin.JointModelPrismaticUnaligned(a), False
     if kind == "screw":
-        return pin.JointModelHelicalUnaligned(a, joint.pitch), False
+        return pin.JointModelHelicalUnaligned(a, joint.screw_pitch), False
     if kind == "cylindrical":
         both = pin.JointModelComposite(pin.JointModelRevoluteUnaligned(a))
         both.addJoint(pin.JointModelPrismaticUnaligned(a))

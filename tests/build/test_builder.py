@@ -12,7 +12,7 @@ from memetik.geometry import axis_angle, transform
 
 
 def crane():
-    builder = BodyBuilder("crane", root="mast", shapes=[rod((0, 0, 0), (0, 0, 2), 0.1)])
+    builder = BodyBuilder("crane", root_link="mast", shapes=[rod((0, 0, 0), (0, 0, 2), 0.1)])
     builder.add("mast", "slew", "revolute", "boom", origin=(0, 0, 2), shapes=[rod((0, 0, 0), (3, 0, 0), 0.05)])
     builder.add("boom", "hoist", "prismatic", "hook", origin=(3, 0, 0), axis=(0, 0, -1), lower=0.2, upper=1.8)
     builder.add("mast", "light_mount", "fixed", "light", origin=((0, 0, 2.5), axis_angle((1, 0, 0), 0.3)))

@@ -113,8 +113,8 @@ def test_both_conventions_agree_at_the_tool():
     classic[5, :2] = 0.07, 0.6
     modified = classic.copy()
     modified[:, :2] = np.vstack([[0.0, 0.0], classic[:-1, :2]])
-    one = from_dh(classic, tool=(0.0, 0.0, 0.1))
-    two = from_dh(modified, convention="modified", tool=move(0.07, 0) @ turn_x(0.6) @ move(0, 0.1))
+    one = from_dh(classic, tool_pose=(0.0, 0.0, 0.1))
+    two = from_dh(modified, convention="modified", tool_pose=move(0.07, 0) @ turn_x(0.6) @ move(0, 0.1))
     for q in rng.uniform(-PI, PI, (20, 6)):
         assert np.allclose(one.forward(q)["tool"], two.forward(q)["tool"], rtol=0.0, atol=1e-14)
 
@@ -135,13 +135,13 @@ def test_prismatic_rows_slide_and_keep_their_limits_and_names(convention):
 def test_an_array_with_keywords_equals_rows():
     table = np.array([row[:4] for row in SCARA])
     kinds, lower, upper = ([getattr(row, field) for row in SCARA] for field in ("kind", "lower", "upper"))
-    body = from_dh(table, kinds=kinds, lower=np.array(lower), upper=upper, names=["p", "q", "r", "s"])
+    body = from_dh(table, joint_types=kinds, lower=np.array(lower), upper=upper, names=["p", "q", "r", "s"])
     other = from_dh(SCARA)
     q = [0.3, -0.4, 0.11, 1.2]
     assert np.array_equal(body.forward(q)["link_4"], other.forward(q)["link_4"])
     assert np.array_equal(body.lower, other.lower) and np.array_equal(body.upper, other.upper)
     assert body.joint_names == ("p", "q", "r", "s")
-    assert all(joint.kind != "revolute" for joint in from_dh(table, kinds="prismatic").joints.values())
+    assert all(joint.kind != "revolute" for joint in from_dh(table, joint_types="prismatic").joints.values())
 
 
 @pytest.mark.parametrize("convention", ["classic", "modified"])
@@ -149,7 +149,7 @@ def test_an_array_with_keywords_equals_rows():
 def test_base_and_tool_frame_the_arm(convention, rows):
     base, tool = move(0.2, 0.7) @ turn_x(0.4), turn_z(0.5) @ move(0.0, 0.1)
     plain = from_dh(rows, convention=convention)
-    body = from_dh(rows, convention=convention, base=base, tool=tool)
+    body = from_dh(rows, convention=convention, base_pose=base, tool_pose=tool)
     q = np.linspace(-1.0, 1.0, len(rows))
     end = plain.forward(q)[f"link_{len(rows)}"]
     assert np.allclose(body.forward(q)["tool"], base @ end @ tool, rtol=0.0, atol=1e-14)
@@ -169,7 +169,7 @@ numbers = st.floats(-10.0, 10.0, allow_nan=False)
 def test_any_table_equals_its_naive_twin(rows, data, convention):
     kinds = data.draw(st.lists(st.sampled_from(["revolute", "prismatic"]), min_size=len(rows), max_size=len(rows)))
     q = data.draw(st.lists(st.floats(-3.0, 3.0), min_size=len(rows), max_size=len(rows)))
-    poses = from_dh(rows, kinds=kinds, convention=convention).forward(q)
+    poses = from_dh(rows, joint_types=kinds, convention=convention).forward(q)
     for i, frame in enumerate(naive_frames(rows, kinds, q, convention), start=1):
         assert np.allclose(poses[f"link_{i}"], frame, rtol=0.0, atol=1e-11)
 
@@ -190,16 +190,16 @@ def test_any_table_equals_its_naive_twin(rows, data, convention):
         ([DHRow(0.1, 0.0, 0.0, "x")], {}, "row 1: theta is 'x'"),
         ([DHRow(10**400, 0.0, 0.0, 0.0)], {}, "row 1: a is"),
         (PUMA, {"convention": "craig"}, "'classic' or 'modified'"),
-        (PUMA, {"kinds": ["revolute"] * 5}, "kinds has 5 entries for 6"),
-        (PUMA, {"kinds": ["revolute"] * 5 + ["helical"]}, "row 6: unknown kind 'helical'"),
+        (PUMA, {"joint_types": ["revolute"] * 5}, "joint_types has 5 entries for 6"),
+        (PUMA, {"joint_types": ["revolute"] * 5 + ["helical"]}, "row 6: unknown kind 'helical'"),
         (PUMA, {"lower": [0.0]}, "lower has 1 entries for 6"),
         (PUMA, {"upper": 1.0}, "upper must be a list"),
         (PUMA, {"lower": [1.0] * 6, "upper": [1.0] * 3 + [0.5] + [1.0] * 2}, "row 4: no value lies between"),
         (PUMA, {"lower": [math.nan] * 6}, "row 1: lower limit is nan"),
         (PUMA, {"names": [*"abcde", 7]}, "row 6: the joint's name is 7"),
-        (SCARA, {"kinds": ["revolute"] * 4}, "kinds= goes with an array"),
-        (PUMA, {"tool": np.ones((4, 4))}, "bad tool"),
-        (PUMA, {"base": (0.0, 1.0)}, "bad base"),
+        (SCARA, {"joint_types": ["revolute"] * 4}, "joint_types= goes with an array"),
+        (PUMA, {"tool_pose": np.ones((4, 4))}, "bad tool"),
+        (PUMA, {"base_pose": (0.0, 1.0)}, "bad base"),
     ],
 )
 def test_a_bad_table_says_where_and_how_to_mend(rows, options, says):
@@ -238,6 +238,6 @@ garbage = st.one_of(
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numbers near the largest float overflow in products
 def test_garbage_raises_only_our_own_errors(rows, kinds, lower, names):
     try:
-        from_dh(rows, kinds=kinds, lower=lower, names=names)
+        from_dh(rows, joint_types=kinds, lower=lower, names=names)
     except MemetikError as error:
         assert len(str(error)) > 20

@@ -86,7 +86,7 @@ def motors_of_delta(base, arm, rods, platform, point):
 
 
 def test_motors_of_a_delta_robot_are_those_of_the_closed_form():
-    sizes = {"base": 0.2, "arm": 0.25, "rods": 0.5, "platform": 0.06}
+    sizes = {"base_radius": 0.2, "arm_length": 0.25, "rod_length": 0.5, "platform_radius": 0.06}
     body, rng = mk.build.delta_robot(**sizes), np.random.default_rng(2)
     reach = mk.Position("platform", (0.0, 0.0, -0.45), tolerance=1e-9)
     problem = mk.Problem(body, [reach, *mk.objectives.close_loops(body)])
@@ -97,11 +97,11 @@ def test_motors_of_a_delta_robot_are_those_of_the_closed_form():
         # Nothing but the rods in parallel keeps the platform level.
         np.testing.assert_allclose(body.forward(solution.q, "platform")[:3, :3], np.eye(3), rtol=0, atol=1e-7)
         motors = [solution[f"motor_{k}"] for k in (1, 2, 3)]
-        np.testing.assert_allclose(motors, motors_of_delta(**sizes, point=point), rtol=0, atol=1e-7)
+        np.testing.assert_allclose(motors, motors_of_delta(*sizes.values(), point=point), rtol=0, atol=1e-7)
 
 
 def test_motors_of_a_five_bar_linkage_are_those_of_two_triangles():
-    body, rng = mk.build.five_bar(base=0.3, crank=0.3, link=0.35), np.random.default_rng(3)
+    body, rng = mk.build.five_bar(base_width=0.3, crank_length=0.3, rod_length=0.35), np.random.default_rng(3)
     reach = mk.Position("left_tip", (0.0, 0.45, 0.0), tolerance=1e-10)
     problem = mk.Problem(body, [reach, *mk.objectives.close_loops(body, position_tolerance=1e-10)])
     for _ in range(10):
@@ -119,9 +119,10 @@ def test_motors_of_a_five_bar_linkage_are_those_of_two_triangles():
 @pytest.mark.parametrize(
     ("make", "options"),
     [
-        (mk.build.five_bar, {"base": 2.0}), (mk.build.five_bar, {"crank": 0.0}), (mk.build.delta_robot, {"rods": 0.1}),
-        (mk.build.delta_robot, {"width": math.nan}), (mk.build.stewart_platform, {"legs": (0.1, 0.2)}),
-        (mk.build.stewart_platform, {"legs": (1.0,)}), (mk.build.stewart_platform, {"height": -1.0}),
+        (mk.build.five_bar, {"base_width": 2.0}), (mk.build.five_bar, {"crank_length": 0.0}),
+        (mk.build.delta_robot, {"rod_length": 0.1}),
+        (mk.build.delta_robot, {"rod_spacing": math.nan}), (mk.build.stewart_platform, {"leg_range": (0.1, 0.2)}),
+        (mk.build.stewart_platform, {"leg_range": (1.0,)}), (mk.build.stewart_platform, {"height": -1.0}),
     ],
 )  # fmt: skip
 def test_what_cannot_be_built_is_refused(make, options):

@@ -66,7 +66,7 @@ def test_shapes_are_kept_beside_the_model_and_used_again(tmp_path):
     again = mk.collision.cover(mk.load(path), progress=False)
     assert again.made == () and plain(again.body) == plain(first.body)
     assert again.links["link1"].volume == first.links["link1"].volume
-    loaded = mk.load(path, shapes=file)
+    loaded = mk.load(path, shape_file=file)
     assert plain(loaded) == plain(first.body)
     part = mk.collision.cover(mk.load(path).subtree("link1"), progress=False)
     assert part.made == () and set(part.links) == {"link1"}
@@ -301,12 +301,12 @@ def test_a_broken_file_of_shapes_is_told(tmp_path, text, message):
     file = path.with_name("mine.json")
     file.write_text(text)
     with pytest.raises(mk.MemetikError, match=message):
-        mk.load(path, shapes=file)
+        mk.load(path, shape_file=file)
 
 
 def test_a_file_of_shapes_that_is_not_there(tmp_path):
     with pytest.raises(mk.errors.FormatError, match="cannot be read"):
-        mk.load(write_robot(tmp_path, [box()]), shapes=tmp_path / "none.json")
+        mk.load(write_robot(tmp_path, [box()]), shape_file=tmp_path / "none.json")
 
 
 # ---- Seen ----------------------------------------------------------------------------------------------------

@@ -206,7 +206,7 @@ def test_a_network_that_hears_the_posture_stays_near_it():
     body = mk.build.planar_chain([1.0, 0.6], limits=((-1.5, 1.5), (-2.5, 2.5)))
     reach = mk.Position("tip", (1.2, 0.3, 0.0))
     problem = mk.Problem(body, reach)
-    network = FeedForward.train(problem, hidden=20, samples=1500, epochs=500, posture=0.1)
+    network = FeedForward.train(problem, hidden=20, samples=1500, epochs=500, posture_spread=0.1)
     deaf = FeedForward.train(problem, hidden=20, samples=1500, epochs=500)
     left, right = (network.predict(problem, start) for start in ((-0.2, 1.4), (0.7, -1.4)))
     assert left[1] > 0.5 and right[1] < -0.5

@@ -102,7 +102,7 @@ def test_a_blend_cuts_the_corner():
 
 
 def test_waypoints_with_acceleration_start_and_end_at_rest():
-    path = mk.motion.waypoints(CORNER, speed=(0.5, 0.2), acceleration=1.0, blend=0.1, rate=1000)
+    path = mk.motion.waypoints(CORNER, speed=(0.5, 0.2), tip_acceleration=1.0, blend=0.1, rate=1000)
     v = speeds(path, 1000)[:-1]
     assert v[0] < 0.01 and v[-1] < 0.01 and v.max() == pytest.approx(0.5, rel=1e-3)
     assert np.abs(np.diff(v)).max() * 1000 < 1.1

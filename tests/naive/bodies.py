@@ -64,7 +64,7 @@ def random_body(rng, joints, kinds=KINDS, mimics=0.3):
             lower=rng.uniform(-2.5, -0.1) if limited else (),
             upper=rng.uniform(0.1, 2.5) if limited else (),
             mimic=mimic,
-            pitch=rng.normal(scale=0.1) if kind == "screw" else 0.0,
+            screw_pitch=rng.normal(scale=0.1) if kind == "screw" else 0.0,
             order="".join(rng.permutation(list("xyz"))),
         )
         made.append(joint)

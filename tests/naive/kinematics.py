@@ -71,7 +71,7 @@ def motion(joint: Joint, values):
     if joint.kind == "prismatic":
         return slide(a, values[0])
     if joint.kind == "screw":
-        return turn(a, values[0]) @ slide(a, joint.pitch * values[0])
+        return turn(a, values[0]) @ slide(a, joint.screw_pitch * values[0])
     if joint.kind == "cylindrical":
         return turn(a, values[0]) @ slide(a, values[1])
     if joint.kind == "planar":

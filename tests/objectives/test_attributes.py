@@ -53,8 +53,8 @@ ARGUMENTS = {
     "Direction": {"frame": HAND, "target": (1, 0, 0)},
     "Displacement": {"reference": HOME + 0.1},
     "Distance": {"frame": [HAND, "panda_link5"], "others": [(0.5, 0.1, 0.4, 0.1)]},
-    "FunctionalRelation": {"joint": JOINTS[0], "function": twice, "of": JOINTS[1]},
-    "GravityTorque": {"share": 0.1},
+    "FunctionalRelation": {"joint": JOINTS[0], "function": twice, "sources": JOINTS[1]},
+    "GravityTorque": {"effort_fraction": 0.1},
     "JointValue": {"joint": JOINTS[0], "target": 0.5},
     "Line": {"frame": HAND, "point": (0.4, 0, 0.3), "direction": (1, 0, 1)},
     "LookAt": {"frame": HAND, "target": (1, 0, 0)},
@@ -82,9 +82,9 @@ COMMON = {
 VALUES = {
     **COMMON, "margin": 0.2, "clearance": 0.03, "loss": "published", "radius": 0.2, "axis": (0, 1, 1), "half_angle": 0.4,
     "target": (0.3, 0.3, 0.6), "direction": (0, 1, 2), "point": (0.3, 0.1, 0.2), "normal": (0, 1, 2), "side": "above",
-    "distance": 0.3, "mask": (0, 1, 1), "axis_tolerance": (0.01, 0.02, 0.03), "axes": mk.euler(0.1, 0.2, 0.3),
+    "distance": 0.3, "mask": (0, 1, 1), "axis_tolerance": (0.01, 0.02, 0.03), "mask_axes": mk.euler(0.1, 0.2, 0.3),
     "polygon": [(0.1, 0.0), (0.4, 0.1), (0.2, 0.4)], "joint": JOINTS[1], "stiffness": {JOINTS[1]: 4.0}, "reference": HOME - 0.1,
-    "least": 0.05, "effort": {JOINTS[1]: 20.0}, "gravity": (0, 1, -9), "share": 0.05, "link": "panda_link5",
+    "least": 0.05, "effort": {JOINTS[1]: 20.0}, "gravity": (0, 1, -9), "effort_fraction": 0.05, "link": "panda_link5",
     "obstacles": [(0.4, 0.1, 0.4, 0.15)], "position_tolerance": 0.02, "orientation_tolerance": 0.03, "lift": 0.3, "align": False,
     "length": 2.0, "surface": mk.objectives.Ground((0, 0, 0.2)), "on_miss": "satisfied", "pose": OTHER,
     "Orientation.target": OTHER[:3, :3], "Pose.target": OTHER, "Pose.mask": (1, 1, 1, 1, 1, 0), "JointValue.target": -0.4,
@@ -94,7 +94,6 @@ VALUES = {
 # Attributes that have another name in the constructor, and what they are there.
 ARGUMENT_OF = {
     "axis_tolerance": lambda value: {"tolerance": value},
-    "stiffness": lambda value: {"joints": value},
     "pose": lambda value: {"on_miss": value},
     "obstacles": lambda value: {"others": value},
     "Side.target": lambda value: {"direction": -np.array(value)},
@@ -216,7 +215,7 @@ def write_to(value):
 LOWER, UPPER = BODY.lower.copy(), BODY.upper.copy()
 LOWER[1], UPPER[3] = -0.4, -2.3
 OF_PROBLEMS = {
-    "weights": "balanced",
+    "weighting": "balanced",
     "lock": {JOINTS[2]: 0.1},
     "limits": {JOINTS[0]: (-0.1, 0.1)},
     "lower": LOWER,
@@ -256,7 +255,7 @@ def test_an_assignment_to_a_problem_counts_from_the_next_solve_on(attribute):
 @pytest.mark.parametrize(
     ("attribute", "value"),
     [
-        ("body", BODY), ("objectives", ()), ("has_functions", True), ("weights", "light"), ("lock", {JOINTS[0]: 9.0}),
+        ("body", BODY), ("objectives", ()), ("has_functions", True), ("weighting", "light"), ("lock", {JOINTS[0]: 9.0}),
         ("lock", [JOINTS[0]]), ("limits", {JOINTS[0]: (1.0, -1.0)}), ("lower", UPPER + 9.0), ("lower", UPPER[:2]),
         ("upper", np.full(BODY.dof, np.nan)), ("upper", LOWER - 9.0), ("root", "here"),
         ("limits", {JOINTS[1]: (0.4, 0.5)}),  # which leaves out where it is locked
@@ -264,11 +263,11 @@ def test_an_assignment_to_a_problem_counts_from_the_next_solve_on(attribute):
 )  # fmt: skip
 def test_an_assignment_that_is_refused_changes_nothing(attribute, value):
     problem = mk.Problem(BODY, make("Pose"), lock={JOINTS[1]: 0.2})
-    compiled, before = problem.compiled, (problem.limits, problem.lock, problem.root, problem.weights)
+    compiled, before = problem.compiled, (problem.limits, problem.lock, problem.root, problem.weighting)
     with pytest.raises(mk.MemetikError):
         setattr(problem, attribute, value)
     assert problem.compiled is compiled
-    assert (problem.limits, problem.lock, problem.root, problem.weights) == before
+    assert (problem.limits, problem.lock, problem.root, problem.weighting) == before
 
 
 @pytest.mark.quick

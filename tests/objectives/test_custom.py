@@ -380,7 +380,9 @@ def test_nothing_to_influence_is_said(arm):
 @quick
 def test_a_functional_relation_couples_joints(arm):
     """Eq. 4.10: a finger whose last joint bends with the others, and not in proportion."""
-    relation = FunctionalRelation("joint_3", lambda a, b: 0.5 * a * a + b, of=["joint_1", "joint_2"], tolerance=1e-6)
+    relation = FunctionalRelation(
+        "joint_3", lambda a, b: 0.5 * a * a + b, sources=["joint_1", "joint_2"], tolerance=1e-6
+    )
     bent = arm.forward([0.4, 0.5, 0.5 * 0.16 + 0.5, 0.0])["tip"]
     solution = solve(arm, [relation, Position("tip", bent[:3, 3])])
     assert solution.success
@@ -393,13 +395,13 @@ def test_a_functional_relation_couples_joints(arm):
 @quick
 def test_a_relation_names_the_joint_that_does_not_exist(arm):
     with pytest.raises(UnknownNameError, match="joint_2"):
-        Problem(arm, FunctionalRelation("joint_1", lambda a: a, of=["jint_2"]))
+        Problem(arm, FunctionalRelation("joint_1", lambda a: a, sources=["jint_2"]))
     with pytest.raises(ProblemError, match="must take 2 arguments"):
-        FunctionalRelation("joint_1", lambda a: a, of=["joint_2", "joint_3"])
+        FunctionalRelation("joint_1", lambda a: a, sources=["joint_2", "joint_3"])
 
 
 def test_a_relation_that_cannot_be_compiled_runs_in_python(arm):
-    relation = FunctionalRelation("joint_1", lambda a: Opaque.height * a, of=["joint_2"])
+    relation = FunctionalRelation("joint_1", lambda a: Opaque.height * a, sources=["joint_2"])
     with pytest.warns(MemetikWarning, match="Opaque"):
         problem = Problem(arm, [relation, Position("tip", (0.4, 0.2, 0.1), tolerance=1.0)])
     solution = Memetic().solve(problem, [0.5, 1.0, 0.0, 0.0])

@@ -37,7 +37,7 @@ def every_kind(rng):
             links.append(Link(child, mass=rng.uniform(0.1, 1.0), center_of_mass=tuple(rng.normal(scale=0.1, size=3))))
         joint = Joint(
             name, kind, parent, child, origin=random_origin(rng), axis=random_direction(rng),
-            pitch=0.07 if kind == "screw" else 0.0, **fields,
+            screw_pitch=0.07 if kind == "screw" else 0.0, **fields,
         )  # fmt: skip
         made.append(joint)
 
@@ -99,7 +99,7 @@ def stay_above(frame):
 
 # Class name -> makers of objectives, each from (body, a link far out, another link, random generator).
 EXAMPLES = {
-    "AvoidLimits": [lambda o, body, tip, other, rng: o.AvoidLimits(margin=0.45, joints={body.joint_names[0]: 2.0})],
+    "AvoidLimits": [lambda o, body, tip, other, rng: o.AvoidLimits(margin=0.45, stiffness={body.joint_names[0]: 2.0})],
     "Balance": [
         lambda o, body, tip, other, rng: o.Balance(3.0 + 0.1 * rng.normal(size=(6, 2)), margin=1e-3),
     ],
@@ -120,7 +120,7 @@ EXAMPLES = {
     ],
     "Displacement": [
         lambda o, body, tip, other, rng: o.Displacement(
-            reference=0.3 * body.home + 0.1, joints={body.joint_names[1]: 3.0}
+            reference=0.3 * body.home + 0.1, stiffness={body.joint_names[1]: 3.0}
         ),
     ],
     "Distance": [
@@ -131,13 +131,13 @@ EXAMPLES = {
     ],
     "FunctionalRelation": [
         lambda o, body, tip, other, rng: o.FunctionalRelation(
-            body.joint_names[0], lambda a, b: a * a - 0.5 * b, of=body.joint_names[1:3]
+            body.joint_names[0], lambda a, b: a * a - 0.5 * b, sources=body.joint_names[1:3]
         ),
     ],
     "GravityTorque": [
-        lambda o, body, tip, other, rng: o.GravityTorque(dict.fromkeys(body.joint_names, 0.5), share=0.0, weight=2.0),
+        lambda o, body, tip, other, rng: o.GravityTorque(dict.fromkeys(body.joint_names, 0.5), effort_fraction=0.0, weight=2.0),
         lambda o, body, tip, other, rng: o.GravityTorque(
-            dict.fromkeys(body.joint_names[1::2], 2.0), share=0.01, gravity=point(rng)
+            dict.fromkeys(body.joint_names[1::2], 2.0), effort_fraction=0.01, gravity=point(rng)
         ),
     ],
     "JointValue": [lambda o, body, tip, other, rng: o.JointValue(body.joint_names[2], 0.4)],
@@ -178,7 +178,7 @@ EXAMPLES = {
     ],
     "Position": [
         lambda o, body, tip, other, rng: o.Position(frame(body, tip, rng), point(rng)),
-        lambda o, body, tip, other, rng: o.Position(tip, point(rng), mask=(0, 1, 1), axes=random_rotation(rng)),
+        lambda o, body, tip, other, rng: o.Position(tip, point(rng), mask=(0, 1, 1), mask_axes=random_rotation(rng)),
         lambda o, body, tip, other, rng: o.Position(tip, point(rng), relative_to=frame(body, other, rng), weight=0.2),
         lambda o, body, tip, other, rng: o.Position(tip, point(rng), tolerance=(0.1, 0.3, np.inf)),
     ],

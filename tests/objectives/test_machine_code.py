@@ -127,7 +127,7 @@ def test_a_relation_and_a_function_of_the_same_code_do_not_share():
     arm = planar_chain(3)
     first, second, *_ = arm.joint_names
     double = lambda a: 2.0 * a  # noqa: E731
-    relation, plain = FunctionalRelation(first, double, of=[second]), Custom(double, joints=[second])
+    relation, plain = FunctionalRelation(first, double, sources=[second]), Custom(double, joints=[second])
     Problem(arm, [relation, plain])
     assert relation._kernels[0][0] is not plain._kernels[0][0]
 

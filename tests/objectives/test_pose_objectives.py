@@ -63,7 +63,7 @@ NAN = math.nan
         (lambda: Position("tip", (0, 0, 0), weight=0.0), "Leave the objective out"),
         (lambda: Position("tip", (0, 0, 0), weight=NAN), "weight is nan"),
         (lambda: Position("tip", (0, 0, 0), weight=math.inf), "weight is inf"),
-        (lambda: Position("tip", (0, 0, 0), axes=np.ones((3, 3))), "is not a rotation"),
+        (lambda: Position("tip", (0, 0, 0), mask_axes=np.ones((3, 3))), "is not a rotation"),
         (lambda: Orientation("tip", (1.0, 0.1, 0.0, 0.0)), "norm"),
         (lambda: Orientation("tip", (NAN, 0.0, 0.0, 0.0)), "nan"),
         (lambda: Orientation("tip", np.diag([1.0, 1.0, -1.0])), "left-handed"),
@@ -157,7 +157,7 @@ def test_a_mask_frees_axes(arm):
 def test_masks_are_meant_in_the_axes_given(arm):
     """A slope: only the distance from the plane through the point counts."""
     R = turn((1, 1, 0), 0.7)[:3, :3]
-    slope = Position("tip", (0.3, 0.1, 0.2), mask=(0, 0, 1), axes=R)
+    slope = Position("tip", (0.3, 0.1, 0.2), mask=(0, 0, 1), mask_axes=R)
     solution = solve(arm, [slope])
     assert solution.success
     off = R.T @ (arm.forward(solution.q)["tip"][:3, 3] - (0.3, 0.1, 0.2))

@@ -43,10 +43,10 @@ def arm():
         (lambda: JointValue("joint_1", 0.0, tolerance=-1.0), "tolerance is -1"),
         (lambda: JointValue("joint_1", 0.0, weight=0.0), "weight is 0"),
         (
-            lambda: Displacement(joints={"joint_1": -1.0}),
+            lambda: Displacement(stiffness={"joint_1": -1.0}),
             "weight of joint 'joint_1' is -1.0; it must be zero or positive",
         ),
-        (lambda: Displacement(joints={"joint_1": math.nan}), "weight of joint 'joint_1'"),
+        (lambda: Displacement(stiffness={"joint_1": math.nan}), "weight of joint 'joint_1'"),
         (lambda: Displacement(weight=math.nan), "weight is nan"),
         (lambda: AvoidLimits(margin=0.0), "margin is 0"),
         (lambda: AvoidLimits(margin=0.6), "margin is 0.6"),
@@ -61,7 +61,7 @@ def test_mistakes_are_said_at_once(make, message):
 @pytest.mark.parametrize("kind", [Displacement, CenterJoints, AvoidLimits])
 def test_an_unknown_joint_is_named(arm, kind):
     with pytest.raises(UnknownNameError, match="joint_1"):
-        Problem(arm, [Position("tip", (0.5, 0.5, 0.5)), kind(joints={"jiont_1": 1.0})])
+        Problem(arm, [Position("tip", (0.5, 0.5, 0.5)), kind(stiffness={"jiont_1": 1.0})])
 
 
 @pytest.mark.parametrize("reference", [np.zeros(3), np.full(7, math.nan), np.zeros((7, 1))])
@@ -134,13 +134,13 @@ def test_stiff_joints_move_less(arm):
     start = np.full(7, 0.3)
     reach = Position("tip", (0.4, -0.6, 0.2))
     even = solve(arm, [reach, Displacement(weight=1.0)], start)
-    stiff = solve(arm, [reach, Displacement(weight=1.0, joints={"joint_1": 10.0})], start)
+    stiff = solve(arm, [reach, Displacement(weight=1.0, stiffness={"joint_1": 10.0})], start)
     assert even.success and stiff.success
     assert abs(stiff["joint_1"] - 0.3) < 0.5 * abs(even["joint_1"] - 0.3)
 
 
 def test_weights_may_name_locked_joints(arm):
-    calm = Displacement(joints={"joint_1": 2.0, "joint_2": 0.0})
+    calm = Displacement(stiffness={"joint_1": 2.0, "joint_2": 0.0})
     assert solve(arm, [Position("tip", (0.6, 0.5, 0.4)), calm], lock={"joint_1": 0.5}).success
 
 
@@ -201,7 +201,7 @@ def test_the_distance_is_what_displacements_minimise(arm, rng):
     """Against the sum written out, of two Displacements with weights of their own; a soft CenterJoints does not count."""
     rest, weights = rng.uniform(-1.0, 1.0, 7), {"joint_2": 3.0, "joint_5": 0.0}
     objectives = [
-        Position("tip", (0.3, 0.2, 0.5)), Displacement(weight=0.5, joints=weights), CenterJoints(),
+        Position("tip", (0.3, 0.2, 0.5)), Displacement(weight=0.5, stiffness=weights), CenterJoints(),
         Displacement(reference=rest, weight=2.0), Displacement(tolerance=0.4),
     ]  # fmt: skip
     c = Problem(arm, objectives).compiled

@@ -57,7 +57,7 @@ def test_a_tilted_root_turns_gravity():
 @pytest.mark.parametrize("share", [0.0, 0.4])
 def test_error_is_that_of_the_body_over_its_efforts(share):
     body, rng = arm(), np.random.default_rng(3)
-    wish = mk.GravityTorque({"turn": np.inf, "wrist": 1.0}, share=share)
+    wish = mk.GravityTorque({"turn": np.inf, "wrist": 1.0}, effort_fraction=share)
     problem = mk.Problem(body, [wish, mk.Displacement()])
     efforts = np.array([10.0, 8.0, 1.0])
     for _ in range(5):
@@ -78,7 +78,7 @@ def test_mimic_joints_weigh_on_the_joint_they_follow():
     q, step = body.sample(rng), 1e-6
     energy = [9.81 * body.mass * body.center_of_mass(q + sign * step * np.eye(body.dof))[:, 2] for sign in (1, -1)]
     np.testing.assert_allclose(body.gravity_torque(q), (energy[0] - energy[1]) / (2 * step), rtol=1e-6, atol=1e-6)
-    wish = mk.GravityTorque(dict.fromkeys(body.joint_names, 1.0), share=0.0)
+    wish = mk.GravityTorque(dict.fromkeys(body.joint_names, 1.0), effort_fraction=0.0)
     error = mk.Solution.of(mk.Problem(body, wish), q).errors[wish]
     assert error == pytest.approx(np.linalg.norm(body.gravity_torque(q)), rel=1e-12)
 
@@ -112,7 +112,7 @@ def test_as_a_guide_it_finds_the_posture_that_rests_most_easily():
     """Of those that SciPy finds by quasi-Newton steps from many starts."""
     body = arm()
     efforts = {"shoulder": 10.0, "elbow": 8.0, "wrist": 5.0}
-    wish = mk.GravityTorque(efforts, share=0.0, tolerance=None)
+    wish = mk.GravityTorque(efforts, effort_fraction=0.0, tolerance=None)
     columns, most = [body.index(joint) for joint in efforts], np.array(list(efforts.values()))
     q = mk.solve(mk.Problem(body, wish), body.home + 0.5).q
     rng = np.random.default_rng(6)
@@ -125,20 +125,20 @@ def test_as_a_guide_it_finds_the_posture_that_rests_most_easily():
 
 
 def test_gravity_and_share_change_in_place():
-    body, wish = arm(), mk.GravityTorque(share=0.0)
+    body, wish = arm(), mk.GravityTorque(effort_fraction=0.0)
     problem = mk.Problem(body, wish)
     before = problem.compiled
     q = body.home + 0.3
     earth = mk.Solution.of(problem, q).errors[wish]
     wish.gravity = (0.0, 0.0, -1.62)
     assert mk.Solution.of(problem, q).errors[wish] == pytest.approx(earth * 1.62 / 9.81, rel=1e-12)
-    wish.share = 10.0
+    wish.effort_fraction = 10.0
     assert mk.Solution.of(problem, q).errors[wish] == 0.0
     assert problem.compiled is before
 
 
 def test_locked_joints_do_not_count():
-    wish = mk.GravityTorque(share=0.0)
+    wish = mk.GravityTorque(effort_fraction=0.0)
     body = arm()
     problem = mk.Problem(body, wish, lock={"shoulder": 0.7})
     q = problem.start(None)

@@ -113,8 +113,8 @@ class Machine:
     def assign_to_problem(self, choice: int, value: int) -> None:
         """Assign to an attribute of a problem."""
         task = self.tasks[choice % len(self.tasks)]
-        name = ("weights", "lock", "limits", "root")[choice // len(self.tasks) % 4]
-        given = (OF_PROBLEMS[name], {"weights": "given", "lock": {}, "limits": {}, "root": None}[name])[value % 2]
+        name = ("weighting", "lock", "limits", "root")[choice // len(self.tasks) % 4]
+        given = (OF_PROBLEMS[name], {"weighting": "given", "lock": {}, "limits": {}, "root": None}[name])[value % 2]
         setattr(task.problem, name, given)
         task.arguments[name] = given
         if self.loop is not None and task is self.loop.task:
@@ -323,7 +323,7 @@ def true_error(wish: Wish, q: Any, root: Any) -> float | None:
     if wish.kind == "Position":
         if np.ndim(given.get("tolerance")):
             return None
-        axes = np.eye(3) if given.get("axes") is None else mk.geometry.rotation_matrix(given["axes"])
+        axes = np.eye(3) if given.get("mask_axes") is None else mk.geometry.rotation_matrix(given["mask_axes"])
         return float(np.linalg.norm(axes.T @ away * np.array(given["mask"])))
     gap = given["distance"] - np.linalg.norm(away)
     return float(max(0.0, gap if wish.kind == "MinDistance" else -gap))

@@ -14,7 +14,7 @@ def torn(tolerances, weights="given", **options):
     body = mk.build.planar_chain((0.5, 0.5, 0.5))
     points = np.array([(0.6, 0.3, 0.0), (0.7, 0.5, 0.0)])
     pulls = [mk.Position("tip", p, tolerance=t, **options) for p, t in zip(points, tolerances, strict=True)]
-    solution = mk.solve(mk.Problem(body, pulls, weights=weights), body.home + 0.3)
+    solution = mk.solve(mk.Problem(body, pulls, weighting=weights), body.home + 0.3)
     assert not solution.success
     return body.forward(solution.q, "tip")[:3, 3], points
 
@@ -43,7 +43,7 @@ def test_length_and_angle_are_weighed_by_tolerances():
     body = mk.build.planar_chain((0.5, 0.4))
     reach = mk.Position("tip", (0.5, 0.5, 0.0), tolerance=1e-2)
     turn = mk.Orientation("tip", mk.euler(0.0, 0.0, 0.2), tolerance=0.3)
-    solution = mk.solve(mk.Problem(body, [reach, turn], weights="balanced"))
+    solution = mk.solve(mk.Problem(body, [reach, turn], weighting="balanced"))
 
     def cost(q):
         pose = body.forward(q, "tip")
@@ -62,7 +62,7 @@ def test_what_can_be_reached_is_reached_all_the_same():
     body, rng = mk.load("panda"), np.random.default_rng(1)
     pose = mk.Pose("panda_hand", np.eye(4), position_tolerance=1e-5, orientation_tolerance=1e-3)
     far = mk.JointValue("panda_joint3", 0.2, tolerance=0.5)
-    problem = mk.Problem(body, [pose, far, mk.Displacement(weight=0.01)], weights="balanced")
+    problem = mk.Problem(body, [pose, far, mk.Displacement(weight=0.01)], weighting="balanced")
     reached = 0
     for _ in range(100):
         q = body.sample(rng)
@@ -73,20 +73,20 @@ def test_what_can_be_reached_is_reached_all_the_same():
 
 
 def test_it_travels_and_is_checked():
-    problem = mk.Problem(mk.build.planar_chain(3), mk.Position("tip", (1.0, 1.0, 0.0)), weights="balanced")
-    assert pickle.loads(pickle.dumps(problem)).weights == "balanced"
+    problem = mk.Problem(mk.build.planar_chain(3), mk.Position("tip", (1.0, 1.0, 0.0)), weighting="balanced")
+    assert pickle.loads(pickle.dumps(problem)).weighting == "balanced"
     for wrong in ("equal", 1.0, None):
         with pytest.raises(mk.errors.ProblemError, match="balanced"):
-            mk.Problem(mk.build.planar_chain(3), mk.Position("tip", (1.0, 1.0, 0.0)), weights=wrong)
+            mk.Problem(mk.build.planar_chain(3), mk.Position("tip", (1.0, 1.0, 0.0)), weighting=wrong)
 
 
 def test_a_zero_tolerance_and_guides_do_no_harm():
     body = mk.build.planar_chain(3)
     reach, guide = mk.Position("tip", (0.5, 0.4, 0.0), tolerance=1e-6), mk.CenterJoints()
     exact = mk.JointValue("joint_1", 0.4, tolerance=0.0)
-    solution = mk.solve(mk.Problem(body, [reach, exact, guide], weights="balanced"))
+    solution = mk.solve(mk.Problem(body, [reach, exact, guide], weighting="balanced"))
     assert solution.errors[reach] < 1e-6 and abs(solution["joint_1"] - 0.4) < 1e-9
-    mk.solve(mk.Problem(body, guide, weights="balanced"))
+    mk.solve(mk.Problem(body, guide, weighting="balanced"))
 
 
 def test_bound_problems_and_batches_row_by_row_stay_balanced():
@@ -94,7 +94,7 @@ def test_bound_problems_and_batches_row_by_row_stay_balanced():
     body, tolerances = mk.build.planar_chain((0.5, 0.5, 0.5)), (1e-3, 1e-2)
     points = np.array([(0.6, 0.3, 0.0), (0.7, 0.5, 0.0)])
     pulls = [mk.Position("tip", p, tolerance=t) for p, t in zip(points, tolerances, strict=True)]
-    problem = mk.Problem(body, pulls, weights="balanced")
+    problem = mk.Problem(body, pulls, weighting="balanced")
     step = mk.bind(problem, pulls[0])
     batch = mk.solve_batch(problem, {pulls[0]: points[:1]}, body.home + 0.3, method="lbfgsb", progress=False)
     for q in (step(points[0], body.home + 0.3), batch.q[0]):
@@ -108,8 +108,8 @@ def test_a_distance_with_the_published_loss_is_balanced_as_any_other():
     apart = {
         loss: mk.SelfDistance(body, ignore="always", loss=loss, tolerance=1e-3) for loss in ("margin", "published")
     }
-    terms = {loss: mk.Problem(body, [reach, each], weights="balanced").compiled.terms for loss, each in apart.items()}
+    terms = {loss: mk.Problem(body, [reach, each], weighting="balanced").compiled.terms for loss, each in apart.items()}
     np.testing.assert_allclose(terms["published"]["scale"], [*terms["margin"]["scale"], 0.0])
     assert terms["published"]["weight"][1] == 0.0
     np.testing.assert_allclose(terms["published"]["weight"][[0, 2]], terms["margin"]["weight"])
-    assert mk.solve(mk.Problem(body, [reach, apart["published"]], weights="balanced")).success
+    assert mk.solve(mk.Problem(body, [reach, apart["published"]], weighting="balanced")).success

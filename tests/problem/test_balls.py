@@ -32,8 +32,8 @@ def test_a_free_joint_is_a_ball():
 @pytest.mark.parametrize(
     "more",
     [
-        mk.Displacement(), mk.Displacement(reference=np.arange(6.0)), mk.Displacement(joints={"base.x": 3.0}),
-        mk.Displacement(joints=dict.fromkeys(FREE, 0.0) | {"base.x": 1.0}), mk.AvoidLimits(), mk.CenterJoints(),
+        mk.Displacement(), mk.Displacement(reference=np.arange(6.0)), mk.Displacement(stiffness={"base.x": 3.0}),
+        mk.Displacement(stiffness=dict.fromkeys(FREE, 0.0) | {"base.x": 1.0}), mk.AvoidLimits(), mk.CenterJoints(),
         mk.JointValue("base.y", 0.2),
     ],
 )  # fmt: skip
@@ -43,7 +43,11 @@ def test_what_leaves_it_one(more):
 
 @pytest.mark.parametrize(
     "more",
-    [mk.JointValue("base.rx", 0.2), mk.Displacement(joints={"base.ry": 2.0}), mk.Displacement(joints={"base.rz": 0.0})],
+    [
+        mk.JointValue("base.rx", 0.2),
+        mk.Displacement(stiffness={"base.ry": 2.0}),
+        mk.Displacement(stiffness={"base.rz": 0.0}),
+    ],
 )
 def test_what_makes_it_plain_angles(more):
     assert balls(box(), more).size == 0

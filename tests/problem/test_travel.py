@@ -38,7 +38,7 @@ def ratio(x):
 
 def test_a_relation_travels():
     body = mk.build.planar_chain([0.5, 0.4, 0.3])
-    here = mk.Problem(body, mk.FunctionalRelation("joint_1", ratio, of=["joint_2"]))
+    here = mk.Problem(body, mk.FunctionalRelation("joint_1", ratio, sources=["joint_2"]))
     there = pickle.loads(pickle.dumps(here))
     assert_array_equal(mk.solve(here, [0.0, 0.8, 0.0]).q, mk.solve(there, [0.0, 0.8, 0.0]).q)
 

@@ -180,7 +180,7 @@ def test_qpos_of_a_model_in_another_order(rng):
         <body name="hand" pos="0 0 1"><joint name="slide" type="slide" axis="1 0 0"/><geom size="0.1"/></body></body>
       <body name="foot"><joint name="leg" axis="0 0 1"/><geom size="0.1"/></body></worldbody></mujoco>"""
     model = mujoco.MjModel.from_xml_string(mjcf)
-    builder = mk.build.BodyBuilder("robot", root="world").add("world", "leg", "revolute", "foot")
+    builder = mk.build.BodyBuilder("robot", root_link="world").add("world", "leg", "revolute", "foot")
     builder.add("world", "arm", "revolute", "base", axis=(0, 1, 0))
     body = builder.add("base", "slide", "prismatic", "hand", origin=(0, 0, 1), axis=(1, 0, 0)).build()
     q = rng.uniform(-1.0, 1.0, 3)
@@ -192,6 +192,6 @@ def test_qpos_of_a_model_in_another_order(rng):
     mujoco.mj_kinematics(model, data)
     assert_allclose(body.forward(q, "hand")[:3, 3], data.body("hand").xpos, **EXACT)
     with pytest.raises(BodyError, match="'cup' is revolute, but the model has 7 numbers"):
-        mk.build.BodyBuilder("robot", root="world").add("world", "cup", "revolute", "foot").build().to_qpos(
+        mk.build.BodyBuilder("robot", root_link="world").add("world", "cup", "revolute", "foot").build().to_qpos(
             [0.0], model
         )

@@ -64,7 +64,7 @@ def test_locked_joints_are_rigid():
     ("kind", "limits", "length"),
     [
         ("prismatic", {"lower": -0.2, "upper": 0.7}, 0.7),
-        ("screw", {"lower": -2.0, "upper": 1.0, "pitch": 0.1}, 0.2),
+        ("screw", {"lower": -2.0, "upper": 1.0, "screw_pitch": 0.1}, 0.2),
         ("xyz", {"lower": -1.0, "upper": (1.0, 2.0, 2.0)}, 3.0),
         ("xyz", {}, math.inf),
         ("revolute", {"lower": -1.0, "upper": 1.0}, 0.0),

@@ -196,7 +196,7 @@ def test_objectives(kind, direction, rng):
         pose = body.forward(body.sample(rng))["tool0"]
         point, turn = pose[:3, 3], pose[:3, :3]
         objectives = {
-            "position mask": [Position("tool0", point, mask=(1, 0, 1), axes=turn)],
+            "position mask": [Position("tool0", point, mask=(1, 0, 1), mask_axes=turn)],
             "position tolerances": [Position("tool0", point, tolerance=(1e-4, 1e-3, math.inf))],
             "orientation": [Orientation("tool0", turn)],
             "orientation mask": [Position("tool0", point), Orientation("tool0", turn, mask=(1, 1, 0))],
@@ -256,7 +256,7 @@ def test_slides_screws_and_mimic_joints(direction, rng):
     body = (
         BodyBuilder("press")
         .add("base", "column", "prismatic", "carriage", axis=(0, 0, 1), lower=-0.3, upper=0.3)
-        .add("carriage", "spindle", "screw", "nut", axis=(0, 0, 1), pitch=0.02, lower=-6.0, upper=6.0)
+        .add("carriage", "spindle", "screw", "nut", axis=(0, 0, 1), screw_pitch=0.02, lower=-6.0, upper=6.0)
         .add("nut", "shoulder", "revolute", "upper", origin=(0.1, 0, 0), axis=(0, 1, 0), lower=-1.5, upper=1.5)
         .add(
             "upper",

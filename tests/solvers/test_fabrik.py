@@ -168,7 +168,7 @@ def test_objectives(kind, rng):
         pose = body.forward(body.sample(rng))["tool0"]
         point, turn = pose[:3, 3], pose[:3, :3]
         objectives = {
-            "position mask": [Position("tool0", point, mask=(1, 0, 1), axes=turn)],
+            "position mask": [Position("tool0", point, mask=(1, 0, 1), mask_axes=turn)],
             "position tolerances": [Position("tool0", point, tolerance=(1e-4, 1e-3, math.inf))],
             "orientation": [Orientation("tool0", turn)],
             "orientation mask": [Position("tool0", point), Orientation("tool0", turn, mask=(1, 1, 0))],
@@ -219,7 +219,17 @@ def test_slides_lengthen_bones_within_their_limits(rng):
         .add("base", "slew", "revolute", "mast", axis=(0, 0, 1), lower=-2.0, upper=2.0)
         .add("mast", "luff", "revolute", "boom", origin=(0, 0, 0.5), axis=(0, 1, 0), lower=-1.5, upper=0.5)
         .add("boom", "reach", "prismatic", "jib", origin=(0.5, 0, 0), axis=(1, 0, 0), lower=0.0, upper=0.6)
-        .add("jib", "spindle", "screw", "hook", origin=(0.2, 0, 0), axis=(0, 0, 1), pitch=0.01, lower=-9.0, upper=9.0)
+        .add(
+            "jib",
+            "spindle",
+            "screw",
+            "hook",
+            origin=(0.2, 0, 0),
+            axis=(0, 0, 1),
+            screw_pitch=0.01,
+            lower=-9.0,
+            upper=9.0,
+        )
         .add("hook", "to_tip", "fixed", "tip", origin=(0.1, 0, 0))
         .build()
     )

@@ -360,7 +360,7 @@ def test_convergence_is_quadratic(name):
     builder.add("base", "turn", "continuous", "trunk", origin=(0, 0, 0.3))
     builder.add("trunk", "lift", "prismatic", "chest", origin=(0, 0, 0.2))
     builder.add("chest", "ball", "spherical", "arm", origin=(0.2, 0.1, 0.0))
-    builder.add("arm", "bolt", "screw", "hand", origin=(0.3, 0.0, 0.0), axis=(1, 0, 0), pitch=0.1)
+    builder.add("arm", "bolt", "screw", "hand", origin=(0.3, 0.0, 0.0), axis=(1, 0, 0), screw_pitch=0.1)
     builder.add("hand", "wrist", "continuous", "palm", origin=(0.1, 0.0, 0.1), axis=(0, 1, 0))
     builder.add("palm", "grip", "fixed", "tip", origin=(0.1, 0.1, 0.0))
     builder.add("chest", "neck", "continuous", "head", origin=(0.0, 0.0, 0.3), axis=(0, 1, 0))

@@ -416,7 +416,7 @@ SINGLE = {
     "revolute": {"lower": -2.0, "upper": 2.0},
     "continuous": {},
     "prismatic": {"lower": -0.5, "upper": 0.8},
-    "screw": {"pitch": 0.1},
+    "screw": {"screw_pitch": 0.1},
     "cylindrical": {"lower": (-3.0, -0.2), "upper": (3.0, 0.5)},
     "planar": {},
     "spherical": {},

@@ -94,7 +94,7 @@ def test_the_same_call_gives_the_same_answer_and_a_start_is_used():
     first = mk.solvers.minimise(rastrigin, [-5, -5], [5, 5], seed=3, budget=mk.Budget(evaluations=500))
     again = mk.solvers.minimise(rastrigin, [-5, -5], [5, 5], seed=3, budget=mk.Budget(evaluations=500))
     np.testing.assert_array_equal(first.x, again.x)
-    known = mk.solvers.minimise(rastrigin, -5.0, 5.0, start=[0.0, 0.0], target=1e-12)
+    known = mk.solvers.minimise(rastrigin, -5.0, 5.0, start=[0.0, 0.0], target_value=1e-12)
     assert known.success and known.evaluations == 1
 
 

@@ -45,7 +45,7 @@ def test_objectives_outside_the_problem_choose_too(down, method):
 def test_a_displacement_prefers_the_nearest(joints, rng):
     """The same as where it is in the problem, and as the nearest of all."""
     pose = mk.Pose("tool0", POSE)
-    calm = mk.Displacement(joints=joints)
+    calm = mk.Displacement(stiffness=joints)
     weights = np.array([joints.get(name, 1.0) for name in UR5.joint_names])
     for _ in range(10):
         start = UR5.sample(rng)
@@ -53,7 +53,7 @@ def test_a_displacement_prefers_the_nearest(joints, rng):
         found = mk.solve(problem, start, prefer=calm)
         distances = [np.linalg.norm(weights * (each.q - start)) for each in mk.solve_all(problem, start, count=16)]
         assert np.linalg.norm(weights * (found.q - start)) == pytest.approx(min(distances))
-        inside = mk.solve(mk.Problem(UR5, [mk.Pose("tool0", POSE), mk.Displacement(joints=joints)]), start)
+        inside = mk.solve(mk.Problem(UR5, [mk.Pose("tool0", POSE), mk.Displacement(stiffness=joints)]), start)
         assert np.abs(inside.q - found.q).max() < 1e-6
 
 

@@ -115,7 +115,7 @@ def test_what_a_function_raises_reaches_the_thread_that_called_it(body):
         return value - 0.1
 
     with pytest.warns(mk.MemetikWarning, match="cannot compile"):
-        problem = mk.Problem(body, mk.FunctionalRelation("panda_joint1", careful, of=["panda_joint2"]))
+        problem = mk.Problem(body, mk.FunctionalRelation("panda_joint1", careful, sources=["panda_joint2"]))
 
     def work(k):
         limits.fails = k % 2 == 1

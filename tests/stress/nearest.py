@@ -59,7 +59,7 @@ def guides(body):
         "alone": ([], alike, None),
         "Displacement": ([mk.Displacement()], alike, None),
         "heavy Displacement": ([mk.Displacement(weight=10.0)], alike, None),
-        "Displacement by joint": ([mk.Displacement(joints=weights)], np.array(MINDED), None),
+        "Displacement by joint": ([mk.Displacement(stiffness=weights)], np.array(MINDED), None),
         "Displacement from a reference": ([mk.Displacement(reference=rest)], alike, rest),
     }
 

@@ -24,7 +24,7 @@ LEFT_OUT = frozenset({
 
 # Members that only other parts of memetik call: the contract of objectives with the compiler, and of solvers with kernels.
 SKIPPED = frozenset({
-    "LinkPoses.get", "Problem.recompile", "add_term", "breed", "error", "explain", "follows_start", "joints",
+    "LinkPoses.get", "Problem.recompile", "breed", "error", "explain", "follows_start", "joints",
     "make_record", "own", "pack", "raise_fault", "raise_faults", "rest", "search", "second_look", "sizes", "solids",
     "step", "steps_to_stall", "target_rows", "usual", "take_slot", "take_world", "pair_anew", "target_kind",
     "World.get", "strength", "World.touching", "World.owner", "World.rows", "World.watch", "PointCloud.groups", "World.fields",
@@ -177,7 +177,7 @@ def network() -> mk.learn.FeedForward:
 @functools.cache
 def hearing() -> mk.learn.FeedForward:
     """One that follows paths."""
-    return mk.learn.FeedForward.train(problem(), hidden=3, samples=8, epochs=2, posture=0.1)
+    return mk.learn.FeedForward.train(problem(), hidden=3, samples=8, epochs=2, posture_spread=0.1)
 
 
 @functools.cache
@@ -408,7 +408,7 @@ ARGUMENTS: dict[str, Any] = {
     "parents": lambda: np.zeros((2, 2), dtype=int),
     "path": lambda: "picture.svg",
     "paths": lambda: 3,
-    "pitch": lambda: 0.1,
+    "screw_pitch": lambda: 0.1,
     "place": lambda: "memetic.Memetic",
     "point": lambda: (0.0, 0.0, 0.0),
     "polygon": lambda: ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0)),
@@ -576,13 +576,15 @@ EXAMPLES: dict[str, Any] = {
     "Elman": recurrent,
     "ExtremeLearning": extreme,
     "FeedForward": hearing,
-    "FilesReport": lambda: mk.batch.solve_files(problem(), target_file(), "answers", budget=FEW, anew=True, threads=1),
+    "FilesReport": lambda: mk.batch.solve_files(
+        problem(), target_file(), "answers", budget=FEW, overwrite=True, threads=1
+    ),
     "Follower": lambda: mk.motion.Follower(arm()),
     "Frame": lambda: mk.Frame("tip"),
-    "FunctionalRelation": lambda: mk.FunctionalRelation("joint_1", relation, of=["joint_2"]),
+    "FunctionalRelation": lambda: mk.FunctionalRelation("joint_1", relation, sources=["joint_2"]),
     "GravityTorque": lambda: mk.GravityTorque({"joint_1": 5.0}),
     "Ground": mk.objectives.Ground,
-    "Group": lambda: mk.body.Group({"one": arm(), "other": arm()}, at={"other": (2.0, 0.0, 0.0)}),
+    "Group": lambda: mk.body.Group({"one": arm(), "other": arm()}, placements={"other": (2.0, 0.0, 0.0)}),
     "HeightField": lambda: mk.objectives.HeightField(HEIGHTS),
     "SignedDistanceGrid": lambda: mk.collision.SignedDistanceGrid(np.ones((2, 2, 2)), spacing=0.5),
     "History": history,

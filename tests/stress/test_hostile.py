@@ -80,11 +80,11 @@ def test_a_defect_is_found():
 MENDED = {
     "a method that cannot be hashed": (lambda: mk.solvers.minimise(sum, [-1.0], [1.0], method={}), "no method named"),
     "a parameter that cannot be printed": (lambda: mk.solvers.CCD(direction=Mute()), "direction is a Mute"),
-    "axes that cannot be printed": (lambda: mk.build.serial_chain(3, axes=Mute()), "axes is a Mute"),
+    "axes that cannot be printed": (lambda: mk.build.serial_chain(3, joint_axes=Mute()), "joint_axes is a Mute"),
     "a base that cannot be printed": (lambda: mk.load("panda").chain(Mute(), ()), "from a Mute has no tip"),
     "a sequence that breaks": (lambda: mk.motion.write_stream("stream.jsonl", [Endless()]), "sample 0 is"),
     "an array that is no sequence": (lambda: mk.motion.retarget_each(np.array(None), mk.load("g1")), "clips are"),
-    "an infinite angle": (lambda: mk.build.stewart_platform(spread=-np.inf), "spread is -inf"),
+    "an infinite angle": (lambda: mk.build.stewart_platform(leg_spread=-np.inf), "leg_spread is -inf"),
     "a function of nothing": (
         lambda: mk.collision.find_collision_pairs(mk.load("panda"), samples=5, progress=lambda: None), "two numbers",
     ),

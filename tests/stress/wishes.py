@@ -129,7 +129,13 @@ def position(setting: Setting, rng) -> Wish:
     axes = random_rotation(rng) if rng.random() < 0.3 else np.eye(3)
     tolerance = some_tolerance(rng, 1e-4, 1e-2, 1e-6, (1e-3, 0.1, 0.02))
     objective = Position(
-        frame, (0, 0, 0), tolerance=tolerance, weight=rng.uniform(0.1, 3.0), mask=mask, axes=axes, relative_to=other
+        frame,
+        (0, 0, 0),
+        tolerance=tolerance,
+        weight=rng.uniform(0.1, 3.0),
+        mask=mask,
+        mask_axes=axes,
+        relative_to=other,
     )
 
     def parts(postures, targets):
@@ -430,7 +436,7 @@ def displacement(setting: Setting, rng) -> Wish:
         reference = setting.body.sample(rng)
         rest = np.array([reference[setting.body.joint_names.index(name)] for name in names])
         return springs(
-            Displacement(reference=reference, joints=weights, tolerance=tolerance),
+            Displacement(reference=reference, stiffness=weights, tolerance=tolerance),
             setting, names, rest, rest, stiffness, tolerance,
         )  # fmt: skip
 
@@ -441,7 +447,7 @@ def displacement(setting: Setting, rng) -> Wish:
         rest = postures.start[rows].T
         return whole(naive.stretch(postures.q[rows].T, rest, rest, stiffness[pulled]), tolerance)
 
-    return Wish(Displacement(joints=weights, tolerance=tolerance), frozenset(), parts)
+    return Wish(Displacement(stiffness=weights, tolerance=tolerance), frozenset(), parts)
 
 
 def center_joints(setting: Setting, rng) -> Wish:
@@ -454,7 +460,7 @@ def center_joints(setting: Setting, rng) -> Wish:
             names.append(name)
             middle.append(0.5 * (low + high))
             stiffness.append(weights.get(name, 1.0) * 2.0 / (high - low))
-    objective = CenterJoints(joints=weights, tolerance=tolerance)
+    objective = CenterJoints(stiffness=weights, tolerance=tolerance)
     return springs(objective, setting, names, np.array(middle), np.array(middle), np.array(stiffness), tolerance)
 
 
@@ -471,7 +477,7 @@ def avoid_limits(setting: Setting, rng) -> Wish:
             lows.append(low + width)
             highs.append(high - width)
             stiffness.append(weights.get(name, 1.0) / width)
-    objective = AvoidLimits(margin=margin, joints=weights, tolerance=tolerance)
+    objective = AvoidLimits(margin=margin, stiffness=weights, tolerance=tolerance)
     return springs(objective, setting, names, np.array(lows), np.array(highs), np.array(stiffness), tolerance)
 
 
@@ -548,7 +554,10 @@ def gravity_torque(setting: Setting, rng) -> Wish | None:
         return whole(np.linalg.norm(over, axis=1), tolerance, 1e-9 * (1.0 + np.abs(over).max(axis=1)))
 
     objective = GravityTorque(
-        {**dict.fromkeys(body.joint_names, math.inf), **motors}, share=share, gravity=gravity, tolerance=tolerance
+        {**dict.fromkeys(body.joint_names, math.inf), **motors},
+        effort_fraction=share,
+        gravity=gravity,
+        tolerance=tolerance,
     )
     return Wish(objective, free, parts)
 
@@ -609,7 +618,7 @@ def shared_custom(function, frames: tuple[str, ...], joints: tuple[str, ...], to
 
 @functools.cache
 def shared_relation(joint: str, source: str, tolerance) -> FunctionalRelation:
-    return FunctionalRelation(joint, follow, of=[source], tolerance=tolerance)
+    return FunctionalRelation(joint, follow, sources=[source], tolerance=tolerance)
 
 
 def custom(setting: Setting, rng) -> Wish | None:

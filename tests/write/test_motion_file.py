@@ -182,9 +182,9 @@ def test_tables_that_are_no_motion(tmp_path, text):
 
 
 def test_a_film_strip(clip, tmp_path):
-    picture = mk.write.draw_motion(clip, tmp_path / "a.svg", frames=4)
+    picture = mk.write.draw_motion(clip, tmp_path / "a.svg", frame_count=4)
     assert (tmp_path / "a.svg").read_text() == picture
-    one = mk.write.draw_motion(clip, frames=1)
+    one = mk.write.draw_motion(clip, frame_count=1)
     pieces = [
         sum(each.tag.endswith("}path") for each in ElementTree.fromstring(text).iter()) for text in (picture, one)
     ]
@@ -192,7 +192,7 @@ def test_a_film_strip(clip, tmp_path):
 
 
 def test_a_moving_picture_shows_one_frame_at_a_time(clip):
-    tree = ElementTree.fromstring(mk.write.draw_motion(clip, frames=5, layout="film"))
+    tree = ElementTree.fromstring(mk.write.draw_motion(clip, frame_count=5, layout="film"))
     shown = [each for each in tree.iter() if each.tag.endswith("}animate")]
     assert len(shown) == 5
     for moment in np.arange(0.05, 1.0, 0.1):
@@ -206,13 +206,13 @@ def test_a_moving_picture_shows_one_frame_at_a_time(clip):
 
 def test_terrain_and_props(clip):
     field = mk.objectives.HeightField(np.zeros((21, 21)), spacing=1.0, origin=(-10, -10))
-    plain = mk.write.draw_motion(clip, frames=2, layout="path")
+    plain = mk.write.draw_motion(clip, frame_count=2, layout="path")
     here = clip.poses("Hips")[0, :3, 3]
     mesh = mk.objectives.TriangleMesh(here + np.array([(0, 0, -1), (1, 0, -1), (0, 1, -1)]), [(0, 1, 2)])
     for terrain in (field, mesh):
-        assert mk.write.draw_motion(clip, frames=2, layout="path", terrain=terrain) != plain
+        assert mk.write.draw_motion(clip, frame_count=2, layout="path", terrain=terrain) != plain
     box = mk.Shape("box", (0.2, 0.2, 0.2), mk.transform((1, 0, 0)))
-    assert mk.write.draw_motion(clip, frames=2, props=[box]).count("<polygon") > plain.count("<polygon")
+    assert mk.write.draw_motion(clip, frame_count=2, props=[box]).count("<polygon") > plain.count("<polygon")
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_everything_is_on_the_page_from_every_side(name, view):
 
 def test_the_picture_fills_the_page():
     """The body reaches the margins: either its width or its height is the page less a tenth on both sides."""
-    text = draw(BODIES["planar"], [0.3, 0.4, 0.5], view=(-90, 90), size=(800, 600), skeleton=False)
+    text = draw(BODIES["planar"], [0.3, 0.4, 0.5], view=(-90, 90), size=(800, 600), show_skeleton=False)
     xy = np.array([point for each in drawn(text, "path") for point in on_page(each)])
     width, height = np.ptp(xy, axis=0)
     assert width == pytest.approx(800 - 120, abs=30) or height == pytest.approx(600 - 120, abs=30)
@@ -224,7 +224,7 @@ def test_the_nearer_of_two_solids_is_painted_last(kind):
     red, blue = (1.0, 0.0, 0.0, 1.0), (0.0, 0.0, 1.0, 1.0)
     for near, far in ((red, blue), (blue, red)):
         shapes = [Shape(kind, size, at(1, 0, 0), color=near), Shape(kind, size, at(-1, 0, 0), color=far)]
-        text = draw(lone(*shapes), view=(0, 0), skeleton=False)
+        text = draw(lone(*shapes), view=(0, 0), show_skeleton=False)
         edges = [text.rindex(colors.outline(color[:3])) for color in (far, near)]
         assert edges == sorted(edges)
 
@@ -267,11 +267,11 @@ def test_visuals_come_before_shapes_and_meshes_become_bones():
 
 def test_a_body_without_shapes_is_drawn_as_bones_and_dots():
     body = serial_chain([0.4, 0.3, 0.2], "zyy")
-    text = draw(body, [0.1, 0.5, -0.7], shapes=False)
+    text = draw(body, [0.1, 0.5, -0.7], show_shapes=False)
     assert len(drawn(text, "circle")) == 3  # the joints
     edges = [path for path in drawn(text, "path") if path.get("fill").startswith("#")]
     assert len(edges) >= 3  # the bones
-    assert drawn(draw(body, [0.1, 0.5, -0.7], shapes=False, skeleton=False), "path") == []
+    assert drawn(draw(body, [0.1, 0.5, -0.7], show_shapes=False, show_skeleton=False), "path") == []
 
 
 def test_an_empty_root_is_no_bone_of_a_body_that_has_shapes():
@@ -286,7 +286,7 @@ def test_dots_mark_the_moving_joints_and_vanish_where_they_crowd():
 
     body = planar_chain([0.4, 0.3, 0.2])
     assert len(dots(draw(body, view=(-90, 90)))) == 3
-    assert dots(draw(body, view=(-90, 90), skeleton=False)) == []
+    assert dots(draw(body, view=(-90, 90), show_skeleton=False)) == []
     assert len(dots(draw(serial_chain([0.0, 0.5], "zy")))) == 1  # two joints in one place
     assert dots(draw(snake(600))) == []
 
@@ -362,7 +362,7 @@ def test_a_hull_is_drawn_as_the_box_with_its_corners():
     size = np.array([0.2, 0.3, 0.4])
     corners = [size * (x, y, z) / 2.0 for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
     box, hull = (
-        draw(Body("stone", [Link("base", shapes=[shape])], []), [], skeleton=False)
+        draw(Body("stone", [Link("base", shapes=[shape])], []), [], show_skeleton=False)
         for shape in (Shape("box", tuple(size)), Shape("hull", points=np.array(corners)))
     )
     faces = {frozenset(outline(each)) for each in drawn(box, "polygon")}

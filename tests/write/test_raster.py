@@ -136,7 +136,7 @@ def test_a_film_as_gif(tmp_path):
     q = np.linspace(body.home, body.home + 0.3 * (body.upper - body.home), 5)
     motion = mk.Motion(body, np.arange(5) * 0.25, q)
     path = tmp_path / "scara.gif"
-    picture = mk.write.draw_motion(motion, path, layout="film", frames=5, size=(160, 120))
+    picture = mk.write.draw_motion(motion, path, layout="film", frame_count=5, size=(160, 120))
     seconds, images = frames(picture)
     assert seconds == pytest.approx(1.0) and len(images) == 5
     with Image.open(path) as image:

@@ -54,9 +54,9 @@ def test_any_body(seed, tmp_path):
 
 
 def test_joints_that_urdf_lacks(rng, tmp_path):
-    builder = mk.build.BodyBuilder("odd", root="a")
+    builder = mk.build.BodyBuilder("odd", root_link="a")
     builder.add("a", "ball", "spherical", "b", origin=(0.1, 0.2, 0.3), lower=-1.0, upper=1.0)
-    builder.add("b", "bolt", "screw", "c", origin=(0, 0, 0.2), axis=(0.6, 0, 0.8), pitch=0.05, lower=-2, upper=3)
+    builder.add("b", "bolt", "screw", "c", origin=(0, 0, 0.2), axis=(0.6, 0, 0.8), screw_pitch=0.05, lower=-2, upper=3)
     builder.add("c", "piston", "cylindrical", "d", axis=(0, 1, 0), lower=(-1, -0.1), upper=(1, 0.1))
     body = builder.add("d", "cart", "xyz", "e", lower=-1, upper=1).build().with_base("floating", lower=-2, upper=2)
     back = again(body, tmp_path)

@@ -72,7 +72,7 @@ def objectives(body: mk.Body) -> dict[str, tuple[mk.Objective, bool]]:
         "JointValue": (mk.JointValue(joint, -1.8), True),
         "CenterJoints": (mk.CenterJoints(), True),
         "AvoidLimits": (mk.AvoidLimits(), True),
-        "FunctionalRelation": (mk.FunctionalRelation(joint, lambda a: -1.5 - 0.2 * a, of=["panda_joint2"]), True),
+        "FunctionalRelation": (mk.FunctionalRelation(joint, lambda a: -1.5 - 0.2 * a, sources=["panda_joint2"]), True),
         "objective": (above, True),
     }
 

@@ -36,7 +36,7 @@ def diagram(name: str, alt: str) -> Callable[[Callable[[], Any]], Callable[[], A
 
 def probe(radius: float = 0.0) -> mk.Body:
     """A frame that slides along x and z and turns between them, with a ball around it if a radius is given."""
-    builder = mk.build.BodyBuilder("probe", root="world")
+    builder = mk.build.BodyBuilder("probe", root_link="world")
     slides = {"lower": -3.0, "upper": 3.0}
     builder.add("world", "x", "prismatic", "slide", axis=(1, 0, 0), **slides)
     builder.add("slide", "z", "prismatic", "lift", axis=(0, 0, 1), **slides)
@@ -134,7 +134,7 @@ def position() -> Any:
     wanted = [
         ("all axes", {}),
         ("mask=(1, 1, 0): z is free", {"mask": (1, 1, 0)}),
-        ("the same, axes turned by 30°", {"mask": (1, 1, 0), "axes": mk.euler(0, 30, 0, degrees=True)}),
+        ("the same, axes turned by 30°", {"mask": (1, 1, 0), "mask_axes": mk.euler(0, 30, 0, degrees=True)}),
     ]
     for axes, (text, given) in zip(panels, wanted, strict=True):
         field(axes, mk.Position("probe", (0, 0, 0), **given), probe())
@@ -325,7 +325,7 @@ def look_at() -> Any:
 @diagram("Touch", "A turned box above a plane: its lowest point along the normal, and the distance that is left")
 def touch() -> Any:
     figure, axes = panel(width=4.0)
-    builder = mk.build.BodyBuilder("foot", root="world")
+    builder = mk.build.BodyBuilder("foot", root_link="world")
     builder.add("world", "z", "prismatic", "lift", axis=(0, 0, 1), lower=-1, upper=1)
     size = (0.36, 0.1, 0.14)
     builder.add("lift", "turn", "revolute", "foot", axis=(0, -1, 0), lower=-3, upper=3, shapes=[mk.Shape("box", size)])
@@ -375,7 +375,7 @@ def projection() -> Any:
     "Balance", "From above: the polygon of the soles, the margin inside it, and the error of a centre of mass outside"
 )
 def balance() -> Any:
-    builder = mk.build.BodyBuilder("mass", root="world")
+    builder = mk.build.BodyBuilder("mass", root_link="world")
     slides = {"lower": -3.0, "upper": 3.0}
     builder.add("world", "x", "prismatic", "slide", axis=(1, 0, 0), mass=1e-9, **slides)
     builder.add("slide", "y", "prismatic", "lift", axis=(0, 1, 0), mass=1e-9, **slides)
@@ -398,7 +398,7 @@ def balance() -> Any:
 )
 def gravity_torque() -> Any:
     lengths, pull, motors = (0.4, 0.35), (0.0, -9.81, 0.0), {"shoulder": 12.0, "elbow": 8.0}
-    builder = mk.build.BodyBuilder("arm", root="base")
+    builder = mk.build.BodyBuilder("arm", root_link="base")
     turns = {"axis": (0, 0, 1), "lower": -3.0, "upper": 3.0}
     builder.add("base", "shoulder", "revolute", "upper", **turns)
     builder.add("upper", "elbow", "revolute", "lower", origin=(lengths[0], 0, 0), **turns)
@@ -452,7 +452,7 @@ def manipulability() -> Any:
     "Errors over the range of a joint: AvoidLimits grows in the margin, CenterJoints from the middle, JointValue from its target",
 )
 def joint_guides() -> Any:
-    builder = mk.build.BodyBuilder("one", root="base")
+    builder = mk.build.BodyBuilder("one", root_link="base")
     builder.add("base", "q", "revolute", "arm", lower=-2.0, upper=2.0)
     body, values = builder.build(), np.linspace(-2, 2, 161)
     figure, axes = plt.subplots(figsize=(5.6, 2.8))

@@ -52,7 +52,11 @@ def write(folder: Path, names: list[str] | None = None) -> None:
                 server.stop()
         (folder / f"{name}.html").write_text(text)
         still = mk.draw(
-            show.body, show.q[len(show.q) // 3], view=(-45, 18), size=(260, 195), skeleton=len(show.body.links) < 40
+            show.body,
+            show.q[len(show.q) // 3],
+            view=(-45, 18),
+            size=(260, 195),
+            show_skeleton=len(show.body.links) < 40,
         )
         (folder / f"{name}.svg").write_text(re.sub(r"(\d+\.\d)\d+", r"\1", still))
         print(f"{name}: {title}, {len(text) / 1e6:.1f} MB, {time.perf_counter() - begin:.1f} s", flush=True)

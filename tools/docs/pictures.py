@@ -424,7 +424,7 @@ def all_solutions() -> str:
     start = body.vector({"shoulder_lift_joint": -1.2, "elbow_joint": 1.4, "wrist_1_joint": -1.0, "wrist_2_joint": -1.2})
     pose = mk.Pose("tool0", body.forward(start)["tool0"])
     found = mk.solve_all(mk.Problem(body, pose), start, count=8)
-    return mk.write.draw_many(body, [each.q for each in found], view=(-50, 20), size=(560, 380), skeleton=False)
+    return mk.write.draw_many(body, [each.q for each in found], view=(-50, 20), size=(560, 380), show_skeleton=False)
 
 
 @picture
@@ -437,7 +437,7 @@ def free_axis() -> str:
     for turn in (-1.5, 0.0, 1.5):
         guide = mk.JointValue("panda_joint7", turn, tolerance=None, weight=0.1)
         postures.append(mk.solve(mk.Problem(body, [*wanted, guide])).q)
-    return mk.write.draw_many(body, postures, targets=[place], view=(-60, 20), size=(520, 380), skeleton=False)
+    return mk.write.draw_many(body, postures, targets=[place], view=(-60, 20), size=(520, 380), show_skeleton=False)
 
 
 @picture
@@ -448,7 +448,7 @@ def obstacles() -> str:
     hand = mk.Position("panda_hand", (0.55, 0.25, 0.4))
     solution = mk.solve(mk.Problem(body, [hand, mk.Distance(body, world, clearance=0.02), mk.SelfDistance(body)]))
     return mk.draw(
-        body, solution.q, targets=[hand.target], world=world, view=(-60, 25), size=(480, 380), skeleton=False
+        body, solution.q, targets=[hand.target], world=world, view=(-60, 25), size=(480, 380), show_skeleton=False
     )
 
 
@@ -503,7 +503,7 @@ def reach_and_look() -> str:
         mk.LookAt("head", (2.0, -1.0, 0.3)),
     ]
     solution = mk.solve(mk.Problem(body, [*wanted, mk.Displacement()]))
-    return mk.draw(body, solution.q, targets=places, view=(35, 8), size=(420, 520), skeleton=False)
+    return mk.draw(body, solution.q, targets=places, view=(35, 8), size=(420, 520), show_skeleton=False)
 
 
 @picture
@@ -516,7 +516,7 @@ def stairs() -> str:
     heights = 0.06 * np.clip(np.floor((x - 0.2) / 0.3), 0, 5)
     terrain = mk.objectives.HeightField(np.tile(heights[:, None], (1, 13)), spacing=0.05, origin=(-0.5, -0.3))
     placed = mk.motion.place_feet(walk, terrain, soles, sole=(0.2, 0.094), follow=0.4)
-    return mk.write.draw_motion(placed, frames=3, layout="path", terrain=terrain, view=(-75, 8), size=(720, 360))
+    return mk.write.draw_motion(placed, frame_count=3, layout="path", terrain=terrain, view=(-75, 8), size=(720, 360))
 
 
 @picture
@@ -525,7 +525,7 @@ def grasp() -> str:
     body = mk.load("shadow_hand")
     fingers = {f"rh_{f}J{j}": v for f in ("FF", "MF", "RF", "LF") for j, v in ((3, 0.9), (2, 0.7))}
     held = body.vector(fingers | {"rh_THJ4": 1.1, "rh_THJ2": 0.3, "rh_THJ1": 0.4})
-    return mk.draw(body, held, view=(-20, 20), size=(420, 380), skeleton=False)
+    return mk.draw(body, held, view=(-20, 20), size=(420, 380), show_skeleton=False)
 
 
 # ---- Clips -------------------------------------------------------------------------------------------------------

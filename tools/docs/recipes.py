@@ -204,19 +204,19 @@ def bear_the_weight(it: SimpleNamespace) -> str:
 
 @recipe
 def to_a_character(it: SimpleNamespace) -> str:
-    return mk.write.draw_motion(it.found, frames=4, size=(900, 340), skeleton=True)
+    return mk.write.draw_motion(it.found, frame_count=4, size=(900, 340), show_skeleton=True)
 
 
 @recipe
 def to_a_humanoid_robot(it: SimpleNamespace) -> str:
-    return mk.write.draw_motion(it.found, frames=6, size=(900, 340))
+    return mk.write.draw_motion(it.found, frame_count=6, size=(900, 340))
 
 
 @recipe
 def to_a_quadruped(it: SimpleNamespace) -> str:
-    return mk.write.draw_motion(it.found, frames=5, size=(900, 340))
+    return mk.write.draw_motion(it.found, frame_count=5, size=(900, 340))
 
 
 @recipe
 def to_two_arms(it: SimpleNamespace) -> str:
-    return mk.write.draw_motion(it.found, frames=4, size=(900, 340))
+    return mk.write.draw_motion(it.found, frame_count=4, size=(900, 340))

@@ -170,7 +170,7 @@ def mobile_base() -> Show:
     reach = mk.Position("panda_hand", (0, 0, 0))
     path = circle((0.8, 0.0, 0.6), 0.8, 100, normal=1)
     path[:, 2] = 0.5
-    guide = mk.Displacement(joints={"base.x": 10.0, "base.y": 10.0, "base.turn": 3.0})
+    guide = mk.Displacement(stiffness={"base.x": 10.0, "base.y": 10.0, "base.turn": 3.0})
     return Show(body, followed(body, [reach, guide], {reach: path}), [path])
 
 
@@ -277,7 +277,7 @@ def lift() -> Show:
     palms = {link: mk.Pose(link, box @ place, orientation_tolerance=0.01) for link, place in beside.items()}
     gaze = mk.LookAt("head", box[:3, 3], tolerance=2e-3)
     stops = [box, mk.translation(0, 0, -0.35) @ box, mk.translation(0, 0, 0.25) @ box, box]
-    way = mk.motion.waypoints(stops, speed=0.4, acceleration=1.0, rate=RATE)
+    way = mk.motion.waypoints(stops, speed=0.4, tip_acceleration=1.0, rate=RATE)
     targets = {palms[link]: way @ place for link, place in beside.items()} | {gaze: way[:, :3, 3]}
     problem = [*palms.values(), *feet, gaze, mk.Displacement(weight=0.1)]
     start = mk.solve(mk.Problem(body, problem)).q
@@ -412,7 +412,9 @@ def delta() -> Show:
 @scene("Two people shake hands", "examples/31_shake_hands.py")
 def shake_hands() -> Show:
     person = mk.load("mannequin", base="xyz", base_lower=-0.4, base_upper=0.4)
-    group = mk.body.Group({"ann": person, "ben": person}, at={"ben": mk.transform((1, 0, 0), mk.euler(0, 0, np.pi))})
+    group = mk.body.Group(
+        {"ann": person, "ben": person}, placements={"ben": mk.transform((1, 0, 0), mk.euler(0, 0, np.pi))}
+    )
     stands = group.body.forward(group.body.home)
     palm = {name: group.frame(name, "right_hand", (0.0, 0.0, -0.09)) for name in group.bodies}
     grip = mk.Pose(palm["ann"], mk.transform((0, 0.04, 0), mk.euler(np.pi, 0, 0)), relative_to=palm["ben"])
@@ -434,7 +436,7 @@ def carry() -> Show:
     beam = mk.Body("beam", [link], []).with_base("floating", lower=-2, upper=2)
     cell = mk.body.Group(
         {"left": mk.load("panda"), "right": mk.load("panda"), "beam": beam},
-        at={"left": (0, 0.55, 0), "right": (0, -0.55, 0)},
+        placements={"left": (0, 0.55, 0), "right": (0, -0.55, 0)},
     )
     across, down = mk.euler(0, 0, 90, degrees=True), mk.euler(180, 0, 0, degrees=True)
     carried = mk.Pose("beam/beam", mk.transform((0.45, 0, 0.4), across))
@@ -444,7 +446,7 @@ def carry() -> Show:
     ]
     tilted = mk.transform((0.5, 0, 0.6), mk.euler(0, 10, 75, degrees=True))
     stops = [mk.transform((0.45, 0, 0.4), across), tilted, mk.transform((0.45, 0, 0.4), across)]
-    way = mk.motion.waypoints(stops, speed=0.25, turn_speed=0.4, acceleration=1.0, rate=RATE)
+    way = mk.motion.waypoints(stops, speed=0.25, turn_speed=0.4, tip_acceleration=1.0, rate=RATE)
     wishes = [carried, *grips, mk.Displacement(weight=0.01)]
     start = mk.solve(mk.Problem(cell.body, wishes)).q
     return Show(cell.body, followed(cell.body, wishes, {carried: way}, start))
@@ -454,7 +456,7 @@ def carry() -> Show:
 def bear() -> Show:
     box = mk.Shape("box", (0.15, 0.15, 0.15))
     body = mk.load("ur5").attach_shape("box", "tool0", box, pose=(0.0, 0.0, 0.08), mass=20.0)
-    reach, weight = mk.Position("box", (0, 0, 0), tolerance=1e-3), mk.GravityTorque(share=0.9)
+    reach, weight = mk.Position("box", (0, 0, 0), tolerance=1e-3), mk.GravityTorque(effort_fraction=0.9)
     problem = mk.Problem(body, [reach, weight, mk.Displacement(weight=0.01)])
     postures, marks = [], [(0.4, 0.1, 0.2), (0.35, 0.1, 0.5), (0.3, 0.1, 0.8)]
     for reach.target in marks:
@@ -469,7 +471,7 @@ def too_far() -> Show:
     body, stands, _ = _valkyrie()
     feet = [mk.Pose(foot, stands[foot], position_tolerance=1e-3) for foot in ("leftFoot", "rightFoot")]
     palm = mk.Position("rightPalm", (2.2, -0.3, 0.2), tolerance=0.05)
-    far = mk.solve(mk.Problem(body, [*feet, palm, mk.Displacement(weight=1e-4)], weights="balanced")).q
+    far = mk.solve(mk.Problem(body, [*feet, palm, mk.Displacement(weight=1e-4)], weighting="balanced")).q
     middle = mk.solve(mk.Problem(body, [*feet, mk.Displacement(reference=0.5 * (far + body.home))]), far).q
     return Show(body, through(body, [body.home, middle, far, middle]), [palm.target])
 
@@ -499,7 +501,7 @@ def holographer() -> Show:
     for bone, by in drags.items():
         placed.append(mk.Position(bone, body.forward(shots[-1])[bone][:3, 3] + by, tolerance=0.01))
         wishes = [*placed, *feet, mk.Displacement(weight=1.0)]
-        solution = mk.solve(mk.Problem(body, wishes, weights="balanced"), shots[-1])
+        solution = mk.solve(mk.Problem(body, wishes, weighting="balanced"), shots[-1])
         assert solution.success, solution
         shots.append(solution.q)
     return Show(body, through(body, shots), [each.target for each in placed])

@@ -79,7 +79,7 @@ def solve_files(
     seed: int = 0,
     budget: Budget = DEFAULT,
     rows_per_shard: int = ROWS_PER_SHARD,
-    anew: bool = False,
+    overwrite: bool = False,
     progress: Report = None,
 ) -> FilesReport:
     """Solve a problem for every row of a Parquet or CSV file and write the answers as Parquet files into a folder.
@@ -88,7 +88,7 @@ def solve_files(
     out: a folder. `out/solutions` gets a file for each `rows_per_shard` rows, with a column for each joint, status and
     errors; `out/rejects` the rows that cannot be solved, with the reason. Files that are there and verify as those of this job
     are not solved again, so a job that was stopped goes on where it was; a MemetikWarning names the others. Answers to
-    another problem are refused, or deleted with `anew`. One call at a time works in a folder (batch/lock.py); another is
+    another problem are refused, or deleted with `overwrite`. One call at a time works in a folder (batch/lock.py); another is
     refused, on whatever machine.
     objective: whose target the rows are; the problem's only Pose or Position unless given.
     cluster: the address of a Ray cluster, whose machines must all see the files; this machine alone unless given.
@@ -100,8 +100,10 @@ def solve_files(
     size = whole_number(rows_per_shard, ProblemError, "files: rows_per_shard", least=1)
     seed, budget, threads = checked_seed(seed, "files"), checked_budget(budget, "files"), threads_of(threads, "files")
     require_report(progress, "files")
-    if not isinstance(anew, bool):
-        raise ProblemError(f"files: anew is {shown(anew)}. Give True to delete the answers that are there, or False.")
+    if not isinstance(overwrite, bool):
+        raise ProblemError(
+            f"files: overwrite is {shown(overwrite)}. Give True to delete the answers that are there, or False."
+        )
     wanted, folder = target_of(problem, objective), path_of(out, ProblemError, "files: out").resolve()
     if cluster is not None:
         require_cluster(cluster)
@@ -116,12 +118,12 @@ def solve_files(
     for part in ("", ANSWERS, REJECTS):
         writable_folder(folder / part)
     with held(folder) as still_held:
-        found = Found({}, "") if anew else read_manifest(folder)
+        found = Found({}, "") if overwrite else read_manifest(folder)
         rows = files.counted(layout.columns)
         manifest = describe(problem, wanted, rows, found.manifest, seed=seed, rows_per_shard=size, budget=budget)
         job = Job(problem, wanted, layout, folder, seed, budget, manifest["job"])
         pieces = rows.pieces(size)
-        state = resume(job, pieces, found, manifest, anew=anew)
+        state = resume(job, pieces, found, manifest, overwrite=overwrite)
         solved = Tally()
         with teller(progress, sum(rows.rows), "solving") as tell:
             tell(state.done.rows)

@@ -30,7 +30,9 @@ from memetik.problem import Problem
 from memetik.solvers import Budget
 
 NAME = "manifest.json"
-HOW_TO_MEND = "Choose another folder, or ask to solve everything anew (anew=True, --anew), which deletes them."
+HOW_TO_MEND = (
+    "Choose another folder, or ask to solve everything again (overwrite=True, --overwrite), which deletes them."
+)
 FORMAT = 2
 _MOVE = "Move it out of the way."
 _NAMED = 8  # files that a warning names
@@ -130,14 +132,14 @@ class State(NamedTuple):
     strays: list[str]  # files among the answers that this job did not write
 
 
-def resume(job: Job, pieces: Sequence[Piece], found: Found, manifest: dict[str, Any], *, anew: bool) -> State:
+def resume(job: Job, pieces: Sequence[Piece], found: Found, manifest: dict[str, Any], *, overwrite: bool) -> State:
     """Make the folder one of this job, and say what is left to solve."""
     folder = job.out
     if found.manifest:
         _require_same(folder, found.manifest, manifest)
-    elif not anew and _used_by(folder, job.identity, found.fault):
+    elif not overwrite and _used_by(folder, job.identity, found.fault):
         warn(f"files: {folder / NAME}: {found.fault}. It is written again; what its shards hold is verified.")
-    clean(folder, everything=anew)
+    clean(folder, everything=overwrite)
     text = json.dumps({**manifest, "checksum": digest_of_data(manifest)}, indent=1)
     write_whole(folder / NAME, text.encode() + b"\n")
     state = _survey(job, pieces)

@@ -73,10 +73,10 @@ class Reachability(Rich):
         _require(self.fraction, "fraction", "f", lambda array: array.shape == self.position.shape)
         _require(self.fraction, "fraction", "f", lambda array: ((array >= 0.0) & (array <= 1.0)).all())
 
-    def centers(self, axis: int) -> Array:
+    def centers(self, dimension: int) -> Array:
         """The centres of the voxels along x (0), y (1) or z (2) [m]."""
-        axis = whole_number(axis, ProblemError, "reachability: axis", least=0, most=2)
-        return np.asarray(self.corner[axis] + self.voxel * (np.arange(self.fraction.shape[axis]) + 0.5))
+        dimension = whole_number(dimension, ProblemError, "reachability: axis", least=0, most=2)
+        return np.asarray(self.corner[dimension] + self.voxel * (np.arange(self.fraction.shape[dimension]) + 0.5))
 
     @property
     def volume(self) -> float:

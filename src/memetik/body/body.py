@@ -154,9 +154,9 @@ class Body(Variations, Rich):
             return frame
         return Frame(frame.link, frame.link_from_frame @ as_transform(offset))
 
-    def vector(self, values: Mapping[str, float], *, base: ArrayLike | None = None) -> Array:
-        """A joint vector from names; joints that are not named keep their value in `base` (home unless given)."""
-        q = self._vector(self.home if base is None else base)
+    def vector(self, values: Mapping[str, float], *, default: ArrayLike | None = None) -> Array:
+        """A joint vector from names; joints that are not named keep their value in `default` (home unless given)."""
+        q = self._vector(self.home if default is None else default)
         for name, value in mapping(values, BodyError, "values", "{'joint_1': 0.5}").items():
             q[self.index(name)] = real_number(value, BodyError, f"the value of joint {name!r}")
         return q

@@ -25,7 +25,7 @@ class Group:
     ```python
     import memetik as mk
 
-    arms = mk.body.Group({"left": mk.load("panda"), "right": mk.load("panda")}, at={"right": (0.8, 0.0, 0.0)})
+    arms = mk.body.Group({"left": mk.load("panda"), "right": mk.load("panda")}, placements={"right": (0.8, 0.0, 0.0)})
     meet = mk.Position("left/panda_hand", (0.0, 0.0, 0.1), relative_to=arms.frame("right", "panda_hand"))
     solution = mk.solve(mk.Problem(arms.body, meet))
     q = arms.split(solution.q)["right"]  # as mk.load("panda") has it
@@ -33,11 +33,12 @@ class Group:
 
     bodies: by name. All names of a body get its name and "/" in front; links, joints, home, limits, named chains, loops and
     touching links come along.
-    at: world_from_root, where the root of each body stands: a position [m], a pair (position, rotation) or a 4x4; in the origin
-    unless given. It is fixed there; a body that moves about is one with a base: mk.load(..., base="floating"), or Body.with_base.
+    placements: world_from_root, where the root of each body stands: a position [m], a pair (position, rotation) or a 4x4; in
+    the origin unless given. It is fixed there; a body that moves about is one with a base:
+    mk.load(..., base="floating"), or Body.with_base.
     """
 
-    def __init__(self, bodies: Mapping[str, Body], *, at: Mapping[str, TransformLike] | None = None) -> None:
+    def __init__(self, bodies: Mapping[str, Body], *, placements: Mapping[str, TransformLike] | None = None) -> None:
         given = mapping(bodies, BodyError, "bodies", "{'ann': mk.load('human'), 'ben': mk.load('human')}")
         if not given:
             raise BodyError("a group needs at least one body, by its name: mk.body.Group({'ann': mk.load('human')}).")
@@ -46,7 +47,7 @@ class Group:
                 raise BodyError(f"a group consists of bodies, and {name!r} is {shown(part)}. Give mk.load(...).")
             if not text(name, BodyError, "the name of a body in a group") or BETWEEN in name:
                 raise BodyError(f"a body in a group is named {name!r}. Give a name that has no {BETWEEN!r} in it.")
-        places = mapping(at, BodyError, "at", "{'ben': (1.0, 0.0, 0.0)}")
+        places = mapping(placements, BodyError, "placements", "{'ben': (1.0, 0.0, 0.0)}")
         for name in places:
             known(name, given, "body", "the group")
         self.bodies: dict[str, Body] = dict(given)
@@ -60,14 +61,16 @@ class Group:
             for name, part in self.bodies.items()
         }
 
-    def name(self, body: str, name: str) -> str:
+    def name(self, body_name: str, name: str) -> str:
         """What a link, joint or variable of one of the bodies is called here: "ann/hand"."""
-        return known(body, self.bodies, "body", "the group") + BETWEEN + text(name, BodyError, "a name in the group")
+        return (
+            known(body_name, self.bodies, "body", "the group") + BETWEEN + text(name, BodyError, "a name in the group")
+        )
 
-    def frame(self, body: str, link: str | Frame, offset: TransformLike | None = None) -> Frame:
+    def frame(self, body_name: str, link: str | Frame, offset: TransformLike | None = None) -> Frame:
         """The frame of a link of one of the bodies, as `Body.frame` gives it there."""
-        frame = self.bodies[known(body, self.bodies, "body", "the group")].frame(link, offset)
-        return Frame(self.name(body, frame.link), frame.link_from_frame)
+        frame = self.bodies[known(body_name, self.bodies, "body", "the group")].frame(link, offset)
+        return Frame(self.name(body_name, frame.link), frame.link_from_frame)
 
     def split(self, q: ArrayLike) -> dict[str, Array]:
         """The joint vector (or each row of many) of the group as one for each body, by its name."""

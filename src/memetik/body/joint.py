@@ -69,7 +69,7 @@ KINDS: dict[str, Kind] = {
     "revolute": Kind(1, _turn),
     "continuous": Kind(1, _turn, limited=False),
     "prismatic": Kind(1, _slide),
-    "screw": Kind(1, lambda joint: (Motion("", joint.axis, True, joint.pitch),)),
+    "screw": Kind(1, lambda joint: (Motion("", joint.axis, True, joint.screw_pitch),)),
     "cylindrical": Kind(2, lambda joint: _turn(joint, ".turn") + _slide(joint, ".slide")),
     "xyz": Kind(3, lambda joint: _SLIDES, base=True),
     "planar": Kind(3, _plane, base=True),
@@ -88,7 +88,7 @@ class Joint:
 
     - revolute, continuous: turn about the axis [rad]; continuous has no limits
     - prismatic: slide along the axis [m]
-    - screw: turn about the axis [rad] and slide `pitch` [m/rad] times the angle along it
+    - screw: turn about the axis [rad] and slide `screw_pitch` [m/rad] times the angle along it
     - cylindrical: `.turn` about and `.slide` along the same axis
     - planar: `.x`, `.y` in the plane normal to the axis, then `.turn` about the axis
     - spherical: three turns about moving axes in `order`, "zxy" unless told otherwise: R = Rz Rx Ry
@@ -113,7 +113,7 @@ class Joint:
     velocity: tuple[float, ...] = ()
     acceleration: tuple[float, ...] = ()
     mimic: Mimic | None = None
-    pitch: float = 0.0
+    screw_pitch: float = 0.0
     order: str = "zxy"
     effort: tuple[float, ...] = ()
 
@@ -130,9 +130,9 @@ class Joint:
                 f"{where}: rotation order {shown(self.order)} is not a permutation of 'xyz'. Write for example 'zxy'."
             )
         set_field = object.__setattr__  # the dataclass is frozen; this is its constructor
-        set_field(self, "pitch", real_number(self.pitch, BodyError, f"{where}: pitch"))
-        if not math.isfinite(self.pitch):
-            raise BodyError(f"{where}: pitch is {self.pitch}. Give metres along the axis per radian.")
+        set_field(self, "screw_pitch", real_number(self.screw_pitch, BodyError, f"{where}: screw_pitch"))
+        if not math.isfinite(self.screw_pitch):
+            raise BodyError(f"{where}: screw_pitch is {self.screw_pitch}. Give metres along the axis per radian.")
         if self.mimic is not None:
             set_field(self, "mimic", _checked_mimic(self.mimic, self, where))
         set_field(self, "origin", frozen_transform(self.origin, BodyError, f"{where}: bad origin"))

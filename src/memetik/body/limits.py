@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def with_limits(
-    body: Body, limits: Mapping[str, tuple[float, float]] | None, margin: float | Mapping[str, float], share: float
+    body: Body, limits: Mapping[str, tuple[float, float]] | None, margin: float | Mapping[str, float], fraction: float
 ) -> Body:
     """The body with some limits replaced, then all of them drawn in."""
     lower, upper = body.lower.copy(), body.upper.copy()
@@ -29,7 +29,7 @@ def with_limits(
         if ends.shape != (2,) or not ends[0] <= ends[1]:
             raise BodyError(f"limits of joint {name!r} are {pair}. Give two numbers, the lower one first.")
         lower[k], upper[k] = ends
-    inwards = _margins(body, margin, share, lower, upper)
+    inwards = _margins(body, margin, fraction, lower, upper)
     for name, low, high, inward in zip(body.joint_names, lower, upper, inwards, strict=True):
         if 2.0 * inward > high - low and high > low:
             raise BodyError(
@@ -52,12 +52,14 @@ def with_limits(
 
 
 def _margins(
-    body: Body, margin: float | Mapping[str, float], share: float, lower: np.ndarray, upper: np.ndarray
+    body: Body, margin: float | Mapping[str, float], fraction: float, lower: np.ndarray, upper: np.ndarray
 ) -> np.ndarray:
     """How far each limit moves inwards [rad or m]."""
-    part = real_number(share, BodyError, "share")
+    part = real_number(fraction, BodyError, "fraction")
     if not 0.0 <= part < 0.5:
-        raise BodyError(f"share is {part:g}. Give the part of the range that is kept at each end, from 0 to below 0.5.")
+        raise BodyError(
+            f"fraction is {part:g}. Give the part of the range that is kept at each end, from 0 to below 0.5."
+        )
     if isinstance(margin, Mapping):
         inwards = np.zeros(body.dof)
         for name, value in margin.items():

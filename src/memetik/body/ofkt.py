@@ -20,7 +20,7 @@ class OFKT:
     """The optimised forward kinematics tree: keeps every transform, computes again only what a change touches.
 
     `tree.update(q)` gives the tips in the world [m]; `tree.predict(joint, value)` where they would be if one joint had
-    another value, for the same small cost at any depth. With `count=True`, `tree.counts` says how many transformations
+    another value, for the same small cost at any depth. With `count_transforms=True`, `tree.counts` says how many transformations
     were computed: local ones, products in the root frame, steps to the world.
     """
 
@@ -30,7 +30,7 @@ class OFKT:
         tips: Iterable[str | Frame] | None = None,
         *,
         world_from_root: TransformLike | None = None,
-        count: bool = False,
+        count_transforms: bool = False,
     ) -> None:
         self.body = instance(body, Body, BodyError, "a body. Give mk.load(...) and the like.")
         flat, self._frames = body.flatten(tips)
@@ -39,7 +39,9 @@ class OFKT:
         clear(self._cache)
         matrix = np.eye(4) if world_from_root is None else as_transform(world_from_root)
         self._world = (*map(float, to_quaternion(matrix[:3, :3])), *map(float, matrix[:3, 3]))
-        self.counts: NDArray[np.int64] | None = np.zeros(3, dtype=np.int64) if flag(count, BodyError, "count") else None
+        self.counts: NDArray[np.int64] | None = (
+            np.zeros(3, dtype=np.int64) if flag(count_transforms, BodyError, "count_transforms") else None
+        )
         self._filled = False
 
     def update(self, q: ArrayLike) -> Array:

@@ -30,15 +30,15 @@ class Variations:
         body = self._body
         return body.chains[known(chain, body.chains, "chain", f"body {body.name!r}")]
 
-    def chain(self, base: str, tips: str | Sequence[str] | None = None) -> Body:
+    def chain(self, base_link: str, tips: str | Sequence[str] | None = None) -> Body:
         """The part from a base link to a tip (or several tips), or a named chain: `body.chain("right_arm")`.
 
         The base becomes the root. A mimic joint whose source is cut away becomes free, with its own limits.
         """
         if tips is None:
-            return cut.chain(self._body, *self._named(base))
+            return cut.chain(self._body, *self._named(base_link))
         ends = (tips,) if isinstance(tips, str) else several(tips, BodyError, "tips", "('hand', 'arm')")
-        return cut.chain(self._body, base, ends, None)
+        return cut.chain(self._body, base_link, ends, None)
 
     def subtree(self, link: str) -> Body:
         """Everything from a link outwards, with that link as the root."""
@@ -151,18 +151,18 @@ class Variations:
 
     def with_limits(
         self, limits: Mapping[str, tuple[float, float]] | None = None, *, margin: float | Mapping[str, float] = 0.0,
-        share: float = 0.0,
+        fraction: float = 0.0,
     ) -> Body:  # fmt: skip
         """The body with other limits [rad or m], or with those it has drawn in; home moves with them where it must.
 
         limits: (lower, upper) by name, in place of those of the body; infinite where there is none.
         margin: how far from each limit to stay [rad or m], one number for all or some by name.
-        share: the same as a part of the range of each joint, besides `margin`: 0.05 leaves nine tenths of it.
+        fraction: the same as a part of the range of each joint, besides `margin`: 0.05 leaves nine tenths of it.
 
         Joints without limits keep none; a continuous joint that is given some becomes revolute. What mimic joints allow
         counts as well.
         """
-        return with_limits(self._body, limits, margin, share)
+        return with_limits(self._body, limits, margin, fraction)
 
     def attach_shape(
         self, name: str, at: str, shape: Shape | Iterable[Shape], *, pose: TransformLike | None = None, mass: float = 0.0,

@@ -36,7 +36,7 @@ class BodyBuilder:
     So it is a tree at every step, and a mistake shows at the line that makes it.
 
     ```python
-    crane = BodyBuilder("crane", root="mast")
+    crane = BodyBuilder("crane", root_link="mast")
     crane.add("mast", "slew", "revolute", "boom", origin=(0, 0, 2), shapes=[rod((0, 0, 0), (3, 0, 0), 0.1)])
     crane.add("boom", "hoist", "prismatic", "hook", origin=(3, 0, 0), axis=(0, 0, -1), lower=0, upper=1.8)
     body = crane.build()
@@ -44,10 +44,10 @@ class BodyBuilder:
     """
 
     def __init__(
-        self, name: str, root: str = "base", *, shapes: Sequence[Shape] = (), mass: float | None = None
+        self, name: str, root_link: str = "base", *, shapes: Sequence[Shape] = (), mass: float | None = None
     ) -> None:
         self.name = text(name, BodyError, "the name of a body")
-        self._links = {text(root, BodyError, "the name of the root link"): _link(root, shapes, mass)}
+        self._links = {text(root_link, BodyError, "the name of the root link"): _link(root_link, shapes, mass)}
         self._joints: dict[str, Joint] = {}
         self._home: dict[str, float] = {}
         self._chains: dict[str, Chain] = {}
@@ -69,7 +69,7 @@ class BodyBuilder:
         effort: float | Sequence[float] = (),
         home: float | Sequence[float] = (),
         mimic: Mimic | None = None,
-        pitch: float = 0.0,
+        screw_pitch: float = 0.0,
         shapes: Sequence[Shape] = (),
         mass: float | None = None,
     ) -> BodyBuilder:
@@ -93,7 +93,7 @@ class BodyBuilder:
             "velocity": velocity,
             "effort": effort,
         }  # Joint checks them
-        added = Joint(joint, kind, parent, child, place, mimic=mimic, pitch=pitch, **loose)
+        added = Joint(joint, kind, parent, child, place, mimic=mimic, screw_pitch=screw_pitch, **loose)
         numbers = np.atleast_1d(real_array(home, BodyError, f"joint {joint!r}: home is no number"))
         if numbers.ndim != 1:
             raise BodyError(f"joint {joint!r}: home is {shown(home)}. Give a number for each degree of freedom.")
@@ -105,22 +105,22 @@ class BodyBuilder:
         self._joints[joint] = added
         return self
 
-    def chain(self, name: str, base: str, *tips: str) -> BodyBuilder:
-        """Name the part from `base` to the tips, so that `body.chain(name)` finds it."""
-        self._known(text(base, BodyError, "the base of a chain"), *tips)
-        self._chains[text(name, BodyError, "the name of a chain")] = Chain(base, tips)
+    def chain(self, name: str, base_link: str, *tips: str) -> BodyBuilder:
+        """Name the part from `base_link` to the tips, so that `body.chain(name)` finds it."""
+        self._known(text(base_link, BodyError, "the base of a chain"), *tips)
+        self._chains[text(name, BodyError, "the name of a chain")] = Chain(base_link, tips)
         return self
 
-    def touching(self, one: str, other: str) -> BodyBuilder:
+    def touching(self, link: str, other_link: str) -> BodyBuilder:
         """Say that two links may touch: their contact is no collision."""
-        self._known(one, other)
-        self._touching.append((one, other))
+        self._known(link, other_link)
+        self._touching.append((link, other_link))
         return self
 
-    def close(self, name: str, frame: str | Frame, other: str | Frame, kind: str = "spherical") -> BodyBuilder:
+    def close(self, name: str, frame: str | Frame, other_frame: str | Frame, kind: str = "spherical") -> BodyBuilder:
         """Say that two frames meet as a joint would hold them (see mk.build.Loop); mk.objectives.close_loops makes an
         objective of it."""
-        one, two = (end if isinstance(end, Frame) else Frame(end) for end in (frame, other))
+        one, two = (end if isinstance(end, Frame) else Frame(end) for end in (frame, other_frame))
         self._loops.append(Loop(name, one, two, kind))
         return self
 

@@ -20,7 +20,7 @@ Limits = tuple[float, float] | Sequence[tuple[float, float]] | None
 
 def serial_chain(
     lengths: int | Sequence[float],
-    axes: str = "z",
+    joint_axes: str = "z",
     *,
     length: float = 1.0,
     limits: Limits = (-math.pi, math.pi),
@@ -29,21 +29,25 @@ def serial_chain(
 ) -> Body:
     """Links in a row along x, each turning about an axis of its own frame, with "tip" at the end of the last.
 
-    `lengths` [m] are those of the links, or their number, which share `length` evenly. `axes` are letters
+    `lengths` [m] are those of the links, or their number, which share `length` evenly. `joint_axes` are letters
     x, y, z used over and over: "z" is planar, "yz" a snake, "zyyxyx" an arm. `limits` [rad] are one pair
     for all joints, one pair for each, or None. `radius` [m] is that of the links' capsules.
 
     Joints are joint_1, joint_2, ..., links base, link_1, link_2, ..., tip; the chain "chain" is all of it.
     """
     sizes = _lengths(lengths, length)
-    if not isinstance(axes, str) or not axes or set(axes) - set(AXES):
-        raise BodyError(f"axes is {shown(axes)}. Give the letters of the joint axes, for example 'z' or 'zyy'.")
+    if not isinstance(joint_axes, str) or not joint_axes or set(joint_axes) - set(AXES):
+        raise BodyError(
+            f"joint_axes is {shown(joint_axes)}. Give the letters of the joint axes, for example 'z' or 'zyy'."
+        )
     bounds = _limits(limits, len(sizes))
     thickness = 0.08 * sum(sizes) / len(sizes)
     if radius is not None:
         thickness = real_number(radius, BodyError, "the radius of the links")
     builder = BodyBuilder(name)
-    rods = [Rod(size, thickness, axis, pair) for size, axis, pair in zip(sizes, cycle(axes), bounds, strict=False)]
+    rods = [
+        Rod(size, thickness, axis, pair) for size, axis, pair in zip(sizes, cycle(joint_axes), bounds, strict=False)
+    ]
     last, end = add_rods(builder, "base", "", (0.0, 0.0, 0.0), "x", rods)
     builder.add(last, "tip_joint", "fixed", "tip", origin=end)
     return builder.chain("chain", "base", "tip").build()

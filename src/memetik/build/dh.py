@@ -28,7 +28,7 @@ from memetik.types import Array
 CONVENTIONS = ("classic", "modified")
 KINDS = ("revolute", "prismatic")
 UNITS = {"a": "m", "alpha": "rad", "d": "m", "theta": "rad"}
-FIELD_OF = {"kinds": "kind", "lower": "lower", "upper": "upper", "names": "name"}  # keyword -> field of a row
+FIELD_OF = {"joint_types": "kind", "lower": "lower", "upper": "upper", "names": "name"}  # keyword -> field of a row
 
 
 class DHRow(NamedTuple):
@@ -49,33 +49,33 @@ class DHRow(NamedTuple):
 
 
 def from_dh(
-    rows: ArrayLike | Sequence[DHRow],
+    table: ArrayLike | Sequence[DHRow],
     *,
     convention: str = "classic",
-    kinds: str | Sequence[str] | None = None,
+    joint_types: str | Sequence[str] | None = None,
     lower: Sequence[float] | None = None,
     upper: Sequence[float] | None = None,
     names: Sequence[str] | None = None,
-    base: TransformLike | None = None,
-    tool: TransformLike | None = None,
+    base_pose: TransformLike | None = None,
+    tool_pose: TransformLike | None = None,
     name: str = "arm",
 ) -> Body:
     """The serial arm of a Denavit-Hartenberg table; `body.forward(q)["link_i"]` is DH frame i.
 
-    `rows` is a list of `DHRow`, or an (n, 4) array with the columns a [m], alpha [rad], d [m], theta [rad]. An array takes the
-    rest from the keywords: `kinds` (one for all rows, or one for each; revolute if not given), `lower`,
+    `table` is a list of `DHRow`, or an (n, 4) array with the columns a [m], alpha [rad], d [m], theta [rad]. An array takes the
+    rest from the keywords: `joint_types` (one for all rows, or one for each; revolute if not given), `lower`,
     `upper` and `names`.
 
-    `base` places DH frame 0 in the root link "base"; `tool` adds a link "tool", placed in the last DH frame.
-    (A modified table has no row for a_n and alpha_n; `tool` is where they go.) The chain "arm" runs from the
+    `base_pose` places DH frame 0 in the root link "base"; `tool_pose` adds a link "tool", placed in the last DH frame.
+    (A modified table has no row for a_n and alpha_n; `tool_pose` is where they go.) The chain "arm" runs from the
     root to the end.
     """
     if not isinstance(convention, str) or convention not in CONVENTIONS:
         raise FormatError(f"unknown DH convention {shown(convention)}. Give 'classic' or 'modified' (Craig).")
-    table = _table(rows, {"kinds": kinds, "lower": lower, "upper": upper, "names": names})
-    origin = frozen_transform(base, FormatError, "bad base of a DH arm", name="base")
+    lines = _table(table, {"joint_types": joint_types, "lower": lower, "upper": upper, "names": names})
+    origin = frozen_transform(base_pose, FormatError, "bad base of a DH arm", name="base_pose")
     links, joints = [Link("base")], []
-    for i, row in enumerate(table, start=1):
+    for i, row in enumerate(lines, start=1):
         parent, child, step = links[-1].name, f"link_{i}", _step(row, convention)
         if convention == "modified":
             joints.append(_joint(row, i, parent, child, origin @ step, (0.0, 0.0, 1.0)))
@@ -90,8 +90,8 @@ def from_dh(
             joints.append(Joint(f"axis_{i}_to_link_{i}", "fixed", f"axis_{i}", child, step))
         links.append(Link(child))
         origin = np.eye(4)
-    if tool is not None:
-        placed = frozen_transform(tool, FormatError, "bad tool of a DH arm", name="tool")
+    if tool_pose is not None:
+        placed = frozen_transform(tool_pose, FormatError, "bad tool of a DH arm", name="tool_pose")
         joints.append(Joint("tool_joint", "fixed", links[-1].name, "tool", placed))
         links.append(Link("tool"))
     return Body(name, links, joints, chains={"arm": Chain("base", (links[-1].name,))})
@@ -130,8 +130,8 @@ def _table(rows: object, columns: dict[str, Any]) -> list[DHRow]:
             f"a DH table is an (n, 4) array of a, alpha, d, theta or a list of DHRow; got "
             f"{type(rows).__name__} of shape {array.shape} holding {array.dtype}."
         )
-    if isinstance(columns["kinds"], str):
-        columns["kinds"] = [columns["kinds"]] * len(array)
+    if isinstance(columns["joint_types"], str):
+        columns["joint_types"] = [columns["joint_types"]] * len(array)
     fields = {key: _column(values, key, len(array)) for key, values in columns.items() if values is not None}
     table = []
     for i, numbers in enumerate(array.tolist()):

@@ -19,66 +19,77 @@ TURN = math.pi
 PLATE = 0.01  # m, half the thickness of bases and platforms
 
 
-def five_bar(*, base: float = 0.3, crank: float = 0.3, link: float = 0.35) -> Body:
-    """A five-bar linkage in the plane of x and y: two motors `base` apart, cranks, and rods of the length `link` that share a
-    tip [m].
+def five_bar(*, base_width: float = 0.3, crank_length: float = 0.3, rod_length: float = 0.35) -> Body:
+    """A five-bar linkage in the plane of x and y: two motors `base_width` apart, cranks of `crank_length`, and rods of
+    `rod_length` that share a tip [m].
 
     Joints `left_motor`, `left_elbow`, `right_motor` and `right_elbow`; the links `left_tip` and `right_tip` meet where the loop
     `tip` is closed. At home they do, with the elbows outwards.
     """
-    half, crank, link = (0.5 * _length(base, "base"), _length(crank, "crank"), _length(link, "link"))
-    if not half < crank + link:
+    half, crank_length, rod_length = (
+        0.5 * _length(base_width, "base_width"),
+        _length(crank_length, "crank_length"),
+        _length(rod_length, "rod_length"),
+    )
+    if not half < crank_length + rod_length:
         raise BodyError(
-            f"a five-bar linkage with rods of {crank:g} and {link:g} m and a base of {2 * half:g} m cannot close."
+            f"a five-bar linkage with rods of {crank_length:g} and {rod_length:g} m and a base of {2 * half:g} m cannot close."
         )
-    span = max(math.hypot(crank, link), 0.5 * (half + crank + link))  # from a motor to the tip
+    span = max(
+        math.hypot(crank_length, rod_length), 0.5 * (half + crank_length + rod_length)
+    )  # from a motor to the tip
     ahead = math.acos(half / span)
-    shoulder, elbow = _corner(crank, span, link), math.pi - _corner(crank, link, span)
+    shoulder, elbow = _corner(crank_length, span, rod_length), math.pi - _corner(crank_length, rod_length, span)
     builder = BodyBuilder("five_bar")
     for side, sign, to_tip in (("left", 1.0, ahead), ("right", -1.0, math.pi - ahead)):
         builder.add(
             "base", f"{side}_motor", "revolute", f"{side}_crank", origin=(-sign * half, 0.0, 0.0), lower=-TURN, upper=TURN,
-            home=to_tip + sign * shoulder, shapes=[rod((0.0, 0.0, 0.0), (crank, 0.0, 0.0), 0.012)],
+            home=to_tip + sign * shoulder, shapes=[rod((0.0, 0.0, 0.0), (crank_length, 0.0, 0.0), 0.012)],
         ).add(
-            f"{side}_crank", f"{side}_elbow", "revolute", f"{side}_rod", origin=(crank, 0.0, 0.0), lower=-TURN, upper=TURN,
-            home=-sign * elbow, shapes=[rod((0.0, 0.0, 0.0), (link, 0.0, 0.0), 0.008)],
-        ).add(f"{side}_rod", f"{side}_end", "fixed", f"{side}_tip", origin=(link, 0.0, 0.0))  # fmt: skip
+            f"{side}_crank", f"{side}_elbow", "revolute", f"{side}_rod", origin=(crank_length, 0.0, 0.0), lower=-TURN, upper=TURN,
+            home=-sign * elbow, shapes=[rod((0.0, 0.0, 0.0), (rod_length, 0.0, 0.0), 0.008)],
+        ).add(f"{side}_rod", f"{side}_end", "fixed", f"{side}_tip", origin=(rod_length, 0.0, 0.0))  # fmt: skip
     return builder.close("tip", "left_tip", "right_tip", "revolute").build()
 
 
 def stewart_platform(
-    *, base: float = 0.5, platform: float = 0.3, height: float = 0.6, legs: Sequence[float] = (0.48, 0.95),
-    spread: float = 0.5,
+    *, base_radius: float = 0.5, platform_radius: float = 0.3, height: float = 0.6, leg_range: Sequence[float] = (0.48, 0.95),
+    leg_spread: float = 0.5,
 ) -> Body:  # fmt: skip
     """A Stewart platform: six legs that push and pull a platform into any pose.
 
-    base, platform: the radii of the circles on which the legs stand and end [m]; height: of the platform at home [m].
-    legs: the shortest and the longest they can be [m]. spread: the angle between two legs that stand side by side [rad].
+    base_radius, platform_radius: of the circles on which the legs stand and end [m]; height: of the platform at home [m].
+    leg_range: the shortest and the longest length of a leg [m]. leg_spread: the angle between two legs that stand
+    side by side [rad].
 
     Leg k of 1 to 6 stands on a universal joint (`leg_k_x`, `leg_k_y`), and its length is the joint `leg_k`; the link `platform`
     floats (`platform.x` to `platform.ry`), and six spherical loops `leg_1` to `leg_6` tie the legs to it. With the anchors a_k
     of the base and b_k of the platform, at a pose (p, R) of the platform the legs are as long as |p + R b_k - a_k|.
     """
-    base, platform, height = _length(base, "base"), _length(platform, "platform"), _length(height, "height")
-    spread = real_number(spread, BodyError, "spread")
-    if not math.isfinite(spread):
-        raise BodyError(f"spread is {spread:g} rad; it must be finite.")
-    ends = real_array(legs, BodyError, "legs are two lengths, the shortest and the longest")
+    base_radius, platform_radius, height = (
+        _length(base_radius, "base_radius"),
+        _length(platform_radius, "platform_radius"),
+        _length(height, "height"),
+    )
+    leg_spread = real_number(leg_spread, BodyError, "leg_spread")
+    if not math.isfinite(leg_spread):
+        raise BodyError(f"leg_spread is {leg_spread:g} rad; it must be finite.")
+    ends = real_array(leg_range, BodyError, "leg_range is two lengths, the shortest and the longest")
     if ends.shape != (2,) or not 0.0 < ends[0] < ends[1] < math.inf:
-        raise BodyError(f"legs are {legs}. Give two lengths, the shortest and the longest, in metres.")
+        raise BodyError(f"leg_range is {leg_range}. Give two lengths, the shortest and the longest, in metres.")
     pairs = [(k + 1) // 2 * 2.0 * math.pi / 3.0 for k in range(6)]  # in the middle of two legs that stand side by side
     sides = [1.0 if k % 2 == 0 else -1.0 for k in range(6)]
-    feet = [_on_circle(base, middle + side * spread / 2) for middle, side in zip(pairs, sides, strict=True)]
+    feet = [_on_circle(base_radius, middle + side * leg_spread / 2) for middle, side in zip(pairs, sides, strict=True)]
     tops = [
-        _on_circle(platform, middle + side * (math.pi / 3 - spread / 2))
+        _on_circle(platform_radius, middle + side * (math.pi / 3 - leg_spread / 2))
         for middle, side in zip(pairs, sides, strict=True)
     ]
     builder = BodyBuilder(
-        "stewart_platform", shapes=[Shape("cylinder", (base, 2 * PLATE), translation(0.0, 0.0, -PLATE))]
+        "stewart_platform", shapes=[Shape("cylinder", (base_radius, 2 * PLATE), translation(0.0, 0.0, -PLATE))]
     )
     builder.add(
         "base", "platform", "floating", "platform", home=(0.0, 0.0, height, 0.0, 0.0, 0.0),
-        shapes=[Shape("cylinder", (platform, 2 * PLATE), translation(0.0, 0.0, PLATE))],
+        shapes=[Shape("cylinder", (platform_radius, 2 * PLATE), translation(0.0, 0.0, PLATE))],
     )  # fmt: skip
     for k, (foot, top) in enumerate(zip(feet, tops, strict=True), start=1):
         way = np.array((0.0, 0.0, height)) + top - foot
@@ -101,48 +112,62 @@ def stewart_platform(
 
 
 def delta_robot(
-    *, base: float = 0.2, arm: float = 0.25, rods: float = 0.5, platform: float = 0.06, width: float = 0.08
+    *,
+    base_radius: float = 0.2,
+    arm_length: float = 0.25,
+    rod_length: float = 0.5,
+    platform_radius: float = 0.06,
+    rod_spacing: float = 0.08,
 ) -> Body:
     """A delta robot that hangs upside down: three arms and six rods in parallel pairs carry a platform that never turns.
 
-    base, platform: the radii of the circles of the motors and of the rods' ends [m]. arm, rods: their lengths [m]. width: between
-    the two rods of a pair [m].
+    base_radius, platform_radius: of the circles of the motors and of the ends of the rods [m]. arm_length, rod_length: of each
+    arm and rod [m]. rod_spacing: the distance between the two rods of a pair [m].
 
     The motors `motor_1` to `motor_3` turn the arms down from level; each rod has a universal joint at its arm, the link
     `platform` floats, and six spherical loops tie the rods to it. Nothing but the loops keeps the platform from turning, as in
     the machine.
     """
-    base, platform = _length(base, "base"), _length(platform, "platform")
-    arm, rods, width = _length(arm, "arm"), _length(rods, "rods"), _length(width, "width")
-    half, down = 0.5 * width, 0.3  # down: rad, of the arms at home
-    out = base + arm * math.cos(down) - platform
-    if not abs(out) < rods:
-        raise BodyError(f"rods of {rods:g} m do not reach from the arms to the platform.")
-    height = -arm * math.sin(down) - math.sqrt(rods * rods - out * out)
-    way = -out, 0.0, height + arm * math.sin(down)  # of the rods, in the plane of their arm
-    x, _, z = axis_angle((0.0, 1.0, 0.0), -down) @ way / rods  # in the frame of the arm: = Ry(a) (1, 0, 0)
-    builder = BodyBuilder("delta_robot", shapes=[Shape("cylinder", (base, 2 * PLATE), translation(0.0, 0.0, PLATE))])
+    base_radius, platform_radius = _length(base_radius, "base_radius"), _length(platform_radius, "platform_radius")
+    arm_length, rod_length, rod_spacing = (
+        _length(arm_length, "arm_length"),
+        _length(rod_length, "rod_length"),
+        _length(rod_spacing, "rod_spacing"),
+    )
+    half, down = 0.5 * rod_spacing, 0.3  # down: rad, of the arms at home
+    out = base_radius + arm_length * math.cos(down) - platform_radius
+    if not abs(out) < rod_length:
+        raise BodyError(f"rods of {rod_length:g} m do not reach from the arms to the platform.")
+    height = -arm_length * math.sin(down) - math.sqrt(rod_length * rod_length - out * out)
+    way = -out, 0.0, height + arm_length * math.sin(down)  # of the rods, in the plane of their arm
+    x, _, z = axis_angle((0.0, 1.0, 0.0), -down) @ way / rod_length  # in the frame of the arm: = Ry(a) (1, 0, 0)
+    builder = BodyBuilder(
+        "delta_robot", shapes=[Shape("cylinder", (base_radius, 2 * PLATE), translation(0.0, 0.0, PLATE))]
+    )
     builder.add(
         "base", "platform", "floating", "platform", home=(0.0, 0.0, height, 0.0, 0.0, 0.0),
-        shapes=[Shape("cylinder", (platform, 2 * PLATE), translation(0.0, 0.0, -PLATE))],
+        shapes=[Shape("cylinder", (platform_radius, 2 * PLATE), translation(0.0, 0.0, -PLATE))],
     )  # fmt: skip
     for k in (1, 2, 3):
         turn = axis_angle((0.0, 0.0, 1.0), (k - 1) * 2.0 * math.pi / 3.0)
         builder.add(
-            "base", f"motor_{k}", "revolute", f"arm_{k}", origin=(turn @ (base, 0.0, 0.0), turn), axis=(0.0, 1.0, 0.0),
+            "base", f"motor_{k}", "revolute", f"arm_{k}", origin=(turn @ (base_radius, 0.0, 0.0), turn), axis=(0.0, 1.0, 0.0),
             lower=-1.0, upper=1.6, home=down,
-            shapes=[rod((0.0, 0.0, 0.0), (arm, 0.0, 0.0), 0.015), rod((arm, -half, 0.0), (arm, half, 0.0), 0.01)],
+            shapes=[
+                rod((0.0, 0.0, 0.0), (arm_length, 0.0, 0.0), 0.015),
+                rod((arm_length, -half, 0.0), (arm_length, half, 0.0), 0.01),
+            ],
         )  # fmt: skip
         for side, y in (("a", half), ("b", -half)):
             builder.add(
-                f"arm_{k}", f"rod_{k}{side}_y", "revolute", f"rod_{k}{side}_yoke", origin=(arm, y, 0.0), axis=(0.0, 1.0, 0.0),
-                lower=-TURN, upper=TURN, home=math.atan2(-z, x),
+                f"arm_{k}", f"rod_{k}{side}_y", "revolute", f"rod_{k}{side}_yoke", origin=(arm_length, y, 0.0),
+                axis=(0.0, 1.0, 0.0), lower=-TURN, upper=TURN, home=math.atan2(-z, x),
             ).add(
                 f"rod_{k}{side}_yoke", f"rod_{k}{side}_z", "revolute", f"rod_{k}{side}", axis=(0.0, 0.0, 1.0), lower=-TILT,
-                upper=TILT, home=0.0, shapes=[rod((0.0, 0.0, 0.0), (rods, 0.0, 0.0), 0.006)],
+                upper=TILT, home=0.0, shapes=[rod((0.0, 0.0, 0.0), (rod_length, 0.0, 0.0), 0.006)],
             ).close(
-                f"rod_{k}{side}", Frame(f"rod_{k}{side}", translation(rods, 0.0, 0.0)),
-                Frame("platform", translation(*(turn @ (platform, y, 0.0)))),
+                f"rod_{k}{side}", Frame(f"rod_{k}{side}", translation(rod_length, 0.0, 0.0)),
+                Frame("platform", translation(*(turn @ (platform_radius, y, 0.0)))),
             ).touching("platform", f"rod_{k}{side}")  # fmt: skip
     return builder.build()
 

@@ -43,7 +43,9 @@ def add_commands(commands: Any) -> None:
     add_number(command, "--seed", 0, "of the search")
     add_number(command, "--evaluations", mk.Budget().evaluations, "for each row")
     add_number(command, "--rows-per-shard", ROWS_PER_SHARD, "rows a file of answers", "N")
-    command.add_argument("--anew", action="store_true", help="delete answers that are there and solve everything again")
+    command.add_argument(
+        "--overwrite", action="store_true", help="delete answers that are there and solve everything again"
+    )
 
 
 def _batch(options: argparse.Namespace) -> int:
@@ -55,7 +57,7 @@ def _batch(options: argparse.Namespace) -> int:
     problem = mk.Problem(body, wanted, lock=assignments(options.lock, "--lock"))
     report = mk.batch.solve_files(
         problem, options.targets, options.out, cluster=options.cluster, threads=options.threads, seed=options.seed,
-        budget=mk.Budget(evaluations=options.evaluations), rows_per_shard=options.rows_per_shard, anew=options.anew,
+        budget=mk.Budget(evaluations=options.evaluations), rows_per_shard=options.rows_per_shard, overwrite=options.overwrite,
     )  # fmt: skip
     print(report)
     return 0

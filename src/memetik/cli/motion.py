@@ -99,7 +99,7 @@ def _show(options: argparse.Namespace) -> int:
     print(motion)
     for foot, stands in motion.contacts(options.feet).items():
         print(f"{foot}: stands in {stands.sum()} of {len(motion)} frames")
-    mk.write.draw_motion(motion, path, frames=frames, layout=layout)
+    mk.write.draw_motion(motion, path, frame_count=frames, layout=layout)
     print("drawn:", path)
     return 0
 

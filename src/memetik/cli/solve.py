@@ -192,7 +192,7 @@ def _draw(asked: _Asked, postures: list[Array], path: Path) -> None:
         mk.Shape("sphere", (BALL,), mk.transform(mark if mark.ndim == 1 else mark[:3, 3])) for mark in asked.targets
     ]
     motion = mk.Motion(body, np.arange(len(way)) / RATE, way)
-    mk.write.draw_motion(motion, path, frames=len(way), layout="film", props=balls, size=(500, 500))
+    mk.write.draw_motion(motion, path, frame_count=len(way), layout="film", props=balls, size=(500, 500))
 
 
 def _plain(solution: mk.Solution) -> dict[str, Any]:

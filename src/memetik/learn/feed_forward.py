@@ -73,7 +73,7 @@ class FeedForward(Learner):
         patience: int = 200,
         seed: int = 0,
         teacher: Teacher | None = None,
-        posture: float | None = None,
+        posture_spread: float | None = None,
     ) -> FeedForward:
         """Learn to answer the positions, orientations and poses of a problem; a bar on the terminal shows how far it is.
 
@@ -81,14 +81,14 @@ class FeedForward(Learner):
         samples: postures to learn from; as many more judge what was learned.
         epochs, patience: training ends after so many looks at all samples, or where so many brought no gain.
         teacher: a solver, mk.solvers.Memetic() say, whose answers from the body's home are learned instead of the postures drawn.
-        posture: hear the posture at hand as well, which in training is drawn within this share of the range of each joint
+        posture_spread: hear the posture at hand as well, which in training is drawn within this share of the range of each joint
         around the answer, 0.1 say. What it answers then depends on the start.
         """
         epochs, patience = counts_of(WHO, epochs=epochs, patience=patience)
         layers = _layers(hidden if isinstance(hidden, (list, tuple)) and hidden else (hidden,))
         (samples,) = counts_of(WHO, samples=samples)
         require_targets(problem)
-        share = _share(posture, teacher)
+        share = _share(posture_spread, teacher)
         joints = problem.compiled.active.size
         sizes = [input_count(problem.compiled) + (joints if share else 0), *layers, joints]
         require_fits(weight_count(sizes), samples * sum(sizes), WHO)
@@ -134,7 +134,7 @@ class FeedForward(Learner):
         if self.domain.low.size == input_count(c):
             raise ProblemError(
                 f"{WHO}: this network does not hear the posture at hand, so that a path is many targets to it: use "
-                "predict_batch, or train another with posture=0.1."
+                "predict_batch, or train another with posture_spread=0.1."
             )
         places, rows, _ = target_columns(problem, targets, WHO)
         postures, network = np.empty((len(rows), c.variables.size)), self._network(c, c.data.copy())

@@ -135,7 +135,7 @@ class MotionCheck:
 
 
 def check_motion(
-    problem: Problem | Body, path: ArrayLike | Trajectory, *, world: World | None = None,
+    problem: Problem | Body, trajectory: ArrayLike | Trajectory, *, world: World | None = None,
     targets: Mapping[Objective, ArrayLike] | None = None, clearance: float = 0.0, resolution: float = RESOLUTION,
 ) -> MotionCheck:  # fmt: skip
     """Whether a motion is free of contact from each posture to the next, everywhere, not only at samples; with a
@@ -145,8 +145,8 @@ def check_motion(
 
     problem: its Distance and SelfDistance objectives say what keeps apart, with their tolerances; guides do not count. For a
     body, it is all of its links, as in mk.SelfDistance(body), and the obstacles of `world`, if given.
-    path: joint vectors (n, dof), at least two, joined by straight lines in joint space: every joint moves evenly, through the
-    values in between, also a continuous one. Or a Trajectory, whose splines are followed within 1e-4 rad or m, which
+    trajectory: joint vectors (n, dof), at least two, joined by straight lines in joint space: every joint moves evenly, through
+    the values in between, also a continuous one. Or a Trajectory, whose splines are followed within 1e-4 rad or m, which
     the proof allows for.
     targets: obstacles that move, as for `track`: for a Distance an array with their places at each posture, or {name: poses}
     of its world; from one posture to the next they move evenly and turn about one axis.
@@ -165,10 +165,12 @@ def check_motion(
             f"check_motion: clearance ({keep:g} m) must be zero or more, resolution ({fine:g} m) above zero."
         )
     body = problem.body if isinstance(problem, Problem) else problem
-    if isinstance(path, Trajectory):
-        rows, bends, times = _lines(path)
+    if isinstance(trajectory, Trajectory):
+        rows, bends, times = _lines(trajectory)
     else:
-        rows = np.array(real_array(path, ProblemError, "check_motion: the path holds no numbers"), order="C")
+        rows = np.array(
+            real_array(trajectory, ProblemError, "check_motion: the trajectory holds no numbers"), order="C"
+        )
         times = np.arange(rows.shape[0], dtype=np.float64) if rows.ndim else np.empty(0)
         bends = np.zeros(0)
     if rows.ndim != 2 or rows.shape[1] != body.dof or len(rows) < 2 or not np.isfinite(rows).all():
@@ -176,7 +178,7 @@ def check_motion(
             f"check_motion: the path has shape {rows.shape}; it needs two or more finite joint vectors of {body.dof} numbers "
             f"for body {body.name!r}."
         )
-    drifting = _drifting(plan, targets, len(rows), isinstance(path, Trajectory))
+    drifting = _drifting(plan, targets, len(rows), isinstance(trajectory, Trajectory))
     straight = bends if bends.size else np.zeros((len(rows) - 1, body.dof))
     return MotionCheck(rows, times, *plan.check(rows, straight, drifting, keep, fine))
 

@@ -22,14 +22,16 @@ MOST = 1_000_000  # poses of a path
 GRID = 2000  # points of the path at which its speed is planned
 
 
-def straight_line(start: TransformLike, end: TransformLike, *, steps: int = 100, screw: bool = False) -> Array:
+def straight_line(
+    start_pose: TransformLike, end_pose: TransformLike, *, steps: int = 100, screw: bool = False
+) -> Array:
     """Poses (steps, 4, 4), places in metres, from one to another, both included, evenly spaced.
 
     The origin moves along a straight line while the rotation follows the shortest arc (slerp). With `screw` both are one
     motion, start exp(t log(start^-1 end)): a turn about an axis in space and a slide along it, as a rigid body on a hinge or a
     thread moves.
     """
-    first, last = as_transform(start, name="start"), as_transform(end, name="end")
+    first, last = as_transform(start_pose, name="start_pose"), as_transform(end_pose, name="end_pose")
     _near(first[:3, 3], last[:3, 3])
     shares = np.linspace(0.0, 1.0, whole_number(steps, GeometryError, "steps", least=2, most=MOST))
     if flag(screw, GeometryError, "screw"):
@@ -39,14 +41,14 @@ def straight_line(start: TransformLike, end: TransformLike, *, steps: int = 100,
     return _matrices(_between(np.tile(a, (len(shares), 1)), np.tile(b, (len(shares), 1)), shares))
 
 
-def arc(start: TransformLike, via: TransformLike, end: TransformLike, *, steps: int = 100) -> Array:
+def arc(start_pose: TransformLike, via_pose: TransformLike, end_pose: TransformLike, *, steps: int = 100) -> Array:
     """Poses (steps, 4, 4), places in metres, along the circle through three points, from start over via to end, evenly spaced.
 
-    The rotation follows the shortest arc from that of start to that of end; of `via` the position alone counts, so a point
+    The rotation follows the shortest arc from that of start to that of end; of `via_pose` the position alone counts, so a point
     will do.
     """
-    first, last = as_transform(start, name="start"), as_transform(end, name="end")
-    middle = as_transform(via, name="via")[:3, 3]
+    first, last = as_transform(start_pose, name="start_pose"), as_transform(end_pose, name="end_pose")
+    middle = as_transform(via_pose, name="via_pose")[:3, 3]
     _near(first[:3, 3], middle, last[:3, 3])
     a, b = middle - first[:3, 3], last[:3, 3] - first[:3, 3]
     normal = np.cross(a, b)
@@ -72,7 +74,7 @@ def waypoints(
     *,
     speed: float | Sequence[float] = 0.25,
     turn_speed: float | Sequence[float] = 1.0,
-    acceleration: float = math.inf,
+    tip_acceleration: float = math.inf,
     blend: float = 0.0,
     rate: float = 100.0,
 ) -> Array:
@@ -80,7 +82,7 @@ def waypoints(
 
     speed, turn_speed: how fast the origin moves [m/s] and the frame turns [rad/s], one number or one for each line; whichever
     takes longer decides.
-    acceleration: of the origin along the path [m/s^2]. The path then begins and ends at rest, and slows down in time before a
+    tip_acceleration: of the origin along the path [m/s^2]. The path then begins and ends at rest, and slows down in time before a
     slower line. Corners without a blend are passed at speed; `Track.retime` brings a joint path made from them within limits.
     blend: how far before and after a waypoint the corner is cut [m], at most half a line; the path then passes the waypoint at
     half of that or less, and its direction does not jump. It is 0 where a waypoint must be hit.
@@ -92,7 +94,7 @@ def waypoints(
     _near(*(place[4:] for place in places))
     lines = len(places) - 1
     fast, turning = _each(speed, lines, "speed"), _each(turn_speed, lines, "turn_speed")
-    acceleration, rate = _above_zero(acceleration, "acceleration"), _above_zero(rate, "rate", most=1e6)
+    tip_acceleration, rate = _above_zero(tip_acceleration, "tip_acceleration"), _above_zero(rate, "rate", most=1e6)
     cut = finite_number(blend, "blend")
     if cut < 0.0:
         raise GeometryError(f"blend is {cut}; it must be zero or positive, in metres.")
@@ -100,7 +102,7 @@ def waypoints(
     if not pieces:
         return _matrices(np.array([places[0]]))
     edges = np.append(0.0, np.cumsum([piece.length for piece in pieces]))
-    at = _run(pieces, edges, acceleration, rate)
+    at = _run(pieces, edges, tip_acceleration, rate)
     found = np.empty((len(at), 7))
     which = np.clip(np.searchsorted(edges, at, side="right") - 1, 0, len(pieces) - 1)
     for k, piece in enumerate(pieces):

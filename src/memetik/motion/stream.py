@@ -30,12 +30,10 @@ class Sample(NamedTuple):
     poses: Mapping[str, Array | None]  # 4x4 by device
 
 
-def write_stream(
-    path: str | PathLike[str], samples: Iterable[tuple[float, Mapping[str, TransformLike | None]]]
-) -> Path:
+def write_stream(path: str | PathLike[str], stream: Iterable[tuple[float, Mapping[str, TransformLike | None]]]) -> Path:
     """Write a stream of (time [s], {device: pose}) as lines of JSON; `read_stream` reads it."""
     lines, last = [], -math.inf
-    rows = several(samples, ProblemError, "write_stream: a stream", '[(0.0, {"left": 4x4 transform})]')
+    rows = several(stream, ProblemError, "write_stream: a stream", '[(0.0, {"left": 4x4 transform})]')
     for number, sample in enumerate(rows):
         where = f"write_stream: sample {number}"
         try:

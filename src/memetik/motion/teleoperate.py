@@ -147,14 +147,14 @@ class Teleoperator:
             fresh, self._fresh = self._fresh, {}
         return self.servo.step({self.devices[name]: self._target(name, pose) for name, pose in fresh.items()})
 
-    def replay(self, samples: Iterable[Sample]) -> Array:
+    def replay(self, stream: Iterable[Sample]) -> Array:
         """Follow a recorded stream from its first to its last sample, as fast as can be; a joint vector for each tick.
 
         Each sample is posted in the first tick that is not before it.
         """
         rows: list[Array] = []
         begin = None
-        for sample in several(samples, ProblemError, "Teleoperator: a stream", "mk.motion.read_stream(path)"):
+        for sample in several(stream, ProblemError, "Teleoperator: a stream", "mk.motion.read_stream(path)"):
             if not isinstance(sample, Sample) or not math.isfinite(
                 real_number(sample.time, ProblemError, "replay: time")
             ):

@@ -47,8 +47,8 @@ class Aim(Framed, Single):
     def target(self, value: ArrayLike) -> None:
         self._aim.assign(0, (checked_point if self._is_point else unit)(value, self.name, "target"))
 
-    def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
-        rows = point_rows(path, self.name)
+    def target_rows(self, targets: ArrayLike) -> tuple[Array, Target]:
+        rows = point_rows(targets, self.name)
         if not self._is_point:
             rows = np.array([unit(row, self.name, "target") for row in rows])
         return rows, self._aim
@@ -58,7 +58,7 @@ class Aim(Framed, Single):
 
     def pack(self, packer: Packer) -> None:
         data = packer.numbers([*self.axis, float(self._is_point), self._free_angle])
-        self.add_term(packer, AIM, self.tolerance, target=packer.target(self._aim), data=data, reach=1.0)
+        self._add_term(packer, AIM, self.tolerance, target=packer.target(self._aim), data=data, reach=1.0)
 
 
 class Direction(Aim):
@@ -150,9 +150,9 @@ class Side(Aim):
     def direction(self, value: ArrayLike) -> None:
         self.target = -unit(value, self.name, "direction")
 
-    def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
+    def target_rows(self, targets: ArrayLike) -> tuple[Array, Target]:
         """Directions to point away from, over time."""
-        rows, target = super().target_rows(path)
+        rows, target = super().target_rows(targets)
         return -rows, target
 
     def target_kind(self) -> tuple[int, Target, int]:

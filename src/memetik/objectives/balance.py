@@ -75,8 +75,8 @@ class Balance(Single):
             data=packer.numbers([number for pair in zip(rows, shares, strict=True) for number in pair]), more_frames=rows,
         )  # fmt: skip
 
-    def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
-        steps = several(path, ProblemError, f"{self.name}: many polygons", "an array of rows x k x 2")
+    def target_rows(self, targets: ArrayLike) -> tuple[Array, Target]:
+        steps = several(targets, ProblemError, f"{self.name}: many polygons", "an array of rows x k x 2")
         polygons = [_convex(polygon, self.name) for polygon in steps]
         return np.array([self._numbers(polygon, self._margin) for polygon in polygons]), self._support
 

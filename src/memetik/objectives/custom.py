@@ -267,16 +267,16 @@ class Custom(Single):
 class FunctionalRelation(Custom):
     """A joint follows others: |x_i - h(x_j, ...)| <= tolerance [rad or m], eq. 4.10 of the thesis.
 
-    joint: x_i; function: h, any function of the values of the joints in `of`, in that order (see mk.objective).
+    joint: x_i; function: h, any function of the values of the joints in `sources`, in that order (see mk.objective).
     """
 
     def __init__(
-        self, joint: str, function: Callable[..., float], *, of: Sequence[str], tolerance: float | None = 1e-3,
+        self, joint: str, function: Callable[..., float], *, sources: Sequence[str], tolerance: float | None = 1e-3,
         weight: float = 1.0, name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
         name = checked_name(name) or type(self).__name__
-        sources = _several(of, (str,), name, "of", "joint names")
-        self.joint, self.of, self.relation = joint, sources, function
+        sources = _several(sources, (str,), name, "sources", "joint names")
+        self.joint, self.sources, self.relation = joint, sources, function
         super().__init__(
             self._difference, joints=(joint, *sources), tolerance=tolerance, weight=weight, name=name, priority=priority
         )
@@ -288,7 +288,7 @@ class FunctionalRelation(Custom):
         return text(value, ProblemError, f"{type(self).__name__}: joint")
 
     @fixed
-    def of(self, value: tuple[str, ...]) -> tuple[str, ...]:
+    def sources(self, value: tuple[str, ...]) -> tuple[str, ...]:
         """The joints that it follows."""
         return value
 

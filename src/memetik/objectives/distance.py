@@ -229,13 +229,13 @@ class Distance(Apart):
         known = [] if self.world is None else self.world.fields()
         return [*clouds, *fields, *(Standing(each.numbers, each.owner, each.slot, each.shape) for each in known)]
 
-    def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
+    def target_rows(self, targets: ArrayLike) -> tuple[Array, Target]:
         """Obstacles over time: rows of as many points or spheres as now, an array of rows x k x 3 or 4; of a World the poses of
         those that move, {name: poses (rows, 4, 4)}."""
         if self.world is not None:
             with LOCK:
-                return self.world.rows(path), self._world
-        rows = np.array([world_groups(np.asarray(step), self.name)[0].ravel() for step in np.asarray(path)])
+                return self.world.rows(targets), self._world
+        rows = np.array([world_groups(np.asarray(step), self.name)[0].ravel() for step in np.asarray(targets)])
         if rows.shape[1:] != self._world.numbers.shape:
             count = len(self.obstacles)
             raise ProblemError(f"{self.name}: many obstacles must be an array of rows x {count} x 3 or 4.")

@@ -47,7 +47,7 @@ class Framed(Objective):
     def frames(self) -> tuple[FrameLike, ...]:
         return (self.frame,) if self.relative_to is None else (self.frame, self.relative_to)
 
-    def add_term(
+    def _add_term(
         self, packer: Packer, kind: TermKind, tolerance: float | None, target: int = 0, data: int = 0, count: int = 0,
         reach: float | None = None,
     ) -> None:  # fmt: skip
@@ -69,9 +69,9 @@ class Pointed(Framed, Single):
     def _point(self) -> Array:
         return frozen_copy(self._numbers.numbers[self._first : self._first + 3])
 
-    def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
+    def target_rows(self, targets: ArrayLike) -> tuple[Array, Target]:
         """Points over time; all else stays."""
-        points = point_rows(path, self.name)
+        points = point_rows(targets, self.name)
         rows = np.tile(self._numbers.numbers, (len(points), 1))
         rows[:, self._first : self._first + 3] = points
         return rows, self._numbers

@@ -76,4 +76,4 @@ class Manipulability(Framed, Single):
         enough = packer.numbers([self.enough(packer.body)])
         at, count = packer.motions(self.frame)
         packer.numbers(list(COUNTS[self.axes]))
-        self.add_term(packer, MANIPULABILITY, self.tolerance, target=enough, data=at, count=count)
+        self._add_term(packer, MANIPULABILITY, self.tolerance, target=enough, data=at, count=count)

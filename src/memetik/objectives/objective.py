@@ -141,7 +141,7 @@ class Objective:
         """Add its terms."""
         raise NotImplementedError
 
-    def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
+    def target_rows(self, targets: ArrayLike) -> tuple[Array, Target]:
         """Many targets as rows of numbers, and the target they belong to; for tracks and batches."""
         raise ProblemError(f"{self!r} has no target that could move.")
 

@@ -95,29 +95,29 @@ class Position(PerAxis, Pointed):
     target: the point [m], in the world or, with `relative_to`, in another frame of the body.
     tolerance: one length for the distance, or three for x, y and z (infinite ones free an axis).
     mask: which axes count; (1, 1, 0) leaves z free, so the point may lie anywhere above or below the target.
-    axes: rotation A of the axes that mask and tolerances are meant in (world axes unless given).
+    mask_axes: rotation A of the axes that mask and tolerances are meant in (world axes unless given).
     """
 
     _first = 4
 
     def __init__(
         self, frame: FrameLike, target: ArrayLike, *, tolerance: float | Sequence[float] | None = 1e-4,
-        weight: float = 1.0, mask: Sequence[object] = (1, 1, 1), axes: RotationLike | None = None,
+        weight: float = 1.0, mask: Sequence[object] = (1, 1, 1), mask_axes: RotationLike | None = None,
         relative_to: FrameLike | None = None, name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
         super().__init__(
             frame, tolerance=tolerance, weight=weight, mask=mask, relative_to=relative_to, name=name, priority=priority
         )
-        self.axes = np.eye(3) if axes is None else axes
+        self.mask_axes = np.eye(3) if mask_axes is None else mask_axes
         self.target = target
 
     @property
-    def axes(self) -> Array:
+    def mask_axes(self) -> Array:
         """The rotation of the axes that mask and tolerances are meant in, as a 3x3 matrix; assign any kind to change it."""
         return frozen_copy(rotation_matrix(self._numbers.numbers[:4]))
 
-    @axes.setter
-    def axes(self, value: RotationLike) -> None:
+    @mask_axes.setter
+    def mask_axes(self, value: RotationLike) -> None:
         set_rotation(self._numbers, value, self.name)
 
     @property
@@ -161,8 +161,8 @@ class Orientation(PerAxis):
     def target(self, value: RotationLike) -> None:
         set_rotation(self._numbers, value, self.name)
 
-    def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
-        rotations = stack(path, (3, 3), self.name)
+    def target_rows(self, targets: ArrayLike) -> tuple[Array, Target]:
+        rotations = stack(targets, (3, 3), self.name)
         poses = np.tile(np.eye(4), (len(rotations), 1, 1))
         poses[:, :3, :3] = rotations
         rows = pose_rows(poses, self.name)
@@ -223,8 +223,8 @@ class Pose(Posed):
         ):  # fmt: skip
             set_pose(pose, value, self.name)
 
-    def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
-        return pose_rows(path, self.name), self._pose
+    def target_rows(self, targets: ArrayLike) -> tuple[Array, Target]:
+        return pose_rows(targets, self.name), self._pose
 
     def target_kind(self) -> tuple[int, Target, int]:
         return POSE_TARGET, self._pose, 0
@@ -248,7 +248,7 @@ def pack_pose_term(
     """Add a POSITION or ORIENTATION; `axes` are tolerances of single axes."""
     limits = np.full(3, np.inf) if axes is None else axes
     data = packer.numbers([*_gains(np.asarray(mask), axes), *limits])
-    objective.add_term(packer, kind, tolerance, target, data, count=0 if axes is None else 1)
+    objective._add_term(packer, kind, tolerance, target, data, count=0 if axes is None else 1)
 
 
 def _gains(mask: Array, tolerance: Array | None) -> Array:

@@ -125,11 +125,11 @@ class Projection(Posed):
         else:
             set_pose(self._pose, value, self.name)
 
-    def target_rows(self, path: ArrayLike) -> tuple[Array, Target]:
+    def target_rows(self, targets: ArrayLike) -> tuple[Array, Target]:
         """Poses over time, of an objective that was given one as on_miss."""
         if self._pose is None:
-            return super().target_rows(path)
-        return pose_rows(path, self.name), self._pose
+            return super().target_rows(targets)
+        return pose_rows(targets, self.name), self._pose
 
     def pack(self, packer: Packer) -> None:
         miss = max(LEAST_MISS, 2.0 * (self.tolerance or 0.0))
@@ -138,9 +138,9 @@ class Projection(Posed):
         on_miss = MISSES[self._on_miss] if self._pose is None else MISS_KEEPS
         target = 0 if self._pose is None else packer.target(self._pose)
         data = packer.numbers([*self.direction, self.lift, miss, free, place, self.length, on_miss])
-        self.add_term(packer, PROJECTION, self.tolerance, target, data)
+        self._add_term(packer, PROJECTION, self.tolerance, target, data)
         turn_tolerance = self.orientation_tolerance if self.align else math.inf
-        self.add_term(packer, PROJECTION_TURN, turn_tolerance, target, data)
+        self._add_term(packer, PROJECTION_TURN, turn_tolerance, target, data)
 
     def error(self, errors: Array) -> PoseErrors:
         return PoseErrors(float(errors[0]), float(errors[1]) if self.align else 0.0)

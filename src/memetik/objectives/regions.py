@@ -57,7 +57,7 @@ class Range(Pointed):
         self._numbers.assign(RANGE_LEAST, np.array([0.0, length] if self._farthest else [length, math.inf]))
 
     def pack(self, packer: Packer) -> None:
-        self.add_term(packer, RANGE, self.tolerance, packer.target(self._numbers))
+        self._add_term(packer, RANGE, self.tolerance, packer.target(self._numbers))
 
 
 class MinDistance(Range):
@@ -164,7 +164,7 @@ class Plane(Through):
     def pack(self, packer: Packer) -> None:
         solids = self.solids(packer)
         data = packer.numbers([float(self.side == "above"), *stack(solids)])
-        self.add_term(packer, PLANE, self.tolerance, packer.target(self._numbers), data, len(solids))
+        self._add_term(packer, PLANE, self.tolerance, packer.target(self._numbers), data, len(solids))
 
 
 class Touch(Plane):

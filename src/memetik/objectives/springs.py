@@ -66,16 +66,16 @@ class Posture(Single):
     """Common to the wishes about many joints: one spring for each, with its own stiffness and rest interval."""
 
     def __init__(
-        self, *, joints: Mapping[str, float] | None = None, weight: float = 0.01, tolerance: float | None = None,
+        self, *, stiffness: Mapping[str, float] | None = None, weight: float = 0.01, tolerance: float | None = None,
         name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
         super().__init__(weight=weight, tolerance=tolerance, name=name, priority=priority)
-        self.stiffness = joints
+        self.stiffness = stiffness
 
     @attribute
     def stiffness(self, value: Mapping[str, float] | None) -> dict[str, float]:
         """The weight of single joints, 1 for those not named."""
-        given = mapping(value, ProblemError, f"{self.name}: joints", "{'joint_1': 0.5}")
+        given = mapping(value, ProblemError, f"{self.name}: stiffness", "{'joint_1': 0.5}")
         must = "it must be zero or positive."
         return {
             joint: checked_number(
@@ -120,7 +120,7 @@ class Displacement(Posture):
     """Joints stay close to a posture: (1/n) sum_i w_i |x_i - reference_i|, eq. 4.8 of the thesis.
 
     reference: the posture to stay close to; the start of each solve unless given.
-    joints: the weight of single joints, 1 for those not named; 0 lets a joint move freely.
+    stiffness: the weight of single joints, 1 for those not named; 0 lets a joint move freely.
 
     Without tolerance it also says which solution is nearest, where a closed form knows them all (docs/solving.md); what is
     minimised is sum_i (w_i (x_i - reference_i))^2.
@@ -130,10 +130,10 @@ class Displacement(Posture):
     """
 
     def __init__(
-        self, *, reference: ArrayLike | None = None, joints: Mapping[str, float] | None = None, weight: float = 0.01,
+        self, *, reference: ArrayLike | None = None, stiffness: Mapping[str, float] | None = None, weight: float = 0.01,
         tolerance: float | None = None, name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(joints=joints, weight=weight, tolerance=tolerance, name=name, priority=priority)
+        super().__init__(stiffness=stiffness, weight=weight, tolerance=tolerance, name=name, priority=priority)
         self.reference = reference
 
     @attribute
@@ -163,7 +163,7 @@ class CenterJoints(Posture):
 
     It has no unit: 0 where all joints are in the middle, 1 where all are at a limit.
 
-    joints: the weight w_i of single joints, 1 for those not named; 0 leaves a joint out. Joints without limits do not count.
+    stiffness: the weight w_i of single joints, 1 for those not named; 0 leaves a joint out. Joints without limits do not count.
     """
 
     def rest(self, packer: Packer, joint: str) -> tuple[float, float, float]:
@@ -180,14 +180,14 @@ class AvoidLimits(Posture):
     (1/n) sum_i w_i max(0, what x_i is in its margin) / (width of the margin): 0 where the margin begins, 1 at the limit; no unit.
 
     margin: share of the range at each end, between 0 and 0.5.
-    joints: the weight w_i of single joints, 1 for those not named; 0 leaves a joint out.
+    stiffness: the weight w_i of single joints, 1 for those not named; 0 leaves a joint out.
     """
 
     def __init__(
-        self, *, margin: float = 0.1, joints: Mapping[str, float] | None = None, weight: float = 0.1,
+        self, *, margin: float = 0.1, stiffness: Mapping[str, float] | None = None, weight: float = 0.1,
         tolerance: float | None = None, name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
-        super().__init__(joints=joints, weight=weight, tolerance=tolerance, name=name, priority=priority)
+        super().__init__(stiffness=stiffness, weight=weight, tolerance=tolerance, name=name, priority=priority)
         self.margin = margin
 
     @attribute

@@ -21,28 +21,28 @@ from memetik.types import Array
 
 
 class GravityTorque(Single):
-    """What gravity asks of each motor stays within a share of what it can bear: the overloads, |tau_k| / effort_k - share where
-    that is positive, have the length 0 up to tolerance; it has no unit.
+    """What gravity asks of each motor stays within a fraction of what it can bear: the overloads,
+    |tau_k| / effort_k - effort_fraction where that is positive, have the length 0 up to tolerance; it has no unit.
 
     tau_k = - sum_i m_i g^T J_i,k is `body.gravity_torque(q)` [N m, or N for slides], from the masses and centres of mass of the
     links.
     effort: the torque or force of motors by joint, in place of that of the body (`body.effort`, from URDF and MuJoCo models); an
     infinite one leaves a joint out, as do those of the body where the model says nothing.
-    share: how much of the effort gravity may take, 1 unless given; 0 with tolerance=None makes a guide to postures that rest
-    easily.
+    effort_fraction: how much of the effort gravity may take, 1 unless given; 0 with tolerance=None makes a guide to postures
+    that rest easily.
     gravity: [m/s^2] in the world.
 
     Joints that are locked hold by themselves and do not count. A joint that others mimic bears their torques, too.
     """
 
     def __init__(
-        self, effort: Mapping[str, float] | None = None, *, share: float = 1.0, gravity: ArrayLike = (0.0, 0.0, -9.81),
+        self, effort: Mapping[str, float] | None = None, *, effort_fraction: float = 1.0, gravity: ArrayLike = (0.0, 0.0, -9.81),
         tolerance: float | None = 1e-6, weight: float = 1.0, name: str | None = None, priority: int = 0,
     ) -> None:  # fmt: skip
         super().__init__(weight=weight, tolerance=tolerance, name=name, priority=priority)
         self._limits = Target(SHARE + 1)
         self.effort = effort
-        self.gravity, self.share = gravity, share
+        self.gravity, self.effort_fraction = gravity, effort_fraction
 
     @attribute
     def effort(self, value: Mapping[str, float] | None) -> dict[str, float]:
@@ -64,14 +64,14 @@ class GravityTorque(Single):
         self._limits.assign(0, checked_point(value, self.name, "gravity"))
 
     @property
-    def share(self) -> float:
+    def effort_fraction(self) -> float:
         """How much of the effort gravity may take; assign to change it."""
         return float(self._limits.numbers[SHARE])
 
-    @share.setter
-    def share(self, value: float) -> None:
+    @effort_fraction.setter
+    def effort_fraction(self, value: float) -> None:
         must = "it must be zero or positive; 1 is all of the effort."
-        share = checked_number(value, self.name, "share", lambda x: 0.0 <= x < math.inf, must)
+        share = checked_number(value, self.name, "effort_fraction", lambda x: 0.0 <= x < math.inf, must)
         self._limits.assign(SHARE, np.array([share]))
 
     def joints(self, body: Body) -> tuple[str, ...]:

@@ -46,7 +46,12 @@ def copy_problem(problem: Problem, targets: Sequence[Target]) -> tuple[Problem, 
     copies: dict[int, Any] = {id(problem.body): problem.body}  # filled by deepcopy
     objectives = copy.deepcopy(problem.objectives, copies)
     own = Problem(
-        problem.body, objectives, lock=problem.lock, limits=problem.limits, root=problem.root, weights=problem.weights
+        problem.body,
+        objectives,
+        lock=problem.lock,
+        limits=problem.limits,
+        root=problem.root,
+        weighting=problem.weighting,
     )
     return own, [copies[id(target)] for target in targets]
 

@@ -62,7 +62,7 @@ class Problem(Rich):
     root: world_from_root, the pose of the body's root link in the world in which targets are given; the world's own pose
     unless given. `problem.root = T` moves it in place, as a target is.
 
-    weights: "given" takes the weights of the objectives as they are: an error of a fifth of the reach pulls as hard as one of a
+    weighting: "given" takes the weights of the objectives as they are: an error of a fifth of the reach pulls as hard as one of a
     radian. "balanced" measures errors by their tolerances instead, so that where not all can be had
     sum_i w_i (error_i / tolerance_i)^2 is least, and nobody has to find weights: what must be exact is held, what may be
     rough gives way. The geometric mean of all gains is one, so that guides keep their say; none is above a thousand times or
@@ -77,13 +77,13 @@ class Problem(Rich):
         lock: Mapping[str, float] | None = None,
         limits: Mapping[str, tuple[float, float]] | None = None,
         root: TransformLike | None = None,
-        weights: str = "given",
+        weighting: str = "given",
     ) -> None:
         self.body = body
         self.objectives = objectives
         self._version = 0  # of all that is compiled: how often it has changed
         self._joints = _Joints(body.lower, body.upper, ReadOnlyDict(), ())
-        self.weights = weights
+        self.weighting = weighting
         self.limits = {} if limits is None else limits
         self.lock = {} if lock is None else lock
         self._root = None if root is None else _new_root(root)
@@ -101,7 +101,7 @@ class Problem(Rich):
     def _compile(self) -> Compiled:
         """Compile the problem as it is now. It is kept in `compiled` unless something has changed meanwhile."""
         with LOCK:
-            version, joints, root, weights = self._version, self._joints, self._root, self.weights
+            version, joints, root, weights = self._version, self._joints, self._root, self.weighting
         made = compile_problem(
             self.body, self.objectives, joints.lower, joints.upper, joints.lock, root, weights == "balanced"
         )
@@ -124,11 +124,11 @@ class Problem(Rich):
         return _several(value)
 
     @attribute
-    def weights(self, value: str) -> str:
+    def weighting(self, value: str) -> str:
         """Whether weights count as they are "given", or errors are measured by their tolerances, "balanced"."""
         if not isinstance(value, str) or value not in WEIGHTS:
             raise ProblemError(
-                f"weights is {shown(value)}. Give 'given', or 'balanced' to measure errors by tolerances."
+                f"weighting is {shown(value)}. Give 'given', or 'balanced' to measure errors by tolerances."
             )
         return value
 
@@ -266,7 +266,7 @@ class Problem(Rich):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """To another process goes what it was made of; it is compiled anew there."""
-        return _made_of, (self.body, self.objectives, self.lock, self.limits, self.root, self.weights)
+        return _made_of, (self.body, self.objectives, self.lock, self.limits, self.root, self.weighting)
 
     def __repr__(self) -> str:
         return f"<Problem: {self.body.name}, {len(self.objectives)} objectives, {len(self.compiled.active)} joints to solve>"
@@ -287,9 +287,9 @@ def _made_of(
     lock: Mapping[str, float],
     limits: Mapping[str, tuple[float, float]],
     root: Array | None,
-    weights: str = "given",
+    weighting: str = "given",
 ) -> Problem:
-    return Problem(body, objectives, lock=lock, limits=limits, root=root, weights=weights)
+    return Problem(body, objectives, lock=lock, limits=limits, root=root, weighting=weighting)
 
 
 def _new_root(pose: TransformLike) -> Target:

@@ -35,7 +35,7 @@ def load(
     base_lower: float | Sequence[float] = (),
     base_upper: float | Sequence[float] = (),
     srdf: str | PathLike[str] | None = None,
-    shapes: str | PathLike[str] | None = None,
+    shape_file: str | PathLike[str] | None = None,
     roots: Iterable[str | PathLike[str]] = (),
     soft_limits: bool = False,
     up: str | None = None,
@@ -50,7 +50,7 @@ def load(
     `base` frees the root: "xyz", "planar" or "floating", within `base_lower` and `base_upper` (see
     Body.with_base). `srdf` is a file with named chains, the home posture and links that may touch. Bundled
     bodies and descriptions bring theirs along; a file NAME.srdf beside your own NAME.urdf is not read unless it is given here.
-    `shapes` is a file of simple shapes in place of meshes, as Body.with_shapes writes it. Meshes are looked up
+    `shape_file` is a file of simple shapes in place of meshes, as Body.with_shapes writes it. Meshes are looked up
     in the folders `roots`, among the folders around the file, where ROS keeps packages (ROS_PACKAGE_PATH,
     AMENT_PREFIX_PATH), and in the cache of robot_descriptions; those that are not found keep their name as written and
     are listed in one warning, as kinematics needs no meshes.
@@ -86,8 +86,8 @@ def load(
     body = _read(path, options, given)
     if srdf is not None:
         body = apply(body, read_srdf(srdf))
-    if shapes is not None:
-        body = apply_shapes(body, read_shapes(shapes))
+    if shape_file is not None:
+        body = apply_shapes(body, read_shapes(shape_file))
     return body.with_base(base, lower=base_lower, upper=base_upper)
 
 

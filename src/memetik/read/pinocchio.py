@@ -208,7 +208,7 @@ class _Reader:
         if kind.moves is not None:
             more["axis"] = self._motion(j)[kind.moves]
         if kind.kind == "screw":
-            more["pitch"] = float(joint.pitch)
+            more["screw_pitch"] = float(joint.pitch)
         return Joint(**ends, **more, **self._limits(joint, kind.kind))
 
     def _kind(self, name: str, joint: Any) -> Kind:

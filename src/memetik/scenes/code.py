@@ -7,7 +7,7 @@ from typing import Any
 
 from memetik.scenes.build import CHAINS
 from memetik.scenes.fields import Field
-from memetik.scenes.kinds import KINDS
+from memetik.scenes.kinds import KINDS, Kind
 from memetik.scenes.scene import Block, BodySource, Scene, Wish
 
 _BUILT = {"hand": "mk.build.hand()", "snake_100": "mk.build.snake(100, length=2.0)"}
@@ -78,7 +78,12 @@ def _objective(wish: Wish) -> str:
             if field.name in ("target", "point", "normal", "direction", "distance", "half_angle", "surface", "polygon"):
                 given.setdefault(field.name, _argument(field, wish.values[field.name]))
     given["name"] = repr(wish.name)
-    return f"mk.{wish.kind}({', '.join([*first, *(f'{name}={value}' for name, value in given.items())])})"
+    return f"mk.{wish.kind}({', '.join([*first, *(f'{_parameter(kind, name)}={value}' for name, value in given.items())])})"
+
+
+def _parameter(kind: Kind, name: str) -> str:
+    """The parameter of the constructor that a field of a scene fills."""
+    return next((field.parameter for field in kind.fields if field.name == name and field.parameter), name)
 
 
 def _block(block: Block) -> str:

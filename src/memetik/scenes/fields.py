@@ -21,6 +21,7 @@ class Field:
     """One value of a kind of wish.
 
     type: a name in TYPES; default: what a new wish has, None where it must be given or is not wanted.
+    parameter: of the constructor, where it has another name than the field in files.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Field:
     default: Any = None
     choices: tuple[str, ...] = ()
     optional: bool = False  # None is a value: no frame to ride on, no tolerance
+    parameter: str = ""
 
 
 def check(field: Field, value: Any, where: str) -> Any:

@@ -57,7 +57,9 @@ class Kind:
 
     def objective(self, wish: Wish, body: mk.Body, world: mk.World | None = None) -> mk.Objective:
         """The objective of a checked wish."""
-        arguments = {field.name: argument(field, wish.values[field.name], body) for field in self.fields}
+        arguments = {
+            field.parameter or field.name: argument(field, wish.values[field.name], body) for field in self.fields
+        }
         arguments["name"] = wish.name
         if arguments.pop("world", False):
             arguments["obstacles"] = mk.World() if world is None else world
@@ -99,8 +101,8 @@ def _self_distance(body: mk.Body, given: dict[str, Any]) -> mk.Objective:
 
 
 def _relation(body: mk.Body, given: dict[str, Any]) -> mk.Objective:
-    ratio, offset, source = given.pop("ratio"), given.pop("offset"), given.pop("of")
-    return mk.FunctionalRelation(given.pop("joint"), lambda value: ratio * value + offset, of=[source], **given)
+    ratio, offset, source = given.pop("ratio"), given.pop("offset"), given.pop("sources")
+    return mk.FunctionalRelation(given.pop("joint"), lambda value: ratio * value + offset, sources=[source], **given)
 
 
 _FRAME, _RIDES = Field("frame", "frame"), Field("relative_to", "frame", optional=True)
@@ -108,7 +110,7 @@ _TARGET, _POINT = Field("target", "point", (0.0, 0.0, 0.0)), Field("point", "poi
 _AXIS_X, _AXIS_Z = Field("axis", "direction", (1.0, 0.0, 0.0)), Field("axis", "direction", (0.0, 0.0, 1.0))
 _NORMAL = Field("normal", "direction", (0.0, 0.0, 1.0))
 _SIDE = Field("side", "text", "on", choices=("on", "above"))
-_JOINTS = Field("joints", "weights", {})
+_JOINTS = Field("joints", "weights", {}, parameter="stiffness")
 _MARGIN = Field("margin", "number", 0.005)
 _TOLERANCES = ("position_tolerance", "orientation_tolerance")
 
@@ -187,11 +189,11 @@ def _kinds() -> tuple[Kind, ...]:
         _kind(
             "Manipulability", "a frame stays away from singular postures", _FRAME, Field("least", "number", 0.05),
         ),
-        _kind("GravityTorque", "motors bear the weight of the body", Field("share", "number", 1.0)),
+        _kind("GravityTorque", "motors bear the weight of the body", Field("share", "number", 1.0, parameter="effort_fraction")),
         _kind("JointValue", "a joint takes a value", Field("joint", "joint"), Field("target", "number", 0.0)),
         _kind(
             "FunctionalRelation", "a joint follows another one, ratio * value + offset", Field("joint", "joint"),
-            Field("of", "joint"), Field("ratio", "number", 1.0), Field("offset", "number", 0.0),
+            Field("of", "joint", parameter="sources"), Field("ratio", "number", 1.0), Field("offset", "number", 0.0),
             make=_relation,
         ),
         _kind(

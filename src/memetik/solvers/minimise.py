@@ -67,7 +67,7 @@ def minimise(
     *,
     start: ArrayLike | None = None,
     method: str = "de",
-    target: float | None = None,
+    target_value: float | None = None,
     budget: Budget | None = None,
     seed: int = 0,
 ) -> Minimum:
@@ -79,7 +79,7 @@ def minimise(
     def rosenbrock(x):
         return 100.0 * (x[1] - x[0] ** 2) ** 2 + (1.0 - x[0]) ** 2
 
-    print(mk.solvers.minimise(rosenbrock, [-5, -5], [10, 10], target=1e-9).x)
+    print(mk.solvers.minimise(rosenbrock, [-5, -5], [10, 10], target_value=1e-9).x)
     ```
 
     f: gets an array of n numbers and returns one. Numba compiles it, once for each function; functions that it calls must be
@@ -88,7 +88,7 @@ def minimise(
     start: where to look first; drawn within the bounds unless given.
     method: "de", differential evolution that adapts itself and descends by L-BFGS-B now and then; "bioik", the memetic
     algorithm of the thesis; "ga", "pso", "lbfgsb" (descents from random points). Derivatives come from differences.
-    target: a value that is small enough, where the search ends; without it the whole budget is spent.
+    target_value: a value that is small enough, where the search ends; without it the whole budget is spent.
     budget: 10,000 evaluations for each variable unless given.
 
     The same call gives the same answer, unless the budget's seconds ended it. Values between -1 and 1 are told apart to 4e-16:
@@ -99,7 +99,7 @@ def minimise(
     low, high, first = _bounds(lower, upper, start, checked_seed(seed))
     if not isinstance(method, str) or method not in METHODS:
         raise UnknownNameError("method", method, list(METHODS), "minimise")
-    wanted = -math.inf if target is None else real_number(target, ProblemError, "minimise: target")
+    wanted = -math.inf if target_value is None else real_number(target_value, ProblemError, "minimise: target_value")
     body = _sliders(low.size)
     problem = Problem(body, Value(f, low, high, wanted))
     share = np.where(high > low, (first - low) / np.where(high > low, high - low, 1.0), 0.5)

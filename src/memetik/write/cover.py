@@ -47,7 +47,7 @@ def draw_cover(
     covered.
     """
     body = instance(cover, Cover, FormatError, "a cover. Give what mk.collision.cover returns.").body
-    posture = body.vector({}, base=q)
+    posture = body.vector({}, default=q)
     file, page, direction, title = file_for_picture(path), page_of(size), direction_of(view), title_of(title)
     names = list(body.links) if links is None else list(several(links, FormatError, "links", "['hand']"))
     poses, colors = body.forward(posture), link_colors(body)

@@ -45,27 +45,27 @@ def draw_motion(
     motion: Motion,
     path: str | PathLike[str] | None = None,
     *,
-    frames: int = 8,
+    frame_count: int = 8,
     layout: Layout = "strip",
     terrain: Surface | None = None,
     props: Sequence[Shape] = (),
     view: tuple[float, float] = VIEW,
     size: tuple[float, float] = (1200, 400),
-    skeleton: bool = False,
+    show_skeleton: bool = False,
     title: str | None = None,
 ) -> str:
     """Draw a motion; return the SVG, and write it to `path` if given: as .svg, as .png, or a film as .gif (these two need
     Pillow: pip install "memetik[plots]").
 
-    frames: how many postures, from the first to the last, evenly in time.
+    frame_count: how many postures, from the first to the last, evenly in time.
     layout: "strip" sets them side by side, "path" where they are in the world, and "film" shows one after the other, in
         the time that they take, again and again: a moving picture for browsers and web pages.
     terrain: a height field or triangles to draw with "path" and "film".
     props: solids of the world, mk.Shape with its place in the world.
-    view, size: as in mk.draw, in degrees and pixels. skeleton: dots and bones, too, where links have shapes.
+    view, size: as in mk.draw, in degrees and pixels. show_skeleton: dots and bones, too, where links have shapes.
     """
     clip = instance(motion, Motion, FormatError, "a motion. Give mk.Motion(...) or mk.read_motion(...).")
-    count = whole_number(frames, FormatError, "frames", least=1, most=MOST)
+    count = whole_number(frame_count, FormatError, "frame_count", least=1, most=MOST)
     if not isinstance(layout, str) or layout not in ("strip", "path", "film"):
         raise FormatError(f"layout is {shown(layout)}. Give 'strip', 'path' or 'film'.")
     if terrain is not None:
@@ -79,7 +79,7 @@ def draw_motion(
     things = several(props, FormatError, "props", "[mk.Shape('box', (0.2, 0.2, 0.2))]")
     for thing in things:
         instance(thing, Shape, FormatError, "a shape. Give mk.Shape('box', (0.2, 0.2, 0.2), place).")
-    bones = flag(skeleton, FormatError, "skeleton")
+    bones = flag(show_skeleton, FormatError, "show_skeleton")
     shots = _shots(clip, min(count, len(clip)) if len(clip) == 1 else count, layout, direction, things, bones)
     unit = math.sqrt(min(page) / 800.0)
     ground = [] if terrain is None or layout == "strip" else _facets(terrain, shots)

@@ -75,7 +75,7 @@ def _track(track: Track) -> str:
 
 @html.register
 def _motion(motion: Motion) -> str:
-    return _beside(repr(motion)[1:-1], draw_motion(motion, frames=GHOSTS, size=(640.0, 240.0)))
+    return _beside(repr(motion)[1:-1], draw_motion(motion, frame_count=GHOSTS, size=(640.0, 240.0)))
 
 
 @html.register

@@ -56,8 +56,8 @@ def draw(
     view: tuple[float, float] = VIEW,
     size: tuple[float, float] = (800, 800),
     targets: Targets = (),
-    skeleton: bool = True,
-    shapes: bool = True,
+    show_skeleton: bool = True,
+    show_shapes: bool = True,
     title: str | None = None,
     world: World | None = None,
 ) -> str:
@@ -66,14 +66,14 @@ def draw(
 
     `view` is where the camera stands: azimuth in degrees from x towards y, elevation in degrees above the
     horizon; (-90, 90) looks down with x to the right. `size` is in pixels. `targets` are positions and poses
-    to reach, marked by rings and axes. `shapes` draws the links' primitives; `skeleton` draws the moving
+    to reach, marked by rings and axes. `show_shapes` draws the links' primitives; `show_skeleton` draws the moving
     joints as dots and links without primitives as bones. `world` draws its obstacles, too. The background is
     transparent.
     """
     posture = require_body(body).home if q is None else q
     return draw_many(
-        body, [posture], path, view=view, size=size, targets=targets, skeleton=skeleton, shapes=shapes, title=title,
-        world=world,
+        body, [posture], path, view=view, size=size, targets=targets, show_skeleton=show_skeleton, show_shapes=show_shapes,
+        title=title, world=world,
     )  # fmt: skip
 
 
@@ -85,8 +85,8 @@ def draw_many(
     view: tuple[float, float] = VIEW,
     size: tuple[float, float] = (800, 800),
     targets: Targets = (),
-    skeleton: bool = True,
-    shapes: bool = True,
+    show_skeleton: bool = True,
+    show_shapes: bool = True,
     title: str | None = None,
     world: World | None = None,
 ) -> str:
@@ -96,7 +96,10 @@ def draw_many(
     """
     require_body(body)
     title = title_of(title)
-    skeleton, shapes = (flag(value, FormatError, name) for value, name in ((skeleton, "skeleton"), (shapes, "shapes")))
+    show_skeleton, show_shapes = (
+        flag(value, FormatError, name)
+        for value, name in ((show_skeleton, "show_skeleton"), (show_shapes, "show_shapes"))
+    )
     postures = several(postures, FormatError, "postures", "[body.home]")
     file, page, direction, goals = file_for_picture(path), page_of(size), direction_of(view), _goals(targets)
     if len(postures) == 0:
@@ -107,7 +110,7 @@ def draw_many(
                 "a posture is one joint vector, a number for each of body.joint_names; draw_many takes several."
             )
     colors = link_colors(body)
-    scenes = [build_scene(body, body.forward(q), colors, shapes=shapes, skeleton=skeleton) for q in postures]
+    scenes = [build_scene(body, body.forward(q), colors, shapes=show_shapes, skeleton=show_skeleton) for q in postures]
     if world is not None:
         scenes[-1] = scenes[-1].among(instance(world, World, FormatError, "a world. Give mk.World({...}).").shapes)
     unit = math.sqrt(min(page) / 800.0)  # small pictures have relatively larger dots and letters
@@ -127,7 +130,7 @@ def draw_many(
             for link, solids in scene.solids.items()
         }
         pieces = [piece for of_link in painted.values() for piece in of_link]
-        if skeleton and opacity == 1.0:
+        if show_skeleton and opacity == 1.0:
             pieces += _dots(body, scene.poses, painted, camera, unit)
         pieces.sort(key=lambda piece: piece.nearness)
         parts.append(svg.element("g", "\n".join(piece.svg for piece in pieces), opacity=opacity))

@@ -16,24 +16,28 @@ from memetik.write.plots import COLORS, file_of, pyplot, save
 AXES = "xyz"
 
 
-def draw_reachability(reach: Reachability, path: str | Path) -> Path:
+def draw_reachability(reachability: Reachability, path: str | Path) -> Path:
     """Write a picture (.png, .svg, .pdf): where the tip gets to, coloured by the share of orientations there.
 
     The slices go through the voxel layers with the most reachable orientations; the fourth view shows the voxels on the far
     side of the layer of y, so that one looks inside.
     """
-    instance(reach, Reachability, FormatError, "a reachability. Give mk.batch.reachability(body, tip).")
+    instance(reachability, Reachability, FormatError, "a reachability. Give mk.batch.reachability(body, tip).")
     file_of(path)  # what is wrong with it is said before anything is drawn
     plt = pyplot("drawing a reachability")
     figure = plt.figure(figsize=(11.0, 9.0), layout="constrained")
-    layers = [_fullest(reach, axis) for axis in range(3)]
+    layers = [_fullest(reachability, axis) for axis in range(3)]
     shades = None
     for number, (axis, across, up) in enumerate(((2, 0, 1), (1, 0, 2), (0, 1, 2)), 1):
-        shades = _slice(figure.add_subplot(2, 2, number), reach, layers, axis, across, up)
+        shades = _slice(figure.add_subplot(2, 2, number), reachability, layers, axis, across, up)
     view = figure.add_subplot(2, 2, 4, projection="3d")
-    _cut_open(view, reach, layers[1])
-    figure.colorbar(shades, ax=figure.axes, shrink=0.6, label=f"share of {reach.orientations} orientations", aspect=40)
-    figure.suptitle(f"{reach.tip} of {reach.body}: {reach.volume:.3g} m³ in reach, voxels of {reach.voxel:g} m")
+    _cut_open(view, reachability, layers[1])
+    figure.colorbar(
+        shades, ax=figure.axes, shrink=0.6, label=f"share of {reachability.orientations} orientations", aspect=40
+    )
+    figure.suptitle(
+        f"{reachability.tip} of {reachability.body}: {reachability.volume:.3g} m³ in reach, voxels of {reachability.voxel:g} m"
+    )
     return save(figure, path)
 
 

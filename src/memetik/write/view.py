@@ -51,7 +51,7 @@ def view(
     targets: Iterable[Any] = (),
     roots: Iterable[str | PathLike[str]] = (),
     rate: float = 30.0,
-    height: int = 480,
+    pixel_height: int = 480,
     path: str | PathLike[str] | None = None,
     open: bool | None = None,
 ) -> View:
@@ -61,7 +61,7 @@ def view(
     targets: positions (x, y, z) [m] and 4x4 poses to mark.
     roots: folders of meshes, besides those in which mk.load found them.
     rate: frames a second of a motion.
-    height: of the cell [pixels].
+    pixel_height: of the cell [pixels].
     path: an .html file to write the page to. It needs no network, and no program but a browser.
     open: whether to open it in a browser; unless given, outside of notebooks if no path is given.
 
@@ -73,7 +73,7 @@ def view(
     frames = poses if poses.ndim == 4 else poses[None]
     if not 0 < len(frames) <= MOST:
         raise FormatError(f"a view has 1 to {MOST} frames, not {len(frames)}.")
-    speed, tall = _number(rate, "rate", 0.01, 1000.0), round(_number(height, "height", 50.0, 10_000.0))
+    speed, tall = _number(rate, "rate", 0.01, 1000.0), round(_number(pixel_height, "pixel_height", 50.0, 10_000.0))
     if not (open is None or isinstance(open, bool)):
         raise FormatError(f"open is {shown(open)}; it must be True, False or None.")
     marks, folders = _marks(targets), _texts(roots)

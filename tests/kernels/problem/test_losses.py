@@ -143,7 +143,7 @@ def test_displacement_and_joint_value_follow_equations_4_8_and_4_9(arm, rng):
     body, q, _ = arm
     reference, weights = body.sample(rng), rng.uniform(0.1, 2.0, size=body.dof)
     named = dict(zip(body.joint_names, weights, strict=True))
-    found, _ = losses_of(Problem(body, Displacement(reference=reference, joints=named)), q)
+    found, _ = losses_of(Problem(body, Displacement(reference=reference, stiffness=named)), q)
     assert_allclose(found, [losses.displacement(q, reference, weights)])
     found, _ = losses_of(Problem(body, JointValue("joint3", 0.4)), q)
     assert_allclose(found, [losses.joint_value(q[3], 0.4)])
@@ -151,7 +151,7 @@ def test_displacement_and_joint_value_follow_equations_4_8_and_4_9(arm, rng):
 
 def test_functional_relation_follows_equation_4_10(arm):
     body, q, _ = arm
-    relation = FunctionalRelation("joint0", lambda a, b: a * b + 0.1, of=["joint4", "joint2"])
+    relation = FunctionalRelation("joint0", lambda a, b: a * b + 0.1, sources=["joint4", "joint2"])
     found, _ = losses_of(Problem(body, relation), q)
     assert_allclose(found, [losses.functional_relation(q[0], q[4] * q[2] + 0.1)])
 

@@ -42,7 +42,7 @@ def looks(objective, rng):
 def exact(rng):
     return [
         Position("link4", rng.normal(size=3)),
-        Position("link4", rng.normal(size=3), relative_to="link1", axes=random_origin(rng)[:3, :3]),
+        Position("link4", rng.normal(size=3), relative_to="link1", mask_axes=random_origin(rng)[:3, :3]),
         Position("link4", rng.normal(size=3), mask=(1, 0, 1)),
         Orientation("link4", random_origin(rng)[:3, :3], mask=(0, 1, 1)),
         Cone("link4", random_direction(rng), 0.3),

@@ -36,7 +36,7 @@ def placed(objective, rng):
 def test_a_point_moves_along_the_axes_that_count_alone(seed, mask):
     rng = np.random.default_rng(seed)
     axes, target = random_rotation(rng), rng.normal(size=3)
-    term, data, pose, world, frame = placed(Position("link3", target, mask=mask, axes=axes), rng)
+    term, data, pose, world, frame = placed(Position("link3", target, mask=mask, mask_axes=axes), rng)
     there = np.eye(4)
     there[:3, :3], there[:3, 3] = axes, target
     arrived = frame.copy()

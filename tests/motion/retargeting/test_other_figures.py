@@ -27,7 +27,7 @@ def clip():
 
 def test_arms_of_a_person_lead_the_forelegs_of_a_wolf(clip):
     wolf = mk.load("wolf", base="floating")
-    plan = mk.motion.retarget_plan(clip, wolf, links=ON_ALL_FOURS)
+    plan = mk.motion.retarget_plan(clip, wolf, link_map=ON_ALL_FOURS)
     for side in ("left", "right"):  # shorter, so that paws do not reach below the floor
         plan = plan.edit(f"{side}_hand", scale=1.1, rotation=0.0)
     found = mk.retarget(clip, wolf, plan=plan)

@@ -195,7 +195,7 @@ def with_accelerations(body, limit):
     joints = [
         mk.build.Joint(
             j.name, j.kind, j.parent, j.child, j.origin, j.axis, j.lower, j.upper, j.velocity,
-            limit if j.kind == "revolute" else (), j.mimic, j.pitch, j.order, j.effort,
+            limit if j.kind == "revolute" else (), j.mimic, j.screw_pitch, j.order, j.effort,
         )
         for j in body.joints.values()
     ]  # fmt: skip

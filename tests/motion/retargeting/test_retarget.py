@@ -284,7 +284,7 @@ def test_wrong_arguments_are_refused(clip, g1):
     with pytest.raises(mk.errors.BodyError, match="never stands upright"):
         mk.motion.retarget_plan(clip.body, g1, posture=lying.q[0])
     with pytest.raises(mk.errors.UnknownNameError, match="tail"):
-        mk.motion.retarget_plan(clip, g1, bones={"tail": "Hips"})
+        mk.motion.retarget_plan(clip, g1, bone_map={"tail": "Hips"})
 
 
 @pytest.mark.quick

@@ -147,7 +147,7 @@ class _Editor:
         weights: dict[str, float], seed: int,
     ) -> None:  # fmt: skip
         self.clip, self.spans, self.locked, self.seed = clip, spans, locked, seed
-        self.near = Displacement(weight=CALM, joints=weights)
+        self.near = Displacement(weight=CALM, stiffness=weights)
         self.strengths = np.array([span.strength(clip.times) for span in spans])
         self.faded = np.ones(len(clip))  # how much of a posture counts, of what cannot be eased by its target
         self.paths: list[Any] = []

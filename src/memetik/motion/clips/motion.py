@@ -223,9 +223,12 @@ class Motion(Rich):
             found = blended(self.body, self.q[i], self.q[i + 1], share)
         return found if asked.ndim else found[0]
 
-    def between(self, start: float, end: float) -> Motion:
+    def between(self, start_time: float, end_time: float) -> Motion:
         """The part from one time to another [s], both included: frames in between stay, the ends are interpolated."""
-        first, last = (real_number(t, ProblemError, f"between: {w}") for t, w in ((start, "start"), (end, "end")))
+        first, last = (
+            real_number(t, ProblemError, f"between: {w}")
+            for t, w in ((start_time, "start_time"), (end_time, "end_time"))
+        )
         if not self.start <= first < last <= self.end:
             raise ProblemError(
                 f"between {first:g} and {last:g} s: give two times from {self.start:g} to {self.end:g} s, in order."
@@ -357,17 +360,17 @@ class Motion(Rich):
         sliding = (plan.share > 0.0) & (plan.share < 1.0)
         return found._locked(feet, standing_now, sliding, floor, "joined")
 
-    def blended(self, other: Motion, share: float | ArrayLike) -> Motion:
-        """Frame by frame between this motion (share 0) and another of the same body (share 1), at this one's times.
+    def blended(self, other: Motion, ratio: float | ArrayLike) -> Motion:
+        """Frame by frame between this motion (ratio 0) and another of the same body (ratio 1), at this one's times.
 
-        Places are blended, not velocities: where the share changes over time, the root also moves from one to the other.
+        Places are blended, not velocities: where the ratio changes over time, the root also moves from one to the other.
         `joined` is for a transition.
         """
         mixed_in = instance(other, Motion, ProblemError, "a motion. Give mk.read_motion(...).")
         require_same_body(self.body, mixed_in.body, "blended")
-        shares = real_array(share, ProblemError, "blended: share")
+        shares = real_array(ratio, ProblemError, "blended: ratio")
         if shares.shape not in ((), (len(self),)) or not ((shares >= 0.0) & (shares <= 1.0)).all():
-            raise ProblemError(f"blended: share is {shown(share)}. Give one from 0 to 1, or one for each frame.")
+            raise ProblemError(f"blended: ratio is {shown(ratio)}. Give one from 0 to 1, or one for each frame.")
         return self.with_q(blended(self.body, self.q, mixed_in.at(self.times), shares))
 
     def looped(self, count: int, *, blend: float = 0.2, feet: Iterable[str | Frame] | None = None) -> Motion:
@@ -381,14 +384,14 @@ class Motion(Rich):
             found = found.joined(self, blend=blend, feet=feet)
         return found
 
-    def warped(self, times: Mapping[float, float]) -> Motion:
+    def warped(self, time_map: Mapping[float, float]) -> Motion:
         """The motion with another course of time: {0.5: 1.0} shows at 1 s what it showed at 0.5 s.
 
         times: moments of this motion [s] and when they are to be [s], both in order. The start and the end stay as far from the
             nearest of them as they are, unless they are given. Between moments time runs smoothly, never backwards
             (a monotone cubic), so that there are no jumps of velocity. Frames keep the rate.
         """
-        given = mapping(times, ProblemError, "warped: times", "{0.5: 1.0}")
+        given = mapping(time_map, ProblemError, "warped: times", "{0.5: 1.0}")
         pairs = [
             (real_number(a, ProblemError, "warped: a time"), real_number(b, ProblemError, "warped: a time"))
             for a, b in given.items()
@@ -437,9 +440,9 @@ class Motion(Rich):
         path = self.root_path()
         return self.with_q(along(self.body, self.q, path, np.broadcast_to(path[0], path.shape)))
 
-    def with_root_path(self, path: ArrayLike) -> Motion:
+    def with_root_path(self, root_path: ArrayLike) -> Motion:
         """The motion with another way of the root over the ground: x, y [m] and heading [rad] for each frame (frames, 3)."""
-        rows = real_array(path, ProblemError, "with_root_path: path is numbers")
+        rows = real_array(root_path, ProblemError, "with_root_path: root_path is numbers")
         if rows.shape != (len(self), 3) or not np.isfinite(rows).all():
             raise ProblemError(
                 f"with_root_path: path has shape {rows.shape}. Give x, y and heading for {len(self)} frames."

@@ -195,7 +195,7 @@ def _size(at: Mapping[str, Array], both: list[str]) -> float:
                 length = sum(_length(at, side, *parts) for side in SIDES)
                 if length > 0.0:
                     return length
-    raise BodyError("two figures need two legs or two arms that both have, to be scaled by. Name them: links={...}.")
+    raise BodyError("two figures need two legs or two arms that both have, to be scaled by. Name them: link_map={...}.")
 
 
 def _middle(at: Mapping[str, Array]) -> Array:

@@ -71,7 +71,7 @@ def find_parts(body: Body) -> dict[str, Part]:
     if legs is None and arms is None:
         raise BodyError(
             f"body {body.name!r} is no figure with two legs or two arms: neither the names of its links nor its structure tell "
-            "which they are. Name them: mk.motion.retarget_plan(skeleton, body, links={'left_upper_leg': LINK, ...})."
+            "which they are. Name them: mk.motion.retarget_plan(skeleton, body, link_map={'left_upper_leg': LINK, ...})."
         )
     shoulders = [tree.common(*(groups[each][0] for each in arms))] if arms else []
     hips = tree.common(*(groups[each][0] for each in legs)) if legs else _base_of_trunk(tree, shoulders[0])

@@ -26,15 +26,15 @@ KEPT = 8  # bodies that are kept for the next clip
 
 
 def retarget_plan(
-    skeleton: Body | Motion, body: Body, *, posture: ArrayLike | None = None, bones: Mapping[str, str] | None = None,
-    links: Mapping[str, str] | None = None,
+    skeleton: Body | Motion, body: Body, *, posture: ArrayLike | None = None, bone_map: Mapping[str, str] | None = None,
+    link_map: Mapping[str, str] | None = None,
 ) -> RetargetPlan:  # fmt: skip
     """Which bone leads which link, found by names and structure; scales and rotations from one posture of the skeleton.
 
     skeleton: a body, or a motion of one, which is better: of its frames the one that stands most upright is calibrated with,
         whatever the skeleton's own rest pose is.
     posture: calibrate with this joint vector of the skeleton [rad and m], in which it stands upright.
-    bones, links: parts whose names do not tell: {"left_hand": "Bone.017"}; parts are those of the VRM humanoid, as
+    bone_map, link_map: parts whose names do not tell: {"left_hand": "Bone.017"}; parts are those of the VRM humanoid, as
         `print(plan)` lists them.
 
     The plan prints as a table; `edit`, `weighted`, `without`, `save` change and keep it.
@@ -52,7 +52,7 @@ def retarget_plan(
                 f"posture has {postures.shape[-1]} numbers; skeleton {figure.name!r} has {figure.dof} joint values."
             )
     return make_plan(
-        figure, floating(instance(body, Body, ProblemError, "a body. Give mk.load(...).")), postures, bones, links
+        figure, floating(instance(body, Body, ProblemError, "a body. Give mk.load(...).")), postures, bone_map, link_map
     )
 
 

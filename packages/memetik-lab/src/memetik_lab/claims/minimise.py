@@ -158,11 +158,13 @@ def _measure(test: Test, n: int, runs: int, peer: Any) -> Row:
     budget = mk.Budget(evaluations=spent // runs)
     for method in ("de", "bioik"):
         mk.solvers.minimise(
-            test.function, lower, upper, method=method, target=ENOUGH, budget=mk.Budget(evaluations=100)
+            test.function, lower, upper, method=method, target_value=ENOUGH, budget=mk.Budget(evaluations=100)
         )  # compiles
         began = time.thread_time()
         every = [
-            mk.solvers.minimise(test.function, lower, upper, method=method, target=ENOUGH, budget=budget, seed=seed)
+            mk.solvers.minimise(
+                test.function, lower, upper, method=method, target_value=ENOUGH, budget=budget, seed=seed
+            )
             for seed in range(runs)
         ]
         seconds = time.thread_time() - began

@@ -101,7 +101,9 @@ def _paths(problem: mk.Problem, reach: mk.Position, plain: mk.learn.FeedForward,
     bred = mk.learn.Elman.train(
         problem, hidden=GENETIC, paths=max(count // 4, 4), steps=STEPS, epochs=epochs, patience=epochs + 1, by="genetic"
     )
-    near = mk.learn.FeedForward.train(problem, hidden=CHOSEN, samples=count * STEPS, epochs=2 * epochs, posture=NEAR)
+    near = mk.learn.FeedForward.train(
+        problem, hidden=CHOSEN, samples=count * STEPS, epochs=2 * epochs, posture_spread=NEAR
+    )
     rows = []
     for name, network in (
         ("elman, paths", memory),

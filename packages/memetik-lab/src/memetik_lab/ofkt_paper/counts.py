@@ -113,7 +113,7 @@ def _per_row(scenario: Scenario) -> int:
 def _count(scenario: Scenario, *, standard: bool) -> float:
     """Transformations of a query."""
     q = scenario.body.home.copy()
-    tree = mk.body.OFKT(scenario.body, scenario.tips, world_from_root=np.eye(4), count=True)
+    tree = mk.body.OFKT(scenario.body, scenario.tips, world_from_root=np.eye(4), count_transforms=True)
     tree.update(q)
     total, before = 0, _total(tree)
     for line in scenario.edits:
@@ -121,7 +121,7 @@ def _count(scenario: Scenario, *, standard: bool) -> float:
         q[changed] += 1e-6
         if standard:
             for tip in scenario.tips:
-                fresh = mk.body.OFKT(scenario.body, [tip], world_from_root=np.eye(4), count=True)
+                fresh = mk.body.OFKT(scenario.body, [tip], world_from_root=np.eye(4), count_transforms=True)
                 fresh.update(q)
                 total += _total(fresh)
         elif scenario.predicted:
