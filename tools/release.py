@@ -85,6 +85,10 @@ def wrong_in_wheel(wheel: Path, package: Package = LIBRARY) -> list[str]:
         if path.is_file() and not UNWANTED.search(str(path.relative_to(source)))
     }
     said = [f"{wheel.name} lacks {name}" for name in sorted(wanted - names)]
+    with zipfile.ZipFile(wheel) as archive:
+        licenses = [archive.read(name) for name in names if name.endswith(".dist-info/licenses/LICENSE")]
+    if licenses != [(ROOT / "LICENSE").read_bytes()]:
+        said.append(f"{wheel.name} lacks the license of the repository")
     said += [
         f"{wheel.name} has {name}"
         for name in sorted(names - wanted)

@@ -125,7 +125,7 @@ def _halves(inquiry: Inquiry, pose: Objective) -> list[str]:
     turn = pose.target[:3, :3]
     parts: dict[str, Objective] = {
         "position": Position(
-            pose.frame, pose.target[:3, 3], tolerance=pose.tolerance, mask=pose.mask[:3].tolist(), axes=turn,
+            pose.frame, pose.target[:3, 3], tolerance=pose.tolerance, mask=pose.mask[:3].tolist(), mask_axes=turn,
             relative_to=pose.relative_to,
         ),
         "orientation": Orientation(
