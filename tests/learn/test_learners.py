@@ -327,10 +327,10 @@ def test_settings_that_make_no_sense(asked, network):
         with pytest.raises(ProblemError, match="give one of 'rprop', 'genetic'"):
             Elman.train(problem, **wrong)
     for wrong in (
-        {"posture": 0.0},
-        {"posture": 2.0},
-        {"posture": "near"},
-        {"posture": 0.1, "teacher": mk.solvers.Memetic()},
+        {"posture_spread": 0.0},
+        {"posture_spread": 2.0},
+        {"posture_spread": "near"},
+        {"posture_spread": 0.1, "teacher": mk.solvers.Memetic()},
     ):
         with pytest.raises(ProblemError, match="posture"):
             FeedForward.train(problem, **wrong)

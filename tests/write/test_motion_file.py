@@ -216,7 +216,8 @@ def test_terrain_and_props(clip):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"frames": 0}, {"layout": "round"}, {"terrain": 3}, {"props": [3]}, {"size": (1, 1)}, {"path": "a.jpg"}]
+    "wrong",
+    [{"frame_count": 0}, {"layout": "round"}, {"terrain": 3}, {"props": [3]}, {"size": (1, 1)}, {"path": "a.jpg"}],
 )
 def test_pictures_that_cannot_be_drawn(clip, wrong):
     with pytest.raises(mk.MemetikError):

@@ -162,9 +162,11 @@ def _share(posture: object, teacher: object) -> float:
     """How far the posture that a network hears is from the answer, as a share of the range of a joint; 0 if it hears none."""
     if posture is None:
         return 0.0
-    share = real_number(posture, ProblemError, f"{WHO}: posture")
+    share = real_number(posture, ProblemError, f"{WHO}: posture_spread")
     if not 0.0 < share <= 1.0:
-        raise ProblemError(f"{WHO}: posture is {share:g}; give a share of the range of a joint, above 0 and at most 1.")
+        raise ProblemError(
+            f"{WHO}: posture_spread is {share:g}; give a share of the range of a joint, above 0 and at most 1."
+        )
     if teacher is not None:
         raise ProblemError(
             f"{WHO}: a teacher and a posture to hear are two ways to choose one answer. Give one of them."
