@@ -296,6 +296,9 @@ def test_what_a_fingerprint_knows(panda):
         return fingerprint(problem, pose), problem, pose
 
     same, problem, pose = of()
+    pose.priority = 1
+    assert fingerprint(problem, pose) != same
+    pose.priority = 0
     pose.target = mk.translation(0.3, 0.2, 0.5)  # every row has its own
     mk.solve(problem)
     assert fingerprint(problem, pose) == same == of()[0]

@@ -271,6 +271,31 @@ def test_an_assignment_that_is_refused_changes_nothing(attribute, value):
 
 
 @pytest.mark.quick
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("compiled", "compiled cannot"),
+        ("recompile", "recompile cannot"),
+        ("weigths", "Did you mean 'weights'"),
+        ("q", "There are"),
+    ],
+)
+def test_what_a_problem_does_not_have_cannot_be_assigned(name, message):
+    problem = mk.Problem(BODY, make("Pose"))
+    with pytest.raises(ProblemError, match=message):
+        setattr(problem, name, 1)
+
+    class Mine(mk.Problem):
+        """Users' classes keep what they want."""
+
+    mine = Mine(BODY, make("Pose"))
+    mine.q = 1
+    assert mine.q == 1
+    with pytest.raises(ProblemError):
+        mine.compiled = None
+
+
+@pytest.mark.quick
 def test_what_stands_in_the_world_cannot_be_written():
     world = mk.World({"ball": mk.Shape("sphere", (0.1,))})
     ground, cloud = mk.objectives.Ground(), mk.objectives.PointCloud([(0.5, 0.0, 0.3)], 0.1)

@@ -164,8 +164,8 @@ class Job:
         try:
             mk.batch.solve_files(problem, self._targets, self._out, progress=False, **given)
         except mk.errors.ProblemError as error:
-            assert "anew" in str(error), error
-            mk.batch.solve_files(problem, self._targets, self._out, anew=True, progress=False, **given)
+            assert "overwrite" in str(error), error
+            mk.batch.solve_files(problem, self._targets, self._out, overwrite=True, progress=False, **given)
         table = pq.read_table(self._out / "solutions").sort_by("row")
         q = np.column_stack([table.column(name).to_numpy() for name in BODY.joint_names])
         assert q.tolist() == [each for each, _ in solves(*expected, rows, seed)]

@@ -136,7 +136,7 @@ def test_a_warning_points_at_the_line_of_the_user(arm):
 def test_a_start_is_checked_for_next_to_nothing(arm):
     """A usual start takes as long as one of a problem that doubts nothing."""
     problem, careless = (Problem(arm, mk.Position("tip", (0.3, 0.1, 0.2))) for _ in range(2))
-    careless.usual_size = math.inf
+    careless._look_beyond(math.inf)
     start = np.array([0.1, 0.2, 0.3, 0.4])
 
     def seconds(one):

@@ -85,7 +85,7 @@ def fingerprint(problem: Problem, objective: Objective) -> str:
     data[target : target + 7] = 0.0
     which = [problem.body.joint_names, sorted(problem.lock.items()), problem.objectives.index(objective)]
     parts = [json.dumps(which).encode()]
-    for array in (data, problem.body.home):
+    for array in (data, problem.body.home, c.priorities):
         parts += _bytes(array)
     for records in (c.nodes, c.frames, c.terms, c.variables, c.limits):
         for field in records.dtype.names or ():

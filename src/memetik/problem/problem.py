@@ -11,17 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from memetik import signals
 from memetik.body import Body
-from memetik.errors import ProblemError, shown
+from memetik.errors import ProblemError, shown, suggest
 from memetik.geometry import TransformLike, transform
 from memetik.geometry.checks import real_array, real_number, several
 from memetik.geometry.rotation import quaternion_of_matrix
 from memetik.geometry.transform import frozen_transform
 from memetik.kernels.runtime.cancel import end_run, raise_caught
 from memetik.objectives import Objective
-from memetik.objectives.attributes import ReadOnlyDict, attribute, fixed, frozen_copy, refuse_the_rest
+from memetik.objectives.attributes import ReadOnlyDict, attribute, fixed, frozen_copy, refuse, refuse_the_rest
 from memetik.objectives.objective import Target
 from memetik.problem.compile import Compiled, compile_problem
 from memetik.problem.doubts import degrees_hint, doubt_problem, doubt_start, usual_size
+from memetik.problem.scratch import forget_scratch
 from memetik.rich import Rich
 from memetik.sharing import LOCK
 from memetik.types import Array
@@ -89,7 +90,7 @@ class Problem(Rich):
         self._root = None if root is None else _new_root(root)
         self._fallible = [o for o in self.objectives if type(o).raise_fault is not Objective.raise_fault]
         self._shape = (body.dof,)
-        self.usual_size = usual_size(body)  # a start that is shorter than this is not looked at
+        self._look_beyond(usual_size(body))
         with LOCK:  # before it is compiled, so that no change is missed
             for objective in self.objectives:
                 objective._problems.add(self)
@@ -97,6 +98,19 @@ class Problem(Rich):
         doubt_problem(body, self.objectives, compiled, limits or {}, self.lock)
 
     compiled = _CompiledAtNeed()
+    usual_size: float
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse what nobody would notice: results, methods and misspelt names."""
+        if name.startswith("_") or hasattr(type(getattr(type(self), name, None)), "__set__"):
+            object.__setattr__(self, name, value)
+        elif name in ("compiled", "usual_size") or hasattr(type(self), name):
+            refuse(self, name)
+        elif type(self) is not Problem:  # users' classes may keep what they want
+            object.__setattr__(self, name, value)
+        else:
+            settable = [key for key, known in vars(Problem).items() if isinstance(known, property) and key[0] != "_"]
+            raise ProblemError(f"Problem has no attribute {name!r} that could be assigned. {suggest(name, settable)}")
 
     def _compile(self) -> Compiled:
         """Compile the problem as it is now. It is kept in `compiled` unless something has changed meanwhile."""
@@ -243,7 +257,11 @@ class Problem(Rich):
         if not math.isfinite(square):
             raise ProblemError("the start has an entry that is NaN or infinite.")
         doubt_start(self.body, vector)
-        self.usual_size = max(self.usual_size, math.sqrt(2.0 * square))
+        self._look_beyond(max(self.usual_size, math.sqrt(2.0 * square)))
+
+    def _look_beyond(self, size: float) -> None:
+        """Let starts that are shorter than this not be looked at."""
+        object.__setattr__(self, "usual_size", size)
 
     @property
     def has_functions(self) -> bool:
@@ -263,6 +281,11 @@ class Problem(Rich):
             for objective in self._fallible:
                 objective.forget_fault()
             raise
+
+    def __del__(self) -> None:
+        compiled = vars(self).get("compiled")
+        if compiled is not None:
+            forget_scratch(compiled)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """To another process goes what it was made of; it is compiled anew there."""

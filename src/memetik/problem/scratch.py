@@ -50,6 +50,14 @@ class Pool(Generic[S]):
             scratch.token = None
         self.free.append(scratch)
 
+    def clear(self) -> None:
+        """Let go of all that it holds, which leads back to it; no call may use it any more."""
+        parts = list(vars(self).values())
+        vars(self).clear()
+        for part in parts:
+            if isinstance(part, Pool):
+                part.clear()
+
 
 class Scratch:
     """What every solving kernel writes, and the table by which kernels find it.
@@ -102,3 +110,16 @@ def scratch_pool(c: Compiled) -> Pool[Scratch]:
     """The scratch of methods that need no more than every kernel does."""
     pool: Pool[Scratch] | None = c.plans.get(Scratch)
     return pool or c.plans.setdefault(Scratch, Pool(lambda: Scratch(c), calls_python=c.calls_python))
+
+
+def forget_scratch(c: Compiled) -> None:
+    """Free what methods keep for a compiled problem that nobody uses any more.
+
+    It leads back to the problem, so its memory would be in use until garbage is collected.
+    """
+    plans = list(c.plans.values())
+    c.plans.clear()
+    c.ready.clear()
+    for plan in plans:
+        if isinstance(plan, Pool):
+            plan.clear()

@@ -1,10 +1,12 @@
 """The core: request -> problem -> solution -> reply, with the codes of MoveIt."""
 
+import gc
 import subprocess
 import sys
 import threading
 import time
 import tracemalloc
+import weakref
 
 import numpy as np
 import pytest
@@ -242,6 +244,26 @@ def test_what_is_kept_is_bounded(panda):
     assert len(kept) == 5 == sum(structure.count for structure in core._structures.values())
     assert 0 < core.store.size <= 10 * MB
     assert core.answer(Request((hand(pose),))).reached  # what was forgotten is compiled again
+
+
+@pytest.mark.parametrize("avoids", [False, True])
+def test_what_is_forgotten_is_freed_at_once(panda, avoids):
+    """Without the garbage collector, which a server lets run rarely."""
+    core, pose = Core(panda, store=Store(many=1)), panda.forward(panda.home, "panda_hand")
+    held = []
+    gc.disable()
+    try:
+        for k in range(3):
+            wish = KINDS["Position"].new("hand", frame="panda_hand", target=pose[:3, 3].tolist(), weight=1.0 + k)
+            assert core.answer(Request((wish,), avoid_collisions=avoids)).code == 1
+            ((prepared,),) = [row for each in core._structures.values() for row in each.idle.values()]
+            held.append(weakref.ref(prepared.problem.compiled))
+            del prepared
+        assert [each() is None for each in held] == [True, True, False]
+        core.close()
+        assert held[2]() is None
+    finally:
+        gc.enable()
 
 
 def test_a_client_that_keeps_too_much_loses_its_own(panda):
