@@ -9,8 +9,11 @@ import pytest
 
 import memetik as mk
 from memetik.kernels.runtime.record import table_of
+from memetik_lab.claims.servo_obstacles import reversals
 from memetik_lab.contact_judge import ContactJudge
 from tests.stress.servo import RATE, broken
+from tests.stress.servo_obstacles import make_servo
+from tests.stress.servo_worlds import ROBOTS, draw_trial
 
 DOWN = mk.axis_angle((1.0, 0.0, 0.0), math.pi)
 POST = mk.Shape("cylinder", (0.03, 0.9), mk.translation(0.45, 0.0, 0.45))
@@ -269,3 +272,15 @@ def test_a_guide_that_cannot_be_met_moves_neither_hand_nor_goal_by_leaps(guide):
         assert servo.errors[position] < 1e-3
         assert np.abs(servo.goal - goal).max() < 0.2
         goal = servo.goal
+
+
+def test_joints_without_a_limit_on_acceleration_do_not_swing_along_obstacles():
+    """A target out of reach goes round: what the hand does not need of the joints' velocities dies away, and does not go on."""
+    rng = np.random.default_rng([0, 6])
+    rng.random()
+    trial = draw_trial(ROBOTS["panda"](), rng, 0.1)
+    loop, path = make_servo(trial, np.inf, synchronise=False), [trial.start]
+    for _ in range(4_000):
+        path.append(loop.step([next(stream) for stream in trial.streams], {}))
+    assert not trial.movers
+    assert reversals(np.array(path), 1000.0) < 100.0  # 145 where all of the last velocity was kept

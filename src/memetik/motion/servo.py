@@ -46,7 +46,8 @@ EVALUATIONS_A_TICK = 50
 BACKGROUND = 4  # of these, for the search among obstacles, so that a tick with it takes no much longer
 # What a servo keeps when its problem is compiled again.
 KEPT = (
-    "q", "velocity", "mean", "history", "counts", "posture", "posture_velocity", "goal", "goal_before", "step_before",
+    "q", "velocity", "mean", "history", "counts", "posture", "posture_velocity", "goal", "aim_before", "aim_step",
+    "goal_last", "goal_step", "tremble", "trend", "halfway", "aim",
 )  # fmt: skip
 
 
@@ -381,7 +382,7 @@ class Servo:
             most=self.budget.evaluations, background=background, reconfigures=self.reconfigure,
             seconds=self.budget.seconds if self.budget.seconds < math.inf else 0.0, averages=longest > 1,
             contacts=contacts, movers=movers, pace=pace, terms=self._users_terms.copy(),
-            live=live, mirrored=mirrored, slowed=reach.problem.variables.copy(),
+            live=live, mirrored=mirrored, easy=reach.problem.variables.copy(),
         )  # fmt: skip
         self._table = table_of(self._own)
         self._released: dict[Objective, None] = {}
@@ -408,15 +409,27 @@ class Servo:
         for name in KEPT:
             getattr(self._own, name)[:] = getattr(before, name)
         for k, value in locked.items():
-            self._own.goal[k] = self._own.goal_before[k] = value
+            self._own.goal[k] = self._own.aim_before[k] = value
         self._retarget(targets)
         self._retarget(dict.fromkeys(released))
 
     def _place(self, q: Array) -> None:
         own = self._own
-        for each in (own.q, own.mean, own.history, own.posture, own.goal, own.goal_before):
+        places = (
+            own.q,
+            own.mean,
+            own.history,
+            own.posture,
+            own.goal,
+            own.aim_before,
+            own.goal_last,
+            own.halfway,
+            own.aim,
+        )
+        for each in places:
             each[:] = q
-        own.velocity[:] = own.posture_velocity[:] = own.step_before[:] = own.lead[:] = own.drift[:] = 0.0
+        own.velocity[:] = own.posture_velocity[:] = own.aim_step[:] = own.lead[:] = own.drift[:] = 0.0
+        own.goal_step[:] = own.tremble[:] = own.trend[:] = 0.0
         own.counts[:] = 0
         released = int(own.state[0]["released"])
         own.state[:] = np.zeros(1, dtype=own.state.dtype)

@@ -3,13 +3,15 @@
 First a quadratic program (quadratic_program.py). Its rows let no pair approach faster than it can stop (contacts.py), and what
 it minimises is how far the tips leave the way they want, with the Jacobian J of all that has a tolerance, contacts apart:
 
-    |J (v - wanted)|^2 + e |v - wanted|^2 + s |v - v_last|^2
+    |J (v - ideal)|^2 + e |v - ideal|^2 + s |v - KEPT v_last|^2
 
-so what the tips do not need makes room first, and joints without a limit on acceleration do not turn round at every touch. The
-rows are linear in the velocities and the path is not, so the answer is then tried: the posture after the tick, and the way to a
-stop from there (stopping.py). If a pair comes too close on it, the row of the pair is tightened by what lacked and the program
-solved again, and the last resort is to brake at once. That way was tried in the tick before and found free. So a body that was
-free and could stop is free and can stop after every tick, as long as obstacles do what they are taken to do.
+so what the tips do not need makes room first, and joints without a limit on acceleration do not turn round at every touch. What
+is ideal leads to the aim; where joints do not wait for each other, as if each could be as fast as it liked, so that others make
+up for one that cannot. The rows are linear in the velocities and the path is not, so the answer is then tried: the posture after
+the tick, and the way to a stop from there (stopping.py). If a pair comes too close on it, the row of the pair is tightened by
+what lacked and the program solved again, and the last resort is to brake at once. That way was tried in the tick before and found
+free. So a body that was free and could stop is free and can stop after every tick, as long as obstacles do what they are taken to
+do.
 """
 
 import math
@@ -24,6 +26,7 @@ from memetik.kernels.servo.stopping import ALMOST, begin_way, list_suspects, wor
 
 # e and s, as shares of the mean of the diagonal of J^T J; s for joints without a limit on acceleration.
 EASE, STEADY = 1e-3, 0.1
+KEPT = 0.6  # of the last velocity: what s holds on to; with all of it, what the tips do not need would swing for ever
 ATTEMPTS = 4  # solutions of the program that are tried, each with tighter rows
 TIGHTER = 1.2  # times what lacked
 ROUNDS = 4  # of the program, each with the pairs that its answer could bring too close; the rest is up to the looks
@@ -103,8 +106,8 @@ def write_minimum(own, steady):
         total = 0.0
         for i in range(program.v.size):
             j = variables[i].index
-            total += program.inverse[k, i] * (own.velocity[j] - own.wanted[j])
-        program.v[k] = own.wanted[variables[k].index] + steady * total
+            total += program.inverse[k, i] * (KEPT * own.velocity[j] - own.ideal[j])
+        program.v[k] = own.ideal[variables[k].index] + steady * total
 
 
 @jit_part

@@ -223,10 +223,17 @@ class ServoArrays(NamedTuple):
     posture: Array = floats("dof")  # what is returned: the mean
     posture_velocity: Array = floats("dof")
     goal: Array = floats("dof")
-    goal_before: Array = floats("dof")
-    step_before: Array = floats("dof")  # of the goal
-    lead: Array = floats("dof")  # velocity of the goal
+    aim_before: Array = floats("dof")  # the aim in the last tick
+    aim_step: Array = floats("dof")  # of the aim
+    goal_last: Array = floats("dof")  # in the last tick
+    goal_step: Array = floats("dof")  # to it, from the tick before
+    tremble: Array = floats("dof")  # mean of the steps by which the goal turns round [rad or m]
+    trend: Array = floats("dof")  # mean of its steps
+    halfway: Array = floats("dof")  # the goal, averaged once where it trembles
+    aim: Array = floats("dof")  # and twice: where the joints go
+    lead: Array = floats("dof")  # velocity of the aim
     wanted: Array = floats("dof")  # velocities of this tick
+    ideal: Array = floats("dof")  # velocities that lead to the aim, some perhaps faster than joints can be
     live: Array = floats("numbers")  # the data of the user's problem, in which the world changes
     mirrored: Array = integers("mirrored", 2)  # ranges of the data that follow the user's problem: begin and end
     x: Array = floats("variables")  # the variables of the goal, and of the posture at the end
@@ -236,9 +243,7 @@ class ServoArrays(NamedTuple):
     leg_begin: Array = floats("variables")  # where the way begins that is being looked at
     leg_end: Array = floats("variables")  # the rival as it was then
     unhindered: Array = floats("variables")  # velocities of this tick before contacts changed them
-    slowed: Array = records(
-        VARIABLE, "variables"
-    )  # with the limits of this tick, so that the goal slows before its own
+    easy: Array = records(VARIABLE, "variables")  # with the limits of this tick, so that the goal slows before its own
     drift: Array = floats("variables")  # velocity at which guides move the goal, as steps do
     outcome: Array = floats("outcome")  # of the posture that is returned
     search_outcome: Array = floats("outcome")

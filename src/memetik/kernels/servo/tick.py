@@ -38,7 +38,7 @@ from memetik.kernels.servo.detour import (
 )
 from memetik.kernels.servo.keep_apart import keep_apart
 from memetik.kernels.servo.moving_mean import RESTED, TICKS, advance_mean
-from memetik.kernels.servo.pace import plan_velocities, slow_down_lead, take_velocities
+from memetik.kernels.servo.pace import approach, plan_velocities, slow_down_lead, take_velocities
 from memetik.kernels.servo.record import ServoArrays, servo_arrays
 from memetik.kernels.servo.rival import challenge, descend_from, judged_by, limited, way_to
 from memetik.kernels.terms.function_pointers import call_residual, call_write_pose
@@ -50,7 +50,12 @@ GUIDED_SPEED = 0.25  # of the velocity and the acceleration that joints have: ho
 BRAKED = (
     0.1  # of the acceleration that joints have: how the goal slows before limits, since other joints make up for it
 )
+TREMBLING = 0.02  # s over which it is judged whether the goal trembles
+FAINTEST = 1e-6  # rad or m; turning round by less is no trembling
+OUTRUN = 10.0  # times as much as a goal trembles in a tick: a trend above hides it
+CALM = 0.02  # s over which a goal that trembles is averaged
 JUMP = 0.5  # rad or m; a goal that moves farther in one tick is looked for from where the joints are, too
+BOLDER = 0.2  # times the damping of a search: of the one step from where contacts keep the joints
 SEARCH_ENDS, CONTACTS_END = 0.5, 0.9  # of the time that a tick may take: when the search and the looks at contacts end
 REFINING = 12  # evaluations that a goal which misses something is refined by in each tick
 
@@ -90,48 +95,62 @@ def goal_leaps(own):
         j = variables[k].index
         mover = own.movers[j]
         step = abs(own.reach.work.x[k] - own.goal[j]) - mover.acceleration * tick * tick
-        now, before = max(now, step / mover.velocity), max(before, abs(own.step_before[j]) / mover.velocity)
+        now, before = max(now, step / mover.velocity), max(before, abs(own.goal_step[j]) / mover.velocity)
     return now > 2.0 * before
 
 
 @jit
-def nears_limits_fast(own):
-    """Whether the goal in work.x comes nearer to a limit than joints can that brake softly before it.
-
-    Writes how far each variable may go in this tick into own.slowed.
-    """
-    x, variables, slowed, tick = own.reach.work.x, own.reach.problem.variables, own.slowed, own.pace[0].tick
-    fast = False
-    for k in range(x.size):
+def write_easy_limits(own):
+    """Write how far each variable may go in this tick into own.easy, so that its joint brakes softly before its limits."""
+    variables, easy, tick = own.reach.problem.variables, own.easy, own.pace[0].tick
+    for k in range(own.x.size):
         if variables[k].ball:
             continue
         before, brake = own.goal[variables[k].index], BRAKED * own.movers[variables[k].index].acceleration
         lower = before - tick * fastest_to_stop(before - variables[k].lower, brake, tick)
         upper = before + tick * fastest_to_stop(variables[k].upper - before, brake, tick)
-        slowed[k].lower, slowed[k].upper = max(lower, variables[k].lower), min(upper, variables[k].upper)
-        fast = fast or not slowed[k].lower <= x[k] <= slowed[k].upper
-    return fast
+        easy[k].lower, easy[k].upper = max(lower, variables[k].lower), min(upper, variables[k].upper)
 
 
 @jit
-def slow_before_limits(own, run):
-    """Where the goal in work.x runs into limits of joints, let these slow down before and others make up for it.
+def is_easy(own):
+    """Whether the goal in work.x is within these limits."""
+    x, easy, inside = own.reach.work.x, own.easy, True
+    for k in range(x.size):
+        inside = inside and (own.reach.problem.variables[k].ball or easy[k].lower <= x[k] <= easy[k].upper)
+    return inside
+
+
+@jit
+def within_easy_limits(own):
+    """The problem whose solution is the goal, with the limits of this tick."""
+    problem = own.reach.problem
+    return Problem(
+        problem.nodes, problem.frames, problem.terms, own.easy, problem.limits, problem.data, problem.affects,
+        problem.blocks, problem.order, problem.balls, problem.mounts,
+    )  # fmt: skip
+
+
+@jit
+def ease_goal(own, run):
+    """Where the goal in work.x runs into limits of joints, let these slow down before and others make up for it. Returns whether
+    the goal moves on as it did, without a leap.
 
     A joint that stops at once makes the others change their velocities at once, which they cannot, and the tips leave their way.
     """
-    if goal_leaps(own) or not nears_limits_fast(own):
-        return
-    problem, work, x = own.reach.problem, own.reach.work, own.x
-    slowed = Problem(
-        problem.nodes, problem.frames, problem.terms, own.slowed, problem.limits, problem.data, problem.affects,
-        problem.blocks, problem.order, problem.balls, problem.mounts,
-    )  # fmt: skip
+    if goal_leaps(own):
+        return False
+    write_easy_limits(own)
+    if is_easy(own):
+        return True
+    work, x, variables = own.reach.work, own.x, own.reach.problem.variables
     for k in range(x.size):
         x[k] = work.x[k]
-        work.x[k] = work.start[k] = own.goal[problem.variables[k].index]
-    if descend_from(slowed, work, own.reach_terms, own.reach_hard, run) != REACHED:
+        work.x[k] = work.start[k] = own.goal[variables[k].index]
+    if descend_from(within_easy_limits(own), work, own.reach_terms, own.reach_hard, run) != REACHED:
         for k in range(x.size):
             work.x[k] = x[k]
+    return True
 
 
 @jit
@@ -179,11 +198,22 @@ def limit_drift(own):
 
 
 @jit
-def yield_to_guides(own, run):
+def drift_on(own, problem, run):
+    """Take the step of the guides in this tick from the goal in own.x, and satisfy all else again. Returns whether it is."""
+    work = own.reach.work
+    for k in range(own.x.size):
+        work.x[k] = work.start[k] = own.x[k]
+    take_step(work.x, problem, work)
+    return descend_from(problem, work, own.reach_terms, own.reach_hard, run) == REACHED
+
+
+@jit
+def yield_to_guides(own, eased, run):
     """Move the goal in work.x, which satisfies all else, towards the balance of the guides.
 
     The way there is that of one Gauss-Newton step in which guides are faint, so that it uses only what the others leave free. It
-    changes continuously with the posture, which the end of a longer search does not. On the way all else stays satisfied.
+    changes continuously with the posture, which the end of a longer search does not. On the way all else stays satisfied, if
+    possible within the limits of this tick.
     """
     problem, work, x = own.reach.problem, own.reach.work, own.x
     for k in range(x.size):
@@ -194,8 +224,11 @@ def yield_to_guides(own, run):
     linear_model(problem, work.x, FAINT, work)
     bounded_step(problem, work.x, DAMPING * 0.5 * FAINT * (error - hard) + LEAST_DAMPING, LONGEST_STEP, work)
     limit_drift(own)
-    take_step(work.x, problem, work)
-    if descend_from(problem, work, own.reach_terms, own.reach_hard, run) != REACHED:
+    if eased and drift_on(own, within_easy_limits(own), run):
+        return
+    for k in range(x.size):
+        work.step[k] = own.drift[k] * own.pace[0].tick
+    if not drift_on(own, problem, run):
         for k in range(x.size):
             work.x[k], own.drift[k] = x[k], 0.0
 
@@ -217,7 +250,7 @@ def step_towards_goal(own, run):
     if satisfied:
         return REACHED
     linear_model(problem, work.x, 0.0, work)
-    bounded_step(problem, work.x, DAMPING * 0.5 * error + LEAST_DAMPING, LONGEST_STEP, work)
+    bounded_step(problem, work.x, BOLDER * DAMPING * 0.5 * error + LEAST_DAMPING, LONGEST_STEP, work)
     take_step(work.x, problem, work)
     return CLOSEST
 
@@ -241,10 +274,9 @@ def renew_goal(own, run):
         x[k] = own.goal[problem.variables[k].index]
     rest_at_start(problem.terms, problem.data, x)
     status = step_towards_goal(own, run) if own.state[0].hindered > 0.0 else search_goal(own, run)
-    if status == REACHED and own.state[0].hindered <= 0.0:
-        slow_before_limits(own, run)
+    eased = status == REACHED and own.state[0].hindered <= 0.0 and ease_goal(own, run)
     if status == REACHED and own.reach_attempt != own.reach_hard:
-        yield_to_guides(own, run)
+        yield_to_guides(own, eased, run)
         return take_goal(own, status)
     for k in range(x.size):
         own.drift[k] = 0.0
@@ -267,7 +299,9 @@ def take_rival(own):
         own.x[k], own.drift[k] = own.rival[k], 0.0
         own.goal[variables[k].index] = own.rival[k]
     for j in range(own.goal.size):
-        own.goal_before[j], own.step_before[j] = own.goal[j], 0.0
+        own.aim_before[j], own.aim_step[j] = own.goal[j], 0.0
+        own.goal_last[j] = own.halfway[j] = own.aim[j] = own.goal[j]
+        own.tremble[j] = own.trend[j] = own.goal_step[j] = 0.0
     state.goal_status, state.has_rival, state.waited = state.rival_status, 0, 0.0
     state.switches += 1
 
@@ -295,18 +329,42 @@ def seek_better(own, run):
 
 
 @jit
-def lead_by_goal(own):
-    """The velocity of the goal: the smaller of its last two steps, none where they differ in direction.
+def smooth_goal(own):
+    """Write the aim of the joints, which is the goal, averaged twice where it trembles.
 
-    A goal that leaps now and then, as with targets that come less often than ticks, leads nobody.
+    How much it does is the mean of the steps by which it turns round from tick to tick, beside that of all its steps. What only
+    moves does not tremble, and is not averaged, nor is a leap.
+    """
+    tick = own.pace[0].tick
+    new = min(tick / TREMBLING, 1.0)
+    for j in range(own.goal.size):
+        goal, step, before = own.goal[j], own.goal[j] - own.goal_last[j], own.goal_step[j]
+        back = min(abs(step), abs(before)) if step * before < 0.0 else 0.0
+        own.tremble[j] += new * (back - own.tremble[j])
+        own.trend[j] += new * (step - own.trend[j])
+        own.goal_last[j], own.goal_step[j] = goal, step
+        if own.tremble[j] <= FAINTEST:
+            own.halfway[j] = own.aim[j] = goal
+            continue
+        share = (own.tremble[j] - FAINTEST) / (own.tremble[j] + OUTRUN * abs(own.trend[j]))
+        weight = tick / (tick + share * CALM)
+        own.halfway[j] += weight * (goal - own.halfway[j])
+        own.aim[j] += weight * (own.halfway[j] - own.aim[j])
+
+
+@jit
+def lead_by_goal(own):
+    """The velocity of the aim: the smaller of its last two steps, none where they differ in direction.
+
+    An aim that leaps now and then, as with targets that come less often than ticks, leads nobody.
     """
     tick = own.pace[0].tick
     for j in range(own.goal.size):
-        step = own.goal[j] - own.goal_before[j]
-        before = own.step_before[j]
+        step = own.aim[j] - own.aim_before[j]
+        before = own.aim_step[j]
         alike = step * before > 0.0
         own.lead[j] = (step if abs(step) < abs(before) else before) / tick if alike else 0.0
-        own.goal_before[j], own.step_before[j] = own.goal[j], step
+        own.aim_before[j], own.aim_step[j] = own.aim[j], step
     slow_down_lead(own.movers, own.lead)
 
 
@@ -314,8 +372,8 @@ def lead_by_goal(own):
 def come_to_rest(own):
     """Nothing is wanted: the goal is where the joints are, and they brake."""
     for j in range(own.q.size):
-        own.goal[j] = own.goal_before[j] = own.q[j]
-        own.step_before[j] = own.lead[j] = 0.0
+        own.goal[j] = own.aim_before[j] = own.goal_last[j] = own.halfway[j] = own.aim[j] = own.q[j]
+        own.aim_step[j] = own.lead[j] = 0.0
 
 
 @jit
@@ -332,6 +390,17 @@ def average_plan(own):
         after = own.mean[j] if own.averages else own.q[j]
         own.posture_velocity[j] = (after - own.posture[j]) / tick
         own.posture[j] = after
+
+
+@jit
+def write_ideal(own):
+    """Write the velocities that lead to the aim; where joints do not wait for each other, as if each had no limit."""
+    for j in range(own.q.size):
+        if own.pace[0].together:
+            own.ideal[j] = own.wanted[j]
+            continue
+        rest = own.aim[j] - own.q[j] - own.lead[j] * own.pace[0].tick
+        own.ideal[j] = own.lead[j] + math.copysign(approach(rest, own.movers[j], own.pace[0]), rest)
 
 
 @jit
@@ -404,16 +473,18 @@ def tick_servo(table):
         else:
             state.goal_status = renew_goal(own, half)
             seek_better(own, whole)
+        smooth_goal(own)
         lead_by_goal(own)
-    plan_velocities(own.movers, own.pace[0], own.q, own.velocity, own.goal, own.lead, own.wanted)
+    plan_velocities(own.movers, own.pace[0], own.q, own.velocity, own.aim, own.lead, own.wanted)
     if own.contacts.pairs.size > 0:
         for k in range(own.x.size):
             own.unhindered[k] = own.wanted[solve.problem.variables[k].index]
+        write_ideal(own)
         keep_apart(own)
         watch_progress(own)
         if own.contacts.state[0].late:
             outcome[TIMED_OUT] = 1.0
-    take_velocities(own.movers, own.pace[0], own.q, own.velocity, own.goal, own.wanted)
+    take_velocities(own.movers, own.pace[0], own.q, own.velocity, own.aim, own.wanted)
     average_plan(own)
     status = judge(own)
     return status if solve.clock[CAUGHT] == 0 else ENDED
