@@ -276,7 +276,7 @@ def test_an_assignment_that_is_refused_changes_nothing(attribute, value):
     [
         ("compiled", "compiled cannot"),
         ("recompile", "recompile cannot"),
-        ("weigths", "Did you mean 'weights'"),
+        ("weigthing", "Did you mean 'weighting'"),
         ("q", "There are"),
     ],
 )

@@ -282,8 +282,14 @@ class Problem(Rich):
                 objective.forget_fault()
             raise
 
-    def __del__(self) -> None:
-        compiled = vars(self).get("compiled")
+    def free(self) -> None:
+        """Free the memory of what is compiled and of what methods keep for it, while no call uses the problem.
+
+        It leads back to the problem, and would be in use until garbage is collected. The next solve makes it anew.
+        """
+        with LOCK:
+            compiled = self.__dict__.get("compiled")
+            self.recompile()
         if compiled is not None:
             forget_scratch(compiled)
 

@@ -289,6 +289,7 @@ class Core:
         key, structure, values, prepared = lease
         with self._lock:
             if not prepared.kept:
+                prepared.problem.free()
                 return
             structure = self._structures.setdefault(key, structure)
             structure.idle.setdefault(values, []).append(prepared)
@@ -310,6 +311,7 @@ class Core:
             waiting = structure.idle.get(values, [])
             if prepared in waiting:
                 waiting.remove(prepared)
+                prepared.problem.free()
             if not waiting:
                 structure.idle.pop(values, None)
             structure.count -= 1
@@ -324,6 +326,7 @@ class Core:
         for each in problems:
             each.kept = False
             self.store.drop(id(each))
+            each.problem.free()
 
     def _key(self, request: Request) -> Any:
         """What a request has in common with all others that the same problem answers."""
