@@ -47,7 +47,7 @@ from memetik_serve.ros.ros2 import BIO_IK, POSITION_IK
 from memetik_serve.ros.types2 import types
 from memetik_serve.web.limits import Limits
 from memetik_serve.web.paths import Stream, track
-from memetik_serve.web.shelf import Shelf
+from memetik_serve.web.scene_store import SceneStore
 from memetik_studio.upload import Uploads
 from tests.read.accidents import ACTIONS, mutate
 from tests.read.samples import URDF
@@ -111,13 +111,13 @@ def _must_be_known(reply: Any) -> None:
 
 def _scene_of_a_server(data: bytes) -> None:
     core = _core()
-    shelf = Shelf(Limits(timeout=0.002), core.store)
-    kept = shelf.put("s", data)
+    scene_store = SceneStore(Limits(timeout=0.002), core.store)
+    kept = scene_store.put("s", data)
     try:
         reply = kept.core.answer(kept.request({}))
         assert reply.code is not Code.FAILURE, reply.message
     finally:
-        shelf.drop("s")
+        scene_store.drop("s")
 
 
 def _ros(data: bytes) -> None:
@@ -196,7 +196,7 @@ READERS: dict[str, Callable[[bytes], object]] = {
     "bag": _bag,
     "upload": _uploaded,
     "scene": scenes.loads,
-    "shelf": _scene_of_a_server,
+    "scene_store": _scene_of_a_server,
     "request": _answered,
     "ros": _ros,
 }

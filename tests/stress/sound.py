@@ -25,7 +25,7 @@ LEFT_OUT = frozenset({
 # Members that only other parts of memetik call: the contract of objectives with the compiler, and of solvers with kernels.
 SKIPPED = frozenset({
     "LinkPoses.get", "Problem.recompile", "breed", "error", "explain", "follows_start", "joints",
-    "make_record", "own", "pack", "raise_fault", "raise_faults", "rest", "search", "second_look", "sizes", "solids",
+    "make_record", "own", "pack", "raise_fault", "raise_faults", "rest", "search", "diagnose", "sizes", "solids",
     "step", "steps_to_stall", "target_rows", "usual", "take_slot", "take_world", "pair_anew", "target_kind",
     "World.get", "strength", "World.touching", "World.owner", "World.rows", "World.watch", "PointCloud.groups", "World.fields",
     "Distance.standing", "Distance.obstacle_name", "Loop.count", "Loop.index",

@@ -2,8 +2,8 @@
 
 from memetik.batch.card import require_cuda
 from memetik.batch.device_arrays import DeviceArray
+from memetik.batch.device_batch import DeviceBatchSolution
 from memetik.batch.files import ROWS_PER_SHARD, FilesReport, solve_files
-from memetik.batch.on_card import DeviceBatchSolution
 from memetik.batch.reach import Reachability, load_reachability, reachability
 from memetik.batch.solution import BatchSolution
 from memetik.batch.solve import solve_batch

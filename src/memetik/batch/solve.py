@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from memetik.batch.card import pinned_rows, require_cuda
 from memetik.batch.cuda import solve_on_cuda
-from memetik.batch.on_card import any_on_card, solve_on_card
+from memetik.batch.device_batch import any_on_device, solve_on_device
 from memetik.batch.searches import ClosedForms, has_form_on_card
 from memetik.batch.settle import settle_missed
 from memetik.batch.solution import Answers, BatchSolution, Tell
@@ -74,7 +74,7 @@ def solve_batch(
     """
     require_problem(problem, "batch")
     seed, budget = checked_seed(seed), checked_budget(budget, "batch", generations=True)
-    if any_on_card(targets, starts):
+    if any_on_device(targets, starts):
         return _solve_on_card(problem, targets, starts, method, budget, seed, device, threads, progress)
     chosen_device = device_for(device, problem, budget)
     with rows_from(pinned_rows if chosen_device == "cuda" else np.empty):
@@ -151,7 +151,7 @@ def _solve_on_card(
         )
     if np.isfinite(budget.seconds):
         raise ProblemError(_NO_CLOCK)
-    found = solve_on_card(problem, {} if targets is None else targets, starts, solver.seed, budget.evaluations)
+    found = solve_on_device(problem, {} if targets is None else targets, starts, solver.seed, budget.evaluations)
     if callable(progress):
         progress(len(found), len(found))
     return found

@@ -64,7 +64,7 @@ class Pool:
 
 
 PINNED = Pool(lambda cuda, size: cuda.pinned_array(size, np.uint8))
-ON_CARD = Pool(lambda cuda, size: cuda.device_array(size, np.uint8))
+ON_DEVICE = Pool(lambda cuda, size: cuda.device_array(size, np.uint8))
 
 
 _in_use: dict[int, int] = {}  # where pinned memory that somebody uses begins and ends
@@ -146,8 +146,8 @@ class CardMemory:
             self._there = np.zeros(self.size, dtype=np.uint8)
             self.card = self._cut(self._there, fields)
         else:
-            self._there = ON_CARD.take(cuda, self.size)
-            weakref.finalize(self, ON_CARD.give_back, self._there).atexit = False
+            self._there = ON_DEVICE.take(cuda, self.size)
+            weakref.finalize(self, ON_DEVICE.give_back, self._there).atexit = False
             self.card = self._addresses(self._there.device_ctypes_pointer.value, fields)
 
     def _addresses(self, base: int, fields: Fields) -> dict[str, CardArray]:

@@ -1,7 +1,6 @@
 """Everything over time.
 
 between                proofs that motions are free between two postures
-between_plan           the pairs of solids that such a proof is about
 cartesian              paths of a frame: lines, arcs, waypoints
 clips                  Motion: clips in, edited, out
 follower               joints that follow a goal within their limits
@@ -14,6 +13,7 @@ smooth                 paths that an obstacle forces off their targets
 smooth_poses           poses between those of two frames
 spline                 joint vectors as smooth functions of one parameter
 stream                 poses over time as a file
+swept_pairs            the pairs of solids that such a proof is about
 teleoperate            a servo that follows a stream of poses
 track                  joint paths that follow targets
 trajectory             joint paths in time

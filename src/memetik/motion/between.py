@@ -18,8 +18,8 @@ from memetik.collision.world import World
 from memetik.errors import ProblemError, shown
 from memetik.geometry.checks import real_array, real_number
 from memetik.kernels.collision.solids_record import CONTACT, FREE, UNDECIDED
-from memetik.motion.between_plan import Names, Plan, plan_of, plan_of_body
 from memetik.motion.spline import finer
+from memetik.motion.swept_pairs import Names, Plan, plan_of, plan_of_body
 from memetik.motion.trajectory import Trajectory
 from memetik.objectives import Distance, Objective, SelfDistance
 from memetik.problem import Problem

@@ -21,7 +21,7 @@ from memetik.objectives import Objective
 from memetik.objectives.attributes import ReadOnlyDict, attribute, fixed, frozen_copy, refuse, refuse_the_rest
 from memetik.objectives.objective import Target
 from memetik.problem.compile import Compiled, compile_problem
-from memetik.problem.doubts import degrees_hint, doubt_problem, doubt_start, usual_size
+from memetik.problem.input_warnings import degrees_hint, usual_size, warn_of_problem, warn_of_start
 from memetik.problem.scratch import forget_scratch
 from memetik.rich import Rich
 from memetik.sharing import LOCK
@@ -95,7 +95,7 @@ class Problem(Rich):
             for objective in self.objectives:
                 objective._problems.add(self)
         compiled = self.compiled  # now, so that mistakes are said now
-        doubt_problem(body, self.objectives, compiled, limits or {}, self.lock)
+        warn_of_problem(body, self.objectives, compiled, limits or {}, self.lock)
 
     compiled = _CompiledAtNeed()
     usual_size: float
@@ -256,12 +256,9 @@ class Problem(Rich):
         square = float(vector.dot(vector))
         if not math.isfinite(square):
             raise ProblemError("the start has an entry that is NaN or infinite.")
-        doubt_start(self.body, vector)
-        self._look_beyond(max(self.usual_size, math.sqrt(2.0 * square)))
-
-    def _look_beyond(self, size: float) -> None:
-        """Let starts that are shorter than this not be looked at."""
-        object.__setattr__(self, "usual_size", size)
+        warn_of_start(self.body, vector)
+        self.usual_size = max(self.usual_size, math.sqrt(2.0 * square))
+from memetik.problem.scratch import forget_scratch
 
     @property
     def has_functions(self) -> bool:

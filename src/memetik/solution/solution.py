@@ -98,7 +98,7 @@ class Solution(Rich):
 
     # The flagship method: solve a problem from a start with so many evaluations. An explanation takes a second look at
     # parts of the problem with it. The solvers, which stand above this room, put it here.
-    second_look: ClassVar[Callable[[Problem, Array, int], Solution] | None] = None
+    diagnose: ClassVar[Callable[[Problem, Array, int], Solution] | None] = None
 
     def __init__(
         self,
@@ -205,7 +205,7 @@ class Solution(Rich):
         After a failure it solves parts of the problem again to find the cause, which takes up to some seconds. It
         speaks of the targets as they are now, so ask before you assign new ones.
         """
-        return explain(self, type(self).second_look)
+        return explain(self, type(self).diagnose)
 
     def draw(
         self, path: str | PathLike[str] | None = None, *, view: tuple[float, float] | None = None,

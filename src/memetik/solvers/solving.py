@@ -22,12 +22,12 @@ _new, _ARRAY, _FLOAT = object.__new__, np.ndarray, np.dtype(np.float64)
 _FLAGSHIP, _MEMETIC, _ZERO = Memetic(), "memetic", 0  # Python has one object for each name and each small number
 
 
-def _second_look(problem: Problem, start: Array, evaluations: int) -> Solution:
+def _diagnose(problem: Problem, start: Array, evaluations: int) -> Solution:
     """Solve a part of a problem anew, for an explanation."""
     return _FLAGSHIP.solve(problem, start, Budget(evaluations=evaluations))
 
 
-Solution.second_look = staticmethod(_second_look)
+Solution.diagnose = staticmethod(_diagnose)
 
 
 def solve(

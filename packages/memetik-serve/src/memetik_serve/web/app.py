@@ -30,7 +30,7 @@ from memetik_serve.web.openapi import description
 from memetik_serve.web.page import PAGE
 from memetik_serve.web.paths import Stream, track
 from memetik_serve.web.rounds import USUAL, Rounds
-from memetik_serve.web.shelf import Shelf
+from memetik_serve.web.scene_store import SceneStore
 from memetik_serve.web.sockets import Socket, SocketApp
 from memetik_serve.web.workers import BusyError, Turns, Workers
 
@@ -44,8 +44,8 @@ HTTP_STATUS = {Code.FAILURE: 500}  # of replies that are no answers; 422 for the
 class Application:
     """All that requests share: the core, scenes, and threads for searches that take long."""
 
-    def __init__(self, core: Core, shelf: Shelf, limits: Limits, meter: Meter, rounds: Rounds) -> None:
-        self.core, self.shelf, self.limits, self._meter, self._rounds = core, shelf, limits, meter, rounds
+    def __init__(self, core: Core, scene_store: SceneStore, limits: Limits, meter: Meter, rounds: Rounds) -> None:
+        self.core, self.scene_store, self.limits, self._meter, self._rounds = core, scene_store, limits, meter, rounds
         self.workers, self._turns = Workers(limits.waiting), Turns()
         self._streams: dict[str, int] = {}
         self._about = plain.dumps(_about(core.body)).encode()
@@ -169,7 +169,7 @@ class Application:
     # ---- Scenes --------------------------------------------------------------------------------------------------
 
     async def _scenes(self, _: HttpRequest) -> Response:
-        return _json({"scenes": self.shelf.names()})
+        return _json({"scenes": self.scene_store.names()})
 
     async def _scene(self, http: HttpRequest) -> Response:
         name = http.path_params["name"]
@@ -178,19 +178,19 @@ class Application:
             if http.method == "PUT":
                 data = await http.body()
                 client = address_of(http.scope)
-                kept = await self.workers.run(client, lambda: self.shelf.put(name, data, client))
+                kept = await self.workers.run(client, lambda: self.scene_store.put(name, data, client))
                 return _json({"name": name, "joint_names": list(kept.core.body.joint_names)}, 201)
             if http.method == "DELETE":
-                self.shelf.drop(name)
+                self.scene_store.drop(name)
                 return _json({"name": name})
-            return Response(self.shelf.get(name).text, media_type="application/json")
+            return Response(self.scene_store.get(name).text, media_type="application/json")
 
         return await _guarded(act)
 
     async def _solve_scene(self, http: HttpRequest) -> Response:
         async def act() -> Response:
             name, data = http.path_params["name"], await http.body()
-            if max(len(data), len(self.shelf.get(name).text)) >= plain.LONG:
+            if max(len(data), len(self.scene_store.get(name).text)) >= plain.LONG:
                 return _json(await self._large(address_of(http.scope), data, partial(self._of_scene, name)))
             return _json(
                 await self._answer(*self._of_scene(name, plain.loads(data) if data else {}), address_of(http.scope))
@@ -200,10 +200,14 @@ class Application:
 
     def _is_large(self, name: object) -> bool:
         """Whether requests about a scene are for a thread."""
-        return isinstance(name, str) and name in self.shelf.names() and len(self.shelf.get(name).text) >= plain.LONG
+        return (
+            isinstance(name, str)
+            and name in self.scene_store.names()
+            and len(self.scene_store.get(name).text) >= plain.LONG
+        )
 
     def _of_scene(self, name: str, given: Plain) -> tuple[Core, Request]:
-        kept = self.shelf.get(name)
+        kept = self.scene_store.get(name)
         return kept.core, kept.request(fields.keys(given, "a request about a scene", SCENE))
 
     # ---- WebSockets ----------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ try:
     from memetik_serve.web.guard import Guard, Meter
     from memetik_serve.web.protocols import impatient
     from memetik_serve.web.rounds import Rounds
-    from memetik_serve.web.shelf import Shelf
+    from memetik_serve.web.scene_store import SceneStore
 except ModuleNotFoundError as error:
     if error.name is None or error.name.startswith("memetik"):  # a fault of our own is not a missing package
         raise
@@ -75,11 +75,11 @@ class Service:
         memory = int(limits.memory * MB)
         store = Store(memory, memory // 2, limits.problems)
         self.core = Core(body, timeout=min(USUAL, limits.timeout), store=store, pairs=limits.pairs)
-        shelf = Shelf(limits, store, roots)
+        scene_store = SceneStore(limits, store, roots)
         for name, scene in (scenes or {}).items():
-            shelf.put(name, scene)
+            scene_store.put(name, scene)
         meter, rounds = Meter(limits.rate), Rounds()
-        self._application = Application(self.core, shelf, limits, meter, rounds)
+        self._application = Application(self.core, scene_store, limits, meter, rounds)
         guard = Guard(
             self._application.starlette(), limits, meter, rounds, token=self.token, loopback=loopback, origins=origins
         )

@@ -262,7 +262,7 @@ def test_the_time_of_a_scene_is_that_of_the_server(service):
     wish = scenes.KINDS["Position"].new("hand", frame="panda_hand", target=[3.0, 0.0, 0.0])
     scene = scenes.Scene("s", scenes.BodySource("bundled", "panda"), (wish,), solving=scenes.Solving(seconds=9.0))
     assert ask(service, "/scenes/slow", scenes.dumps(scene), "PUT")[0] == 201
-    assert service._application.shelf.get("slow").core.timeout == 0.5
+    assert service._application.scene_store.get("slow").core.timeout == 0.5
     ask(service, "/scenes/slow", method="DELETE")
 
 

@@ -29,7 +29,7 @@ NEAR = 20.0  # m; no target that is nearer is doubted, however small the body
 _RADIANS = "Angles are in radians: 90 degrees are math.radians(90)."
 
 
-def doubt_problem(
+def warn_of_problem(
     body: Body,
     objectives: Sequence[Objective],
     compiled: Compiled,
@@ -47,7 +47,7 @@ def doubt_problem(
     _doubt_loops(body, objectives, compiled)
 
 
-def doubt_start(body: Body, start: Array) -> None:
+def warn_of_start(body: Body, start: Array) -> None:
     """Warn if values of a start look like degrees."""
     far = [name for k, name in enumerate(body.joint_names) if abs(start[k]) > _most(body, k)]
     if far:

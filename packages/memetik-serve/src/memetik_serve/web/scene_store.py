@@ -1,4 +1,4 @@
-"""Shelf: scenes as problem files, each with a core of its own."""
+"""SceneStore: scenes as problem files, each with a core of its own."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Kept:
         )
 
 
-class Shelf:
+class SceneStore:
     """Scenes by name, within the limits; what they hold is pinned in the store."""
 
     def __init__(self, limits: Limits, store: Store, roots: Iterable[str | PathLike[str]] = ()) -> None:

@@ -33,7 +33,7 @@ THREADS = 128  # in a block
 STARTS = "starts"
 
 
-def any_on_card(targets: Any, starts: Any) -> bool:
+def any_on_device(targets: Any, starts: Any) -> bool:
     """Whether any of the arrays is on a card."""
     many = targets.values() if isinstance(targets, Mapping) else ()
     return is_on_card(starts) or any(map(is_on_card, many))
@@ -96,8 +96,8 @@ class DeviceBatchSolution(BatchSolution):
 
     def numpy(self) -> BatchSolution:
         """All of it in the memory of the processor."""
-        on_card: tuple[Any, ...] = self.q, self.status, self.numbers, self.starts, self._rows
-        q, status, numbers, starts, rows = (array.numpy() for array in on_card)
+        on_device: tuple[Any, ...] = self.q, self.status, self.numbers, self.starts, self._rows
+        q, status, numbers, starts, rows = (array.numpy() for array in on_device)
         targets = tuple((target, rows[:, owned]) for target, owned in self._columns)
         starts = np.broadcast_to(starts, (len(self), starts.shape[1]))
         return BatchSolution(
@@ -118,7 +118,7 @@ class DeviceBatchSolution(BatchSolution):
         return f"<DeviceBatchSolution of {len(self)}>"
 
 
-def solve_on_card(
+def solve_on_device(
     problem: Problem, targets: Mapping[Objective, Any], starts: Any, seed: int, most: int
 ) -> DeviceBatchSolution:
     """Solve a batch of which all arrays are on the card, but for one start for all."""
@@ -147,12 +147,12 @@ def solve_on_card(
     launcher.close()
     found: dict[str, Any] = {name: _array(cuda, answers, name, kind) for name, kind in fields.items()}
     rows, vectors = (_array(cuda, incoming.memory, name, incoming.fields[name]) for name in ("targets", "starts"))
-    on_card: Any = vectors
+    on_device: Any = vectors
     took, compiling = split_time(begin)
     return DeviceBatchSolution(
         problem, found["q"], found["statuses"], found["outcomes"], np.broadcast_to(seconds / count, (count,)), took,
         "a graphics card", (),
-        on_card, "memetic", compiling, _success=found["success"], _rows=rows, _columns=incoming.columns,
+        on_device, "memetic", compiling, _success=found["success"], _rows=rows, _columns=incoming.columns,
     )  # fmt: skip
 
 
