@@ -15,7 +15,7 @@ ENOUGH = mk.Budget(evaluations=20_000)
 body = mk.load("panda")
 body = body.with_touching(mk.collision.find_collision_pairs(body, 2_000, progress=False).touching)
 world = mk.World({
-    "scene_store": [
+    "shelf": [
         mk.Shape("box", (0.3, 0.4, 0.02), mk.translation(0.55, 0.3, 0.55)),
         mk.Shape("box", (0.3, 0.02, 0.55), mk.translation(0.55, 0.5, 0.275)),
     ],

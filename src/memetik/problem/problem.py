@@ -257,8 +257,11 @@ class Problem(Rich):
         if not math.isfinite(square):
             raise ProblemError("the start has an entry that is NaN or infinite.")
         warn_of_start(self.body, vector)
-        self.usual_size = max(self.usual_size, math.sqrt(2.0 * square))
-from memetik.problem.scratch import forget_scratch
+        self._look_beyond(max(self.usual_size, math.sqrt(2.0 * square)))
+
+    def _look_beyond(self, size: float) -> None:
+        """Let starts that are shorter than this not be looked at."""
+        object.__setattr__(self, "usual_size", size)
 
     @property
     def has_functions(self) -> bool:
