@@ -23,6 +23,15 @@
     learned       networks
     cuda          the same kernels on a graphics card
 
+Residual, error and judgement of a full pose, the rules by which an attempt stalls and ends, and the damping of a step are
+functions that numbers, lanes and graphics cards share (search/pose_error.py, search/descent.py). These variants remain, most of
+them because their data lie differently; docs/engineering/decisions/kernels.md has what each gains:
+
+    search/pose_descent.py, pose_step.py, verify_pose.py     one full pose in registers, beside any problem (descent.py)
+    search/lane_search.py, lane_step.py                      LANES of them at a time
+    problem/blocks.py                                        the damped step of several limbs
+    cuda/pose.py, cuda/bodies.py, cuda/warp.py               a pose or a body a thread, a problem a warp
+
 A pose is seven numbers (w, x, y, z, px, py, pz): a unit quaternion and a position [m]. Inside kernels it travels as a
 tuple; in memory it is a row of a float64 array. See body/records.py for the flat form of a body.
 """

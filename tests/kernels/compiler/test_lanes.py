@@ -77,6 +77,17 @@ def naive_arithmetic(a, b):
         ]
 
 
+@jit
+def choose(a, b):
+    return select(a < b, a, 7), select(a < b, 1, 0)
+
+
+@given(st.floats(), st.floats())
+def test_select_takes_numbers(a, b):
+    """As it does lanes; of a number and an integer comes a number."""
+    assert_array_equal(choose(a, b), (a, 1) if a < b else (7.0, 0))
+
+
 @given(numbers, numbers)
 def test_every_operator_works_lane_by_lane(a, b):
     a, b = np.array(a), np.where(np.array(b) == 0.0, 0.5, b)  # plain Python divides by no zero

@@ -10,6 +10,7 @@ from memetik.kernels.cuda.trace import Numbers, Symbol, Trace, UntraceableError,
 from memetik.kernels.math.linear import factorise, substitute
 from memetik.kernels.math.pose import compose
 from memetik.kernels.math.rotation import rotation_vector
+from memetik.kernels.math.sincos import sincos_lanes
 from memetik.kernels.terms.aim import bend
 
 pytestmark = pytest.mark.quick
@@ -21,6 +22,7 @@ def run(trace, result, **numbers):
     functions = {
         "neg": lambda a: -a, "select": lambda q, a, b: a if q else b, "sqrt": math.sqrt, "atan2": math.atan2,
         "fabs": abs, "fmin": min, "fmax": max, "sin": math.sin, "isfinite": math.isfinite,
+        "bit": lambda a, k: int(a) >> int(k) & 1,
     }  # fmt: skip
     for name, operation, operands in trace.lines:
         values = [eval(text, {}, known) for text in operands]
@@ -50,6 +52,15 @@ def test_sums_and_products_are_those_of_the_kernel(rng):
     a, b = rng.normal(size=7), rng.normal(size=7)
     expected = plain(compose)(tuple(a), tuple(b))
     np.testing.assert_allclose(run(trace, made, **named("a", a), **named("b", b)), expected, atol=1e-13)
+
+
+def test_choices_and_bits_are_traced_without_running_both_ways(rng):
+    trace = Trace()
+    made = trace(sincos_lanes)(trace.symbol("a"))
+    assert {"select", "bit"} <= {operation for _, operation, _ in trace.lines}
+    for angle in rng.uniform(-10.0, 10.0, 20):
+        expected = math.sin(angle), math.cos(angle)
+        np.testing.assert_allclose(run(trace, made, a=float(angle)), expected, atol=1e-14)
 
 
 def test_what_is_multiplied_by_zero_is_left_out():

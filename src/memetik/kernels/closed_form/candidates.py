@@ -18,6 +18,7 @@ from memetik.kernels.math.rotation import rotation_vector
 from memetik.kernels.math.vector import dot, minus
 from memetik.kernels.problem.limits import clamp
 from memetik.kernels.problem.mounts import seen_from_root
+from memetik.kernels.problem.quick_error import squared_distance
 
 ROUNDING = 1e-9  # rad beyond a limit that rounding explains
 SPREAD = 30.0  # how much farther off an angle may be than the arm is, all joints taken together
@@ -91,9 +92,8 @@ def _is_there(arm, problem, target, x, poses):
     """Whether a posture is on the target, but for what the body is off the arm."""
     forward(problem.nodes, x, poses)
     tip = frame_pose(problem.frames[problem.terms[0].frame], poses)
-    dx, dy, dz = tip[4] - target[4], tip[5] - target[5], tip[6] - target[6]
-    ex, ey, ez = rotation_vector(target, tip)
-    off = dx * dx + dy * dy + dz * dz + arm.size * arm.size * (ex * ex + ey * ey + ez * ez)
+    e = rotation_vector(target, tip)
+    off = squared_distance(target, tip) + arm.size * arm.size * dot(e, e)
     return off <= (arm.size * (THERE + BLUR * arm.off)) ** 2
 
 

@@ -2,7 +2,8 @@
 
 A kernel written for numbers takes Lanes instead, as long as it asks nothing of them: + - * / with Lanes or numbers, abs, min,
 max, math.sqrt and math.atan2 work lane by lane. A comparison gives a Mask, `&` and `|` join masks, and where a kernel for
-numbers has an `if`, one for lanes has `select`. `take` and `put` read and write arrays whose last axis has LANES entries.
+numbers has an `if`, one for lanes has `select`, which takes numbers, too: a kernel that uses it serves both. `take` and
+`put` read and write arrays whose last axis has LANES entries.
 
 The compiler would turn plain loops over lanes into the same instructions only if it could prove that no two of the arrays
 overlap, which it cannot. Without the compiler there is one lane, and Lanes are numbers.
@@ -173,12 +174,16 @@ if COMPILED:
 
     @intrinsic
     def select(typing, condition, yes, no):
-        """`yes` where the mask holds, `no` elsewhere."""
+        """`yes` where the mask holds, `no` elsewhere; of numbers, `yes` if the condition holds."""
+        result = lanes if condition == mask else typing.unify_types(types.unliteral(yes), types.unliteral(no))
 
         def code(context, builder, sig, args):
-            return builder.select(args[0], _spread(builder, args[1], yes), _spread(builder, args[2], no))
+            if condition == mask:
+                return builder.select(args[0], _spread(builder, args[1], yes), _spread(builder, args[2], no))
+            either = (context.cast(builder, args[k], sig.args[k], result) for k in (1, 2))
+            return builder.select(args[0], *either)
 
-        return lanes(condition, yes, no), code
+        return result(condition, yes, no), code
 
     @intrinsic
     def bits(typing, condition):

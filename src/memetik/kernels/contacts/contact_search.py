@@ -23,7 +23,6 @@ from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, TIMED_OUT, rem
 from memetik.kernels.problem.evaluate import measure, place
 from memetik.kernels.problem.function_pointers import call_attempt, call_stage
 from memetik.kernels.problem.least_squares import (
-    LEAST_DAMPING,
     bounded_step,
     linear_model,
     shorten,
@@ -38,7 +37,16 @@ from memetik.kernels.problem.verify import CLOSEST, REACHED, verify
 from memetik.kernels.problem.workspace import Workspace
 from memetik.kernels.runtime.random import seed_stream
 from memetik.kernels.runtime.record import Array, floats, integers, reader, records
-from memetik.kernels.search.descent import DAMPING, LONGEST_STEP, STALL, STALLS, STEPS
+from memetik.kernels.search.descent import (
+    DAMPING,
+    LONGEST_STEP,
+    STALL,
+    STALLS,
+    STEPS,
+    damping_of,
+    failures_in_row,
+    is_over,
+)
 from memetik.kernels.search.population_poses import take_best
 from memetik.kernels.search.search import SHARE, rank
 from memetik.kernels.search.search_record import MemeticArrays, SearchScratch, memetic_arrays
@@ -279,20 +287,20 @@ def attempt_along(problem, x, run, work):
 
     One that aims at the margin, and ends within it, comes back from it in the next step: it chatters.
     """
-    last, failures = math.inf, 0
+    last, failures = math.inf, 0.0
     for step in range(STEPS + 1):
         place(problem.nodes, problem.frames, x, work.poses, work.world)
         run.outcome[EVALUATIONS] += 1.0
         error, hard, satisfied = measure(problem.terms, problem.data, work.world, x, 0.0, work.residual)
         remember(x, hard, run, work)
         error = max(error - held(problem.terms, problem.data, work.residual), 0.0)
-        failures = failures + 1 if error > STALL * last else 0
-        if satisfied or failures >= STALLS or step == STEPS or not math.isfinite(error) or spent(run):
+        failures = failures_in_row(error, last, STALL, failures)
+        if is_over(satisfied, failures, STALLS, step, STEPS) or not math.isfinite(error) or spent(run):
             return satisfied
         last = error
         hold(problem.terms, problem.data, work.residual, ALONG)
         linear_model(problem, x, 0.0, work)
-        bounded_step(problem, x, DAMPING * 0.5 * error + LEAST_DAMPING, LONGEST_STEP, work)
+        bounded_step(problem, x, damping_of(DAMPING, error), LONGEST_STEP, work)
         take_step(x, problem, work)
     return False
 
@@ -300,7 +308,7 @@ def attempt_along(problem, x, run, work):
 @jit
 def push_out(problem, push, x, run, work):
     """The descent of search/descent.py from a posture where something touches, without the empty rows of contacts."""
-    last, failures = math.inf, 0
+    last, failures = math.inf, 0.0
     for k in range(problem.data.size):
         push.data[k] = problem.data[k]
     for step in range(STEPS + 1):
@@ -311,14 +319,14 @@ def push_out(problem, push, x, run, work):
         error, hard, satisfied = measure(push.near, push.data, work.world, x, 0.0, work.residual)
         remember(x, hard, run, work)
         error = max(error - held(push.near, push.data, work.residual), 0.0)
-        failures = failures + 1 if error > STALL * last else 0
-        if satisfied or failures >= STALLS or step == STEPS or not math.isfinite(error) or spent(run):
+        failures = failures_in_row(error, last, STALL, failures)
+        if is_over(satisfied, failures, STALLS, step, STEPS) or not math.isfinite(error) or spent(run):
             return satisfied
         last = error
         less, view = leave_out_empty_rows(problem, push, work)
         hold(less.terms, less.data, view.residual, 1.0)
         linear_model(less, x, 0.0, view)
-        bounded_push(less, x, DAMPING * 0.5 * error + LEAST_DAMPING, push.rows, view)
+        bounded_push(less, x, damping_of(DAMPING, error), push.rows, view)
         take_step(x, less, view)
     return False
 

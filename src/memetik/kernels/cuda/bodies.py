@@ -20,7 +20,6 @@ from memetik.kernels.cuda.straight_line_functions import SIGNATURES, StraightLin
 from memetik.kernels.cuda.table import address_of, card_reader
 from memetik.kernels.cuda.translate import Translator
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, MOVED, OUTCOME
-from memetik.kernels.problem.least_squares import LEAST_DAMPING
 from memetik.kernels.problem.limits import clamp, move_inside, wrap_towards
 from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED
 from memetik.kernels.search.descent import (
@@ -31,6 +30,9 @@ from memetik.kernels.search.descent import (
     STALL,
     STALLS,
     STEPS,
+    damping_of,
+    failures_in_row,
+    is_over,
 )
 from memetik.kernels.search.search import BETTER, SHARE
 
@@ -137,6 +139,7 @@ def bodies_kernel(sizes: Sizes, code: StraightLineCode) -> Any:
     limb_error, limb_variables = functions["limb_error"], functions["limb_variables"]
     translate = Translator()
     inside, wrapped, clamped = translate(move_inside), translate(wrap_towards), translate(clamp)
+    count_failures, over, damp = translate(failures_in_row), translate(is_over), translate(damping_of)
     m, n, dof, numbers, outcomes, terms, people = sizes[2:9]
     of_nodes, of_frames, marks = 7 * sizes.nodes, 7 * sizes.frames, -(-people // WORD)
     share, stall = (LIMBS_DAMPING, LIMBS_STALL) if sizes.blocks > 1 else (DAMPING, STALL)
@@ -281,12 +284,12 @@ def bodies_kernel(sizes: Sizes, code: StraightLineCode) -> Any:
         threads = cuda.gridDim.x * cuda.blockDim.x
         task = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x  # the first of each; who is done takes the next
         state, begins = STEPPING if task < number else IDLE, True
-        taken = failures = exploited = 0
-        last, missed = math.inf, np.int32(0)
+        taken = exploited = 0
+        failures, last, missed = 0.0, math.inf, np.int32(0)
         while ballot(state != IDLE) != 0:
             if state == STEPPING and begins:
                 begin_task(launch, task, own)
-                begins, taken, failures, exploited, last = False, 0, 0, 0, math.inf
+                begins, taken, failures, exploited, last = False, 0, 0.0, 0, math.inf
             if state == STEPPING:  # as `descend` of kernels/search/descent.py
                 missed = evaluate(at_x, at_data, parameters, at_poses, at_world, at_residual, at_error)
                 outcome[EVALUATIONS] += 1.0
@@ -295,15 +298,15 @@ def bodies_kernel(sizes: Sizes, code: StraightLineCode) -> Any:
                     outcome[ERROR] = error
                     for k in range(n):
                         own.best[k] = x[k]
-                failures = failures + 1 if error > stall * last else 0
+                failures = count_failures(error, last, stall, failures)
                 if missed == 0 or outcome[EVALUATIONS] >= most:
                     state = ENDING
-                elif failures >= STALLS or taken == STEPS or not math.isfinite(error):
+                elif over(False, failures, STALLS, taken, STEPS) or not math.isfinite(error):
                     state = RESTARTING if exploited < people // SHARE else ENDING
                 else:
                     taken += 1
                     last = error
-                    damping = share * 0.5 * error + LEAST_DAMPING
+                    damping = damp(share, error)
                     advance(at_x, at_data, parameters, at_poses, at_world, at_residual, damping, LONGEST_STEP)
             waiting = ballot(state == RESTARTING)
             if due(waiting, ballot(state == STEPPING)):
@@ -311,7 +314,7 @@ def bodies_kernel(sizes: Sizes, code: StraightLineCode) -> Any:
                 if state == RESTARTING:
                     exploited += 1
                     outcome[ATTEMPTS] += 1.0
-                    taken, failures, last, state = 0, 0, math.inf, STEPPING
+                    taken, failures, last, state = 0, 0.0, math.inf, STEPPING
             if due(ballot(state == ENDING), ballot(state == STEPPING)) and state == ENDING:
                 end_task(launch, task, parameters, missed == 0, own)
                 task = threads + cuda.atomic.add(launch.counter, 0, 1)

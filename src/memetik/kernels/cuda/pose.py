@@ -19,15 +19,33 @@ from memetik.kernels.body.forward import forward, frame_pose
 from memetik.kernels.cuda.launch_record import SIMULATED, Launch
 from memetik.kernels.cuda.table import card_reader
 from memetik.kernels.cuda.translate import Translator
-from memetik.kernels.math.pose import load, turn
-from memetik.kernels.math.rotation import rotation_vector
-from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT
-from memetik.kernels.problem.least_squares import LEAST_DAMPING
+from memetik.kernels.math.pose import load
+from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, MOVED, TIMED_OUT
 from memetik.kernels.problem.limits import clamp, wrap_towards
-from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED
 from memetik.kernels.runtime.random import mix
 from memetik.kernels.runtime.record import Array, floats
-from memetik.kernels.search.descent import DAMPING, LONGEST_STEP, STALL, STALLS, STEPS
+from memetik.kernels.search.descent import (
+    DAMPING,
+    STALL,
+    STALLS,
+    STEPS,
+    damping_of,
+    failures_in_row,
+    is_over,
+    shortening_of,
+)
+from memetik.kernels.search.population_poses import load_column
+from memetik.kernels.search.pose_error import (
+    bounds_of,
+    is_within,
+    judge_pose,
+    pose_offset,
+    pose_residual,
+    quick_pose_error,
+    scales_of,
+    square,
+    squared_error,
+)
 from memetik.kernels.search.pose_step import pose_step
 
 cuda: Any = numba.cuda  # it has no types
@@ -52,16 +70,12 @@ def choose_restart(problem, population, target, seed, attempt, x):
             low, high = problem.variables[k].sample_lower, problem.variables[k].sample_upper
             x[k] = low + (high - low) * (float(state >> _DROP) * _UNIT)
         return
-    position, orientation = problem.terms[0], problem.terms[1]
-    poses, people = population.frame_poses[position.frame], population.genes.shape[0]
+    poses, people = population.frame_poses[problem.terms[0].frame], population.genes.shape[0]
     first = int(state % np.uint64(people))
     chosen, lowest = 0, math.inf
     for j in range(LOOK):
         c = (first + j) % people
-        dx, dy, dz = poses[4, c] - target[4], poses[5, c] - target[5], poses[6, c] - target[6]
-        dot = poses[0, c] * target[0] + poses[1, c] * target[1] + poses[2, c] * target[2] + poses[3, c] * target[3]
-        score = position.scale * position.scale * (dx * dx + dy * dy + dz * dz)
-        score += orientation.scale * orientation.scale * 8.0 * (1.0 - abs(dot))
+        score = quick_pose_error(problem.terms, target, load_column(poses, c))
         if score < lowest:
             chosen, lowest = c, score
     for k in range(x.size):
@@ -89,9 +103,11 @@ def warp_any(holds):
 def pose_kernel(motions: int, n: int) -> Any:
     """The kernel for bodies with so many motions and n variables; sizes of local arrays must be known when it compiles."""
     translate = Translator()
-    place, tip_of, angle_of = translate(forward), translate(frame_pose), translate(rotation_vector)
-    rotate, stride, wrap, clamped = translate(turn), translate(pose_step), translate(wrap_towards), translate(clamp)
-    load_pose, restart = translate(load), translate(choose_restart)
+    place, tip_of, offset_of, squared = (translate(k) for k in (forward, frame_pose, pose_offset, square))
+    within, error_of, residual_of, judge = (translate(k) for k in (is_within, squared_error, pose_residual, judge_pose))
+    count_failures, over, damp, stride = (translate(k) for k in (failures_in_row, is_over, damping_of, pose_step))
+    shortening, wrap, clamped, load_pose = (translate(k) for k in (shortening_of, wrap_towards, clamp, load))
+    scales_in, bounds_in, restart = translate(scales_of), translate(bounds_of), translate(choose_restart)
 
     @cuda.jit
     def solve_poses(table):
@@ -103,17 +119,15 @@ def pose_kernel(motions: int, n: int) -> Any:
         best, step = cuda.local.array(n, np.float64), cuda.local.array(n, np.float64)
         poses = cuda.local.array((motions, 7), np.float64)
         work = PoseWork(poses, cuda.local.array((n, 6), np.float64), step)
-        position, orientation, frame = terms[0], terms[1], frames[terms[0].frame]
-        near = position.tolerance * position.tolerance
-        narrow = orientation.tolerance * orientation.tolerance
-        by_position, by_rotation = position.scale, orientation.scale
+        scales, bounds, frame = scales_in(terms), bounds_in(terms), frames[terms[0].frame]
         count, threads = tasks.number, cuda.gridDim.x * cuda.blockDim.x
         task = (
             cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
         )  # the first of each; then who is done takes the next
         begin, verifying = True, False
         target = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-        row = first = drawn = spent = attempt = taken = failures = 0
+        row = first = drawn = spent = attempt = taken = 0
+        failures = 0.0
         least = last = math.inf
         while warp_any(task < count):
             if task >= count:
@@ -127,7 +141,7 @@ def pose_kernel(motions: int, n: int) -> Any:
                 target = load_pose(targets, row % targets.shape[0], 0)
                 for k in range(n):
                     x[k] = start[k] = best[k] = clamped(starts[first, variables[k].index], variables[k])
-                spent, attempt, taken, failures = 0, 1, 0, 0
+                spent, attempt, taken, failures = 0, 1, 0, 0.0
                 least = last = math.inf
                 drawn = stream + task % spread  # the stream that it draws postures from; 0 sets out from the start
                 if drawn > 0:
@@ -135,12 +149,9 @@ def pose_kernel(motions: int, n: int) -> Any:
                     restart(problem, population, target, tasks.seed, attempt, x)
             place(nodes, x, poses)
             tip = tip_of(frame, poses)
-            dx, dy, dz = tip[4] - target[4], tip[5] - target[5], tip[6] - target[6]
-            ex, ey, ez = angle_of(target, tip)
-            distance, angle = dx * dx + dy * dy + dz * dz, ex * ex + ey * ey + ez * ez
+            offset = offset_of(target, tip)
+            distance, angle = squared(offset[0]), squared(offset[1])
             if verifying:
-                distance, angle = math.sqrt(distance), math.sqrt(angle)
-                reached = distance <= position.tolerance and angle <= orientation.tolerance
                 q, outcome = results.q[task], results.outcomes[task]
                 outcome[MOVED] = 0.0
                 for k in range(q.size):  # joints that the pose does not hang on stay where they start
@@ -151,25 +162,19 @@ def pose_kernel(motions: int, n: int) -> Any:
                     q[variables[k].index] = x[k]
                 outcome[EVALUATIONS], outcome[ATTEMPTS] = spent, attempt % STREAM + (1 if drawn > 0 else 0)
                 outcome[TIMED_OUT], outcome[ERROR] = 0.0, least
-                outcome[OUTCOME], outcome[OUTCOME + 1] = distance, angle
-                outcome[OUTCOME + 2] = 1.0 if distance <= position.tolerance else 0.0
-                outcome[OUTCOME + 3] = 1.0 if angle <= orientation.tolerance else 0.0
-                status = REACHED if reached else CLOSEST
-                results.statuses[task] = status if math.isfinite(distance + angle) else INVALID
+                results.statuses[task] = judge(terms, distance, angle, outcome)
                 task = count
                 if threads < count:
                     task = threads + cuda.atomic.add(counter, 0, 1)
                 begin = True
                 continue
             spent += 1
-            taken += 1
-            error = by_position * by_position * distance + by_rotation * by_rotation * angle
-            satisfied = distance <= near and angle <= narrow
+            error, satisfied = error_of(scales, distance, angle), within(bounds, distance, angle)
             if error < least:
                 least = error
                 for k in range(n):
                     best[k] = x[k]
-            failures = failures + 1 if error > STALL * last else 0
+            failures = count_failures(error, last, STALL, failures)
             last = error
             if satisfied or spent >= tasks.most:
                 for k in range(n):
@@ -178,19 +183,14 @@ def pose_kernel(motions: int, n: int) -> Any:
                 for k in range(n):
                     x[k] = clamped(x[k], variables[k])
                 verifying = True
-            elif failures >= STALLS or taken > STEPS:
+            elif over(satisfied, failures, STALLS, taken, STEPS):
                 attempt += 1
-                taken, failures, last = 0, 0, math.inf
+                taken, failures, last = 0, 0.0, math.inf
                 restart(problem, population, target, tasks.seed, attempt, x)
             else:
-                ex, ey, ez = rotate(target, ex, ey, ez)
-                residual = (
-                    by_position * dx, by_position * dy, by_position * dz, by_rotation * ex, by_rotation * ey,
-                    by_rotation * ez,
-                )  # fmt: skip
-                damping = DAMPING * 0.5 * error + LEAST_DAMPING
-                longest = stride(problem, tip, residual, x, damping, work)
-                shorten = LONGEST_STEP / longest if longest > LONGEST_STEP else 1.0
+                taken += 1
+                longest = stride(problem, tip, residual_of(scales, target, offset), x, damp(DAMPING, error), work)
+                shorten = shortening(longest)
                 for k in range(n):
                     x[k] = clamped(x[k] + shorten * step[k], variables[k])
 

@@ -16,7 +16,7 @@ from memetik.kernels.body.motion import write_axes
 from memetik.kernels.cuda.straight_line_functions import SIGNATURES, StraightLineCode, definition
 from memetik.kernels.cuda.trace import Numbers, Symbol, Trace, UntraceableError, c_code, text_of
 from memetik.kernels.math.linear import factorise, substitute
-from memetik.kernels.math.sincos import FAR, from_nearest_quarter
+from memetik.kernels.math.sincos import FAR, sincos_lanes
 from memetik.kernels.problem.evaluate import place, term_error
 from memetik.kernels.problem.quick_error import quick_error, unmasked
 from memetik.kernels.search.population_poses import add_angles, add_distances, begins_limb, seen_from
@@ -315,14 +315,12 @@ _PRELUDE = """
 def _sin_and_cos() -> str:
     """`sincos` of kernels/math/sincos.py."""
     trace = Trace()
-    s, c, k = (text_of(value) for value in trace(from_nearest_quarter)(trace.symbol("angle")))
+    s, c = (text_of(value) for value in trace(sincos_lanes)(trace.symbol("angle")))
     return f"""__device__ __forceinline__ void sin_and_cos(double angle, double* sine, double* cosine) {{
   if (!(fabs(angle) <= {FAR!r})) {{ sincos(angle, sine, cosine); return; }}
 {c_code(trace)}
-  const int quadrant = (int){k};
-  const double s = quadrant & 1 ? {c} : {s}, c = quadrant & 1 ? -{s} : {c};
-  *sine = quadrant & 2 ? -s : s;
-  *cosine = quadrant & 2 ? -c : c;
+  *sine = {s};
+  *cosine = {c};
 }}"""
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from memetik.kernels.compiler.lanes import bit, select
 from memetik.kernels.math.sincos import sincos
 
 _PACKAGE = "memetik.kernels."
@@ -122,7 +123,7 @@ class Trace:
             name = f"{self._letter}{len(self.lines)}"
             self.lines.append((name, operation, texts))
             self._known[key] = Symbol(self, name)
-            if operation in ("<", "<=", ">", ">=", "==", "!=", "isfinite"):
+            if operation in ("<", "<=", ">", ">=", "==", "!=", "isfinite", "bit"):
                 self.yes_or_no.add(name)
         return self._known[key]
 
@@ -156,6 +157,10 @@ class Trace:
                     known[name] = self._least if value is min else self._most
                 elif value is sincos:
                     known[name] = self._sincos
+                elif value is select:
+                    known[name] = self.select
+                elif value is bit:
+                    known[name] = self._bit
                 elif is_kernel(value) or (callable(value) and value in self._bound):
                     known[name] = self(value)
         return self._bound[kernel]
@@ -202,6 +207,9 @@ class Trace:
 
     def _most(self, a: Any, b: Any) -> Any:
         return self.note("fmax", a, b) if isinstance(a, Symbol) or isinstance(b, Symbol) else max(a, b)
+
+    def _bit(self, value: Any, k: int) -> Any:
+        return self.note("bit", value, k)
 
     def _sincos(self, angle: Any) -> Any:
         if not isinstance(angle, Symbol):
@@ -340,6 +348,8 @@ def _line(trace: Trace, name: str, operation: str, operands: tuple[str, ...]) ->
         value = f"{operands[0]}c"
     elif operation == "neg":
         value = f"-{operands[0]}"
+    elif operation == "bit":
+        value = f"(int){operands[0]} >> (int){operands[1]} & 1"
     elif operation == "select":
         value = f"{operands[0]} ? {operands[1]} : {operands[2]}"
     elif operation.isalnum():

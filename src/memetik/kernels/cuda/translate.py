@@ -10,16 +10,23 @@ from typing import Any
 
 import numba.cuda
 
+from memetik.kernels.compiler.lanes import select
 from memetik.kernels.cuda.trace import is_kernel, plain
 
 cuda: Any = numba.cuda  # it has no types
+
+
+@cuda.jit(device=True)
+def select_number(condition, yes, no):
+    """`select` of kernels/compiler/lanes.py for numbers."""
+    return yes if condition else no
 
 
 class Translator:
     """Translates kernels, each once. `instead` maps kernels to device functions that take their place on the card."""
 
     def __init__(self, instead: Mapping[Any, Any] | None = None) -> None:
-        self._done = dict(instead or {})
+        self._done = {select: select_number, **(instead or {})}
 
     def __call__(self, kernel: Any) -> Any:
         """The device function of a kernel."""

@@ -2,7 +2,8 @@
 
 import math
 
-from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.compiler.jit import jit, jit_glue, jit_part
+from memetik.kernels.math.pose import load
 from memetik.kernels.terms.aim import AIM_FREE, directions
 from memetik.kernels.terms.function_pointers import call_residual
 from memetik.kernels.terms.pose import MASK, target_pose
@@ -17,6 +18,20 @@ def unmasked(term, data):
     return data[m] + data[m + 1] + data[m + 2] == 3.0
 
 
+@jit_glue
+def squared_distance(target, pose):
+    """The squared distance between two poses [m²]."""
+    dx, dy, dz = pose[4] - target[4], pose[5] - target[5], pose[6] - target[6]
+    return dx * dx + dy * dy + dz * dz
+
+
+@jit_glue
+def squared_angle(target, pose):
+    """About the squared angle between two poses, 8 (1 - |q·t|), which needs no arc cosine."""
+    dot = target[0] * pose[0] + target[1] * pose[1] + target[2] * pose[2] + target[3] * pose[3]
+    return 8.0 * (1.0 - min(abs(dot), 1.0))
+
+
 @jit
 def quick_error(term, data, world, x, scratch):
     """About the squared residual of a term, unscaled. Angles use 2 (1 - cos) in place of the square.
@@ -25,14 +40,9 @@ def quick_error(term, data, world, x, scratch):
     with free axes or angles, go by their residuals.
     """
     if term.goal == POINT and unmasked(term, data):
-        t = target_pose(term, data, world)
-        dx, dy, dz = world[term.frame, 4] - t[4], world[term.frame, 5] - t[5], world[term.frame, 6] - t[6]
-        return dx * dx + dy * dy + dz * dz
+        return squared_distance(target_pose(term, data, world), load(world, term.frame, 0))
     if term.goal == ROTATION and unmasked(term, data):
-        t = target_pose(term, data, world)
-        f = term.frame
-        dot = t[0] * world[f, 0] + t[1] * world[f, 1] + t[2] * world[f, 2] + t[3] * world[f, 3]
-        return 8.0 * (1.0 - min(abs(dot), 1.0))
+        return squared_angle(target_pose(term, data, world), load(world, term.frame, 0))
     if term.goal == DIRECTION and data[term.numbers + AIM_FREE] == 0.0:
         ax, ay, az, dx, dy, dz, _ = directions(term, data, world)
         return 2.0 * (1.0 - (ax * dx + ay * dy + az * dz))

@@ -15,11 +15,12 @@ One full pose:
 
 pose_search            the whole search for one pose
 pose_descent           the local search for one pose
+pose_error             the residual of one pose, its error, and the judgement
 pose_step              the damped step for one pose, in registers
 lane_search            many rows of one pose, in the lanes of vector registers
 lane_step              one step in every lane
 closed_form_attempt    closed forms of one pose, brought onto the body as it is
-verify_pose            the judgement of one pose
+verify_pose            the end of a search for one pose
 
 The way in and out:
 

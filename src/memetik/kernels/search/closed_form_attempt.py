@@ -25,8 +25,6 @@ from memetik.kernels.closed_form.filter_candidates import Candidates, best_candi
 from memetik.kernels.closed_form.meeting_axes import three_turns, turn_wrist
 from memetik.kernels.closed_form.parallel_axes import outer_turns, turn_in_plane, turn_outside
 from memetik.kernels.compiler.jit import jit, jit_part
-from memetik.kernels.math.pose import turn
-from memetik.kernels.math.rotation import rotation_vector
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, MOVED, OUTCOME, TIMED_OUT, spent
 from memetik.kernels.problem.function_pointers import PROBLEM, VECTOR, WORKSPACE, call_attempt, call_stage
 from memetik.kernels.problem.least_squares import LEAST_DAMPING
@@ -37,6 +35,7 @@ from memetik.kernels.problem.verify import CLOSEST, ENDED, REACHED, verify
 from memetik.kernels.runtime.cancel import CAUGHT, cancelled
 from memetik.kernels.runtime.clock import now
 from memetik.kernels.runtime.record import numba_type, reader
+from memetik.kernels.search.pose_error import pose_offset, pose_residual, scales_of
 from memetik.kernels.search.pose_search import has_gone, is_beside
 from memetik.kernels.search.pose_step import pose_step, solve_six
 from memetik.kernels.search.search import UNFINISHED
@@ -67,14 +66,11 @@ analytic_arrays = reader(AnalyticArrays)
 @jit_part
 def pose_errors(problem, target, x, work):
     """Place the body. Returns the pose of the tip, its scaled errors in world axes and the sum of their squares."""
-    position, rotation = problem.terms[0].scale, problem.terms[1].scale
     forward(problem.nodes, x, work.poses)
     tip = frame_pose(problem.frames[problem.terms[0].frame], work.poses)
-    ex, ey, ez = rotation_vector(target, tip)
-    ex, ey, ez = turn(target, ex, ey, ez)
-    dx, dy, dz = position * (tip[4] - target[4]), position * (tip[5] - target[5]), position * (tip[6] - target[6])
-    ex, ey, ez = rotation * ex, rotation * ey, rotation * ez
-    return tip, (dx, dy, dz, ex, ey, ez), dx * dx + dy * dy + dz * dz + ex * ex + ey * ey + ez * ez
+    residual = pose_residual(scales_of(problem.terms), target, pose_offset(target, tip))
+    dx, dy, dz, ex, ey, ez = residual
+    return tip, residual, dx * dx + dy * dy + dz * dz + ex * ex + ey * ey + ez * ez
 
 
 @jit_part
@@ -132,7 +128,7 @@ def least_direction(columns, rows):
     tiny = 1e-15 * (a + b + c + d + e + f)
     v = (1.0, 0.9, -1.1, 1.05, -0.95, 1.15)  # no symmetry of an arm makes it orthogonal to what is sought
     for _ in range(4):
-        v = solve_six(
+        system = (
             (a + tiny,),
             (inner(columns, 1, 0, rows), b + tiny),
             (inner(columns, 2, 0, rows), inner(columns, 2, 1, rows), c + tiny),
@@ -145,8 +141,8 @@ def least_direction(columns, rows):
                 inner(columns, 5, 0, rows), inner(columns, 5, 1, rows), inner(columns, 5, 2, rows),
                 inner(columns, 5, 3, rows), inner(columns, 5, 4, rows), f + tiny,
             ),
-            v,
         )  # fmt: skip
+        v = solve_six(system, v)
         size = 1.0 / math.sqrt(inner_six(v, v))
         v = (size * v[0], size * v[1], size * v[2], size * v[3], size * v[4], size * v[5])
     return v

@@ -3,6 +3,7 @@
 import math
 
 from memetik.kernels.compiler.jit import jit_glue, jit_part
+from memetik.kernels.compiler.lanes import select
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.problem.evaluate import measure, place
 from memetik.kernels.problem.guides import FADING, first_fading
@@ -31,6 +32,30 @@ BALANCE_STALL, BALANCE_STEPS = 0.98, 30
 
 
 @jit_glue
+def failures_in_row(error, last, stall, failures):
+    """How many steps in a row have gained too little; for numbers and for lanes."""
+    return select(error > stall * last, failures + 1.0, 0.0)
+
+
+@jit_glue
+def is_over(satisfied, failures, stalls, taken, steps):
+    """Whether an attempt ends with a posture: it is satisfied, stalled, or has taken all its steps."""
+    return satisfied | (failures >= stalls) | (taken >= steps)
+
+
+@jit_glue
+def damping_of(share, error):
+    """The damping of a step from a posture with this squared error."""
+    return share * 0.5 * error + LEAST_DAMPING
+
+
+@jit_glue
+def shortening_of(longest):
+    """The share of a step whose longest entry is this, of which none is longer than LONGEST_STEP."""
+    return LONGEST_STEP / max(longest, LONGEST_STEP)
+
+
+@jit_glue
 def newton_step(problem, x, damping, softness, work):
     """One damped step from a posture that was just measured; writes work.step, at most LONGEST_STEP long."""
     linear_model(problem, x, softness, work)
@@ -48,24 +73,20 @@ def descend(problem, x, softness, run, work):
     if softness > 0.0:
         stall, stalls, steps = BALANCE_STALL, 1, BALANCE_STEPS
     last = math.inf
-    failures = 0
+    failures = 0.0
     for step in range(steps + 1):
         place(problem.nodes, problem.frames, x, work.poses, work.world)
         run.outcome[EVALUATIONS] += 1.0
         error, hard, satisfied = measure(problem.terms, problem.data, work.world, x, softness, work.residual)
         remember(x, hard, run, work)
-        if error > stall * last:
-            failures += 1
-        else:
-            failures = 0
-        done = satisfied and softness == 0.0
-        if done or failures >= stalls or step == steps or spent(run):
+        failures = failures_in_row(error, last, stall, failures)
+        if is_over(satisfied and softness == 0.0, failures, stalls, step, steps) or spent(run):
             return satisfied
         if not math.isfinite(error):  # some objective is not defined here; a step would lead nowhere
             return False
         last = error
         linear_model(problem, x, softness, work)
-        bounded_step(problem, x, share * 0.5 * error + LEAST_DAMPING, LONGEST_STEP, work)
+        bounded_step(problem, x, damping_of(share, error), LONGEST_STEP, work)
         take_step(x, problem, work)
     return False
 

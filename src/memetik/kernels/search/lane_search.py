@@ -14,7 +14,6 @@ from memetik.kernels.compiler.jit import jit_free, jit_part
 from memetik.kernels.compiler.lanes import LANES
 from memetik.kernels.math.sincos import FAR
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS
-from memetik.kernels.problem.mounts import seen_from_root
 from memetik.kernels.problem.problem_record import Run
 from memetik.kernels.problem.solve import begin_solve
 from memetik.kernels.problem.verify import CLOSEST, ENDED
@@ -23,8 +22,8 @@ from memetik.kernels.runtime.clock import now
 from memetik.kernels.runtime.random import seed_stream
 from memetik.kernels.search.batch import solve_row, take_target
 from memetik.kernels.search.lane_step import round_of_lanes
-from memetik.kernels.search.population_poses import add_angles, add_distances, take_best
-from memetik.kernels.search.pose_search import draw_pose
+from memetik.kernels.search.population_poses import take_best
+from memetik.kernels.search.pose_search import draw_pose, score_population
 from memetik.kernels.search.search import SHARE
 from memetik.kernels.search.search_record import lane_scratch, memetic_arrays
 from memetik.kernels.search.stages import run_stages
@@ -79,18 +78,12 @@ def target_of(lane, scratch):
 def begin_attempt(outcome, lane, arrays, seed, most, scratch):
     """The next attempt for the row of a lane begins."""
     problem, work, population = arrays.solve.problem, arrays.solve.work, arrays.population
-    position, orientation = problem.terms[0], problem.terms[1]
     score, state, x = scratch.score[lane], scratch.state[lane], work.x
     target = target_of(lane, scratch)
     attempts = outcome[ATTEMPTS]
     if attempts == 1.0:
         seed_stream(state, seed, 0)
-        frame_poses = population.frame_poses[position.frame]
-        for c in range(score.size):
-            score[c] = 0.0
-        wanted = seen_from_root(problem, target)
-        add_distances(frame_poses, wanted, position.scale * position.scale, score)
-        add_angles(frame_poses, wanted, orientation.scale * orientation.scale, score)
+        score_population(problem, target, population, score)
     if attempts <= score.size // SHARE:
         set_out(population.genes[take_best(score)], lane, scratch)
     else:

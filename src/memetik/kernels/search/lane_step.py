@@ -1,7 +1,9 @@
 """One round of pose_descent.py in every lane at once: measure a posture, judge it, and step on from it.
 
-The same arithmetic in the same order as forward.py, pose_descent.py and pose_step.py, on Lanes (compiler/lanes.py) instead
-of numbers. What a lane computes does not depend on the other lanes. Tests hold each lane equal to those kernels.
+Residual, error, columns, stalls and the system of the step are those of pose_error.py, pose_step.py and descent.py, which take
+Lanes (compiler/lanes.py) as they take numbers. Forward kinematics, rotation vectors, balls and limits are written for lanes, with
+`select` where those for numbers have a branch. What a lane computes does not depend on the other lanes. Tests hold each lane
+equal to those kernels.
 """
 
 import math
@@ -10,11 +12,34 @@ from memetik.kernels.body.balls import multiply, to_third_axis, turned
 from memetik.kernels.body.records import SCREW, SLIDE
 from memetik.kernels.compiler.jit import jit_fast, jit_part
 from memetik.kernels.compiler.lanes import LANES, bits, fused, put, select, spread, take
-from memetik.kernels.math.pose import compose, constant, turn
+from memetik.kernels.math.pose import compose, constant
 from memetik.kernels.math.sincos import sincos_lanes
-from memetik.kernels.problem.least_squares import LEAST_DAMPING
-from memetik.kernels.search.descent import DAMPING, LONGEST_STEP, STALL, STALLS, STEPS
-from memetik.kernels.search.pose_step import solve_six
+from memetik.kernels.search.descent import (
+    DAMPING,
+    STALL,
+    STALLS,
+    STEPS,
+    damping_of,
+    failures_in_row,
+    is_over,
+    shortening_of,
+)
+from memetik.kernels.search.pose_error import (
+    bounds_of,
+    is_within,
+    pose_residual,
+    position_offset,
+    scales_of,
+    square,
+    squared_error,
+)
+from memetik.kernels.search.pose_step import (
+    damped_system,
+    pose_column,
+    product_of_six,
+    solve_six,
+    with_column,
+)
 
 ALL = (1 << LANES) - 1  # bits of all lanes
 
@@ -81,7 +106,7 @@ def forward_lanes(nodes, x, poses):
 
 @jit_part
 def rotation_vector_lanes(t, r):
-    """rotation_vector of terms/pose.py."""
+    """rotation_vector of math/rotation.py."""
     w = t[0] * r[0] + t[1] * r[1] + t[2] * r[2] + t[3] * r[3]
     x = t[0] * r[1] - t[1] * r[0] - t[2] * r[3] + t[3] * r[2]
     y = t[0] * r[2] + t[1] * r[3] - t[2] * r[0] - t[3] * r[1]
@@ -93,87 +118,48 @@ def rotation_vector_lanes(t, r):
     return k * x, k * y, k * z
 
 
+@jit_part
+def load_column_lanes(columns, k):
+    """The column of variable k in every lane."""
+    return (
+        take(columns, 6 * k), take(columns, 6 * k + 1), take(columns, 6 * k + 2),
+        take(columns, 6 * k + 3), take(columns, 6 * k + 4), take(columns, 6 * k + 5),
+    )  # fmt: skip
+
+
+@jit_part
+def store_column_lanes(c, columns, k):
+    """Write the column of variable k in every lane."""
+    put(columns, 6 * k, c[0])
+    put(columns, 6 * k + 1, c[1])
+    put(columns, 6 * k + 2, c[2])
+    put(columns, 6 * k + 3, c[3])
+    put(columns, 6 * k + 4, c[4])
+    put(columns, 6 * k + 5, c[5])
+
+
 @jit_fast
 def step_lanes(problem, tip, residual, damping, scratch):
     """pose_step.py's `pose_step`: write the step of every lane into scratch.step and return its longest entry."""
-    nodes, variables, poses, columns = problem.nodes, problem.variables, scratch.poses, scratch.columns
-    position, rotation = problem.terms[0].scale, problem.terms[1].scale
-    px, py, pz = tip[4], tip[5], tip[6]
-    r0, r1, r2, r3, r4, r5 = residual
-    none = spread(0.0)
-    a00 = a11 = a22 = a33 = a44 = a55 = damping
-    a10 = a20 = a21 = a30 = a31 = a32 = a40 = a41 = a42 = a43 = a50 = a51 = a52 = a53 = a54 = none
+    nodes, none = problem.nodes, spread(0.0)
+    scales, rows = scales_of(problem.terms), damped_system(damping, none)
     i = problem.frames[problem.terms[0].frame].node
     while i >= 0:
-        record = nodes[i]
-        k = record.variable
-        pose = load_lanes(poses, i)
-        qw, qx, qy, qz = pose[0], pose[1], pose[2], pose[3]
-        ux = record.ratio * 2.0 * (qx * qz + qw * qy)
-        uy = record.ratio * 2.0 * (qy * qz - qw * qx)
-        uz = record.ratio * (1.0 - 2.0 * (qx * qx + qy * qy))
-        if record.motion == SLIDE:
-            c0, c1, c2 = position * ux, position * uy, position * uz
-            c3, c4, c5 = none, none, none
-        else:
-            dx, dy, dz = px - pose[4], py - pose[5], pz - pose[6]
-            c0, c1, c2 = uy * dz - uz * dy, uz * dx - ux * dz, ux * dy - uy * dx
-            if record.motion == SCREW:
-                c0, c1, c2 = c0 + record.pitch * ux, c1 + record.pitch * uy, c2 + record.pitch * uz
-            c0, c1, c2 = position * c0, position * c1, position * c2
-            c3, c4, c5 = rotation * ux, rotation * uy, rotation * uz
-        uphill = c0 * r0 + c1 * r1 + c2 * r2 + c3 * r3 + c4 * r4 + c5 * r5
-        x = take(scratch.x, k)
-        held = ((x <= variables[k].lower) & (uphill >= 0.0)) | ((x >= variables[k].upper) & (uphill <= 0.0))
-        c0, c1, c2 = select(held, 0.0, c0), select(held, 0.0, c1), select(held, 0.0, c2)
-        c3, c4, c5 = select(held, 0.0, c3), select(held, 0.0, c4), select(held, 0.0, c5)
-        put(columns, 6 * k, c0)
-        put(columns, 6 * k + 1, c1)
-        put(columns, 6 * k + 2, c2)
-        put(columns, 6 * k + 3, c3)
-        put(columns, 6 * k + 4, c4)
-        put(columns, 6 * k + 5, c5)
-        a00 += c0 * c0
-        a10 += c1 * c0
-        a11 += c1 * c1
-        a20 += c2 * c0
-        a21 += c2 * c1
-        a22 += c2 * c2
-        a30 += c3 * c0
-        a31 += c3 * c1
-        a32 += c3 * c2
-        a33 += c3 * c3
-        a40 += c4 * c0
-        a41 += c4 * c1
-        a42 += c4 * c2
-        a43 += c4 * c3
-        a44 += c4 * c4
-        a50 += c5 * c0
-        a51 += c5 * c1
-        a52 += c5 * c2
-        a53 += c5 * c3
-        a54 += c5 * c4
-        a55 += c5 * c5
-        i = record.parent
-    r0, r1, r2, r3, r4, r5 = solve_six(
-        (a00,),
-        (a10, a11),
-        (a20, a21, a22),
-        (a30, a31, a32, a33),
-        (a40, a41, a42, a43, a44),
-        (a50, a51, a52, a53, a54, a55),
-        residual,
-    )
+        k = nodes[i].variable
+        c = pose_column(nodes[i], load_lanes(scratch.poses, i), tip, scales, none)
+        x, variable, uphill = take(scratch.x, k), problem.variables[k], product_of_six(c, residual)
+        held = ((x <= variable.lower) & (uphill >= 0.0)) | ((x >= variable.upper) & (uphill <= 0.0))
+        c = (
+            select(held, 0.0, c[0]), select(held, 0.0, c[1]), select(held, 0.0, c[2]),
+            select(held, 0.0, c[3]), select(held, 0.0, c[4]), select(held, 0.0, c[5]),
+        )  # fmt: skip
+        store_column_lanes(c, scratch.columns, k)
+        rows = with_column(rows, c)
+        i = nodes[i].parent
+    r = solve_six(rows, residual)
     longest = none
-    for k in range(variables.size):
-        move = -(
-            take(columns, 6 * k) * r0
-            + take(columns, 6 * k + 1) * r1
-            + take(columns, 6 * k + 2) * r2
-            + take(columns, 6 * k + 3) * r3
-            + take(columns, 6 * k + 4) * r4
-            + take(columns, 6 * k + 5) * r5
-        )
+    for k in range(problem.variables.size):
+        move = -product_of_six(load_column_lanes(scratch.columns, k), r)
         put(scratch.step, k, move)
         longest = max(longest, abs(move))
     return longest
@@ -223,20 +209,14 @@ def round_of_lanes(problem, most, scratch):
     Returns the lanes whose attempt has ended, and those whose posture is within tolerance, as bits. A posture that an
     attempt has ended with stays in scratch.x.
     """
-    position, orientation = problem.terms[0], problem.terms[1]
-    far = position.tolerance * position.tolerance
-    wide = orientation.tolerance * orientation.tolerance
-    by_position, by_rotation = position.scale, orientation.scale
-    frame = problem.frames[position.frame]
+    scales, bounds, frame = scales_of(problem.terms), bounds_of(problem.terms), problem.frames[problem.terms[0].frame]
     forward_lanes(problem.nodes, scratch.x, scratch.poses)
     target = load_lanes(scratch.target, 0)
     tip = compose(load_lanes(scratch.poses, frame.node), constant(frame))
-    dx, dy, dz = tip[4] - target[4], tip[5] - target[5], tip[6] - target[6]
-    ex, ey, ez = rotation_vector_lanes(target, tip)
-    distance = dx * dx + dy * dy + dz * dz
-    angle = ex * ex + ey * ey + ez * ez
-    satisfied = (distance <= far) & (angle <= wide)
-    error = by_position * by_position * distance + by_rotation * by_rotation * angle
+    offset = position_offset(target, tip), rotation_vector_lanes(target, tip)
+    distance, angle = square(offset[0]), square(offset[1])
+    satisfied = is_within(bounds, distance, angle)
+    error = squared_error(scales, distance, angle)
 
     least = take(scratch.least, 0)
     better = error < least
@@ -244,21 +224,18 @@ def round_of_lanes(problem, most, scratch):
     if bits(better) != 0:
         for k in range(problem.variables.size):
             put(scratch.best, k, select(better, take(scratch.x, k), take(scratch.best, k)))
-    failures = select(error > STALL * take(scratch.last, 0), take(scratch.failures, 0) + 1.0, 0.0)
+    failures = failures_in_row(error, take(scratch.last, 0), STALL, take(scratch.failures, 0))
     taken, evaluations = take(scratch.taken, 0), take(scratch.evaluations, 0) + 1.0
-    ended = satisfied | (failures >= STALLS) | (taken >= STEPS) | (evaluations >= most)
+    ended = is_over(satisfied, failures, STALLS, taken, STEPS) | (evaluations >= most)
     put(scratch.evaluations, 0, evaluations)
     put(scratch.failures, 0, failures)
     put(scratch.taken, 0, taken + 1.0)
     put(scratch.last, 0, error)
     if bits(ended) != ALL:
-        ex, ey, ez = turn(target, ex, ey, ez)
-        residual = (
-            by_position * dx, by_position * dy, by_position * dz, by_rotation * ex, by_rotation * ey, by_rotation * ez
-        )  # fmt: skip
+        residual = pose_residual(scales, target, offset)
         write_ball_poses_lanes(problem, scratch.poses)
-        longest = step_lanes(problem, tip, residual, DAMPING * 0.5 * error + LEAST_DAMPING, scratch)
-        shorten = LONGEST_STEP / max(longest, LONGEST_STEP)
+        longest = step_lanes(problem, tip, residual, damping_of(DAMPING, error), scratch)
+        shorten = shortening_of(longest)
         turn_balls_lanes(problem.balls, shorten, scratch)
         for k in range(problem.variables.size):
             x, variable = take(scratch.x, k), problem.variables[k]

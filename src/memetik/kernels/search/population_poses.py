@@ -7,9 +7,10 @@ instruction serves several postures: ranking 256 of them takes less time than tw
 import math
 
 from memetik.kernels.body.forward import forward, frame_pose
-from memetik.kernels.compiler.jit import jit, jit_part
+from memetik.kernels.compiler.jit import jit, jit_glue, jit_part
 from memetik.kernels.math.pose import compose, inverse, load, store, turn
 from memetik.kernels.problem.mounts import seen_from_world
+from memetik.kernels.problem.quick_error import squared_angle, squared_distance
 
 
 @jit_part
@@ -48,6 +49,14 @@ def seen_from(node, pose, poses):
     return compose(inverse(load(poses, node, 0)), pose) if node >= 0 else pose
 
 
+@jit_glue
+def load_column(columns, c):
+    """The pose in column c."""
+    return (
+        columns[0, c], columns[1, c], columns[2, c], columns[3, c], columns[4, c], columns[5, c], columns[6, c]
+    )  # fmt: skip
+
+
 @jit_part
 def store_column(pose, columns, c):
     """Write a pose into column c."""
@@ -69,29 +78,22 @@ def place_population(nodes, frames, population, poses):
 @jit
 def add_distances(frame_poses, target, weight, score):
     """Add weight times the squared distance [m²] of every posture's frame from the target; `frame_poses` is (7, postures)."""
-    x, y, z = target[4], target[5], target[6]
     for c in range(score.size):
-        dx, dy, dz = frame_poses[4, c] - x, frame_poses[5, c] - y, frame_poses[6, c] - z
-        score[c] += weight * (dx * dx + dy * dy + dz * dz)
+        score[c] += weight * squared_distance(target, load_column(frame_poses, c))
 
 
 @jit
 def add_angles(frame_poses, target, weight, score):
-    """Add weight times about the squared angle to the target, 8 (1 - |q·t|), which needs no arc cosine."""
-    w, x, y, z = target[0], target[1], target[2], target[3]
+    """Add weight times about the squared angle to the target [rad²]."""
     for c in range(score.size):
-        dot = w * frame_poses[0, c] + x * frame_poses[1, c] + y * frame_poses[2, c] + z * frame_poses[3, c]
-        score[c] += weight * 8.0 * (1.0 - min(abs(dot), 1.0))
+        score[c] += weight * squared_angle(target, load_column(frame_poses, c))
 
 
 @jit
 def add_aims(frame_poses, axis, wanted, is_point, weight, score):
     """Add weight times about the squared angle from an axis of every posture's frame to a direction or a point, 2 (1 - a·d)."""
     for c in range(score.size):
-        pose = (
-            frame_poses[0, c], frame_poses[1, c], frame_poses[2, c], frame_poses[3, c], frame_poses[4, c], frame_poses[5, c],
-            frame_poses[6, c],
-        )  # fmt: skip
+        pose = load_column(frame_poses, c)
         x, y, z = wanted
         if is_point:
             x, y, z = x - pose[4], y - pose[5], z - pose[6]
@@ -104,9 +106,7 @@ def add_aims(frame_poses, axis, wanted, is_point, weight, score):
 def load_poses(problem, frame_poses, c, world):
     """Write the poses of all frames of posture c in the world."""
     for f in range(frame_poses.shape[0]):
-        pose = frame_poses[f]
-        seen = pose[0, c], pose[1, c], pose[2, c], pose[3, c], pose[4, c], pose[5, c], pose[6, c]
-        store(seen_from_world(problem, seen), world, f, 0)
+        store(seen_from_world(problem, load_column(frame_poses[f], c)), world, f, 0)
 
 
 @jit_part

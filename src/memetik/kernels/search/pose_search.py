@@ -20,12 +20,14 @@ from memetik.kernels.problem.function_pointers import PROBLEM, RUN, SOLVE, VECTO
 from memetik.kernels.problem.limits import sample
 from memetik.kernels.problem.mounts import seen_from_root
 from memetik.kernels.problem.problem_record import Run
+from memetik.kernels.problem.quick_error import squared_distance
 from memetik.kernels.problem.solve import begin_solve
 from memetik.kernels.problem.verify import ENDED, REACHED
 from memetik.kernels.runtime.cancel import CAUGHT
 from memetik.kernels.runtime.random import seed_stream
 from memetik.kernels.search.population_poses import add_angles, add_distances, take_best
 from memetik.kernels.search.pose_descent import descend_pose
+from memetik.kernels.search.pose_error import quick_pose_error, square
 from memetik.kernels.search.search import FRESH, SHARE, UNFINISHED
 from memetik.kernels.search.search_record import call_next_pose_start, memetic_arrays
 from memetik.kernels.search.verify_pose import verify_pose
@@ -38,8 +40,7 @@ STEP_AWAY = 0.1  # rad for the joint that moves most: what goes farther from suc
 @jit_part
 def draw_pose(problem, target, run, work):
     """The best of a few fresh postures, in work.x."""
-    x, trial = work.x, work.trial
-    position, orientation = problem.terms[0], problem.terms[1]
+    x, trial, frame = work.x, work.trial, problem.frames[problem.terms[0].frame]
     least = math.inf
     for _ in range(FRESH):
         if run.outcome[EVALUATIONS] + 1.0 >= run.most:  # leave one for the attempt that follows
@@ -48,11 +49,8 @@ def draw_pose(problem, target, run, work):
             trial[k] = sample(problem.variables[k], run.state)
         forward(problem.nodes, trial, work.poses)
         run.outcome[EVALUATIONS] += 1.0
-        tip = frame_pose(problem.frames[position.frame], work.poses)
-        dx, dy, dz = tip[4] - target[4], tip[5] - target[5], tip[6] - target[6]
-        dot = target[0] * tip[0] + target[1] * tip[1] + target[2] * tip[2] + target[3] * tip[3]
-        total = position.scale * position.scale * (dx * dx + dy * dy + dz * dz)
-        total += orientation.scale * orientation.scale * 8.0 * (1.0 - min(abs(dot), 1.0))
+        tip = frame_pose(frame, work.poses)
+        total = quick_pose_error(problem.terms, target, tip)
         if total < least:
             least = total
             for k in range(x.size):
@@ -64,12 +62,21 @@ def is_beside(problem, target, size, x, work):
     """Whether a posture is so near to the target that a few steps lead there."""
     forward(problem.nodes, x, work.poses)
     tip = frame_pose(problem.frames[problem.terms[0].frame], work.poses)
-    dx, dy, dz = tip[4] - target[4], tip[5] - target[5], tip[6] - target[6]
-    away, near = dx * dx + dy * dy + dz * dz, (BESIDE * size) ** 2
+    away, near = squared_distance(target, tip), (BESIDE * size) ** 2
     if not away < near:  # most are not, and the rotation takes longer
         return False
-    ex, ey, ez = rotation_vector(target, tip)
-    return away + size * size * (ex * ex + ey * ey + ez * ez) < near
+    return away + size * size * square(rotation_vector(target, tip)) < near
+
+
+@jit_part
+def score_population(problem, target, population, score):
+    """Write how far the tip of each posture of the population looks from the target."""
+    position, orientation = problem.terms[0], problem.terms[1]
+    wanted, tips = seen_from_root(problem, target), population.frame_poses[position.frame]
+    for c in range(score.size):
+        score[c] = 0.0
+    add_distances(tips, wanted, position.scale * position.scale, score)
+    add_angles(tips, wanted, orientation.scale * orientation.scale, score)
 
 
 @jit_part
@@ -77,15 +84,10 @@ def next_pose_start(table, target, run):
     """Put work.x, where an attempt has failed, to where the next one starts."""
     arrays = memetic_arrays(table)
     problem, work, score = arrays.solve.problem, arrays.solve.work, arrays.scratch.score
-    position, orientation = problem.terms[0], problem.terms[1]
     x, attempts = work.x, run.outcome[ATTEMPTS]
     if attempts == 1.0:
         seed_stream(run.state, run.seed, 0)
-        for c in range(score.size):
-            score[c] = 0.0
-        wanted, frame_poses = seen_from_root(problem, target), arrays.population.frame_poses
-        add_distances(frame_poses[position.frame], wanted, position.scale * position.scale, score)
-        add_angles(frame_poses[position.frame], wanted, orientation.scale * orientation.scale, score)
+        score_population(problem, target, arrays.population, score)
     if attempts <= score.size // SHARE:
         c = take_best(score)
         for k in range(x.size):

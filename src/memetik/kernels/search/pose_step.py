@@ -1,21 +1,23 @@
 """The damped step for the commonest problem of all, one full pose: six residuals, everything in registers.
 
 The same step as in descent.py, written out. It takes a quarter of the time because the normal equations never touch
-memory and the compiler knows all sizes; tests hold the two equal.
+memory and the compiler knows all sizes; tests hold the two equal. What it consists of takes Lanes (compiler/lanes.py) as it
+takes numbers: lane_step.py differs in where columns are kept, and in how a limit takes one out.
 """
 
 from memetik.kernels.body.records import SCREW, SLIDE
-from memetik.kernels.compiler.jit import jit_fast
+from memetik.kernels.compiler.jit import jit_fast, jit_fast_glue
+from memetik.kernels.search.pose_error import scales_of
 
 
 @jit_fast
-def solve_six(row0, row1, row2, row3, row4, row5, right):
+def solve_six(rows, right):
     """Solve a symmetric, positive definite system of six equations; of its matrix the rows up to the diagonal are given."""
-    a00, a10, a11 = row0[0], row1[0], row1[1]
-    a20, a21, a22 = row2
-    a30, a31, a32, a33 = row3
-    a40, a41, a42, a43, a44 = row4
-    a50, a51, a52, a53, a54, a55 = row5
+    a00, a10, a11 = rows[0][0], rows[1][0], rows[1][1]
+    a20, a21, a22 = rows[2]
+    a30, a31, a32, a33 = rows[3]
+    a40, a41, a42, a43, a44 = rows[4]
+    a50, a51, a52, a53, a54, a55 = rows[5]
     r0, r1, r2, r3, r4, r5 = right
     # L D L^T without square roots, whose time adds up along the pivots: f_ij are the entries of L, d_i of 1 / D. Each
     # pivot takes its share off all that remains; the right side rides along.
@@ -99,6 +101,64 @@ def solve_six(row0, row1, row2, row3, row4, row5, right):
     return r0, r1, r2, r3, r4, r5
 
 
+@jit_fast_glue
+def pose_column(record, pose, tip, scales, none):
+    """The derivative of the six scaled errors by the motion of a node; `none` is a zero as its numbers are."""
+    position, rotation = scales
+    qw, qx, qy, qz = pose[0], pose[1], pose[2], pose[3]
+    ux = record.ratio * 2.0 * (qx * qz + qw * qy)
+    uy = record.ratio * 2.0 * (qy * qz - qw * qx)
+    uz = record.ratio * (1.0 - 2.0 * (qx * qx + qy * qy))
+    if record.motion == SLIDE:
+        c0, c1, c2 = position * ux, position * uy, position * uz
+        c3, c4, c5 = none, none, none
+    else:
+        dx, dy, dz = tip[4] - pose[4], tip[5] - pose[5], tip[6] - pose[6]
+        c0, c1, c2 = uy * dz - uz * dy, uz * dx - ux * dz, ux * dy - uy * dx
+        if record.motion == SCREW:
+            c0, c1, c2 = c0 + record.pitch * ux, c1 + record.pitch * uy, c2 + record.pitch * uz
+        c0, c1, c2 = position * c0, position * c1, position * c2
+        c3, c4, c5 = rotation * ux, rotation * uy, rotation * uz
+    return c0, c1, c2, c3, c4, c5
+
+
+@jit_fast_glue
+def product_of_six(c, r):
+    """c·r of six numbers each."""
+    return c[0] * r[0] + c[1] * r[1] + c[2] * r[2] + c[3] * r[3] + c[4] * r[4] + c[5] * r[5]
+
+
+@jit_fast_glue
+def damped_system(damping, none):
+    """The rows of the matrix up to the diagonal before any column is added."""
+    return (
+        (damping,),
+        (none, damping),
+        (none, none, damping),
+        (none, none, none, damping),
+        (none, none, none, none, damping),
+        (none, none, none, none, none, damping),
+    )
+
+
+@jit_fast_glue
+def with_column(rows, c):
+    """The rows of the matrix with c c^T."""
+    row0, row1, row2, row3, row4, row5 = rows
+    c0, c1, c2, c3, c4, c5 = c
+    return (
+        (row0[0] + c0 * c0,),
+        (row1[0] + c1 * c0, row1[1] + c1 * c1),
+        (row2[0] + c2 * c0, row2[1] + c2 * c1, row2[2] + c2 * c2),
+        (row3[0] + c3 * c0, row3[1] + c3 * c1, row3[2] + c3 * c2, row3[3] + c3 * c3),
+        (row4[0] + c4 * c0, row4[1] + c4 * c1, row4[2] + c4 * c2, row4[3] + c4 * c3, row4[4] + c4 * c4),
+        (
+            row5[0] + c5 * c0, row5[1] + c5 * c1, row5[2] + c5 * c2, row5[3] + c5 * c3, row5[4] + c5 * c4,
+            row5[5] + c5 * c5,
+        ),
+    )  # fmt: skip
+
+
 @jit_fast
 def pose_step(problem, tip, residual, x, damping, work):
     """Write the step and return its longest entry.
@@ -109,75 +169,24 @@ def pose_step(problem, tip, residual, x, damping, work):
     """
     nodes, variables, poses = problem.nodes, problem.variables, work.poses
     columns, step = work.jacobian, work.step
-    position, rotation = problem.terms[0].scale, problem.terms[1].scale
-    px, py, pz = tip[4], tip[5], tip[6]
-    r0, r1, r2, r3, r4, r5 = residual
-    a00 = a11 = a22 = a33 = a44 = a55 = damping
-    a10 = a20 = a21 = a30 = a31 = a32 = a40 = a41 = a42 = a43 = a50 = a51 = a52 = a53 = a54 = 0.0
+    scales, rows = scales_of(problem.terms), damped_system(damping, 0.0)
     i = problem.frames[problem.terms[0].frame].node
     while i >= 0:
         record = nodes[i]
         k = record.variable
-        qw, qx, qy, qz = poses[i, 0], poses[i, 1], poses[i, 2], poses[i, 3]
-        ux = record.ratio * 2.0 * (qx * qz + qw * qy)
-        uy = record.ratio * 2.0 * (qy * qz - qw * qx)
-        uz = record.ratio * (1.0 - 2.0 * (qx * qx + qy * qy))
-        if record.motion == SLIDE:
-            c0, c1, c2 = position * ux, position * uy, position * uz
-            c3, c4, c5 = 0.0, 0.0, 0.0
-        else:
-            dx, dy, dz = px - poses[i, 4], py - poses[i, 5], pz - poses[i, 6]
-            c0, c1, c2 = uy * dz - uz * dy, uz * dx - ux * dz, ux * dy - uy * dx
-            if record.motion == SCREW:
-                c0, c1, c2 = c0 + record.pitch * ux, c1 + record.pitch * uy, c2 + record.pitch * uz
-            c0, c1, c2 = position * c0, position * c1, position * c2
-            c3, c4, c5 = rotation * ux, rotation * uy, rotation * uz
-        uphill = c0 * r0 + c1 * r1 + c2 * r2 + c3 * r3 + c4 * r4 + c5 * r5
+        pose = poses[i, 0], poses[i, 1], poses[i, 2], poses[i, 3], poses[i, 4], poses[i, 5], poses[i, 6]
+        c = pose_column(record, pose, tip, scales, 0.0)
+        uphill = product_of_six(c, residual)
         if (x[k] <= variables[k].lower and uphill >= 0.0) or (x[k] >= variables[k].upper and uphill <= 0.0):
-            c0 = c1 = c2 = c3 = c4 = c5 = 0.0  # a limit holds it
-        columns[k, 0], columns[k, 1], columns[k, 2] = c0, c1, c2
-        columns[k, 3], columns[k, 4], columns[k, 5] = c3, c4, c5
-        a00 += c0 * c0
-        a10 += c1 * c0
-        a11 += c1 * c1
-        a20 += c2 * c0
-        a21 += c2 * c1
-        a22 += c2 * c2
-        a30 += c3 * c0
-        a31 += c3 * c1
-        a32 += c3 * c2
-        a33 += c3 * c3
-        a40 += c4 * c0
-        a41 += c4 * c1
-        a42 += c4 * c2
-        a43 += c4 * c3
-        a44 += c4 * c4
-        a50 += c5 * c0
-        a51 += c5 * c1
-        a52 += c5 * c2
-        a53 += c5 * c3
-        a54 += c5 * c4
-        a55 += c5 * c5
+            c = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0  # a limit holds it
+        columns[k, 0], columns[k, 1], columns[k, 2], columns[k, 3], columns[k, 4], columns[k, 5] = c
+        rows = with_column(rows, c)
         i = record.parent
-    r0, r1, r2, r3, r4, r5 = solve_six(
-        (a00,),
-        (a10, a11),
-        (a20, a21, a22),
-        (a30, a31, a32, a33),
-        (a40, a41, a42, a43, a44),
-        (a50, a51, a52, a53, a54, a55),
-        residual,
-    )
+    r = solve_six(rows, residual)
     longest = 0.0
     for k in range(x.size):
-        move = -(
-            columns[k, 0] * r0
-            + columns[k, 1] * r1
-            + columns[k, 2] * r2
-            + columns[k, 3] * r3
-            + columns[k, 4] * r4
-            + columns[k, 5] * r5
-        )
+        c = columns[k, 0], columns[k, 1], columns[k, 2], columns[k, 3], columns[k, 4], columns[k, 5]
+        move = -product_of_six(c, r)
         step[k] = move
         longest = max(longest, abs(move))
     return longest
