@@ -39,10 +39,10 @@ def test_json_says_the_same(capsys):
 
 
 def test_every_extra_is_looked_for():
-    """But for those of developers and of comparisons with others."""
+    """But for those of developers, of comparisons with others, and all together."""
     text = (ROOT / "pyproject.toml").read_text()
     table = re.search(r"^\[project.optional-dependencies\]\n(.*?)^\[", text, re.MULTILINE | re.DOTALL)[1]
-    assert set(doctor.EXTRAS) == set(re.findall(r"^(\w+) = \[", table, re.MULTILINE)) - {"dev", "peers"}
+    assert set(doctor.EXTRAS) == set(re.findall(r"^(\w+) = \[", table, re.MULTILINE)) - {"all", "dev", "peers"}
 
 
 def test_a_missing_extra(monkeypatch):

@@ -58,8 +58,8 @@ def test_everything_else_of_files(problem, path, tmp_path):
             mk.batch.solve_files(problem, path, value)
     for name, value in (
         ("budget", 100), ("budget", None), ("objective", "tip"),
-        ("objective", np.zeros(3)), ("cluster", 3), ("cluster", ""), ("anew", "yes"), ("anew", np.zeros(2)), ("progress", 3),
-        ("progress", len), ("progress", lambda: None), ("progress", int), ("seed", -1),
+        ("objective", np.zeros(3)), ("cluster", 3), ("cluster", ""), ("overwrite", "yes"), ("overwrite", np.zeros(2)),
+        ("progress", 3), ("progress", len), ("progress", lambda: None), ("progress", int), ("seed", -1),
     ):  # fmt: skip
         with pytest.raises(ProblemError, match=f"{name}|address|is not a Pose or Position"):
             mk.batch.solve_files(problem, path, tmp_path / "out", **{name: value})

@@ -49,7 +49,7 @@ def valley(x):
 @pytest.mark.parametrize("method", ["de", "bioik", "ga", "pso", "lbfgsb"])
 def test_every_method_finds_the_bottom_of_a_bowl(method):
     found = mk.solvers.minimise(
-        bowl, [-1, -1, -1], [1, 1, 1], method=method, target=1e-5, budget=mk.Budget(evaluations=8_000)
+        bowl, [-1, -1, -1], [1, 1, 1], method=method, target_value=1e-5, budget=mk.Budget(evaluations=8_000)
     )
     assert found.success and found.value <= 1e-5 and found.evaluations <= 8_000 and found.method == method
     np.testing.assert_allclose(found.x, BOWL, atol=5e-3)
@@ -77,7 +77,7 @@ def test_many_minima_are_escaped_as_often_as_by_scipy():
         theirs, spent = theirs + (peer.fun < 1e-6), spent + peer.nfev
     for seed in range(6):
         found = mk.solvers.minimise(
-            rastrigin, lower, upper, target=1e-6, seed=seed, budget=mk.Budget(evaluations=spent // 6)
+            rastrigin, lower, upper, target_value=1e-6, seed=seed, budget=mk.Budget(evaluations=spent // 6)
         )
         ours += found.success
     assert ours >= theirs > 0
@@ -120,7 +120,7 @@ def test_a_variable_may_be_held_by_equal_bounds_and_a_function_undefined_somewhe
         ({"lower": [2, 0]}, "at most"),
         ({"start": [3, 3]}, "outside"),
         ({"method": "dee"}, "de"),
-        ({"target": "low"}, "target"),
+        ({"target_value": "low"}, "target_value"),
         ({"budget": 100}, "budget"),
     ],
 )

@@ -208,7 +208,7 @@ def test_blended(clip):
     np.testing.assert_allclose((one.inv() * mid).magnitude(), (mid.inv() * two).magnitude(), atol=1e-9)
     shares = np.linspace(0.0, 1.0, len(clip))
     assert np.array_equal(clip.blended(other, shares).q[-1], other.q[-1])
-    with pytest.raises(ProblemError, match="share"):
+    with pytest.raises(ProblemError, match="ratio"):
         clip.blended(other, 1.5)
 
 

@@ -36,7 +36,7 @@ def test_outside_a_notebook_it_opens_in_the_browser(arm, monkeypatch):
         ({"open": "yes"}, "open is 'yes'"),
         ({"q": np.zeros((0, 3))}, "1 to 10000 frames"),
         ({"rate": 0.0}, "rate is 0.0. Give a number"),
-        ({"height": 3}, "height is 3. Give a number from 50"),
+        ({"pixel_height": 3}, "pixel_height is 3. Give a number from 50"),
         ({"path": "arm.png", "open": False}, r"has to end in \.html"),
     ],
 )
