@@ -50,10 +50,11 @@ def seen_from(node, pose, poses):
 
 
 @jit_glue
-def load_column(columns, c):
+def load_column(frame_poses, c):
     """The pose in column c."""
     return (
-        columns[0, c], columns[1, c], columns[2, c], columns[3, c], columns[4, c], columns[5, c], columns[6, c]
+        frame_poses[0, c], frame_poses[1, c], frame_poses[2, c], frame_poses[3, c], frame_poses[4, c],
+        frame_poses[5, c], frame_poses[6, c],
     )  # fmt: skip
 
 

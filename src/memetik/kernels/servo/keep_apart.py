@@ -26,7 +26,7 @@ from memetik.kernels.servo.stopping import ALMOST, begin_way, list_suspects, wor
 
 # e and s, as shares of the mean of the diagonal of J^T J; s for joints without a limit on acceleration.
 EASE, STEADY = 1e-3, 0.1
-KEPT = 0.6  # of the last velocity: what s holds on to; with all of it, what the tips do not need would swing for ever
+KEPT = 0.8  # of the last velocity: what s holds on to; with all of it, what the tips do not need would swing for ever
 ATTEMPTS = 4  # solutions of the program that are tried, each with tighter rows
 TIGHTER = 1.2  # times what lacked
 ROUNDS = 4  # of the program, each with the pairs that its answer could bring too close; the rest is up to the looks
