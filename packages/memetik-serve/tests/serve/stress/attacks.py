@@ -307,7 +307,6 @@ def attack(name: str, port: int, seconds: float, address: str) -> None:
     """Attack for some seconds, in this process; a connection that is closed is made anew."""
     make, _, count, path, _ = ATTACKS[name]
     selector, told = selectors.DefaultSelector(), Counter[str]()
-    end = time.monotonic() + seconds
     kept: dict[int, Iterator[bytes]] = {}
 
     def begin(number: int) -> None:
@@ -324,7 +323,7 @@ def attack(name: str, port: int, seconds: float, address: str) -> None:
 
     for number in range(count):
         begin(number)
-    pause = 0.0
+    pause, end = 0.0, time.monotonic() + seconds  # from here on: to connect a thousand clients takes seconds
     while time.monotonic() < end:
         events = selector.select(0.1)
         time.sleep(pause)
