@@ -75,7 +75,7 @@ class Reachability(Rich):
 
     def centers(self, dimension: int) -> Array:
         """The centres of the voxels along x (0), y (1) or z (2) [m]."""
-        dimension = whole_number(dimension, ProblemError, "reachability: axis", least=0, most=2)
+        dimension = whole_number(dimension, ProblemError, "reachability: dimension", least=0, most=2)
         return np.asarray(self.corner[dimension] + self.voxel * (np.arange(self.fraction.shape[dimension]) + 0.5))
 
     @property

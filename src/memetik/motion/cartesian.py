@@ -55,7 +55,8 @@ def arc(start_pose: TransformLike, via_pose: TransformLike, end_pose: TransformL
     square = float(normal @ normal)
     if square <= 1e-18 * float(a @ a) * max(float(b @ b), float(a @ a)) or not b.any():
         raise GeometryError(
-            "start, via and end lie on one line, which no circle passes through. Move via aside, or take mk.motion.straight_line."
+            "start_pose, via_pose and end_pose lie on one line, which no circle passes through. Move via_pose aside, or take "
+            "mk.motion.straight_line."
         )
     center = np.cross(float(a @ a) * b - float(b @ b) * a, normal) / (2.0 * square)
     axis = normal / math.sqrt(square)

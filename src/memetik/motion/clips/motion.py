@@ -387,17 +387,19 @@ class Motion(Rich):
     def warped(self, time_map: Mapping[float, float]) -> Motion:
         """The motion with another course of time: {0.5: 1.0} shows at 1 s what it showed at 0.5 s.
 
-        times: moments of this motion [s] and when they are to be [s], both in order. The start and the end stay as far from the
-            nearest of them as they are, unless they are given. Between moments time runs smoothly, never backwards
+        time_map: moments of this motion [s] and when they are to be [s], both in order. The start and the end stay as far
+            from the nearest of them as they are, unless they are given. Between moments time runs smoothly, never backwards
             (a monotone cubic), so that there are no jumps of velocity. Frames keep the rate.
         """
-        given = mapping(time_map, ProblemError, "warped: times", "{0.5: 1.0}")
+        given = mapping(time_map, ProblemError, "warped: time_map", "{0.5: 1.0}")
         pairs = [
             (real_number(a, ProblemError, "warped: a time"), real_number(b, ProblemError, "warped: a time"))
             for a, b in given.items()
         ]
         if not pairs or not np.isfinite(pairs).all():
-            raise ProblemError("warped: times has no moments, or one that is not finite. Give for example {0.5: 1.0}.")
+            raise ProblemError(
+                "warped: time_map has no moments, or one that is not finite. Give for example {0.5: 1.0}."
+            )
         if pairs[0][0] > self.start:
             pairs.insert(0, (self.start, self.start + pairs[0][1] - pairs[0][0]))
         if pairs[-1][0] < self.end:
