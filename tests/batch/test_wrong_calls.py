@@ -180,7 +180,7 @@ def test_paths_of_reachabilities(small, tmp_path):
         with pytest.raises(FormatError, match=r"is a folder. Name a file in it"):
             small.save(value)
     for value in (-1, 3, 1.0, "x", None):
-        with pytest.raises(ProblemError, match="axis is "):
+        with pytest.raises(ProblemError, match="dimension is "):
             small.centers(value)
 
 
