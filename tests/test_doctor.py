@@ -140,7 +140,7 @@ def test_a_processor_below_the_level_or_of_an_unknown_kind(monkeypatch):
 doctor_level = type("Imagined", (), {"name": "imagined", "features": ()})()
 
 
-# ---- Graphics cards -----------------------------------------------------------------------------------------
+# ---- Graphics devices -----------------------------------------------------------------------------------------
 
 
 def driver(folder, monkeypatch, script):

@@ -11,7 +11,7 @@ from memetik import progress
 
 
 def terminal_of(monkeypatch):
-    """What a terminal would show, on a clock that the test moves; pytest sets stderr anew after fixtures."""
+    """What a terminal would show, on a clock that the test moves; pytest sets stderr again after fixtures."""
     screen = io.StringIO()
     screen.isatty = lambda: True
     monkeypatch.setattr(sys, "stderr", screen)

@@ -18,7 +18,7 @@ from llvmlite import binding  # type: ignore[import-untyped]
 
 import memetik as mk
 from memetik import plugins
-from memetik.batch.card import require_cuda
+from memetik.batch.device import require_cuda
 from memetik.kernels.compiler.cache import FOLDERS, is_whole
 from memetik.kernels.compiler.jit import COMPILED
 from memetik.kernels.compiler.prebuilt import prebuilt

@@ -1,4 +1,4 @@
-"""Batches on a card that is plain Python, started by test_cuda.py; prints what is wrong, if anything is."""
+"""Batches on a device that is plain Python, started by test_cuda.py; prints what is wrong, if anything is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numba.cuda.simulator import kernel
 import memetik as mk
 from memetik.batch import device_arrays
 from memetik.batch.cuda import solve_on_cuda
-from memetik.batch.searches import Bodies, ClosedForms, Contacts, General, Poses
+from memetik.batch.launchers import Bodies, ClosedForms, Contacts, General, Poses
 from memetik.kernels.cuda import bodies as bodies_module
 from memetik.kernels.cuda import general as general_module
 from memetik.kernels.cuda import guided, inputs, orders, rounds, terms, warp, warp_step
@@ -143,7 +143,7 @@ def bodies():
 
 
 def batch():
-    """solve_batch on the card: one row is reached, the other misses its position but not all axes of its rotation."""
+    """solve_batch on the device: one row is reached, the other misses its position but not all axes of its rotation."""
     body = mk.build.planar_chain([1.0, 0.5, 0.5])
     reach = mk.Position("tip", (0, 0, 0))
     turn = mk.Orientation("tip", np.eye(3), tolerance=(0.1, 0.1, 4.0))
@@ -306,7 +306,7 @@ def clips():
 
 
 class Interface:
-    """Somebody's array on the card by its interface; the simulator's card has the processor's memory."""
+    """Somebody's array on the device by its interface; the simulator's device has the processor's memory."""
 
     def __init__(self, array, stream=None):
         self.array, self.stream = array, stream
@@ -319,7 +319,7 @@ class Interface:
 
 
 class Exported:
-    """Somebody's array on the card by DLPack, from NumPy's own."""
+    """Somebody's array on the device by DLPack, from NumPy's own."""
 
     def __init__(self, array, card=0):
         self.array, self.card, self.streams = array, card, []
@@ -333,7 +333,7 @@ class Exported:
 
 
 def same(name, card, processor):
-    """Whether a batch on the card is one of NumPy arrays."""
+    """Whether a batch on the device is one of NumPy arrays."""
     here = card.numpy()
     check(f"{name}: answers", np.array_equal(here.q, processor.q) and np.array_equal(here.status, processor.status))
     check(f"{name}: numbers", np.array_equal(here.numbers, processor.numbers))
@@ -345,7 +345,7 @@ def same(name, card, processor):
     check(f"{name}: evaluations", np.array_equal(card.evaluations.numpy(), processor.evaluations))
 
 
-def arrays_on_the_card():
+def arrays_on_the_device():
     """The same answers as for NumPy arrays, whatever the strides, the precision and the interface."""
     body, rng = mk.build.planar_chain([1.0, 0.5, 0.5]), np.random.default_rng(3)
     postures = np.array([body.sample(rng) for _ in range(3)])
@@ -491,7 +491,7 @@ if __name__ == "__main__":
     clips()
     contacts()
     closed_forms()
-    arrays_on_the_card()
+    arrays_on_the_device()
     targets_of_all_kinds()
     wrong_arrays()
     refusals()

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-# Under `uv run` Ray would install the whole project anew for every worker; these run on the same machine.
+# Under `uv run` Ray would install the whole project again for every worker; these run on the same machine.
 os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = "0"
 
 import ray

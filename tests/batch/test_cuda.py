@@ -1,6 +1,6 @@
 """The code for graphics cards, in Numba's simulator: device functions as plain Python, one thread after the other.
 
-Where there is a card, it is compared with the processor.
+Where there is a device, it is compared with the processor.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 from numba import cuda
 
 import memetik as mk
-from memetik.batch.card import require_cuda
+from memetik.batch.device import require_cuda
 from memetik_lab.claims import walker
 
 CARD = cuda.is_available()

@@ -1,4 +1,4 @@
-"""Rows that a graphics card misses are solved rank by rank on the processor; no card is needed to see that."""
+"""Rows that a graphics card misses are solved rank by rank on the processor; no device is needed to see that."""
 
 import numpy as np
 import pytest
@@ -18,14 +18,14 @@ def wall(priority):
 
 @pytest.fixture
 def card(monkeypatch):
-    """A card that goes by weights: the processor with all priorities alike."""
+    """A device that goes by weights: the processor with all priorities alike."""
 
     def solve_by_weights(problem, rows, places, starts, seed, most, tell):
         reach, keep_off = mk.Position("tip", (0.0, 0.0, 0.0)), wall(0)
         found = mk.solve_batch(mk.Problem(ARM, [reach, keep_off]), {reach: rows[:, -3:]}, budget=mk.Budget(most))
         answers = Answers(found.q, found.status, found.numbers, found.row_seconds)
         for each in answers:
-            each.setflags(write=False)  # as what comes from a card may be
+            each.setflags(write=False)  # as what comes from a device may be
         return answers
 
     monkeypatch.setattr(solve, "solve_on_cuda", solve_by_weights)

@@ -429,7 +429,7 @@ def test_wrong_options(reach):
         mk.solve_batch(problem, {pose: good}, threads=0)
 
 
-# ---- Graphics cards ----------------------------------------------------------------------------------------
+# ---- Graphics devices ----------------------------------------------------------------------------------------
 
 
 def test_without_a_card(reach, monkeypatch):

@@ -1,4 +1,4 @@
-"""Memory is kept, used again and never too much; the card itself is in test_cuda.py."""
+"""Memory is kept, used again and never too much; the device itself is in test_cuda.py."""
 
 import gc
 
@@ -9,7 +9,7 @@ from memetik.batch import transfer
 
 
 class Card:
-    """A card that is plain memory, and counts what it pins."""
+    """A device that is plain memory, and counts what it pins."""
 
     def __init__(self):
         self.pinned = []

@@ -1,4 +1,4 @@
-"""Limits set anew, and margins that keep away from them."""
+"""Limits set again, and margins that keep away from them."""
 
 import math
 

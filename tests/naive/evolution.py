@@ -54,12 +54,12 @@ def child(first, second, blend, mutation, reach, variables, precision, draw):
     return genes
 
 
-def flight(x, speed, own, led, inertia, memory, company, lower, upper, bounce, draw):
+def flight(x, speed, own, led, inertia, memory, social, lower, upper, bounce, draw):
     """PSO: where a particle is after one move, and its speed."""
     places, speeds = [], []
     for k in range(len(x)):
         v = inertia * speed[k] + memory * draw() * (own[k] - x[k])
-        v += company * draw() * (led[k] - x[k])
+        v += social * draw() * (led[k] - x[k])
         place = clamp(x[k] + v, lower[k], upper[k])
         places.append(place)
         speeds.append(v if place == x[k] + v else -bounce * v)

@@ -1,5 +1,5 @@
 """Textbook FABRIK on bare points: Algorithm 1 of the paper on the NAO's arm, with the distances of the second stage
-taken anew, and the centroid of Aristidou and Lasenby where branches meet.
+taken again, and the centroid of Aristidou and Lasenby where branches meet.
 """
 
 from __future__ import annotations

@@ -372,7 +372,7 @@ def test_hulls_on_links_and_in_the_world(seed):
 
 
 def test_hulls_move_in_place_and_travel():
-    """A hull may be moved without compiling anew, and an objective with one is pickled."""
+    """A hull may be moved without compiling again, and an objective with one is pickled."""
     body = load("ur5")
     cube = np.array([(x, y, z) for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)])
     away = Distance(body.frame("wrist_3_link"), Shape("hull", points=cube), radius=0.05)

@@ -52,7 +52,7 @@ def bits(problem):
 
 
 def same_as_fresh(problem):
-    """Whether a problem that was changed by threads answers as one that is made of the same objectives anew."""
+    """Whether a problem that was changed by threads answers as one that is made of the same objectives again."""
     return bits(problem) == bits(copy.deepcopy(problem))
 
 

@@ -269,7 +269,7 @@ def test_obstacles_have_names_of_their_own():
 
 @pytest.mark.only_if(COMPILED, "compiled kernels")
 def test_relations_of_joints_share_one_kernel():
-    """What a stranger's numbers compile anew would take a second and a megabyte each time."""
+    """What a stranger's numbers compile again would take a second and a megabyte each time."""
     body = mk.load("panda")
     kernels, errors = [], []
     for ratio in (0.5, 2.0, 3.0):

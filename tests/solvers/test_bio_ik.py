@@ -559,7 +559,7 @@ def test_generations_are_shared_by_the_search_with_guides_and_the_one_without(rn
     body = mk.load("panda")
     pose = Pose("panda_hand", body.forward(body.sample(rng), "panda_hand"))
     problem = Problem(body, [pose, Displacement(weight=0.01)])
-    assert problem.compiled.only_calm
+    assert problem.compiled.displacement_only
     for generations in (1, 2, 5):
         assert BioIK().solve(problem, budget=Budget(generations=generations)).attempts <= generations
 
@@ -568,7 +568,7 @@ def test_without_yielding_a_heavy_guide_holds_the_others_back(rng):
     body = mk.build.planar_chain(3)
     reach = mk.Position("tip", body.forward(body.sample(rng), "tip")[:3, 3], tolerance=1e-4)
     problem = mk.Problem(body, [reach, mk.Displacement(weight=0.5)])
-    assert problem.compiled.only_calm
+    assert problem.compiled.displacement_only
     solutions = [BioIK(yielding=yielding).solve(problem) for yielding in (True, False)]
     scratches = [problem.compiled.plans[BioIK(yielding=yielding)].lease(None) for yielding in (True, False)]
     assert scratches[0].shared.yields.any() and not scratches[1].shared.yields.any()

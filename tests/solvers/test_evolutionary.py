@@ -129,7 +129,7 @@ def test_a_budget_of_generations_is_kept_to_the_last(method):
         assert solution.evaluations == solution.attempts * size + generations * a_generation
         again = method(population=size, patience=5, seed=0).solve(problem, budget=Budget(generations=generations))
         assert_array_equal(again.q, solution.q)
-    assert solution.attempts > 1  # populations that were drawn anew do not count
+    assert solution.attempts > 1  # populations that were drawn again do not count
     assert solver.solve(problem, budget=Budget(evaluations=900)).evaluations == 900  # the limit does not stay
     with_both = solver.solve(problem, budget=Budget(evaluations=50, generations=1_000))
     assert with_both.evaluations == 50

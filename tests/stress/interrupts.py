@@ -26,7 +26,7 @@ from typing import Any
 
 LATEST = {"compilation": 0.5}  # s
 USUAL = 0.2  # s
-EACH = {"compilation": 10}  # interrupts of one process, so that compilation begins anew often enough
+EACH = {"compilation": 10}  # interrupts of one process, so that compilation begins again often enough
 MANY = 500
 
 

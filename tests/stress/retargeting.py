@@ -5,7 +5,7 @@ two legs or two arms, prints a line for each motion, and draws a page of them. T
 as example-robot-data, pybullet, dm_control, robosuite and gymnasium-robotics, or a copy of mujoco_menagerie. A robot whose
 joints are too slow for the clip gets more time. Soles are measured by `tests.naive.retargeting`, with meshes read by trimesh: a
 sole counts as on the floor if its lowest corner is within 2 mm of it in every frame in which its foot stands flat. Every figure
-of each report is measured anew. The last lines say how many robots there were, how many soles, how far reports are from what is
+of each report is measured again. The last lines say how many robots there were, how many soles, how far reports are from what is
 measured, and how many values are beyond limits.
 """
 

@@ -610,7 +610,7 @@ def follow(value):
     return 0.3 - 0.5 * value
 
 
-# Numba compiles each anew for every objective, so few are made and shared by all bodies whose links have these names.
+# Numba compiles each again for every objective, so few are made and shared by all bodies whose links have these names.
 @functools.cache
 def shared_custom(function, frames: tuple[str, ...], joints: tuple[str, ...], tolerance) -> Custom:
     return Custom(function, reads=frames, joints=joints, tolerance=tolerance)

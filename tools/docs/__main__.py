@@ -2,7 +2,7 @@
 
 uv run --extra docs python -m tools.docs build               # build/site/html; --no-scenes leaves the gallery's 3D scenes out
 uv run --extra docs python -m tools.docs serve               # the same on http://127.0.0.1:8000
-uv run --extra docs python -m tools.docs pictures            # draw the pictures of pages anew, into docs/pictures
+uv run --extra docs python -m tools.docs pictures            # draw the pictures of pages again, into docs/pictures
 uv run --extra docs python -m tools.docs costs               # measure what objectives and methods cost, for the reference
 uv run --extra docs python -m tools.docs browser             # all pages in headless Chromium: two widths, light and dark
 """

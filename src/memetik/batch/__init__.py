@@ -1,6 +1,6 @@
 """Many problems at once: threads, files and clusters."""
 
-from memetik.batch.card import require_cuda
+from memetik.batch.device import require_cuda
 from memetik.batch.device_arrays import DeviceArray
 from memetik.batch.device_batch import DeviceBatchSolution
 from memetik.batch.files import ROWS_PER_SHARD, FilesReport, solve_files

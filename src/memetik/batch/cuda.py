@@ -1,4 +1,4 @@
-"""A batch of NumPy arrays on a graphics card: to the card, solved there, and back."""
+"""A batch of NumPy arrays on a graphics card: to the device, solved there, and back."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from memetik.batch.card import require_cuda
+from memetik.batch.device import require_cuda
 from memetik.batch.launcher import ANSWERS, CHUNK, Launcher
-from memetik.batch.searches import launcher_for
+from memetik.batch.launchers import launcher_for
 from memetik.batch.solution import Answers, Tell
 from memetik.batch.transfer import SMALL, CardMemory
 from memetik.errors import ProblemError
@@ -24,8 +24,8 @@ def solve_on_cuda(
 ) -> Answers:  # fmt: skip
     """Solve row after row: `rows` go to the problem's data at `places`, `starts` (rows, dof) are where to set out.
 
-    `most` is the budget of evaluations for each row; there is no clock on the card, and the seconds of a row are its part
-    of the time that the card worked. A row that is missed keeps the best posture that was seen. Rows go to the card in
+    `most` is the budget of evaluations for each row; there is no clock on the device, and the seconds of a row are its part
+    of the time that the device worked. A row that is missed keeps the best posture that was seen. Rows go to the device in
     portions, and `tell` is told how far it is. `search`: the one of memetic for the problem unless given.
     """
     cuda = require_cuda()
@@ -46,7 +46,7 @@ def solve_on_cuda(
 
 
 def require_no_functions(problem: Problem) -> None:
-    """Raise if a user's function would have to run on the card, or samples be read that are not there."""
+    """Raise if a user's function would have to run on the device, or samples be read that are not there."""
     if problem.has_functions:
         raise ProblemError(f"{problem._fallible[0]!r} is a user's function and cannot run on a card. Use device='cpu'.")
     if (problem.compiled.terms["kind"] == FIELD_DISTANCE.number).any():
@@ -72,14 +72,14 @@ def _solve_chunk(launcher: Launcher, rows: Array, starts: Array, most: int) -> A
     if small:
         np.copyto(work.host["targets"], rows)
         np.copyto(work.host["starts"], starts)
-        launcher.run(work.card, most, ("count", "missed"))
+        launcher.run(work.device, most, ("count", "missed"))
         q, statuses, outcomes = (work.host[name].copy() for name in ANSWERS)
         launcher.close()
         return Answers(q, statuses, outcomes, launcher.row_seconds())
     inputs = CardMemory(launcher.kept.cuda, {**given, **launcher.scratch_fields()})
     for name, array in (("targets", rows), ("starts", starts)):
-        launcher.send_array(array, inputs.card[name])
-    launcher.run({**work.card, **inputs.card}, most)
+        launcher.send_array(array, inputs.device[name])
+    launcher.run({**work.device, **inputs.device}, most)
     work.fetch("q", None)
     launcher.stream.synchronize()
     q, statuses, outcomes = (work.host[name] for name in ANSWERS)

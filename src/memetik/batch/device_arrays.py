@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from memetik.errors import ProblemError, TruthError, shown
 from memetik.kernels.cuda.launch_record import SIMULATED
 
-CUDA, MANAGED = 2, 13  # kinds of memory that a card reads, as DLPack numbers them
+CUDA, MANAGED = 2, 13  # kinds of memory that a device reads, as DLPack numbers them
 DEFAULT_STREAM = 1  # as DLPack numbers it
 _CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
 _FLOAT = 2
@@ -25,7 +25,7 @@ _NAME = b"dltensor"
 
 
 class Given(NamedTuple):
-    """Somebody's array on the card."""
+    """Somebody's array on the device."""
 
     address: int
     shape: tuple[int, ...]
@@ -35,8 +35,8 @@ class Given(NamedTuple):
     owner: Any  # keeps the memory
 
 
-def is_on_card(value: Any) -> bool:
-    """Whether a value says that it is an array in the memory of a card."""
+def is_on_device(value: Any) -> bool:
+    """Whether a value says that it is an array in the memory of a device."""
     if value is None or isinstance(value, (np.ndarray, list, tuple)):
         return False
     device = getattr(type(value), "__dlpack_device__", None)
@@ -45,13 +45,13 @@ def is_on_card(value: Any) -> bool:
     return getattr(value, "__cuda_array_interface__", None) is not None
 
 
-def given_array(value: Any, what: str, card: int) -> Given:
-    """An array on the card as its owner describes it. `what` it is, for messages; `card` is ours."""
+def given_array(value: Any, what: str, device: int) -> Given:
+    """An array on the device as its owner describes it. `what` it is, for messages; `device` is ours."""
     if hasattr(type(value), "__dlpack_device__") and hasattr(type(value), "__dlpack__"):
         number = int(value.__dlpack_device__()[1])
-        if number != card:
+        if number != device:
             raise ProblemError(
-                f"{what}: the array is on card {number}, but card {card} is in use. Move it there, or select its card with "
+                f"{what}: the array is on card {number}, but card {device} is in use. Move it there, or select its card with "
                 "numba.cuda.select_device."
             )
         return _from_dlpack(value, what)
@@ -134,13 +134,13 @@ class DeviceArray:
     memory, which lives as long as anybody uses it. `a.numpy()` copies it.
     """
 
-    __slots__ = ("_address", "_card", "_memory", "dtype", "shape", "strides")
+    __slots__ = ("_address", "_device_index", "_memory", "dtype", "shape", "strides")
 
     def __init__(
-        self, memory: Any, address: int, shape: tuple[int, ...], dtype: Any, card: int = 0,
+        self, memory: Any, address: int, shape: tuple[int, ...], dtype: Any, device_index: int = 0,
         strides: tuple[int, ...] | None = None,
     ) -> None:  # fmt: skip
-        self._memory, self._address, self._card = memory, address, card
+        self._memory, self._address, self._device_index = memory, address, device_index
         self.shape, self.dtype = shape, np.dtype(dtype)
         self.strides = strides or tuple(step * self.dtype.itemsize for step in _compact(shape))  # bytes
 
@@ -166,8 +166,10 @@ class DeviceArray:
         row, step = self.strides
         place = self._address + begin * step
         if end is None:
-            return DeviceArray(self._memory, place, self.shape[:1], self.dtype, self._card, (row,))
-        return DeviceArray(self._memory, place, (self.shape[0], end - begin), self.dtype, self._card, (row, step))
+            return DeviceArray(self._memory, place, self.shape[:1], self.dtype, self._device_index, (row,))
+        return DeviceArray(
+            self._memory, place, (self.shape[0], end - begin), self.dtype, self._device_index, (row, step)
+        )
 
     def numpy(self) -> NDArray[Any]:
         """A copy in the memory of the processor."""
@@ -193,7 +195,7 @@ class DeviceArray:
         }  # fmt: skip
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return CUDA, self._card
+        return CUDA, self._device_index
 
     def __dlpack__(
         self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None
@@ -202,12 +204,12 @@ class DeviceArray:
         if copy:
             raise BufferError("memetik: a copy is made by array.numpy(), or by the library that takes the array.")
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
-            raise BufferError(f"memetik: the array is on card {self._card}, not on {shown(dl_device)}.")
+            raise BufferError(f"memetik: the array is on card {self._device_index}, not on {shown(dl_device)}.")
         size, item = len(self.shape), self.dtype.itemsize
         shape = (ctypes.c_int64 * size)(*self.shape)
         steps = (ctypes.c_int64 * size)(*(step // item for step in self.strides))
         tensor = _Tensor(
-            self._address, CUDA, self._card, size, _CODES[self.dtype.kind], 8 * item, 1,
+            self._address, CUDA, self._device_index, size, _CODES[self.dtype.kind], 8 * item, 1,
             ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64)), ctypes.cast(steps, ctypes.POINTER(ctypes.c_int64)), 0,
         )  # fmt: skip
         managed = _Managed(tensor, None, ctypes.cast(_deleter, ctypes.c_void_p).value)

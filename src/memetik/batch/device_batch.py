@@ -1,4 +1,4 @@
-"""A batch whose targets or starts are on the card already: nothing goes to the processor and back but the number of misses."""
+"""A batch whose targets or starts are on the device already: nothing goes to the processor and back but the number of misses."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from memetik.batch.card import require_cuda, start
 from memetik.batch.cuda import require_no_functions
-from memetik.batch.device_arrays import DeviceArray, Given, given_array, is_on_card
+from memetik.batch.device import require_cuda, start
+from memetik.batch.device_arrays import DeviceArray, Given, given_array, is_on_device
 from memetik.batch.launcher import TABLE, Launcher
-from memetik.batch.searches import Contacts, General, launcher_for
+from memetik.batch.launchers import Contacts, General, launcher_for
 from memetik.batch.solution import BatchSolution
 from memetik.batch.transfer import CardMemory
 from memetik.errors import ProblemError, shown
@@ -34,9 +34,9 @@ STARTS = "starts"
 
 
 def any_on_device(targets: Any, starts: Any) -> bool:
-    """Whether any of the arrays is on a card."""
+    """Whether any of the arrays is on a device."""
     many = targets.values() if isinstance(targets, Mapping) else ()
-    return is_on_card(starts) or any(map(is_on_card, many))
+    return is_on_device(starts) or any(map(is_on_device, many))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,47 +49,47 @@ class DeviceBatchSolution(BatchSolution):
     """
 
     _success: Any = None
-    _rows: Any = None  # (count, columns) the numbers of all targets, on the card
+    _rows: Any = None  # (count, columns) the numbers of all targets, on the device
     _columns: tuple[tuple[Target, slice], ...] = ()
 
     @property
     def success(self) -> Any:
-        """(count,) bool on the card: whether every objective with a tolerance is within it."""
+        """(count,) bool on the device: whether every objective with a tolerance is within it."""
         return self._success
 
     @property
     def evaluations(self) -> Any:
-        """(count,) float64 on the card: how often the search placed the body."""
-        return self._on_card.column(EVALUATIONS)
+        """(count,) float64 on the device: how often the search placed the body."""
+        return self._on_device.column(EVALUATIONS)
 
     @property
     def attempts(self) -> Any:
-        """(count,) float64 on the card: from how many postures the search set out."""
-        return self._on_card.column(ATTEMPTS)
+        """(count,) float64 on the device: from how many postures the search set out."""
+        return self._on_device.column(ATTEMPTS)
 
     @property
     def timed_out(self) -> Any:
-        """(count,) float64 on the card: 0, because there is no clock there."""
-        return self._on_card.column(TIMED_OUT)
+        """(count,) float64 on the device: 0, because there is no clock there."""
+        return self._on_device.column(TIMED_OUT)
 
     @property
     def start_moved(self) -> Any:
-        """(count,) float64 on the card: 1 where the start was outside the limits and was moved into them."""
-        return self._on_card.column(MOVED)
+        """(count,) float64 on the device: 1 where the start was outside the limits and was moved into them."""
+        return self._on_device.column(MOVED)
 
     @property
     def errors(self) -> dict[Objective, Any]:
-        """The error of every objective in its own unit (m, rad), on the card: (count,), or (count, 2) for a pose."""
+        """The error of every objective in its own unit (m, rad), on the device: (count,), or (count, 2) for a pose."""
         found: dict[Objective, Any] = {}
         for objective, owner in zip(self.problem.objectives, self.problem.compiled.owners, strict=True):
             first, end = OUTCOME + owner.start, OUTCOME + owner.stop
             if end > first:
                 whole = np.ndim(objective.error(np.zeros(end - first)))
-                found[objective] = self._on_card.column(first, end) if whole else self._on_card.column(first)
+                found[objective] = self._on_device.column(first, end) if whole else self._on_device.column(first)
         return found
 
     @property
-    def _on_card(self) -> DeviceArray:
+    def _on_device(self) -> DeviceArray:
         numbers: Any = self.numbers
         assert isinstance(numbers, DeviceArray)
         return numbers
@@ -121,7 +121,7 @@ class DeviceBatchSolution(BatchSolution):
 def solve_on_device(
     problem: Problem, targets: Mapping[Objective, Any], starts: Any, seed: int, most: int
 ) -> DeviceBatchSolution:
-    """Solve a batch of which all arrays are on the card, but for one start for all."""
+    """Solve a batch of which all arrays are on the device, but for one start for all."""
     cuda = require_cuda()
     require_no_functions(problem)
     begin = time.perf_counter()
@@ -132,14 +132,14 @@ def solve_on_device(
     fields = {**launcher.answer_fields(incoming.count), "success": ((incoming.count,), np.bool_)}
     answers, scratch = CardMemory(cuda, fields), CardMemory(cuda, launcher.scratch_fields())
     incoming.convert(launcher)
-    card = {**incoming.memory.card, **answers.card, **scratch.card}
-    launcher.run(card, most)
+    device = {**incoming.memory.device, **answers.device, **scratch.device}
+    launcher.run(device, most)
     incoming.require_good()
     seconds = launcher.seconds
     if isinstance(launcher, Contacts) and launcher.rest.missed and launcher.rest.left > 0:
         pusher = General(cuda, c, count, places, seed)
         pusher.open({}, {}, {})
-        pusher.take_over(card, launcher.rest)
+        pusher.take_over(device, launcher.rest)
         pusher.close()
         seconds += pusher.seconds
     incoming.mark(answers)
@@ -157,9 +157,9 @@ def solve_on_device(
 
 
 def _array(cuda: Any, memory: CardMemory, name: str, kind: Any) -> DeviceArray:
-    """A field of some memory on the card, as an array for others."""
-    place, card = memory.card[name], 0 if SIMULATED else int(cuda.get_current_device().id)
-    return DeviceArray(memory, place.ctypes.data if SIMULATED else place.address, kind[0], kind[1], card)
+    """A field of some memory on the device, as an array for others."""
+    place, device = memory.device[name], 0 if SIMULATED else int(cuda.get_current_device().id)
+    return DeviceArray(memory, place.ctypes.data if SIMULATED else place.address, kind[0], kind[1], device)
 
 
 class _Incoming:
@@ -167,7 +167,7 @@ class _Incoming:
 
     def __init__(self, cuda: Any, problem: Problem, targets: Mapping[Objective, Any], starts: Any) -> None:
         self.cuda, self.problem = cuda, problem
-        card = 0 if SIMULATED else int(cuda.get_current_device().id)
+        device = 0 if SIMULATED else int(cuda.get_current_device().id)
         places: list[int] = []
         columns: list[tuple[Target, slice]] = []
         self.parts: list[
@@ -177,9 +177,9 @@ class _Incoming:
             if not isinstance(objective, Objective) or objective not in problem.objectives:
                 known = ", ".join(map(repr, problem.objectives))
                 raise ProblemError(f"batch: {shown(objective)} is not an objective of this problem, which has {known}.")
-            _require_on_card(many, f"targets of {objective!r}")
+            _require_on_device(many, f"targets of {objective!r}")
             kind, target, first = objective.target_kind()
-            given = given_array(many, f"batch: targets of {objective!r}", card)
+            given = given_array(many, f"batch: targets of {objective!r}", device)
             _require_shape(given, kind, f"batch: targets of {objective!r}")
             at, size = target.place(problem.compiled.data), target.numbers.size
             told = {"kind": kind, "columns": given.shape[1], "column": len(places), "first": first}
@@ -187,7 +187,7 @@ class _Incoming:
             columns.append((target, slice(len(places), len(places) + size)))
             places.extend(range(at, at + size))
         self.places, self.columns = np.array(places, dtype=np.int64), tuple(columns)
-        self._take_starts(starts, card)
+        self._take_starts(starts, device)
         lengths = {given.shape[0] for _, given, _, _ in self.parts}
         if len(lengths) > 1:
             raise ProblemError(f"batch: targets and starts need the same number of rows; got {sorted(lengths)}.")
@@ -205,16 +205,16 @@ class _Incoming:
         }  # fmt: skip
         self.memory = CardMemory(cuda, self.fields)
 
-    def _take_starts(self, starts: Any, card: int) -> None:
-        """One joint vector for each row on the card, or one for all from anywhere."""
+    def _take_starts(self, starts: Any, device: int) -> None:
+        """One joint vector for each row on the device, or one for all from anywhere."""
         problem, dof = self.problem, self.problem.body.dof
         self.start: Array | None = None
-        if not is_on_card(starts):
+        if not is_on_device(starts):
             if starts is not None and np.ndim(starts) != 1:
-                _require_on_card(starts, "starts")
+                _require_on_device(starts, "starts")
             self.start = problem.start(starts)
             return
-        given = given_array(starts, "batch: starts", card)
+        given = given_array(starts, "batch: starts", device)
         if len(given.shape) != 2 or given.shape[1] != dof:
             raise ProblemError(
                 f"batch: starts on the card have shape {given.shape}, but body {problem.body.name!r} has {dof} free joints: "
@@ -242,16 +242,16 @@ class _Incoming:
             row, stride, last = (*given.strides, 0)[:3]
             self._add(Incoming(
                 rows=self.count, address=given.address, single=int(given.single), row_stride=row, stride=stride,
-                last_stride=last, base=_entry(block.card["bases"], k, base.size),
-                numbers=self.memory.card["starts" if told["kind"] == START else "targets"],
-                complaint=_entry(block.card["complaints"], k, 1), **told,
+                last_stride=last, base=_entry(block.device["bases"], k, base.size),
+                numbers=self.memory.device["starts" if told["kind"] == START else "targets"],
+                complaint=_entry(block.device["complaints"], k, 1), **told,
             ))  # fmt: skip
         for other in {given.stream for _, given, _, _ in self.parts if given.stream is not None} | {0}:
             self._wait_for(other)
         if self.start is not None:
-            launcher.send_array(self.start[None], self.memory.card["starts"])
+            launcher.send_array(self.start[None], self.memory.device["starts"])
         if self.target is not None:
-            launcher.send_array(self.target, self.memory.card["targets"])
+            launcher.send_array(self.target, self.memory.device["targets"])
         block.send("tables", None, self.stream)
         for k in range(many):
             start(self.cuda, write_rows, -(-self.count // THREADS), THREADS, self.stream, 0, self._given(k))
@@ -273,7 +273,7 @@ class _Incoming:
 
     def _given(self, k: int) -> Any:
         """What a kernel is given: the address of a table."""
-        return self.records[k] if SIMULATED else self.block.card["tables"].address + 8 * TABLE * k
+        return self.records[k] if SIMULATED else self.block.device["tables"].address + 8 * TABLE * k
 
     def require_good(self) -> None:
         """Raise if a row is none; to be asked when the stream is done."""
@@ -287,20 +287,20 @@ class _Incoming:
         """Write which rows are reached, and wait for it."""
         from memetik.kernels.cuda.inputs import mark_reached
 
-        success = answers.card["success"]
-        self._add(Marks(answers.card["statuses"], success.view(np.uint8) if SIMULATED else success.like(np.uint8)))
+        success = answers.device["success"]
+        self._add(Marks(answers.device["statuses"], success.view(np.uint8) if SIMULATED else success.like(np.uint8)))
         self.block.send("tables", "bases", self.stream)
         start(self.cuda, mark_reached, -(-self.count // THREADS), THREADS, self.stream, 0, self._given(len(self.parts)))
         self.stream.synchronize()
 
 
 def _entry(array: Any, k: int, size: int) -> Any:
-    """The first numbers of a row of a matrix on the card."""
+    """The first numbers of a row of a matrix on the device."""
     return array[k, :size] if SIMULATED else array.rows(k, k + 1).flat(size)
 
 
-def _require_on_card(value: Any, what: str) -> None:
-    if not is_on_card(value):
+def _require_on_device(value: Any, what: str) -> None:
+    if not is_on_device(value):
         raise ProblemError(
             f"batch: {what} are not on the card, but others are. Put all of them there, or none; one start for all rows may be "
             "anywhere."

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from memetik.batch.card import start
-from memetik.batch.card_problem import card_problem
+from memetik.batch.device import start
+from memetik.batch.device_problem import device_problem
 from memetik.batch.transfer import Block, CardMemory, Fields, copied, is_pinned, pinned_empty, send
 from memetik.kernels.cuda.launch_record import LANES, SIMULATED, Launch, Results, Round, Tasks
 from memetik.kernels.problem.verify import REACHED
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memetik.problem.compile import Compiled
 
 ANSWERS = Results._fields
-CHUNK = 1 << 20  # rows on the card at once
+CHUNK = 1 << 20  # rows on the device at once
 TABLE = 128  # words that a table may have
 TABLES = 3  # what the kernels of a round are given
 FEW = 64  # rows whose seconds are written out
@@ -38,7 +38,7 @@ class Rest(NamedTuple):
 
 
 class Launcher:
-    """Rows of one problem on the card; a kind of problem says how many threads it takes and what its kernel is given."""
+    """Rows of one problem on the device; a kind of problem says how many threads it takes and what its kernel is given."""
 
     few: int  # evaluations that are spent on a problem at first ...
     later: int  # ... by each task on one that is hard ...
@@ -49,17 +49,17 @@ class Launcher:
     blocks: int  # on a multiprocessor, at most
 
     again = True  # whether rows that are missed have more rounds
-    mapped = False  # whether the card reads and writes the memory of the processor, with as few rows as there are
+    mapped = False  # whether the device reads and writes the memory of the processor, with as few rows as there are
 
-    work: Block  # what goes to the card and comes back
+    work: Block  # what goes to the device and comes back
     rest: Rest  # what is left when all rounds are over
 
     def __init__(self, cuda: Any, c: Compiled, count: int, places: Any, seed: int) -> None:
         self.c, self.count, self.places, self.seed, self.plan = c, count, places, seed, memetic_plan(c)
         self.judged = c  # the problem that answers are judged by
-        self.kept = card_problem(cuda, c, self.plan)
+        self.kept = device_problem(cuda, c, self.plan)
         self.seconds = 0.0
-        self._sent: list[Array] = []  # until the card has them
+        self._sent: list[Array] = []  # until the device has them
         self._times: dict[str, float] = {}
 
     # ---- Memory ----------------------------------------------------------------------------------------------------
@@ -72,7 +72,7 @@ class Launcher:
         }  # fmt: skip
 
     def scratch_fields(self) -> Fields:
-        """What stays on the card: lists of rows that are missed, one that is read while the other is written."""
+        """What stays on the device: lists of rows that are missed, one that is read while the other is written."""
         fields: dict[str, Any] = {"missed": ((self.count,), np.int32), "missed_next": ((self.count,), np.int32)}
         if self.spread > 1:
             many = self.answer_fields(self.count * self.spread)
@@ -87,7 +87,7 @@ class Launcher:
         return work
 
     def open(self, given: Fields, answers: Fields, scratch: Fields, key: Any = None) -> Block:
-        """Memory for what goes to the card with every launch, for answers and, if the batch is small, for all the rest.
+        """Memory for what goes to the device with every launch, for answers and, if the batch is small, for all the rest.
 
         It may be found again by a `key` instead of by its fields.
         """
@@ -110,7 +110,7 @@ class Launcher:
         self.kept.give_back(self.work)
 
     def send_array(self, array: Array, to: Any) -> None:
-        """Copy an array to the card."""
+        """Copy an array to the device."""
         if SIMULATED:
             np.copyto(to, array)
             return
@@ -120,24 +120,24 @@ class Launcher:
         self._sent.append(array)
 
     def row_seconds(self) -> Array:
-        """The time that the card worked, in equal parts."""
+        """The time that the device worked, in equal parts."""
         part = self.seconds / self.count
         return np.broadcast_to(part, (self.count,)) if self.count > FEW else np.full(self.count, part)
 
     # ---- Rounds ----------------------------------------------------------------------------------------------------
 
-    def run(self, card: dict[str, Any], most: int, fetched: tuple[str, str | None] | None = None) -> None:
+    def run(self, device: dict[str, Any], most: int, fetched: tuple[str, str | None] | None = None) -> None:
         """Every row for a few evaluations; those still missed in eight tasks each, 64 tasks, and so on.
 
-        One attempt after the other would keep the whole card waiting for the hardest problem of all. What a task does depends
-        on its number alone, so the answers are the same each time. They stay on the card, but for the fields that are
+        One attempt after the other would keep the whole device waiting for the hardest problem of all. What a task does depends
+        on its number alone, so the answers are the same each time. They stay on the device, but for the fields that are
         `fetched`, from one to before another, with the number of the rows that are missed.
         """
         few = min(most, self.few)
         spread = max(min(self.spread, most // max(few, 1)), 1)
-        tried = card if spread == 1 else {name: card[f"tried_{name}"] for name in ANSWERS}
-        read, written = card["missed"], card["missed_next"]
-        self._fill(card, tried, None, written, Tasks(self.count * spread, spread, 0, self.seed, few), fresh=1)
+        tried = device if spread == 1 else {name: device[f"tried_{name}"] for name in ANSWERS}
+        read, written = device["missed"], device["missed_next"]
+        self._fill(device, tried, None, written, Tasks(self.count * spread, spread, 0, self.seed, few), fresh=1)
         self.work.send("data", self._end_of_inputs)
         self._watch("begin")
         self._launch(self.count, listed=fetched is None or spread > 1)
@@ -145,15 +145,15 @@ class Launcher:
         missed = self._missed(fetched)
         if spread == 1 and fetched is not None:
             missed = self._list_missed()
-        self._go_on(card, Rest(missed, written, read, most - few * spread, spread, spread), fetched)
+        self._go_on(device, Rest(missed, written, read, most - few * spread, spread, spread), fetched)
 
-    def take_over(self, card: dict[str, Any], rest: Rest) -> None:
+    def take_over(self, device: dict[str, Any], rest: Rest) -> None:
         """Go on with what another search has left."""
         self.work.send("data", self._end_of_inputs)
         self._watch("begin")
-        self._go_on(card, rest._replace(spread=1))
+        self._go_on(device, rest._replace(spread=1))
 
-    def _go_on(self, card: dict[str, Any], rest: Rest, fetched: tuple[str, str | None] | None = None) -> None:
+    def _go_on(self, device: dict[str, Any], rest: Rest, fetched: tuple[str, str | None] | None = None) -> None:
         """The rounds after the first."""
         missed, written, read, left, stream, spread = rest
         while self.again and left > 0 and missed:
@@ -165,12 +165,12 @@ class Launcher:
                 rows = min(portion, missed - first)
                 which = _part(read, first, first + rows)
                 tasks = Tasks(rows * spread, spread, stream, self.seed, few)
-                self._fill(card, memory.card, which, written, tasks, fresh=0)
+                self._fill(device, memory.device, which, written, tasks, fresh=0)
                 self.work.send("tables", self._end_of_inputs if first == 0 else "count")
                 self._launch(rows)
                 self._watch("end")
                 if first + portion < missed:
-                    self.stream.synchronize()  # the tables are written anew
+                    self.stream.synchronize()  # the tables are written again
             missed = self._missed(fetched)
             left -= spread * few
             stream += spread
@@ -178,24 +178,24 @@ class Launcher:
         self.seconds += self._watched()
 
     def _watch(self, what: str) -> None:
-        """Note when the card begins or ends its work; a block that is mapped goes by the clock of the processor."""
+        """Note when the device begins or ends its work; a block that is mapped goes by the clock of the processor."""
         if self.mapped:
             self._times[what] = time.perf_counter()
         else:
             self.work.events[what == "end"].record(self.stream)
 
     def _watched(self) -> float:
-        """How long the card worked [s]."""
+        """How long the device worked [s]."""
         if self.mapped:
             return time.perf_counter() - self._times["begin"]
         begin, end = self.work.events
         return float(begin.elapsed_time(end)) * 1e-3
 
     def _fill(
-        self, card: dict[str, Any], tried: dict[str, Any], which: Any, missed: Any, tasks: Tasks, fresh: int
+        self, device: dict[str, Any], tried: dict[str, Any], which: Any, missed: Any, tasks: Tasks, fresh: int
     ) -> None:
         """Write what the two kernels of a round are given."""
-        here, there = self.work.host, self.work.card
+        here, there = self.work.host, self.work.device
         here["counter"][0] = here["count"][0] = 0
         self._number = tasks.number
         self._in_place = bool(fresh) and tasks.spread == 1  # each task writes the result of its row
@@ -203,9 +203,11 @@ class Launcher:
         self._blocks = min(-(-tasks.number // self.per_block), self.blocks * self.kept.multiprocessors)
         if key is not None and self.work.filled == key:
             return
-        which = _part(card["missed"], 0, 0) if which is None else which  # all rows
-        tasks = tasks._replace(columns=there["columns"], targets=card["targets"], starts=card["starts"], which=which)
-        found, results = (Results(*(place[name] for name in ANSWERS)) for place in (tried, card))
+        which = _part(device["missed"], 0, 0) if which is None else which  # all rows
+        tasks = tasks._replace(
+            columns=there["columns"], targets=device["targets"], starts=device["starts"], which=which
+        )
+        found, results = (Results(*(place[name] for name in ANSWERS)) for place in (tried, device))
         problem = self.kept.problem_with(there["data"])
         launch = self._given(Launch(problem, self.kept.population, tasks, found, there["counter"]), self._blocks)
         rows, terms = tasks.number // tasks.spread, int(self.judged.terms.size)
@@ -230,7 +232,7 @@ class Launcher:
 
     def _table(self, k: int) -> Any:
         """What a kernel of the round is given: the address of a table."""
-        return self.work.records[k] if SIMULATED else self.work.card["tables"].address + 8 * TABLE * k
+        return self.work.records[k] if SIMULATED else self.work.device["tables"].address + 8 * TABLE * k
 
     def _list_missed(self) -> int:
         """Send the list of the rows that are missed, whose statuses were fetched: for few rows that is less than a launch."""
@@ -268,5 +270,5 @@ class Launcher:
 
 
 def _part(rows: Any, begin: int, end: int) -> Any:
-    """Some rows of an array on the card."""
+    """Some rows of an array on the device."""
     return rows[begin:end] if SIMULATED else rows.rows(begin, end)

@@ -138,7 +138,7 @@ def _age(path: Path) -> float | None:
     probe = path.with_name(f".{NAME}.{uuid.uuid4().hex}")
     try:
         probe.touch(exist_ok=False)
-        with path.open("rb") as file:  # opening asks a network file system anew
+        with path.open("rb") as file:  # opening asks a network file system again
             return probe.stat().st_mtime - os.fstat(file.fileno()).st_mtime
     except FileNotFoundError:
         return None

@@ -1,15 +1,15 @@
-"""Rows that a graphics card has missed, where the processor knows better: it solves them anew.
+"""Rows that a graphics card has missed, where the processor knows better: it solves them again.
 
-A card goes by weights. While all tolerances are met, priorities change nothing, so what it reached stands. Only where something
+A device goes by weights. While all tolerances are met, priorities change nothing, so what it reached stands. Only where something
 has to give way do levels count, and going down rank by rank (kernels/search/priorities.py) is work for the processor. So is what
-pushes solids apart, and to make sure that a closed form has no solution: a card does neither for the few rows that need it.
+pushes solids apart, and to make sure that a closed form has no solution: a device does neither for the few rows that need it.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from memetik.batch.searches import looks_last
+from memetik.batch.launchers import looks_last
 from memetik.batch.solution import Answers
 from memetik.batch.threads import solve_on_threads
 from memetik.problem import Problem
@@ -26,7 +26,7 @@ def settle_missed(
 ) -> tuple[Answers, int]:  # fmt: skip
     """The answers, those that were missed as the processor gives them if it knows better; also how many these are.
 
-    Where nothing can be missed, these are all: a card makes one descent, and does not look for the lowest cost.
+    Where nothing can be missed, these are all: a device makes one descent, and does not look for the lowest cost.
 
     plan: of another method than memetic, which always does.
     """

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memetik.batch.card import pinned_rows, require_cuda
 from memetik.batch.cuda import solve_on_cuda
+from memetik.batch.device import pinned_rows, require_cuda
 from memetik.batch.device_batch import any_on_device, solve_on_device
-from memetik.batch.searches import ClosedForms, has_form_on_card
+from memetik.batch.launchers import ClosedForms, has_form_on_device
 from memetik.batch.settle import settle_missed
 from memetik.batch.solution import Answers, BatchSolution, Tell
 from memetik.batch.threads import solve_on_threads
@@ -63,11 +63,11 @@ def solve_batch(
     budget: for each row.
     Arrays that are on a graphics card already (PyTorch, CuPy, JAX, Numba; float64 or float32) stay there with device="cuda",
     and so do the answers: a DeviceBatchSolution. Poses are then rows x 4 x 4 or rows x 7, x, y, z and a quaternion w, x, y, z.
-    device: "cpu", "cuda" for a graphics card, or "auto" for the card if there is one that can take the problem. A card finds
+    device: "cpu", "cuda" for a graphics card, or "auto" for the device if there is one that can take the problem. A device finds
     other solutions than the processor where one thread is not enough, and keeps the best posture it saw where it fails. Rows that
     it misses are solved by the processor where objectives have different priorities, rank by rank, where the problem is one
-    pose among solids that keep apart, and where the method is "analytic", which on a card takes arms of six joints. So are
-    all rows where no objective has a tolerance, unless the arrays are on the card: there these end in the nearest minimum.
+    pose among solids that keep apart, and where the method is "analytic", which on a device takes arms of six joints. So are
+    all rows where no objective has a tolerance, unless the arrays are on the device: there these end in the nearest minimum.
     threads: as many as there are cores unless given. The answer is the same for any number.
     progress: a function that is told (rows done, rows in all); None draws a line on the terminal if it takes long, False
     keeps it silent.
@@ -75,7 +75,7 @@ def solve_batch(
     require_problem(problem, "batch")
     seed, budget = checked_seed(seed), checked_budget(budget, "batch", generations=True)
     if any_on_device(targets, starts):
-        return _solve_on_card(problem, targets, starts, method, budget, seed, device, threads, progress)
+        return _solve_on_device(problem, targets, starts, method, budget, seed, device, threads, progress)
     chosen_device = device_for(device, problem, budget)
     with rows_from(pinned_rows if chosen_device == "cuda" else np.empty):
         columns = _columns(problem, {} if targets is None else targets, starts)
@@ -90,7 +90,7 @@ def solve_batch(
         raise ProblemError(
             "batch: only methods 'memetic' and 'analytic' run on a graphics card. Leave out device, or the method."
         )
-    if isinstance(solver, Analytic) and chosen_device == "cuda" and not has_form_on_card(analytic_plan(problem)):
+    if isinstance(solver, Analytic) and chosen_device == "cuda" and not has_form_on_device(analytic_plan(problem)):
         if device == "cuda":
             raise ProblemError(
                 "batch: on a graphics card method 'analytic' takes the pose of an arm of six joints, on a root that stays. "
@@ -132,11 +132,11 @@ def solve_batch(
     return BatchSolution(problem, *answers, took, who, targets_of_rows, vectors, found_by, compiling)
 
 
-def _solve_on_card(
+def _solve_on_device(
     problem: Problem, targets: Any, starts: Any, method: str | Solver, budget: Budget, seed: int, device: str,
     threads: int | None, progress: Report,
 ) -> BatchSolution:  # fmt: skip
-    """A batch of arrays on the card."""
+    """A batch of arrays on the device."""
     threads_of(threads, "batch")
     require_report(progress, "batch")
     solver = chosen(method, seed, "batch")
@@ -158,7 +158,7 @@ def _solve_on_card(
 
 
 def device_for(device: str, problem: Problem, budget: Budget) -> str:
-    """ "cpu" or "cuda"; "auto" is a card, if there is one that can take the problem."""
+    """ "cpu" or "cuda"; "auto" is a device, if there is one that can take the problem."""
     if not isinstance(device, str) or device not in DEVICES:
         raise ProblemError(f"batch: unknown device {shown(device)}. There are: {', '.join(DEVICES)}.")
     if device != "auto":

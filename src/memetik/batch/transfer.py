@@ -1,7 +1,7 @@
 """Memory on a graphics card, and pinned memory, from and to which the driver copies at full speed.
 
-To pin memory takes longer than to copy it, and to ask the card for memory as long as a small batch; so both are kept for the next
-batch.
+Pinning memory takes longer than copying it, and asking the device for memory takes as long as a small batch, so both are kept
+for the next batch.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def is_pinned(array: NDArray[Any]) -> bool:
 
 
 class CardArray(NamedTuple):
-    """An array on the card by its address."""
+    """An array on the device by its address."""
 
     address: int
     shape: tuple[int, ...]
@@ -130,7 +130,7 @@ class CardArray(NamedTuple):
 
 
 class CardMemory:
-    """Arrays in one piece of memory on the card; in the simulator, which has one memory only, in that."""
+    """Arrays in one piece of memory on the device; in the simulator, which has one memory only, in that."""
 
     def __init__(self, cuda: Any, fields: Fields, mapped: bool = False) -> None:
         self._begins, self.size = {}, LINE
@@ -141,14 +141,14 @@ class CardMemory:
         self._mapped = mapped and not SIMULATED
         if self._mapped:
             self._there = pinned_empty(cuda, (self.size,), np.uint8)
-            self.card: dict[str, Any] = self._addresses(self._there.ctypes.data, fields)
+            self.device: dict[str, Any] = self._addresses(self._there.ctypes.data, fields)
         elif SIMULATED:
             self._there = np.zeros(self.size, dtype=np.uint8)
-            self.card = self._cut(self._there, fields)
+            self.device = self._cut(self._there, fields)
         else:
             self._there = ON_DEVICE.take(cuda, self.size)
             weakref.finalize(self, ON_DEVICE.give_back, self._there).atexit = False
-            self.card = self._addresses(self._there.device_ctypes_pointer.value, fields)
+            self.device = self._addresses(self._there.device_ctypes_pointer.value, fields)
 
     def _addresses(self, base: int, fields: Fields) -> dict[str, CardArray]:
         """The fields by their addresses in memory that begins at `base`."""
@@ -167,9 +167,9 @@ class CardMemory:
 
 
 class Block(CardMemory):
-    """Arrays on the card, and the same arrays in pinned memory, `host`; in the simulator both are one.
+    """Arrays on the device, and the same arrays in pinned memory, `host`; in the simulator both are one.
 
-    So they are where the block is `mapped`: the card reads and writes pinned memory itself. For a few rows that takes less time
+    So they are where the block is `mapped`: the device reads and writes pinned memory itself. For a few rows that takes less time
     than to copy them there and back.
     """
 
@@ -188,13 +188,13 @@ class Block(CardMemory):
         self._parts: dict[tuple[str, str | None], tuple[int, int, int]] = {}
 
     def send(self, first: str, last: str | None, stream: Any = None) -> None:
-        """Copy fields to the card, from one to before another one, on a stream, its own unless given."""
+        """Copy fields to the device, from one to before another one, on a stream, its own unless given."""
         if self._copied:
             here, there, size = self._part(first, last)
             send(self._cuda, here, there, size, stream or self.stream)
 
     def fetch(self, first: str, last: str | None, stream: Any = None) -> None:
-        """Copy fields from the card, from one to before another one."""
+        """Copy fields from the device, from one to before another one."""
         if self._copied:
             here, there, size = self._part(first, last)
             fetch(self._cuda, here, there, size, stream or self.stream)
@@ -208,12 +208,12 @@ class Block(CardMemory):
 
 
 def send(cuda: Any, here: int, there: int, size: int, stream: Any) -> None:
-    """Copy so many bytes of pinned memory to the card, from one address to another. An array's own way takes 90 us."""
+    """Copy so many bytes of pinned memory to the device, from one address to another. An array's own way takes 90 us."""
     cuda.driver.driver.cuMemcpyHtoDAsync(there, here, size, int(stream.handle))
 
 
 def fetch(cuda: Any, here: int, there: int, size: int, stream: Any) -> None:
-    """Copy so many bytes of the card to pinned memory."""
+    """Copy so many bytes of the device to pinned memory."""
     cuda.driver.driver.cuMemcpyDtoHAsync(here, there, size, int(stream.handle))
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def rebuilt(body: Body, **changes: Any) -> Body:
-    """The body made anew, with some arguments of its constructor changed; postures lose the joints that are no longer free."""
+    """The body made again, with some arguments of its constructor changed; postures lose the joints that are no longer free."""
     joints = list(changes.pop("joints", body.joints.values()))
     free = {variable for joint in joints if joint.mimic is None for variable in joint.variables}
     named = changes.pop("postures", body.named_values)

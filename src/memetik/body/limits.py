@@ -1,4 +1,4 @@
-"""The limits of a body, set anew or kept away from by a margin."""
+"""The limits of a body, set again or kept away from by a margin."""
 
 from __future__ import annotations
 

@@ -46,10 +46,10 @@ class World(Mapping[str, Obstacle]):
 
     A shape stands where its link_from_shape says. Several shapes in a list are one obstacle, which `move` takes as a whole.
     mk.objectives.HeightField and mk.collision.SignedDistanceGrid can be given like shapes. A change of an obstacle that has
-    one of these packs problems anew at their next solve, a matter of milliseconds; others change in place.
+    one of these packs problems again at their next solve, a matter of milliseconds; others change in place.
 
     capacity: shapes that there is room for. As long as there is, obstacles come, go and move in place, in microseconds, and no
-    problem is compiled again. With one too many the room doubles, and problems are packed anew at their next solve, a matter
+    problem is compiled again. With one too many the room doubles, and problems are packed again at their next solve, a matter
     of milliseconds. Room that is empty costs as much as an obstacle that is far away.
 
     Threads may change a world while others solve: each solve works with the obstacles as they were when it began, and sees a
@@ -118,7 +118,7 @@ class World(Mapping[str, Obstacle]):
         pose: world_from_obstacle, in which the shapes are placed by their link_from_shape. Without it, they are placed in the
         world: the frame of a single shape is the obstacle's, that of several is the world's to begin with, and that of a height
         field or a grid the one in which its origin is given.
-        touching: links that may touch it, such as the base that stands on a table. To change these packs problems anew.
+        touching: links that may touch it, such as the base that stands on a table. To change these packs problems again.
         """
         text(name, ProblemError, "the name of an obstacle")
         single = isinstance(shapes, Shape)

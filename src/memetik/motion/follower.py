@@ -74,7 +74,7 @@ class Follower:
         self.reset(start)
 
     def limit(self, *, velocity: Limits = None, acceleration: Limits = None, jerk: Limits = None) -> None:
-        """Set all limits anew, as when it was made. A joint that is too fast then brakes.
+        """Set all limits again, as when it was made. A joint that is too fast then brakes.
 
         One that cannot stop before a limit of the body any more with its new acceleration brakes evenly with the least that is
         enough, which is no more than the acceleration that it had before.
@@ -90,7 +90,7 @@ class Follower:
     def move(
         self, *, realistic: bool | Mapping[str, bool] = True, synchronise: bool = False, smoothing: float = 0.0
     ) -> None:
-        """Set anew how joints move, as when it was made."""
+        """Set again how joints move, as when it was made."""
         smoothing = real_number(smoothing, ProblemError, "Follower: smoothing")
         if not 0.0 <= smoothing < 1.0:
             raise ProblemError(f"Follower: smoothing is {smoothing}. Give a share of the way from 0 to below 1.")

@@ -50,9 +50,9 @@ def follow_windows(
         c.variables.copy(),
     )  # fmt: skip
     if device == "cuda":
-        from memetik.batch.follow import follow_on_card
+        from memetik.batch.follow import follow_on_device
 
-        return follow_on_card(problem, path, MOST)
+        return follow_on_device(problem, path, MOST)
     pool = scratch_pool(c)
     scratch = pool.lease()
     follow_guides(scratch.table, path, windows.edges[0, 1].copy(), scratch.outcome, MOST * count)

@@ -29,9 +29,9 @@ from memetik.motion.rate_limits import AT_ONCE, Limits, rate_limits, windows_of
 from memetik.objectives import Objective, Pose, pose_target
 from memetik.objectives.objective import Target
 from memetik.problem import Problem, require_problem
-from memetik.problem.bare import blocking_contacts
 from memetik.problem.columns import copy_problem
 from memetik.problem.compile import WIDE
+from memetik.problem.contact_free import blocking_contacts
 from memetik.solution import Solution, Status
 from memetik.solution.solution import Errors
 from memetik.solvers.budget import Budget, checked_budget
@@ -320,7 +320,7 @@ class Servo:
             del self._released[objective]
         state = self._own.state[0]
         state["released"] = int(all(each in self._released for each in self.problem.objectives if each in self._twins))
-        state["has_rival"], state["waited"] = 0, 0.0
+        state["has_alternative"], state["waited"] = 0, 0.0
 
     # ---- The arrays ------------------------------------------------------------------------------------------
 
@@ -334,7 +334,7 @@ class Servo:
         narrow = (c.terms["soft"] == 0) & ~(c.terms["tolerance"] * c.terms["scale"] > WIDE)
         c.terms["tolerance"][narrow] *= TIGHT
         plan = memetic_plan(c, searches=False)
-        reach_plan = plan if plan.bare is None else plan.bare
+        reach_plan = plan if plan.contact_free is None else plan.contact_free
         kernels = dict.fromkeys((plan.local_search, reach_plan.local_search, attempt_unguided))
         compile_ahead([(tick_pose_servo, TICK_POSE), *((kernel, ATTEMPT) for kernel in kernels)])
         compile_ahead([(tick_servo, TICK)], TICK_PARTS)
@@ -343,9 +343,9 @@ class Servo:
         scratch = self._scratch = plan.lease()  # for good
         scratch.table  # noqa: B018 - makes the arrays
         reach, every = scratch.arrays, np.ones(c.terms.size, dtype=bool)
-        self._reached_for = every if scratch.bare is None else ~blocking_contacts(c.terms)
-        if scratch.bare is not None:  # targets and obstacles are the same
-            reach = scratch.bare.memetic.solve
+        self._reached_for = every if scratch.contact_free is None else ~blocking_contacts(c.terms)
+        if scratch.contact_free is not None:  # targets and obstacles are the same
+            reach = scratch.contact_free.memetic.solve
             reach = reach._replace(problem=reach.problem._replace(data=scratch.arrays.problem.data))
         guides = reach.problem.terms["soft"] != 0
         hard = lasting_address(attempt_unguided, ATTEMPT) if guides.any() and not guides.all() else reach_attempt

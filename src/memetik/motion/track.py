@@ -174,7 +174,7 @@ def track(
     Where no such path is found, the jump stays and `jumped` says so.
     between: check the motion from each step to the next, too (see mk.motion.check_motion): `between` of the result says which are
     proved to be free of contact, and the track is a success only if all are. With `smooth`, stretches around motions that
-    are not free are tried anew like those that jump, and a smooth stretch is taken only if its motions are free. What no step
+    are not free are tried again like those that jump, and a smooth stretch is taken only if its motions are free. What no step
     comes near, such as a thin wall between two of them, no stretch can evade: take smaller steps.
 
     Where a Displacement is all that guides, the targets are followed without it, too, and the calmer of both paths is the answer:
@@ -198,7 +198,7 @@ def track(
     if len(columns.rows) == 0:
         raise ProblemError("track: every objective needs at least one target.")
     steps = _steps(problem, columns, q, solver, budget, jump)
-    if problem.compiled.only_calm:
+    if problem.compiled.displacement_only:
         steps = _calmer(problem, columns, q, steps, solver, budget, jump)
     between = between and len(columns.rows) > 1  # a single step leads nowhere
     checked = check_motion(problem, steps.path, targets=targets) if between else None
@@ -259,17 +259,17 @@ def _calmer(
     c = problem.compiled
     wanted = [o for o, owned in zip(problem.objectives, c.owners, strict=True) if not c.terms[owned]["soft"].all()]
     alone = Problem(problem.body, wanted, lock=problem.lock, limits=problem.limits, root=problem.root)
-    bare = _steps(alone, columns.of(alone), q, solver, budget, jump)
-    evaluations = guided.evaluations + bare.evaluations
+    unguided = _steps(alone, columns.of(alone), q, solver, budget, jump)
+    evaluations = guided.evaluations + unguided.evaluations
 
-    if not _is_calmer(c, bare, guided):
+    if not _is_calmer(c, unguided, guided):
         return guided._replace(evaluations=evaluations)
     scratch = Scratch(c)
-    rows, path = np.concatenate([columns.rows[:1], columns.rows]), np.concatenate([q[np.newaxis], bare.path])
+    rows, path = np.concatenate([columns.rows[:1], columns.rows]), np.concatenate([q[np.newaxis], unguided.path])
     errors, statuses = np.zeros((len(path), c.terms.size)), np.zeros(len(path), dtype=np.int64)
     judge_path(scratch.table, columns.places, rows, path, errors, statuses, scratch.outcome)
     problem.raise_faults(scratch.clock)
-    return _Steps(bare.path, errors[1:], bare.statuses, bare.jumped, evaluations)
+    return _Steps(unguided.path, errors[1:], unguided.statuses, unguided.jumped, evaluations)
 
 
 def _is_calmer(c: Compiled, one: _Steps, other: _Steps) -> bool:

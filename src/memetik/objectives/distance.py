@@ -132,7 +132,7 @@ class Distance(Apart):
     def obstacles(self) -> Array:
         """The obstacles in the world as balls (x, y, z, radius), around each if it is no ball itself.
 
-        Assign points, spheres or shapes to move them; as many as before change in place, others compile anew. Those of a World
+        Assign points, spheres or shapes to move them; as many as before change in place, others compile again. Those of a World
         are changed there.
         """
         with LOCK:

@@ -185,7 +185,7 @@ class Objective:
         return f"<{self.name}{''.join(f' {frame}' for frame in self.frames())}>"
 
     def _changed(self) -> None:
-        """Problems compile anew at their next solve."""
+        """Problems compile again at their next solve."""
         with LOCK:
             for problem in tuple(self._problems):
                 problem.recompile()

@@ -113,7 +113,7 @@ class Compiled:
         return not self.calls_python and not self.only_guides
 
     @cached_property
-    def only_calm(self) -> bool:
+    def displacement_only(self) -> bool:
         """Whether all guides want small changes from the start, of all variables alike, and something else can be missed."""
         guides = self.terms[self.terms["soft"] != 0]
         if len(guides) in (0, self.terms.size) or not (guides["other"] == FOLLOWS_START).all():
@@ -163,11 +163,11 @@ class Compiled:
         return np.asarray(self.terms["scale"] / np.sqrt(heaviest[self.ranks]))
 
     @cached_property
-    def roomy(self) -> NDArray[np.bool_] | None:
+    def loose_tolerances(self) -> NDArray[np.bool_] | None:
         """Terms with a tolerance that is wide enough to use; None if there are none, or no others."""
         hard = self.terms["soft"] == 0
-        roomy = hard & (np.where(hard, self.terms["tolerance"], 0.0) * self.terms["scale"] > WIDE)
-        return roomy if roomy.any() and not roomy.all() else None
+        loose_tolerances = hard & (np.where(hard, self.terms["tolerance"], 0.0) * self.terms["scale"] > WIDE)
+        return loose_tolerances if loose_tolerances.any() and not loose_tolerances.all() else None
 
     @cached_property
     def sizes(self) -> dict[str, int]:

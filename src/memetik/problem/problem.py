@@ -226,7 +226,7 @@ class Problem(Rich):
             self._changed()
 
     def recompile(self) -> None:
-        """Forget the compiled arrays; the next solve builds them anew. Assignments of all but targets do this by themselves."""
+        """Forget the compiled arrays; the next solve builds them again. Assignments of all but targets do this by themselves."""
         with LOCK:
             self._version += 1
             self.__dict__.pop("compiled", None)
@@ -285,7 +285,7 @@ class Problem(Rich):
     def free(self) -> None:
         """Free the memory of what is compiled and of what methods keep for it, while no call uses the problem.
 
-        It leads back to the problem, and would be in use until garbage is collected. The next solve makes it anew.
+        It leads back to the problem, and would be in use until garbage is collected. The next solve makes it again.
         """
         with LOCK:
             compiled = self.__dict__.get("compiled")
@@ -294,7 +294,7 @@ class Problem(Rich):
             forget_scratch(compiled)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """To another process goes what it was made of; it is compiled anew there."""
+        """To another process goes what it was made of; it is compiled again there."""
         return _made_of, (self.body, self.objectives, self.lock, self.limits, self.root, self.weighting)
 
     def __repr__(self) -> str:

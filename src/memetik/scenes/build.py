@@ -50,7 +50,7 @@ def _load(source: BodySource, roots: tuple[Path, ...]) -> mk.Body:
 
 
 def objectives(scene: Scene, body: mk.Body, world: mk.World | None = None) -> dict[str, mk.Objective]:
-    """The objectives of the wishes that count, by name; `world` is that of the scene, made anew unless given."""
+    """The objectives of the wishes that count, by name; `world` is that of the scene, made again unless given."""
     around = world_of(scene) if world is None else world
     return {wish.name: KINDS[wish.kind].objective(wish, body, around) for wish in scene.wishes if wish.enabled}
 

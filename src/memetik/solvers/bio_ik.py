@@ -99,13 +99,13 @@ class BioIK(Seeded):
     180 by degrees of freedom and 2 to 5 by objectives.
     loss: "rmse" takes the root mean square of the objectives' losses (eq. 4.3 of the thesis), "mean" their mean.
     gradient: "analytic" by the chain rule; "ofkt" by differences, one joint at a time predicted by the OFKT; "differences"
-    with the body placed anew for each joint.
+    with the body placed again for each joint.
     ofkt: place bodies through the OFKT; the same bits, more slowly, because offspring change every joint.
     steps: iterations of L-BFGS-B that an elite gets at most in one generation.
     threads: how many exploit elites at the same time, where that saves time. The answer is the same.
     yielding: guides, and tolerances with room, count less from where the search stands still because of them; without, all
     weights stay, and where a Displacement is all that guides there is no second search without it.
-    patience: generations that the solution may stand, all elites exploited to their end, before all is drawn anew; an
+    patience: generations that the solution may stand, all elites exploited to their end, before all is drawn again; an
     improvement of less than 1 % is none. 0: eq. 4.23 alone decides, that the solution was not replaced and no elite gains at all.
     strides: genes of weak effect go further at once in the exploitation, as the first individuals show.
     whole_turns: a joint whose limits hold a whole turn meets none in the exploitation, since each angle has a copy within them.
@@ -153,7 +153,7 @@ class BioIK(Seeded):
 
         Gradients are by differences through the OFKT, all genes go at the same stride and within their limits, elites are
         exploited for that long whether they gain or not, no guide yields, a projection loses the mean of eq. 4.11, and all is
-        drawn anew by eq. 4.23 alone. What is counted in steps here is time in the thesis, so that an answer does not depend on
+        drawn again by eq. 4.23 alone. What is counted in steps here is time in the thesis, so that an answer does not depend on
         the machine.
 
             import memetik as mk
@@ -203,7 +203,7 @@ class BioIK(Seeded):
         psi, kappa = self.sizes(c)
         generations = 2 + budget.evaluations // max(psi - kappa, 1)
         if budget.generations is not None:
-            generations = min(generations, 2 * budget.generations + 1)  # after each, all may be drawn anew
+            generations = min(generations, 2 * budget.generations + 1)  # after each, all may be drawn again
         rows = min(generations * psi, budget.evaluations + generations * kappa + psi)
         scratch = BioIKScratch(self, problem, rows)
         solution = self._run(problem, start, budget, scratch, begin)
@@ -221,7 +221,7 @@ class BioIK(Seeded):
     ) -> Solution:
         scratch.shared.task[0]["generations"] = budget.generations or 0
         with scratch.threads or nullcontext():
-            if self.yielding and problem.compiled.only_calm:
+            if self.yielding and problem.compiled.displacement_only:
                 return self._nearer(problem, start, budget, scratch, begin)
             return run_in(scratch, problem, start, budget, "bioik", search, scratch.own, seed=self.seed, begin=begin)
 
@@ -242,14 +242,14 @@ class BioIK(Seeded):
             if guided.attempts >= budget.generations:
                 return guided
             scratch.shared.task[0]["generations"] = budget.generations - guided.attempts
-        scratch.shared.task[0]["bare"] = 1
-        bare = solve(dataclasses.replace(budget, evaluations=left, seconds=seconds), begin=begin)
-        scratch.shared.task[0]["bare"] = 0
+        scratch.shared.task[0]["unguided"] = 1
+        unguided = solve(dataclasses.replace(budget, evaluations=left, seconds=seconds), begin=begin)
+        scratch.shared.task[0]["unguided"] = 0
         c, origin = problem.compiled, problem.start(start)
-        ways = [largest_change(each.q[c.active], origin[c.active], c.variables, c.balls) for each in (guided, bare)]
-        best = bare if bare.success and SAVED * ways[1] <= ways[0] else guided
+        ways = [largest_change(each.q[c.active], origin[c.active], c.variables, c.balls) for each in (guided, unguided)]
+        best = unguided if unguided.success and SAVED * ways[1] <= ways[0] else guided
         for number in (EVALUATIONS, ATTEMPTS):
-            best.numbers[number] = guided.numbers[number] + bare.numbers[number]
+            best.numbers[number] = guided.numbers[number] + unguided.numbers[number]
         best.seconds, best.compile_seconds = split_time(begin)
         return best
 
@@ -282,7 +282,7 @@ def _settings(solver: BioIK) -> Settings:
 def _yields(c: Compiled) -> NDArray[np.bool_]:
     """Terms that pull although they are satisfied: guides, and tolerances with room."""
     yields: NDArray[np.bool_] = (c.terms["soft"] != 0) | np.isin(c.terms["loss"], (CONTACT, HYPERBOLA))
-    return yields if c.roomy is None else yields | c.roomy
+    return yields if c.loose_tolerances is None else yields | c.loose_tolerances
 
 
 def _motions(c: Compiled) -> NDArray[np.int64]:

@@ -28,7 +28,7 @@ class Budget:
     take to compile does not count.
 
     generations: of methods that have some (bioik, ga, de, pso, hgsa): after so many the search ends, whole, unless all is
-    satisfied before. A generation is one that was bred; a population that is drawn, at first or anew, is none, and neither is
+    satisfied before. A generation is one that was bred; a population that is drawn, at first or again, is none, and neither is
     what a memetic method learns. Evaluations do not count then, unless given too. Other methods refuse such a budget.
     """
 

@@ -7,7 +7,7 @@ the tip along a circle, and the point of the circle nearest to the target is at
 
 A free ball joint would turn by acos(r·d / |r||d|) about r × d, which is the form found in textbooks; with a hinge the
 axis is given. A slide moves by u·(d - r). Then the next joint does the same with the tip where the last one left it, and
-after the last joint of the chain the sweep begins anew.
+after the last joint of the chain the sweep begins again.
 
 Several tips, orientations, directions and gazes only add to a and b, each with its weight (kernels/sweeps/ccd.py), so that the
 best angle for all of them together is still an atan2. Where a limit is in the way, the joint stops at the better one.

@@ -124,7 +124,7 @@ class DE(Evolving):
     size to choose.
 
     The base is the fittest individual, DE/best/1/bin in the customary shorthand; `base="random"` makes it
-    DE/rand/1/bin. F is drawn anew for each trial, from `difference` to 1 (dither). Differences of angles go the
+    DE/rand/1/bin. F is drawn again for each trial, from `difference` to 1 (dither). Differences of angles go the
     shorter way round, where whole turns do not matter. A gene that leaves its limits is drawn again between the limit
     and the base.
 
@@ -193,7 +193,7 @@ class PSO(Evolving):
 
     inertia: float = share(0.6)
     memory: float = above_zero(1.7)
-    company: float = above_zero(1.7)
+    social: float = above_zero(1.7)
     neighbours: int | None = parameter(None, lambda value: value >= 1, "it must be at least 1, or None for all")
 
     name, own, breed = "pso", PsoRecord, breed_pso
@@ -202,9 +202,9 @@ class PSO(Evolving):
     def __post_init__(self) -> None:
         super().__post_init__()
         most = 24.0 * (1.0 - self.inertia**2) / (7.0 - 5.0 * self.inertia)
-        if not self.memory + self.company < most:
+        if not self.memory + self.social < most:
             raise ProblemError(
-                f"pso: memory {self.memory} and company {self.company} let the swarm fly apart; with inertia "
+                f"pso: memory {self.memory} and social {self.social} let the swarm fly apart; with inertia "
                 f"{self.inertia} they must sum to less than {most:.3g}."
             )
 

@@ -72,7 +72,7 @@ class History(Rich):
         """For each row the niche it belongs to, by the elites of its generation; -1 where there are none.
 
         Elites share a niche if no gene differs by more than `apart` of its range; the others belong to the nearest elite.
-        Niches are numbered from the fittest on, in every generation anew.
+        Niches are numbered from the fittest on, in every generation again.
         """
         apart = real_number(apart, ProblemError, "apart")
         niche = np.full(len(self), -1)

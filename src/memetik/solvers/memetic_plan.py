@@ -10,7 +10,7 @@ import numpy as np
 from memetik.kernels.closed_form.arm_record import MEETING, PARALLEL, Geometry
 from memetik.kernels.compiler.function_pointers import lasting_address, way_in
 from memetik.kernels.compiler.second_compiler import compile_ahead
-from memetik.kernels.contacts.contact_search import Bare, Push, attempt_along, contact_stage, push_room
+from memetik.kernels.contacts.contact_search import ContactFree, Push, attempt_along, contact_stage, push_room
 from memetik.kernels.contacts.slide import slide_stage
 from memetik.kernels.contacts.sliding_step import Slide
 from memetik.kernels.problem.function_pointers import ATTEMPT, STAGE
@@ -48,8 +48,8 @@ from memetik.kernels.search.search_record import (
 )
 from memetik.kernels.search.stages import SEARCH_PARTS, refine_stage, relax_stage, search_stage
 from memetik.kernels.terms.records import CONTACT
-from memetik.problem.bare import without_contacts
 from memetik.problem.compile import Compiled
+from memetik.problem.contact_free import without_contacts
 from memetik.problem.free_postures import set_free
 from memetik.problem.scratch import Pool, Scratch
 from memetik.problem.serial_arm import arm_of
@@ -150,7 +150,7 @@ class MemeticPlan(Pool["MemeticScratch"]):
     @property
     def relaxes(self) -> bool:
         """Whether a tolerance is wide enough for the stage that lets it yield."""
-        return self.compiled.roomy is not None
+        return self.compiled.loose_tolerances is not None
 
     @cached_property
     def attempt(self) -> int:
@@ -182,7 +182,7 @@ class MemeticPlan(Pool["MemeticScratch"]):
     def slide(self) -> int:
         """The address of the search of a track that takes contacts for constraints, 0 where there are none to keep."""
         terms = self.compiled.terms
-        if self.bare is None or terms["soft"].any() or (terms["rows"] == 0).any():
+        if self.contact_free is None or terms["soft"].any() or (terms["rows"] == 0).any():
             return 0
         return lasting_address(slide_stage, STAGE)
 
@@ -212,13 +212,13 @@ class MemeticPlan(Pool["MemeticScratch"]):
             return solve_pose
         if self.has_closed_form:
             return nearest_stage
-        return search_stage if self.bare is None else contact_stage
+        return search_stage if self.contact_free is None else contact_stage
 
     @cached_property
-    def bare(self) -> MemeticPlan | None:
+    def contact_free(self) -> MemeticPlan | None:
         """The plan of the problem without its contacts, where these are looked at last."""
-        bare = without_contacts(self.compiled)
-        return None if bare is None else MemeticPlan(bare, keeps_off=self.compiled)
+        contact_free = without_contacts(self.compiled)
+        return None if contact_free is None else MemeticPlan(contact_free, keeps_off=self.compiled)
 
     def complete_levels(self) -> None:
         """Compile what priorities need, where there are several."""
@@ -229,7 +229,7 @@ class MemeticPlan(Pool["MemeticScratch"]):
         """Compile what a track needs besides the local search."""
         self.compiled.record  # noqa: B018 - what follows calls the terms
         wanted: list[tuple[str, Any, Any]] = [("refine", refine, REFINE)]
-        if self.compiled.only_calm:
+        if self.compiled.displacement_only:
             wanted.append(("attempt_bare", attempt, ATTEMPT))
         elif self.restarts:
             wanted.append(("restart", restart_stage, STAGE))
@@ -261,7 +261,7 @@ def shares(c: Compiled, most: int) -> Shares:
     """Keep back a quarter where tolerances are wide enough to yield, one for priorities where there are several, and what it
     takes to settle what was missed."""
     relaxed = most - most // 4 if c.has_levels else most
-    first = relaxed if c.roomy is None else relaxed - most // 4
+    first = relaxed if c.loose_tolerances is None else relaxed - most // 4
     return Shares(first - min(STEPS, first // 2), first, relaxed, most, SEARCHING if c.has_levels else 1.0)
 
 
@@ -317,22 +317,23 @@ class MemeticScratch(Scratch):
     def memetic(self) -> MemeticArrays:
         """All arrays of the stages, as a record."""
         c, plan = self.compiled, self.plan
+        loose = c.loose_tolerances
         return allocate(
             MemeticArrays, plan.sizes, solve=self.arrays, population=plan.population, arm=plan.arm,
             closed_form=plan.closed_form, addresses=plan.addresses,
             ranks=c.ranks, scale=c.rank_scales, unit_scale=c.terms["scale"] / np.sqrt(c.weights),
-            only_guides=int(c.only_guides), only_calm=int(c.only_calm), has_levels=int(c.has_levels),
+            only_guides=int(c.only_guides), displacement_only=int(c.displacement_only), has_levels=int(c.has_levels),
             attempt=0 if c.one_pose else plan.attempt,
             attempt_softly=lasting_address(attempt_softly, ATTEMPT) if plan.relaxes else 0,
             pose=c.terms[list(c.pose)],
-            roomy=np.zeros(c.terms.size, dtype=np.uint8) if c.roomy is None else c.roomy.view(np.uint8),
-            bare=np.zeros(0, dtype=np.int64) if self.bare is None else table_of(self.bare),
+            loose_tolerances=np.zeros(c.terms.size, np.uint8) if loose is None else loose.view(np.uint8),
+            contact_free=np.zeros(0, dtype=np.int64) if self.contact_free is None else table_of(self.contact_free),
         )  # fmt: skip
 
     @cached_property
-    def bare(self) -> Bare | None:
+    def contact_free(self) -> ContactFree | None:
         """The arrays of the problem without its contacts, which takes its targets from the whole problem."""
-        plan = self.plan.bare
+        plan = self.plan.contact_free
         if plan is None:
             return None
         plan.complete()
@@ -343,13 +344,17 @@ class MemeticScratch(Scratch):
         guided = int(self.compiled.terms["soft"].any())
         slide = allocate(Slide, self.plan.sizes)
         return allocate(
-            Bare, plan.sizes, memetic=own.memetic, push=push, slide=slide, guided=guided, search=plan.search
+            ContactFree, plan.sizes, memetic=own.memetic, push=push, slide=slide, guided=guided, search=plan.search
         )  # fmt: skip
 
     def forget_surfaces(self) -> None:
         """Let a track begin without what another one has met."""
-        if self.bare is not None:
-            self.bare.slide.count[:], self.bare.slide.left[:], self.bare.slide.stiff[:] = 0, 0.0, 1.0
+        if self.contact_free is not None:
+            self.contact_free.slide.count[:], self.contact_free.slide.left[:], self.contact_free.slide.stiff[:] = (
+                0,
+                0.0,
+                1.0,
+            )
 
     @cached_property
     def lane_table(self) -> Any:

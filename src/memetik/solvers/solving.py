@@ -23,7 +23,7 @@ _FLAGSHIP, _MEMETIC, _ZERO = Memetic(), "memetic", 0  # Python has one object fo
 
 
 def _diagnose(problem: Problem, start: Array, evaluations: int) -> Solution:
-    """Solve a part of a problem anew, for an explanation."""
+    """Solve a part of a problem again, for an explanation."""
     return _FLAGSHIP.solve(problem, start, Budget(evaluations=evaluations))
 
 

@@ -141,7 +141,7 @@ def elites(plot: Any, history: History, k: int, norm: Any) -> None:
 
 
 def _frame(plot: Any, history: History, k: int) -> None:
-    """Generations by whole numbers, the joint from limit to limit; grey where a population was drawn anew."""
+    """Generations by whole numbers, the joint from limit to limit; grey where a population was drawn again."""
     from matplotlib.ticker import MaxNLocator
 
     last = max(history.generations - 1, 1)

@@ -93,7 +93,7 @@ def test_a_search_with_contacts_starts_from_free_postures():
     body = folding()
     off = mk.SelfDistance(body)
     plan = memetic_plan(mk.Problem(body, [mk.Position("d", (0.9, 0.2, 0.0)), off]).compiled)
-    assert plan.bare is not None
-    assert max(depth(body, q, off.pairs) for q in plan.bare.population.genes[:40]) <= 1e-6
+    assert plan.contact_free is not None
+    assert max(depth(body, q, off.pairs) for q in plan.contact_free.population.genes[:40]) <= 1e-6
     again = memetic_plan(mk.Problem(body, [mk.Position("d", (0.9, 0.2, 0.0)), mk.SelfDistance(body)]).compiled)
-    assert_array_equal(plan.bare.population.genes, again.bare.population.genes)
+    assert_array_equal(plan.contact_free.population.genes, again.contact_free.population.genes)

@@ -11,7 +11,7 @@ from memetik.kernels.problem.least_squares import damped_step, linear_model, sho
 from memetik.kernels.problem.quick_error import quick_error
 from memetik.kernels.problem.workspace import carve_workspace, workspace_size
 from memetik.kernels.search.population_poses import add_angles, add_distances, seen_from
-from memetik.kernels.search.search import blame
+from memetik.kernels.search.search import mark_unsatisfied_joints
 from memetik.kernels.terms.pose import target_pose
 from memetik.kernels.terms.records import POINT
 from memetik.solvers.memetic_plan import memetic_plan
@@ -157,7 +157,7 @@ def test_terms_that_only_the_blamed_variables_move(case, rng):
         x, data, problem = case.draw(rng)
         missed, _ = case.evaluate(x, data)
         place(problem.nodes, problem.frames, x, case.work.poses, case.work.world)
-        blame(problem, x, failed, chosen, case.work)
+        mark_unsatisfied_joints(problem, x, failed, chosen, case.work)
         variables = case.f["blamed"](missed)
         assert [variables >> k & 1 for k in range(case.n)] == chosen.tolist()
         terms = case.f["replaced"](variables)

@@ -118,7 +118,7 @@ def test_particles_fly_as_the_formula_says(seed):
         EvolutionRecord, sizes, descents=descents, breed=0, patience=1, blocks=True, by_spread=False, learn=0
     )
     swarm = allocate(
-        generations.PsoRecord, sizes, evolution=evolution, inertia=0.6, memory=1.7, company=1.4, neighbours=0
+        generations.PsoRecord, sizes, evolution=evolution, inertia=0.6, memory=1.7, social=1.4, neighbours=0
     )
     places, speeds = naive.flight(x, speed, own, led, 0.6, 1.7, 1.4, lower, upper, generations.BOUNCE, stream.draw)
     generations.fly(x, speed, own, led, swarm, variables, stream.state)
@@ -138,7 +138,7 @@ def test_particles_follow_the_best_whom_they_know():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_bench_places_what_one_gene_moves(seed):
-    """On trees of all kinds of joints with mimic joints: one gene changed is the same as the whole body placed anew."""
+    """On trees of all kinds of joints with mimic joints: one gene changed is the same as the whole body placed again."""
     rng = np.random.default_rng(seed)
     body = random_body(rng, 8)
     tips = [f"link{k}" for k in (3, 6, 8)]

@@ -72,7 +72,7 @@ def test_many_terms_bit_for_bit(rng):
     gaze = mk.Direction("panda_hand", (0, 0, 1), tolerance=0.3)
     calm = mk.Displacement(weight=0.01)
     problem = mk.Problem(body, [place, gaze, calm], lock={"panda_joint3": 0.2})
-    assert problem.compiled.roomy is not None
+    assert problem.compiled.loose_tolerances is not None
     poses, starts = reachable(body, "panda_hand", rng, 6)
     targets = {place: poses[:, :3, 3].copy(), gaze: rng.normal(size=(6, 3))}
     targets[place][1] += 2.0

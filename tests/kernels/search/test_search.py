@@ -14,7 +14,7 @@ from memetik.kernels.problem.evaluate import count_residuals
 from memetik.kernels.problem.limits import sample
 from memetik.kernels.problem.quick_error import quick_error
 from memetik.kernels.runtime.random import seed_stream
-from memetik.kernels.search.search import FRESH, SHARE, blame, choose_limbs, draw, rank, search
+from memetik.kernels.search.search import FRESH, SHARE, choose_limbs, draw, mark_unsatisfied_joints, rank, search
 from memetik.kernels.search.search_record import Callees
 from memetik.objectives import Direction, Displacement, LookAt, Orientation, Position
 from memetik.problem import Problem
@@ -66,8 +66,8 @@ class Search:
         self.failed, self.chosen = flat.scratch.failed, flat.scratch.chosen
         flat.measure(self.x)
 
-    def blame(self):
-        return blame(self.flat.problem, self.x, self.failed, self.chosen, self.flat.work)
+    def mark_unsatisfied_joints(self):
+        return mark_unsatisfied_joints(self.flat.problem, self.x, self.failed, self.chosen, self.flat.work)
 
 
 Q = np.array([0.3, 0.5, -0.7, 0.2, 0.9])
@@ -77,38 +77,38 @@ def test_joints_of_a_missed_target_are_to_blame(body, tips):
     """The torso moves both tips: with the left one missed, the right arm and its target stay out of it."""
     case = Search(body, tips, Q, off=(0.5, 0.0))
     assert body.joint_names == ("torso", "left1", "left2", "right1", "right2")
-    assert case.blame()
+    assert case.mark_unsatisfied_joints()
     assert_array_equal(case.chosen, [1, 1, 1, 0, 0])
     assert_array_equal(case.failed, [1, 0])
-    assert not case.blame()  # nothing has changed since
+    assert not case.mark_unsatisfied_joints()  # nothing has changed since
 
 
 def test_with_both_missed_all_are_to_blame(body, tips):
     case = Search(body, tips, Q, off=(0.5, 0.5))
-    assert case.blame()
+    assert case.mark_unsatisfied_joints()
     assert_array_equal(case.chosen, 1)
     assert_array_equal(case.failed, [1, 1])
 
 
 def test_a_satisfied_target_counts_if_only_blamed_joints_move_it(body, tips):
-    """Drawing the torso anew moves the elbow too, so its target must be watched although it is satisfied."""
+    """Drawing the torso again moves the elbow too, so its target must be watched although it is satisfied."""
     elbow = Direction("left1", body.forward(Q)["left1"][:3, 0], axis=(1, 0, 0))
     case = Search(body, tips, Q, off=(0.5, 0.0), more=[elbow])
-    case.blame()
+    case.mark_unsatisfied_joints()
     assert_array_equal(case.failed, [1, 0, 1])
 
 
 def test_guides_are_never_to_blame(body, tips):
     more = [Displacement(reference=np.full(5, 9.0)), Position("right2", (9, 9, 9), tolerance=None)]
     case = Search(body, tips, Q, off=(0.5, 0.0), more=more)
-    case.blame()
+    case.mark_unsatisfied_joints()
     assert_array_equal(case.chosen, [1, 1, 1, 0, 0])
     assert_array_equal(case.failed, [1, 0, 0, 0])
 
 
 def test_rank_scores_the_marked_terms(body, tips):
     case = Search(body, tips, Q, off=(0.5, 0.0))
-    case.blame()
+    case.mark_unsatisfied_joints()
     flat, plan = case.flat, memetic_plan(case.flat.compiled)
     flat.scratch.used[[3, 5]] = 1
     rank(flat.problem, plan.population, flat.scratch, flat.work)
@@ -148,7 +148,7 @@ def test_limbs_are_chosen_for_where_they_begin(body, tips):
     flat, genes = case.flat, memetic_plan(case.flat.compiled).population.genes
     case.problem.objectives[0].target = at(body, tips[0], np.array([0.3, -2.0, 1.0, 0.0, 0.0]))
     flat.measure(case.x)
-    case.blame()
+    case.mark_unsatisfied_joints()
     assert_array_equal(case.chosen, [1, 1, 1, 0, 0])
     choose_limbs(
         flat.problem, memetic_plan(flat.compiled).population, flat.scratch, case.x, flat.run(), flat.work
@@ -162,7 +162,7 @@ def test_limbs_are_chosen_for_where_they_begin(body, tips):
 def test_a_limb_that_gains_little_stays(body, tips):
     """The target is out of reach of every arm, and one is about as good as the other."""
     case = Search(body, tips, Q, off=(9.0, 0.0))
-    case.blame()
+    case.mark_unsatisfied_joints()
     choose_limbs(
         case.flat.problem, memetic_plan(case.flat.compiled).population, case.flat.scratch, case.x, case.flat.run(),
         case.flat.work,
@@ -182,7 +182,7 @@ def test_the_population_lies_within_the_limits_and_its_poses_are_right(body, tip
 
 def test_draw_takes_the_best_of_a_few_and_leaves_the_rest(body, tips):
     case = Search(body, tips, Q, off=(0.5, 0.0))
-    case.blame()
+    case.mark_unsatisfied_joints()
     flat, state = case.flat, case.flat.state
     seed_stream(state, 1, 0)
     draw(flat.problem, case.x, flat.scratch, flat.run(1_000), flat.work)
@@ -209,7 +209,7 @@ def one_at_a_time(flat, case, state, trial):
 @pytest.mark.parametrize(("most", "drawn"), [(3, 2), (1, 0), (100, FRESH)])
 def test_draw_leaves_one_evaluation_for_the_attempt(body, tips, most, drawn):
     case = Search(body, tips, Q, off=(0.5, 0.0))
-    case.blame()
+    case.mark_unsatisfied_joints()
     flat = case.flat
     draw(flat.problem, case.x, flat.scratch, flat.run(most), flat.work)
     assert flat.outcome[EVALUATIONS] == drawn
@@ -265,7 +265,7 @@ def test_search_does_not_end_where_it_cannot_go_on(body, tips):
     assert case.flat.outcome[EVALUATIONS] < 1200
 
 
-@pytest.mark.parametrize("guides", [[], [Displacement(weight=0.01)]], ids=["bare", "guided"])
+@pytest.mark.parametrize("guides", [[], [Displacement(weight=0.01)]], ids=["contact_free", "guided"])
 def test_a_first_solve_that_has_to_begin_again_gives_the_same_answer(body, tips, guides):
     """In a plan that knows where to go on from, and in one that does not yet."""
     targets = [

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 import memetik as mk
 from memetik.kernels.problem.budget import EVALUATIONS
-from memetik.kernels.tracking.guided import GuidedPath, follow_guides, lead_on, tree_step
+from memetik.kernels.tracking.guided import GuidedPath, extrapolate, follow_guides, tree_step
 from memetik.motion.guided import _ancestors, follow, follow_windows, windows_of
 from memetik.problem.columns import target_columns
 from memetik.problem.scratch import Scratch
@@ -115,7 +115,7 @@ def test_a_motion_leads_on_by_the_same_change_and_balls_by_the_same_turn():
     before, after = body.from_qpos([0, 0, 0, 1, 0, 0, 0]), body.from_qpos([0.1, 0, 0.2, 0.8, 0.6, 0, 0])
     last = body.from_qpos([1, 2, 3, 0.6, 0, 0.8, 0])
     x = np.zeros(6)
-    lead_on(scratch.arrays.problem, last, before, after, x)
+    extrapolate(scratch.arrays.problem, last, before, after, x)
     q = np.zeros(6)
     q[problem.compiled.active] = x
     expected = body.forward(after)["world"][:3, :3] @ body.forward(last)["world"][:3, :3]

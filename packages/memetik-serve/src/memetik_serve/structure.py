@@ -15,7 +15,7 @@ LONGEST_KEY = 1000  # characters of what is compared; longer ones are hashed
 
 
 class _Changed(NamedTuple):
-    """What a request may change of an objective without compiling anew."""
+    """What a request may change of an objective without compiling again."""
 
     kind: Kind
     fields: dict[str, Field]
@@ -79,7 +79,7 @@ def movers(body: mk.Body, links: Iterable[str]) -> set[str]:
 
 
 def fixed(wish: Wish) -> str:
-    """The values of a wish that cannot change without compiling anew, as a text that is the same for the same values."""
+    """The values of a wish that cannot change without compiling again, as a text that is the same for the same values."""
     changed = CHANGED.get(wish.kind)
     names = {} if changed is None else changed.fields
     items = [item for item in wish.values.items() if item[0] not in names]

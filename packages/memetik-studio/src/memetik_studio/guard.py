@@ -51,7 +51,7 @@ def refuse_strangers(server: viser.ViserServer, *, loopback: bool) -> None:
 
 
 def visitor(server: viser.ViserServer, client: viser.ClientHandle) -> str:
-    """Who a client seems to be: its address and its browser, the same after the page is loaded anew."""
+    """Who a client seems to be: its address and its browser, the same after the page is loaded again."""
     connection = server._websock_server._live_connections.get(client.client_id)
     if connection is None or connection.request is None:
         return ""

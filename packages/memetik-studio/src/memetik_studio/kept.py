@@ -1,4 +1,4 @@
-"""Sessions whose page has gone: whoever loads the page anew soon after goes on where it was."""
+"""Sessions whose page has gone: whoever loads the page again soon after goes on where it was."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from memetik_studio.session import Session
 
-SECONDS = 20.0  # a page that is loaded anew is back within a few
+SECONDS = 20.0  # a page that is loaded again is back within a few
 MOST = 8  # sessions; a person has a few tabs
 
 

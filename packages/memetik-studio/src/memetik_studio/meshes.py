@@ -94,7 +94,7 @@ def remedy(names: Iterable[str]) -> str:
 
 @lru_cache(maxsize=512)
 def _read(path: Path, changed: int, scale: tuple[float, ...]) -> Loaded:
-    """`changed` is when the file was, so that a new version is read anew."""
+    """`changed` is when the file was, so that a new version is read again."""
     loaded = _of_stranger(path) if distrusted(path) else parse(path)
     return loaded._replace(parts=tuple(Part(_scaled(part.mesh, scale), part.color) for part in loaded.parts))
 

@@ -66,7 +66,7 @@ class Session:
         self.change(scene, anew=True)
 
     def change(self, scene: scenes.Scene, *, anew: bool = False) -> None:
-        """The scene with an edit; the posture goes on from where it is, unless it begins anew or has another body."""
+        """The scene with an edit; the posture goes on from where it is, unless it begins again or has another body."""
         with self.lock:
             before = self.scene
             self._enter(scene, anew=anew or scene.body != before.body)

@@ -193,7 +193,7 @@ class Stage:
                     ("others", generation.others, generation.other_colours, 0.0018),
                     ("elites", generation.elites, generation.elite_colours, 0.007),
                 ):
-                    if len(points):  # made anew: the page keeps the size of the buffer that lines had at first
+                    if len(points):  # made again: the page keeps the size of the buffer that lines had at first
                         self._crowd.append(self._line(f"/generation/{name}", points, colours, width))
             self._figure.show(self.seen["body"] and generation is None)
 
@@ -214,7 +214,7 @@ class Stage:
             points, handle = self._trails.get(wish.name, (deque([point], maxlen=TRAIL), None))
             if np.linalg.norm(points[-1] - point) > 2e-3 * self.size:
                 points.append(point)
-                # Made anew: the page keeps the size of the buffer and the bounds that lines had at first.
+                # Made again: the page keeps the size of the buffer and the bounds that lines had at first.
                 path = np.stack([np.array(points)[:-1], np.array(points)[1:]], axis=1)
                 handle = self._line(f"/trails/{wish.name}", path, (214, 69, 155), 0.004)
                 handle.visible = self.seen["trails"]

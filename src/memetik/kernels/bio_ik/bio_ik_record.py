@@ -14,7 +14,7 @@ TASK = item(
     deadline=float,  # ... and until when
     seed=int,  # where the random numbers of the elites come from
     stream=int,
-    bare=int,  # 1 if guides are left out
+    unguided=int,  # 1 if guides are left out
     living=int,  # 0 if the first of the two populations lives, 1 if the second does
     trials=int,  # how often there was a choice of ways to exploit elites
     generations=int,  # that may be bred, 0 for any number
@@ -36,7 +36,7 @@ class Settings(NamedTuple):
     weight_interpolation: bool
     momentum: bool
     niching: bool
-    patience: int  # generations that the solution may stand before all is drawn anew; 0: eq. 4.23 alone decides
+    patience: int  # generations that the solution may stand before all is drawn again; 0: eq. 4.23 alone decides
     strides: bool  # genes of weak effect go further at once
     whole_turns: bool  # joints that may turn freely meet no limit in the exploitation
     early_stop: bool  # an elite that gains little is left alone

@@ -7,7 +7,7 @@ All ways begin with the slopes, the derivative of the fitness by each loss:
 A projection is L_j = (L_p + L_o) / 2, or with SMOOTH the root mean square of both (problem/losses.py).
 
 By differences, one gene after the other changes by a very small value, and the losses that it moves are computed
-again: in a body placed anew, or in one that the OFKT predicts, R_parent L' R^-1 for all that the joint carries.
+again: in a body placed again, or in one that the OFKT predicts, R_parent L' R^-1 for all that the joint carries.
 By the chain rule, a loss is a function of the residuals of its term, whose Jacobian the objectives know.
 """
 
@@ -15,7 +15,7 @@ import math
 
 from memetik.kernels.bio_ik.bio_ik_record import PLAIN, read_worker
 from memetik.kernels.bio_ik.objective import place_changes
-from memetik.kernels.bio_ik.wrench import hand_down, is_wrench, position_slopes, put, put_loss
+from memetik.kernels.bio_ik.wrench import backpropagate, is_wrench, position_slopes, put, put_loss
 from memetik.kernels.body.motion import write_axes
 from memetik.kernels.body.ofkt import clear, move_frames
 from memetik.kernels.compiler.jit import jit_part
@@ -132,7 +132,7 @@ def by_chain_rule(table, weights, x, fitness):
             if term.loss == POSITION_LOSS:
                 put_extent(term, slope, frames, world, residual, wrenches)
             add_by_jacobian(problem, t, x, scratch)
-    hand_down(problem.nodes, scratch.poses, scratch.axes, wrenches, gradient)
+    backpropagate(problem.nodes, scratch.poses, scratch.axes, wrenches, gradient)
 
 
 @jit_part

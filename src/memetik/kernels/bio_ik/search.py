@@ -1,4 +1,4 @@
-"""Bio IK: the memetic evolutionary algorithm of the thesis (Starke 2018), Algorithm 3.
+"""Bio IK: the memetic evolutionary algorithm of the thesis (Starke 2020), Algorithm 3.
 
 Numbers of equations and lines, here and in the other files, are those of the thesis.
 
@@ -101,11 +101,11 @@ def update_solution(terms, norm, given, population, count, best, run, work):
 def begin(terms, shared, record, scratch):
     """Nothing has yielded, spent or been recorded yet. Returns if some term can be missed, and if some may yield to it."""
     shared.task[0].living = 0
-    if shared.task[0].bare == 0:
+    if shared.task[0].unguided == 0:
         record.count[0] = 0
     blocks, yields = False, False
     for t in range(terms.size):
-        shared.ease[t] = 0.0 if terms[t].soft and shared.task[0].bare else 1.0
+        shared.ease[t] = 0.0 if terms[t].soft and shared.task[0].unguided else 1.0
         blocks = blocks or not terms[t].soft
         yields = yields or shared.yields[t] != 0
     given_weights(terms, shared.ease, shared.given)
@@ -162,7 +162,7 @@ def search(problem, run, own, work):
         task.living = 1 - task.living  # eq. 4.15: elites and offspring are the next generation
         population, offspring = offspring, population
         outcome[EVALUATIONS] = tally.spent
-        if task.bare == 0:
+        if task.unguided == 0:
             add_generation(terms, norm, shared, population, generation, count, elites, worker.record)
         if tally.satisfied != 0:
             remember(population.genes[count - 1], -1.0, run, work)

@@ -21,7 +21,7 @@ def given_weights(terms, ease, weights):
 
 @jit
 def interpolate_weights(terms, given, interpolates, state, weights):
-    """Each weight between nothing and all: w U, with U drawn anew; all are as given unless `interpolates` is true.
+    """Each weight between nothing and all: w U, with U drawn again; all are as given unless `interpolates` is true.
 
     Guides keep theirs: they are never satisfied, so under other weights another posture would be best.
     """

@@ -78,7 +78,7 @@ def put_loss(term, slope, frames, data, world, residual, wrenches):
 
 
 @jit_part
-def hand_down(nodes, poses, axes, wrenches, gradient):
+def backpropagate(nodes, poses, axes, wrenches, gradient):
     """From the tips to the root: add to the gradient what every joint feels. Leaves the wrenches zero."""
     for back in range(nodes.size):
         i = nodes.size - 1 - back

@@ -13,7 +13,7 @@ So every kernel has two forms, and each is compiled when it is first asked for. 
 code. Python, and whoever calls it by address, get machine code. The README's first example takes some 115 compilations, of
 which 10 are of machine code, and 13 to 14 s of processor time, imports in two processes included (an empty NUMBA_CACHE_DIR,
 a busy machine). It took 25 s, for the same bits, before kernels that mostly call others were left to be optimised with what
-they are copied into (`jit_glue`), before what a first solve rarely needs was called by address, and before Numba's needless
+they are copied into (`jit_inlined`), before what a first solve rarely needs was called by address, and before Numba's needless
 passes were left out (passes.py). What remains is typing and lowering, half of it, and optimising parts. To leave all parts
 to be optimised with what they are copied into takes less still, but other products are fused: more than half of all answers
 have other last bits, from which one search in 25 goes another way.
@@ -56,7 +56,7 @@ def jit_part(function: Kernel) -> Any:
     return kernel
 
 
-def jit_glue(function: Kernel) -> Any:
+def jit_inlined(function: Kernel) -> Any:
     """As `jit`, for kernels that mostly call others: where it is copied into a kernel, it is optimised there, and not before."""
     return _compile(function, glue=True)
 
@@ -203,6 +203,6 @@ def _no_garbage_collection() -> Iterator[None]:
 
 def _keep_on_disk(kernel: Any, cache: type[KernelCache]) -> None:
     # Where neither the package folder nor the user's cache folder can be written (a read-only container, say), the
-    # kernel still works, it is only compiled anew in each process.
+    # kernel still works, it is only compiled again in each process.
     with contextlib.suppress(RuntimeError):
         kernel._cache = cache(kernel.py_func)

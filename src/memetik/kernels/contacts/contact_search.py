@@ -1,7 +1,7 @@
 """memetic for solids that keep apart: solve without them, look, push out what touches, start elsewhere.
 
 Distances are dear and rarely count: most of a search is about coming near the targets, and most of what satisfies these
-is free or almost free. So the problem without its contacts (`Bare`), which has methods of its own, is solved first, the
+is free or almost free. So the problem without its contacts (`ContactFree`), which has methods of its own, is solved first, the
 whole problem is measured once at its answer, and only if something touches there the whole problem is descended, from
 where all else is satisfied already. If that fails, the search without contacts goes on where it ended: with the postures of
 its population that it has not started from, and after these random ones. (To search again from another posture leads to the
@@ -80,7 +80,7 @@ def push_room(numbers: int, terms: int, residuals: int) -> int:
     return 2 * (numbers + DISTANCE_LISTS * terms) + CONTACT_DATA * residuals + POINT_ROOM
 
 
-class Bare(NamedTuple):
+class ContactFree(NamedTuple):
     """The problem without its contacts: the same joints, the same numbers."""
 
     memetic: MemeticArrays  # first, so that the table of this record is that of its stages, too
@@ -93,37 +93,37 @@ class Bare(NamedTuple):
     outcome: Array = floats("outcome")
 
 
-bare_arrays = reader(Bare)
+contact_free_arrays = reader(ContactFree)
 
 
 @jit_part
-def next_start(whole, bare, starts, run):
+def next_start(whole, contact_free, starts, run):
     """For one pose: the next best posture of the population for what the bare problem wants, then random ones, in work.x.
 
     Joints that only move what must not touch, such as fingers, stay where the solve began, as long as there is a population.
     """
-    work, scratch = whole.solve.work, bare.scratch
-    own = bare.memetic.solve.problem
+    work, scratch = whole.solve.work, contact_free.scratch
+    own = contact_free.memetic.solve.problem
     if starts == 0:
         for t in range(scratch.failed.size):
             scratch.failed[t] = 1 - own.terms[t].soft
         for c in range(scratch.used.size):
             scratch.used[c] = 0
-        rank(own, bare.memetic.population, scratch, bare.memetic.solve.work)
-    restart(whole, bare, starts, run)
+        rank(own, contact_free.memetic.population, scratch, contact_free.memetic.solve.work)
+    restart(whole, contact_free, starts, run)
     known = starts < scratch.score.size // SHARE
     c = take_best(scratch.score) if known else 0
     for k in range(work.x.size):
         if own.variables[k].row_end > 0:
-            work.x[k] = bare.memetic.population.genes[c, k] if known else sample(own.variables[k], run.state)
+            work.x[k] = contact_free.memetic.population.genes[c, k] if known else sample(own.variables[k], run.state)
 
 
 @jit_part
-def restart(whole, bare, starts, run):
+def restart(whole, contact_free, starts, run):
     """Back to the start, in work.x; joints that only move what must not touch go elsewhere if many searches have failed."""
-    work, variables = whole.solve.work, bare.memetic.solve.problem.variables
+    work, variables = whole.solve.work, contact_free.memetic.solve.problem.variables
     for k in range(work.x.size):
-        idle = variables[k].row_end == 0 and starts >= bare.scratch.score.size // SHARE
+        idle = variables[k].row_end == 0 and starts >= contact_free.scratch.score.size // SHARE
         work.x[k] = sample(variables[k], run.state) if idle else work.start[k]
 
 
@@ -335,29 +335,37 @@ def push_out(problem, push, x, run, work):
 def contact_stage(table, q, outcome, seed, most, seconds):
     """The first stage (search/stages.py) of a problem with contacts and more."""
     whole = memetic_arrays(table)
-    bare = bare_arrays(whole.bare)
+    contact_free = contact_free_arrays(whole.contact_free)
     problem, work = whole.solve.problem, whole.solve.work
     run = begin_solve(whole.solve, q, outcome, seed, most, seconds)
     seed_stream(run.state, seed, 0)
     x, starts = work.x, 0
-    one_pose, resumed = bare.memetic.attempt == 0, bare.memetic.scratch.resumed
+    one_pose, resumed = contact_free.memetic.attempt == 0, contact_free.memetic.scratch.resumed
     for k in range(q.size):
-        bare.q[k] = q[k]
+        contact_free.q[k] = q[k]
     resumed[0] = 0
     while True:
         for k in range(x.size):
-            bare.q[problem.variables[k].index] = x[k]
+            contact_free.q[problem.variables[k].index] = x[k]
         left = most - int(outcome[EVALUATIONS]) - 1  # one is for the look at the contacts
         if one_pose and starts > 0:
             left = min(left, ONE_ATTEMPT)
         found = CLOSEST
         if left > 0:
-            found = call_stage(bare.search, whole.bare, bare.q, bare.outcome, seed + starts, left, time_left(run))
-            outcome[EVALUATIONS] += bare.outcome[EVALUATIONS]
-            outcome[ATTEMPTS] += bare.outcome[ATTEMPTS]
-            outcome[TIMED_OUT] = max(outcome[TIMED_OUT], bare.outcome[TIMED_OUT])
+            found = call_stage(
+                contact_free.search,
+                whole.contact_free,
+                contact_free.q,
+                contact_free.outcome,
+                seed + starts,
+                left,
+                time_left(run),
+            )
+            outcome[EVALUATIONS] += contact_free.outcome[EVALUATIONS]
+            outcome[ATTEMPTS] += contact_free.outcome[ATTEMPTS]
+            outcome[TIMED_OUT] = max(outcome[TIMED_OUT], contact_free.outcome[TIMED_OUT])
         for k in range(x.size):
-            x[k] = bare.q[problem.variables[k].index]
+            x[k] = contact_free.q[problem.variables[k].index]
         outcome[EVALUATIONS] += 1.0
         if found == REACHED and verify(problem, x, outcome, work) == REACHED:
             for k in range(x.size):
@@ -368,17 +376,17 @@ def contact_stage(table, q, outcome, seed, most, seconds):
             remember(x, measure(problem.terms, problem.data, work.world, x, 0.0, work.residual)[1], run, work)
         if found == REACHED and not spent(run):
             outcome[ATTEMPTS] += 1.0
-            if bare.guided:
+            if contact_free.guided:
                 satisfied = call_attempt(whole.attempt, problem, x, run, work)
             else:
-                satisfied = push_out(problem, bare.push, x, run, work)
+                satisfied = push_out(problem, contact_free.push, x, run, work)
             if satisfied:
                 return end_solve(problem, q, x, outcome, work)
         if spent(run):
             return end_solve(problem, q, work.best, outcome, work)
         if one_pose:
-            next_start(whole, bare, starts, run)
+            next_start(whole, contact_free, starts, run)
         else:
             resumed[0] = 1
-            restart(whole, bare, starts, run)
+            restart(whole, contact_free, starts, run)
         starts += 1

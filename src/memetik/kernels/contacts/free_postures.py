@@ -19,7 +19,7 @@ HOPELESS = 4  # postures that are not free after so many draws: a body that alwa
 
 @jit_part
 def draw_between(problem, one, other, x, state):
-    """Draw the variables anew that move two nodes past each other: those of the motions between them."""
+    """Draw the variables again that move two nodes past each other: those of the motions between them."""
     while one != other:
         k = problem.nodes[max(one, other)].variable
         x[k] = sample(problem.variables[k], state)

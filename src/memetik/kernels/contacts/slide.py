@@ -8,7 +8,7 @@ to rest, is left to the searches that follow in a track.
 import math
 
 from memetik.kernels.compiler.jit import jit
-from memetik.kernels.contacts.contact_search import ALONG, are_near_pairs_known, bare_arrays, take_near_pairs
+from memetik.kernels.contacts.contact_search import ALONG, are_near_pairs_known, contact_free_arrays, take_near_pairs
 from memetik.kernels.contacts.sliding_step import (
     constrained_step,
     error_left,
@@ -39,8 +39,8 @@ STIFFER, SOFTER, STIFFEST = 2.0, 0.7, 1e3
 def slide_stage(table, q, outcome, seed, most, seconds):
     """From work.start to work.x. Returns REACHED, CLOSEST for the bottom of a valley, or INVALID where it comes to no end."""
     whole = memetic_arrays(table)
-    bare = bare_arrays(whole.bare)
-    problem, work, push, slide = whole.solve.problem, whole.solve.work, bare.push, bare.slide
+    contact_free = contact_free_arrays(whole.contact_free)
+    problem, work, push, slide = whole.solve.problem, whole.solve.work, contact_free.push, contact_free.slide
     run = Run(
         seed, most, deadline_after(seconds, whole.solve.clock), whole.solve.clock, whole.solve.state, outcome
     )  # fmt: skip

@@ -1,6 +1,6 @@
 """Whole bodies in large batches: the flagship as in kernels/search/search.py, one problem a thread.
 
-What a thread works on is in its local memory, which the card lays out so that the threads of a warp read and write side by
+What a thread works on is in its local memory, which the device lays out so that the threads of a warp read and write side by
 side as long as they do the same. So they evaluate and step together, in straight-line code for the one problem
 (straight_line.py), and what only some of them need, another start or the end of a solve, waits until several do. A start is
 chosen for one thread after the other by all of the warp, which share the postures of the population.
@@ -15,10 +15,10 @@ import numba.cuda
 import numpy as np
 
 from memetik.kernels.cuda.launch_record import LANES, SIMULATED, BodiesLaunch
-from memetik.kernels.cuda.orders import FLOAT, INTEGER, WHOLE_WARP, meet
 from memetik.kernels.cuda.straight_line_functions import SIGNATURES, StraightLineCode
-from memetik.kernels.cuda.table import address_of, card_reader
+from memetik.kernels.cuda.table import address_of, device_reader
 from memetik.kernels.cuda.translate import Translator
+from memetik.kernels.cuda.warp_messages import FLOAT, INTEGER, WHOLE_WARP, meet
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, MOVED, OUTCOME
 from memetik.kernels.problem.limits import clamp, move_inside, wrap_towards
 from memetik.kernels.problem.verify import CLOSEST, INVALID, REACHED
@@ -37,7 +37,7 @@ from memetik.kernels.search.descent import (
 from memetik.kernels.search.search import BETTER, SHARE
 
 cuda: Any = numba.cuda  # it has no types
-read = card_reader(BodiesLaunch)
+read = device_reader(BodiesLaunch)
 
 SEVERAL = 8  # threads of a warp that wait for the same
 STEPPING, RESTARTING, ENDING, IDLE = 0, 1, 2, 3
@@ -100,7 +100,7 @@ def due(lanes, others):
 
 
 def linked(code: StraightLineCode) -> dict[str, Any]:
-    """The functions of straight-line code for kernels on the card; pointers are addresses."""
+    """The functions of straight-line code for kernels on the device; pointers are addresses."""
     word, number = numba.int64, numba.float64
     kinds: dict[str, Any] = {
         "in": word, "out": word, "int": numba.int32, "long": word, "long long": word, "double": number,

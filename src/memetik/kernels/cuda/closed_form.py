@@ -13,7 +13,7 @@ import numpy as np
 
 from memetik.kernels.closed_form.arm_record import Geometry, Loop
 from memetik.kernels.cuda.launch_record import FormLaunch
-from memetik.kernels.cuda.table import card_reader
+from memetik.kernels.cuda.table import device_reader
 from memetik.kernels.cuda.translate import Translator
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, MOVED
 from memetik.kernels.problem.limits import move_inside
@@ -24,7 +24,7 @@ from memetik.kernels.search.search_record import memetic_arrays
 from memetik.kernels.terms.pose import target_pose
 
 cuda: Any = numba.cuda  # it has no types
-read = card_reader(FormLaunch)
+read = device_reader(FormLaunch)
 
 JOINTS = 6
 WAYS = 2  # postures that are written at a time

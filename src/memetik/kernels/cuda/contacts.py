@@ -13,7 +13,7 @@ import numpy as np
 
 from memetik.kernels.cuda.launch_record import Look
 from memetik.kernels.cuda.pose import warp_any
-from memetik.kernels.cuda.table import card_reader
+from memetik.kernels.cuda.table import device_reader
 from memetik.kernels.cuda.terms import term_translator
 from memetik.kernels.cuda.translate import Translator
 from memetik.kernels.geometry.solids import SOLID_DATA, apart, moved, radius, three
@@ -38,7 +38,7 @@ from memetik.kernels.terms.distance import (
 )
 
 cuda: Any = numba.cuda  # it has no types
-read = card_reader(Look)
+read = device_reader(Look)
 
 CLOSE = 24  # pairs, of groups and of solids, that are noted before they are looked at
 
@@ -141,8 +141,8 @@ def look_kernel(hulls: bool, motions: int, frames: int, n: int, rest: int) -> An
             place_body(problem.nodes, problem.frames, x, poses, world)
         for t in range(terms.size):
             error, good = math.inf, 0.0
-            if given.bare[t] >= 0:
-                error, good = found[given.bare[t]], found[rest + given.bare[t]]
+            if given.contact_free[t] >= 0:
+                error, good = found[given.contact_free[t]], found[rest + given.contact_free[t]]
             else:
                 depth = depth_of(terms[t], problem.data, world, close, solids, measured)
                 if measured:

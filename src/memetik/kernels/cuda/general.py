@@ -1,6 +1,6 @@
-"""Any problem, many times: the whole flagship, kernels/search/search.py, as it is, one problem a warp.
+"""Any problem, many times: the whole flagship, kernels/search/search.py, as it is, one problem for two warps.
 
-A warp that is done takes the next problem. On the card terms are not called by address: the kernel is compiled for the
+A warp that is done takes the next problem. On the device terms are not called by address: the kernel is compiled for the
 kinds of terms that the problem has, and chooses among them.
 """
 
@@ -10,10 +10,10 @@ from typing import Any
 import numba.cuda
 
 from memetik.kernels.cuda.launch_record import LANES, SIMULATED, WarpLaunch
-from memetik.kernels.cuda.orders import BEGIN, DONE, END, FLOAT, INTEGER, ROW, TERMS, WORK, order
-from memetik.kernels.cuda.table import card_reader
+from memetik.kernels.cuda.table import device_reader
 from memetik.kernels.cuda.terms import Kinds, search_translator
 from memetik.kernels.cuda.warp import cooperate
+from memetik.kernels.cuda.warp_messages import BEGIN, DONE, END, FLOAT, INTEGER, ROW, TERMS, WORK, order
 from memetik.kernels.problem.evaluate import count_residuals
 from memetik.kernels.problem.function_pointers import call_attempt
 from memetik.kernels.problem.problem_record import Problem, SolveArrays
@@ -23,7 +23,7 @@ from memetik.kernels.search.search_record import Callees, SearchScratch, call_ne
 from memetik.kernels.terms.function_pointers import call_jacobian, call_residual
 
 cuda: Any = numba.cuda  # it has no types
-read = card_reader(WarpLaunch)
+read = device_reader(WarpLaunch)
 OPTIONS = {} if SIMULATED else {"max_registers": 168}  # so that six problems fit on a multiprocessor
 
 
@@ -80,7 +80,7 @@ def general_kernel(kinds: Kinds, attempt: Any, by_residuals: bool, small: bool) 
             serve(lane, launch, own, scratch, work, q, outcome, given.tree, rows.lanes[warp, lane])
         if thread > 0:
             return
-        scratch.resumed[0] = 0  # every search begins anew
+        scratch.resumed[0] = 0  # every search begins again
         task = cuda.atomic.add(launch.counter, 0, 1)
         while task < tasks.number:
             row = task // tasks.spread

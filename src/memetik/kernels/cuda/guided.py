@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numba.cuda
 import numpy as np
 
-from memetik.kernels.cuda.table import card_reader
+from memetik.kernels.cuda.table import device_reader
 from memetik.kernels.cuda.terms import Kinds, search_translator
 from memetik.kernels.cuda.translate import Translator
 from memetik.kernels.problem.budget import OUTCOME
@@ -43,7 +43,7 @@ class WindowSizes(NamedTuple):
     workspace: int
 
 
-read = card_reader(WindowLaunch)
+read = device_reader(WindowLaunch)
 
 
 @cache

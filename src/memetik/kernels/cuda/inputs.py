@@ -1,4 +1,4 @@
-"""Arrays that are on the card already, of any strides and of either precision, as rows of numbers; a row a thread."""
+"""Arrays that are on the device already, of any strides and of either precision, as rows of numbers; a row a thread."""
 
 import math
 from typing import Any
@@ -7,7 +7,7 @@ import numba.cuda
 import numpy as np
 
 from memetik.kernels.cuda.launch_record import CODES, START, Incoming, Marks
-from memetik.kernels.cuda.table import card_reader, floats_at, singles_at
+from memetik.kernels.cuda.table import device_reader, floats_at, singles_at
 from memetik.kernels.cuda.translate import Translator
 from memetik.kernels.problem.verify import REACHED
 from memetik.kernels.terms.targets import (
@@ -22,7 +22,7 @@ from memetik.kernels.terms.targets import (
 )
 
 cuda: Any = numba.cuda  # it has no types
-read, read_marks = card_reader(Incoming), card_reader(Marks)
+read, read_marks = device_reader(Incoming), device_reader(Marks)
 write_pose = Translator()(write_pose_target)
 
 STRAIGHT = 1e-4  # how far from orthonormal a rotation in single precision may be

@@ -1,4 +1,4 @@
-"""What a launch reads and writes; on the card these are arrays in its memory."""
+"""What a launch reads and writes; on the device these are arrays in its memory."""
 
 from typing import NamedTuple
 
@@ -73,7 +73,7 @@ class Look(NamedTuple):
     results: Results  # of the tasks, in the order of the terms without contacts
     number: int  # tasks
     fresh: int  # 1 if the rows have no result yet
-    bare: Array = integers("terms")  # the number of each term among those without contacts, -1 for a contact
+    contact_free: Array = integers("terms")  # the number of each term among those without contacts, -1 for a contact
 
 
 class FormLaunch(NamedTuple):
@@ -88,7 +88,7 @@ CODES = 8  # a complaint about an array is its row times this, and what is wrong
 
 
 class Incoming(NamedTuple):
-    """An array on the card that is to be written as rows of numbers (inputs.py)."""
+    """An array on the device that is to be written as rows of numbers (inputs.py)."""
 
     kind: int  # of target, or a start
     rows: int

@@ -5,7 +5,7 @@ therefore the same for all: place the body, measure, and go on in one of four wa
 which only the step is long. A thread that is done takes the next task at once instead of waiting for its neighbours.
 
 A task is a problem with a small budget. The few problems that need more are given to many threads each, which set out
-from different postures, because one thread after the other would keep the whole card waiting for the hardest of all.
+from different postures, because one thread after the other would keep the whole device waiting for the hardest of all.
 """
 
 import math
@@ -17,7 +17,7 @@ import numpy as np
 
 from memetik.kernels.body.forward import forward, frame_pose
 from memetik.kernels.cuda.launch_record import SIMULATED, Launch
-from memetik.kernels.cuda.table import card_reader
+from memetik.kernels.cuda.table import device_reader
 from memetik.kernels.cuda.translate import Translator
 from memetik.kernels.math.pose import load
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, MOVED, TIMED_OUT
@@ -49,7 +49,7 @@ from memetik.kernels.search.pose_error import (
 from memetik.kernels.search.pose_step import pose_step
 
 cuda: Any = numba.cuda  # it has no types
-read = card_reader(Launch)
+read = device_reader(Launch)
 
 LOOK = 8  # postures of the population that a restart looks at
 EXPLOITED = 12  # attempts before postures are drawn afresh

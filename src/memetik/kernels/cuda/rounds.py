@@ -1,6 +1,6 @@
 """Between two launches of a batch: of the tasks of each row the best is kept, and the rows that are still missed are listed.
 
-Nothing of it leaves the card but the number of rows that are missed.
+Nothing of it leaves the device but the number of rows that are missed.
 """
 
 import math
@@ -9,13 +9,13 @@ from typing import Any
 import numba.cuda
 
 from memetik.kernels.cuda.launch_record import LANES, SIMULATED, Round
-from memetik.kernels.cuda.table import card_reader
+from memetik.kernels.cuda.table import device_reader
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, OUTCOME
 from memetik.kernels.problem.verify import REACHED
 
 cuda: Any = numba.cuda  # it has no types
 
-read = card_reader(Round)
+read = device_reader(Round)
 
 WARP = 0xFFFFFFFF  # all 32 threads
 

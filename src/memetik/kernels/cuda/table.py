@@ -1,6 +1,6 @@
 """Records for kernels on a graphics card, which cross as one table (kernels/runtime/record.py), and arrays by their address.
 
-Numba prepares every array of a launch anew, for about 15 us each: a launch with the arrays of a problem, its tasks and its
+Numba prepares every array of a launch again, for about 15 us each: a launch with the arrays of a problem, its tasks and its
 results took 350 us, and one with the address of their table takes 50.
 """
 
@@ -18,7 +18,7 @@ from memetik.kernels.runtime.record import Backend, first_record, reader_at
 cuda: Any = numba.cuda  # it has no types
 
 
-def _card() -> Backend:
+def _device_index() -> Backend:
     names = ("types", "np.numpy_support", "cgutils", "np.arrayobj", "extending")
     types, numpy_support, cgutils, arrayobj, extending = (
         importlib.import_module(f"numba.cuda.{name}") for name in names
@@ -26,13 +26,13 @@ def _card() -> Backend:
     return Backend(types, numpy_support.from_dtype, cgutils, arrayobj.populate_array, extending.intrinsic)
 
 
-def card_reader(kind: Any) -> Any:
-    """A function for kernels on the card, address of a table -> record."""
-    return functools.partial(first_record, kind) if SIMULATED else reader_at(kind, _card())
+def device_reader(kind: Any) -> Any:
+    """A function for kernels on the device, address of a table -> record."""
+    return functools.partial(first_record, kind) if SIMULATED else reader_at(kind, _device_index())
 
 
 def _address_intrinsics() -> tuple[Any, Any, Any]:
-    types, _, _, _, intrinsic = _card()
+    types, _, _, _, intrinsic = _device_index()
 
     @intrinsic
     def address_of(typing, array):
@@ -47,7 +47,7 @@ def _address_intrinsics() -> tuple[Any, Any, Any]:
 
 def _vector_at(number: Any, itemsize: int) -> Any:
     """An intrinsic, address and size -> vector of such numbers."""
-    types, _, cgutils, populate_array, intrinsic = _card()
+    types, _, cgutils, populate_array, intrinsic = _device_index()
     vector = types.Array(number, 1, "C")
 
     @intrinsic

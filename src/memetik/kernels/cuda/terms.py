@@ -1,12 +1,12 @@
-"""The kernels of terms on the card, where nothing is called by address: a kernel is compiled for the kinds that a problem has."""
+"""The kernels of terms on the device, which calls nothing by address: a kernel is compiled for the kinds a problem has."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numba.cuda
 
-from memetik.kernels.cuda.orders import FLOAT
 from memetik.kernels.cuda.translate import Translator
+from memetik.kernels.cuda.warp_messages import FLOAT
 from memetik.kernels.geometry.function_pointers import call_apart
 from memetik.kernels.geometry.hulls import FEW_CORNERS, exactly_apart, scratch_size
 from memetik.kernels.geometry.solids import NOWHERE
@@ -63,7 +63,7 @@ def _hulls(translate: Translator | None) -> Any:
 
 @cuda.jit(device=True)
 def no_time(clock):
-    """Budgets on the card are evaluations."""
+    """Budgets on the device are evaluations."""
     return 0.0
 
 

@@ -1,7 +1,7 @@
 """The kernels once more, as device functions: one source for the processor and the graphics card.
 
 A kernel names the kernels it calls as globals of its module. Its code is bound here to other globals, in which each of
-them is a device function too, or what takes its place on the card: there are no addresses to call and no clock there.
+them is a device function too, or what takes its place on the device: there are no addresses to call and no clock there.
 """
 
 import types
@@ -23,7 +23,7 @@ def select_number(condition, yes, no):
 
 
 class Translator:
-    """Translates kernels, each once. `instead` maps kernels to device functions that take their place on the card."""
+    """Translates kernels, each once. `instead` maps kernels to device functions that take their place on the device."""
 
     def __init__(self, instead: Mapping[Any, Any] | None = None) -> None:
         self._done = {select: select_number, **(instead or {})}

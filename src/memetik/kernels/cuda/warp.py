@@ -18,7 +18,8 @@ from memetik.kernels.body.balls import step_balls, write_ball_axes
 from memetik.kernels.body.forward import frame_pose
 from memetik.kernels.body.motion import local
 from memetik.kernels.cuda.launch_record import LANES
-from memetik.kernels.cuda.orders import (
+from memetik.kernels.cuda.table import address_of, floats_at
+from memetik.kernels.cuda.warp_messages import (
     ANGLES,
     BEGIN,
     BEST,
@@ -47,7 +48,6 @@ from memetik.kernels.cuda.orders import (
     meet,
     order,
 )  # fmt: skip
-from memetik.kernels.cuda.table import address_of, floats_at
 from memetik.kernels.cuda.warp_step import shorten_share, steps_by_lanes
 from memetik.kernels.math.pose import axis, compose, load, store
 from memetik.kernels.problem.budget import ERROR, remember

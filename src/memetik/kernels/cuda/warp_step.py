@@ -7,7 +7,7 @@ import numba.cuda
 import numpy as np
 
 from memetik.kernels.cuda.launch_record import LANES, SIMULATED
-from memetik.kernels.cuda.orders import FLOAT, TERMS, WHOLE_WARP, meet
+from memetik.kernels.cuda.warp_messages import FLOAT, TERMS, WHOLE_WARP, meet
 from memetik.kernels.math.linear import LOST
 
 cuda: Any = numba.cuda  # it has no types

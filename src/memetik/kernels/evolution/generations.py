@@ -41,7 +41,7 @@ class PsoRecord(NamedTuple):
     evolution: EvolutionRecord
     inertia: float
     memory: float
-    company: float
+    social: float
     neighbours: int  # whom a particle knows to either side in the ring, 0 for all
     posture: Array = floats("population", "variables")  # where the particles are
     speed: Array = floats("population", "variables")
@@ -174,7 +174,7 @@ def leader(fitness, i, neighbours, best):
 @jit
 def fly(x, speed, own_best, led, swarm, variables, state):
     """v' = w v + c1 U (own best - x) + c2 U (leader's best - x), then x' = x + v', within the limits."""
-    w, c1, c2 = swarm.inertia, swarm.memory, swarm.company
+    w, c1, c2 = swarm.inertia, swarm.memory, swarm.social
     for k in range(x.size):
         v = w * speed[k] + c1 * uniform(state) * (own_best[k] - x[k]) + c2 * uniform(state) * (led[k] - x[k])
         gene = x[k] + v

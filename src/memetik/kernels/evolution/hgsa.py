@@ -2,7 +2,7 @@
 
 Selection, recombination, mutation, adoption and niching are those of Bio IK, which came out of it (bio_ik/select.py and
 bio_ik/reproduce.py). Its own is the local search, gene by gene. It changes one gene at a time, so only what that joint
-carries is placed anew, through the OFKT. Against placing the whole body an evaluation then takes two thirds of the time for
+carries is placed again, through the OFKT. Against placing the whole body an evaluation then takes two thirds of the time for
 four limbs of Valkyrie, 40 % for a snake of 30 joints and 15 % for one of 120, but a tenth more for an arm of six.
 """
 

@@ -25,7 +25,7 @@ from memetik.kernels.search.descent import LONGEST_STEP
 from memetik.kernels.search.refine import look
 from memetik.kernels.terms.springs import rest_at_start
 from memetik.kernels.terms.targets import write_pose_target
-from memetik.kernels.tracking.guided import lead_on
+from memetik.kernels.tracking.guided import extrapolate
 
 STEPS = 24  # at most so many; 6 to 8 are usual
 DAMPING = 1e-8  # far below the smallest weight
@@ -123,9 +123,9 @@ def stand_leg(table, leg, numbers, above, start, outcome):
             best[k] = clamp(leg.clip[frame, variables[k].index], variables[k])
         rest_at_start(problem.terms, problem.data, best)
         if leg.follows[frame] and frame > 0:
-            lead_on(problem, leg.q[frame - 1], leg.clip[frame - 1], leg.clip[frame], best)
+            extrapolate(problem, leg.q[frame - 1], leg.clip[frame - 1], leg.clip[frame], best)
         elif leg.follows[frame]:
-            lead_on(problem, leg.last[JOINTS], leg.last[OF_CLIP], leg.clip[frame], best)
+            extrapolate(problem, leg.last[JOINTS], leg.last[OF_CLIP], leg.clip[frame], best)
         raised, goal, foot = 0.0, leg.goals[frame], leg.foot[IN_WORLD]
         for _ in range(RAISES):
             write_target(leg, frame, raised, problem.data)

@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from memetik.kernels.body.balls import step_balls
-from memetik.kernels.compiler.jit import jit, jit_fast, jit_glue, jit_part
+from memetik.kernels.compiler.jit import jit, jit_fast, jit_inlined, jit_part
 from memetik.kernels.math.linear import factorise, substitute
 from memetik.kernels.problem.evaluate import linearise
 from memetik.kernels.problem.function_pointers import call_gather_blocks, call_step_by_blocks
@@ -128,7 +128,7 @@ def step_by_variables(variables, damping, work):
     substitute(work.system, n, work.step)
 
 
-@jit_glue
+@jit_inlined
 def damped_step(problem, damping, work):
     """Write the solution of (J^T J + D + damping) s = -(J^T r + g) into work.step, through the smaller system."""
     if work.residual.size <= work.step.size:
@@ -137,14 +137,14 @@ def damped_step(problem, damping, work):
         step_by_variables(problem.variables, damping, work)
 
 
-@jit_glue
+@jit_inlined
 def prepare_step(problem, work):
     """What a step by limbs needs of a new Jacobian."""
     if problem.blocks.size > 1:
         call_gather_blocks(problem.blocks[0].gather, problem, work)
 
 
-@jit_glue
+@jit_inlined
 def step_by_limbs(problem, damping, work):
     """The same step limb by limb, where there are several: sooner, and off by rounding over the damping.
 

@@ -2,7 +2,7 @@
 
 import math
 
-from memetik.kernels.compiler.jit import jit, jit_glue, jit_part
+from memetik.kernels.compiler.jit import jit, jit_inlined, jit_part
 from memetik.kernels.math.pose import load
 from memetik.kernels.terms.aim import AIM_FREE, directions
 from memetik.kernels.terms.function_pointers import call_residual
@@ -18,14 +18,14 @@ def unmasked(term, data):
     return data[m] + data[m + 1] + data[m + 2] == 3.0
 
 
-@jit_glue
+@jit_inlined
 def squared_distance(target, pose):
     """The squared distance between two poses [m²]."""
     dx, dy, dz = pose[4] - target[4], pose[5] - target[5], pose[6] - target[6]
     return dx * dx + dy * dy + dz * dz
 
 
-@jit_glue
+@jit_inlined
 def squared_angle(target, pose):
     """About the squared angle between two poses, 8 (1 - |q·t|), which needs no arc cosine."""
     dot = target[0] * pose[0] + target[1] * pose[1] + target[2] * pose[2] + target[3] * pose[3]

@@ -4,7 +4,7 @@ import math
 
 from numba.core import types
 
-from memetik.kernels.compiler.jit import jit, jit_free, jit_glue
+from memetik.kernels.compiler.jit import jit, jit_free, jit_inlined
 from memetik.kernels.problem.budget import ERROR, MOVED, OUTCOME, deadline_after
 from memetik.kernels.problem.function_pointers import TABLE, VECTOR, call_search
 from memetik.kernels.problem.limits import move_inside
@@ -46,7 +46,7 @@ def cost_of(problem, x, work):
     return total
 
 
-@jit_glue
+@jit_inlined
 def end_solve(problem, q, x, outcome, work):
     """Verify x and write it into q, where it began. Returns the status."""
     for k in range(x.size):

@@ -2,7 +2,7 @@
 
 import math
 
-from memetik.kernels.compiler.jit import jit_glue, jit_part
+from memetik.kernels.compiler.jit import jit_inlined, jit_part
 from memetik.kernels.compiler.lanes import select
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, remember, spent
 from memetik.kernels.problem.evaluate import measure, place
@@ -31,31 +31,31 @@ LIMBS_STALL = 0.4
 BALANCE_STALL, BALANCE_STEPS = 0.98, 30
 
 
-@jit_glue
+@jit_inlined
 def failures_in_row(error, last, stall, failures):
     """How many steps in a row have gained too little; for numbers and for lanes."""
     return select(error > stall * last, failures + 1.0, 0.0)
 
 
-@jit_glue
+@jit_inlined
 def is_over(satisfied, failures, stalls, taken, steps):
     """Whether an attempt ends with a posture: it is satisfied, stalled, or has taken all its steps."""
     return satisfied | (failures >= stalls) | (taken >= steps)
 
 
-@jit_glue
+@jit_inlined
 def damping_of(share, error):
     """The damping of a step from a posture with this squared error."""
     return share * 0.5 * error + LEAST_DAMPING
 
 
-@jit_glue
+@jit_inlined
 def shortening_of(longest):
     """The share of a step whose longest entry is this, of which none is longer than LONGEST_STEP."""
     return LONGEST_STEP / max(longest, LONGEST_STEP)
 
 
-@jit_glue
+@jit_inlined
 def newton_step(problem, x, damping, softness, work):
     """One damped step from a posture that was just measured; writes work.step, at most LONGEST_STEP long."""
     linear_model(problem, x, softness, work)
@@ -64,7 +64,7 @@ def newton_step(problem, x, damping, softness, work):
     shorten(LONGEST_STEP, work)
 
 
-@jit_glue
+@jit_inlined
 def descend(problem, x, softness, run, work):
     """Step downhill until satisfied (with softness 0), stalled or out of budget. Returns whether it is satisfied."""
     share, stall, stalls, steps = DAMPING, STALL, STALLS, STEPS

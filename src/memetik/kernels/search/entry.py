@@ -61,7 +61,7 @@ bound_pose = reader(BoundPose)
 
 
 @jit_part
-def is_usual(start, dof, usual):
+def start_is_valid(start, dof, usual):
     """Whether it has one number for each joint and is shorter than what is doubted; NaN never is."""
     square = 0.0
     for k in range(start.size):
@@ -74,7 +74,7 @@ def search_from(table, q, outcome, seed, usual):
     """The first stage of a solve (stages.py) from the joint vector q as the user gave it; the table is a SearchCall's."""
     call = search_call(table)
     solve = memetic_arrays(call.table).solve
-    if not is_usual(q, solve.problem.limits.size, usual):
+    if not start_is_valid(q, solve.problem.limits.size, usual):
         return UNUSUAL
     keep_gil(solve.clock, call.keeps_gil)
     spending = call.spending[0]
@@ -92,7 +92,7 @@ def step_pose(table, target, start):
     """Set the target of a bound pose, a 4x4 matrix, and search from a joint vector. The answer stands in q."""
     bound = bound_pose(table)
     q = bound.q
-    if not is_usual(start, q.size, bound.usual[0]):
+    if not start_is_valid(start, q.size, bound.usual[0]):
         return UNUSUAL
     if call_write_pose(bound.write, target, bound.arrays.solve.source, bound.place) != OK:
         return UNUSUAL

@@ -8,7 +8,7 @@ in which guides are faint, so that they only use the directions that the others 
 
 import math
 
-from memetik.kernels.compiler.jit import jit_glue, jit_part
+from memetik.kernels.compiler.jit import jit_inlined, jit_part
 from memetik.kernels.problem.budget import ERROR, EVALUATIONS, spent
 from memetik.kernels.problem.evaluate import measure, place
 from memetik.kernels.problem.guides import FAINT
@@ -24,7 +24,7 @@ GAIN = 1e-4  # a step that gains less than this share of the guides' cost ends i
 CALM = 0.1  # rad or m; the guides of a moving target may move a joint as far as the rest does, or so far
 
 
-@jit_glue
+@jit_inlined
 def guides_cost(problem, x, run, work):
     """The squared error of the guides at a posture, which is measured for a linear model."""
     place(problem.nodes, problem.frames, x, work.poses, work.world)

@@ -169,7 +169,7 @@ def linearise_rank(problem, levels, x, rank, steepness, work):
 
 
 @jit
-def foresee(problem, levels, damping, work):
+def contact_aware_step(problem, levels, damping, work):
     """A damped step, in work.step, that makes no contact with what is close, as far as the linear model knows."""
     n, m = work.jacobian.shape
     prepare_step(problem, work)
@@ -214,7 +214,7 @@ def minimise_rank(problem, levels, rank, steepness, stall, run, work):
         for _ in range(TRIES):
             if spent(run):
                 return error, done
-            foresee(problem, levels, damping * before + LEAST_DAMPING, work)
+            contact_aware_step(problem, levels, damping * before + LEAST_DAMPING, work)
             for k in range(x.size):
                 x[k] = clamp(best[k] + work.step[k], variables[k])
             ahead, done_there = measure_rank(problem, levels, x, rank, steepness, run, work)

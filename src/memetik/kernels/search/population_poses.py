@@ -7,7 +7,7 @@ instruction serves several postures: ranking 256 of them takes less time than tw
 import math
 
 from memetik.kernels.body.forward import forward, frame_pose
-from memetik.kernels.compiler.jit import jit, jit_glue, jit_part
+from memetik.kernels.compiler.jit import jit, jit_inlined, jit_part
 from memetik.kernels.math.pose import compose, inverse, load, store, turn
 from memetik.kernels.problem.mounts import seen_from_world
 from memetik.kernels.problem.quick_error import squared_angle, squared_distance
@@ -49,7 +49,7 @@ def seen_from(node, pose, poses):
     return compose(inverse(load(poses, node, 0)), pose) if node >= 0 else pose
 
 
-@jit_glue
+@jit_inlined
 def load_column(frame_poses, c):
     """The pose in column c."""
     return (

@@ -2,7 +2,7 @@
 
 Where all objectives are guides, a descent ends at the nearest local minimum of their cost, and no tolerance says whether that is
 good enough. So it starts again: by turns from the most promising posture of the population (selection and recombination, as in
-search.py), and from the best posture so far with a random share of its variables drawn anew, which replaces single limbs and
+search.py), and from the best posture so far with a random share of its variables drawn again, which replaces single limbs and
 keeps what is good. A short descent says whether a start is promising; only then it goes on to a true minimum.
 
 It ends when the cost is negligible, when the budget is spent, or when the lowest cost was met again so often, from independent

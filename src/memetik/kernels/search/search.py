@@ -11,7 +11,7 @@ wait until it is compiled.
 
 import math
 
-from memetik.kernels.compiler.jit import jit, jit_glue, jit_part
+from memetik.kernels.compiler.jit import jit, jit_inlined, jit_part
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, spent
 from memetik.kernels.problem.evaluate import place, term_error
 from memetik.kernels.problem.function_pointers import call_attempt
@@ -44,7 +44,7 @@ BETTER = 0.5  # a limb is replaced by one that leaves less than this share of it
 
 
 @jit
-def blame(problem, x, failed, chosen, work):
+def mark_unsatisfied_joints(problem, x, failed, chosen, work):
     """Choose the variables that move a term that is not satisfied, and mark every term that only they move.
 
     Returns whether other terms are marked than before.
@@ -193,7 +193,7 @@ def next_start(problem, population, scratch, exploited, resumed, run, work):
     exploited: how many of the population were before. resumed: whether there was no attempt, see `search`.
     """
     x, used = work.x, scratch.used
-    if resumed or blame(problem, x, scratch.failed, scratch.chosen, work):
+    if resumed or mark_unsatisfied_joints(problem, x, scratch.failed, scratch.chosen, work):
         rank(problem, population, scratch, work)
     if exploited < used.size // SHARE:
         c = take_best(scratch.score)
@@ -208,7 +208,7 @@ def next_start(problem, population, scratch, exploited, resumed, run, work):
     return exploited
 
 
-@jit_glue
+@jit_inlined
 def search(problem, population, scratch, callees, run, work):
     """Attempt after attempt from work.x, in place, until one satisfies all terms or the budget is spent.
 
@@ -242,7 +242,7 @@ def search(problem, population, scratch, callees, run, work):
     return True
 
 
-@jit_glue
+@jit_inlined
 def solve(arrays, population, scratch, callees, q, outcome, seed, stream, most, seconds):
     """Solve from the joint vector q and write the answer into it. Returns the status of the verified answer.
 

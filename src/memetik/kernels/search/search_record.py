@@ -114,7 +114,9 @@ class MemeticArrays(NamedTuple):
     levels: LevelScratch
     attempt: int  # address of the local search that fits the problem
     only_guides: int  # 1 if nothing can be missed
-    only_calm: int  # 1 if all guides want small changes, of all variables alike, and something else can be missed
+    displacement_only: (
+        int  # 1 if all guides want small changes, of all variables alike, and something else can be missed
+    )
     has_levels: int  # 1 if there are several priorities
     attempt_softly: int  # address of the one for terms that guide, for relaxation
     closed_form: int  # address of the attempt in closed form (closed_form_attempt.py), 0 for none
@@ -122,9 +124,9 @@ class MemeticArrays(NamedTuple):
     loop: Loop
     addresses: Array = records(ADDRESSES, 1)
     pose: Array = records(TERM, "pose")  # position and orientation, if a closed form may answer; else empty
-    roomy: Array = flags("terms")  # 1 for a tolerance that is wide enough to use
-    bare: Array = integers(
-        "bare"
+    loose_tolerances: Array = flags("terms")  # 1 for a tolerance that is wide enough to use
+    contact_free: Array = integers(
+        "contact_free"
     )  # the table of the problem without its contacts (contacts/contact_search.py), empty if none
 
 

@@ -68,7 +68,7 @@ def relax_stage(table, q, outcome, seed, most, seconds):
     any_yields = False
     for t in range(problem.terms.size):
         relax.terms[t] = problem.terms[t]
-        if arrays.roomy[t] and outcome[OUTCOME + problem.terms.size + t] != 0.0:
+        if arrays.loose_tolerances[t] and outcome[OUTCOME + problem.terms.size + t] != 0.0:
             relax.terms[t].soft = 1
             relax.terms[t].scale *= YIELDING
             any_yields = True

@@ -1,5 +1,6 @@
 """Joints that follow: a goal posture within velocity and acceleration, and a servo that keeps finding that goal.
 
+alternative            the search for a better goal in the background
 braking                the velocities from which a joint can still stop
 contacts               which pairs of solids are close enough to matter in a tick
 detour                 ways around obstacles
@@ -10,7 +11,6 @@ odometers              how far solids can have moved in all ticks
 pace                   the velocity of every joint in the next tick
 quadratic_program      small strictly convex quadratic programs
 record                 what a follower and a servo keep from tick to tick
-rival                  the search for a better goal in the background
 rows                   bounds of velocities that keep close pairs apart
 stopping               the way to a stop, and how near pairs come on it
 tick                   one tick of a servo

@@ -61,7 +61,7 @@ def add_levers(problem, group, meet, row, levers, middle, half, rate, shares):
 
 @jit
 def forget_distances(contacts):
-    """Measure every pair anew in the next tick, because the body or the world is elsewhere."""
+    """Measure every pair again in the next tick, because the body or the world is elsewhere."""
     state = contacts.state[0]
     state.tick, state.candidates, state.listed, state.count = 0, 0, 0, 0
     state.limited, state.braking, state.late, state.moved = 0, 0, 0, 1

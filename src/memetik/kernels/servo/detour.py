@@ -1,11 +1,10 @@
 """Ways around obstacles, for joints that these keep from their goal.
 
 Joints are blocked when contacts leave little of the velocity that leads to the goal, or when what they miss does not become less,
-for a while. Then a rival (rival.py) is
-looked for that satisfies the whole problem, contacts as well, and a way there on which postures a step apart are free: straight,
-or by way of one other posture, which is drawn between both or from the population. Each tick looks at a few of them. While the
-joints are on a way, the rival goes on following the targets. Motions on it are kept safe as all others are (keep_apart.py), so a
-way that an obstacle closes meanwhile is given up.
+for a while. Then an alternative goal (alternative.py) is looked for that satisfies the whole problem, contacts as well, and a way
+there on which postures a step apart are free: straight, or by way of one other posture, which is drawn between both or from the
+population. Each tick looks at a few of them. While the joints are on a way, the alternative goal goes on following the targets.
+Motions on it are kept safe as all others are (keep_apart.py), so a way that an obstacle closes meanwhile is given up.
 """
 
 from memetik.kernels.compiler.jit import jit
@@ -14,8 +13,8 @@ from memetik.kernels.problem.evaluate import place
 from memetik.kernels.problem.limits import clamp
 from memetik.kernels.problem.verify import REACHED
 from memetik.kernels.runtime.random import uniform
+from memetik.kernels.servo.alternative import pursue_alternative
 from memetik.kernels.servo.contacts import BUFFER
-from memetik.kernels.servo.rival import pursue_rival
 from memetik.kernels.terms.distance import balls_apart, nearest
 
 NO_DETOUR, TO_VIA, TO_RIVAL = 0, 1, 2  # what the joints are on their way to, if not to the goal
@@ -89,14 +88,14 @@ def leg_is_free(own, begin, end, run):
 
 @jit
 def draw_via(own, run):
-    """A posture to go by, in own.via: between where the joints are, in own.x, and the rival, or one of the population."""
+    """Write a posture to go by into own.via: one between the joints, in own.x, and the alternative goal, or an individual."""
     state, variables, genes = own.state[0], own.memetic.solve.problem.variables, own.memetic.population.genes
     state.ways += 1
     chosen = int(uniform(run.state) * genes.shape[0]) % genes.shape[0]
     width = min(0.05 + 0.01 * state.ways, 0.5) * uniform(run.state)
     for k in range(own.x.size):
         if state.ways % 2:
-            middle = 0.5 * (own.x[k] + own.rival[k])
+            middle = 0.5 * (own.x[k] + own.alternative[k])
             reach = width * (variables[k].sample_upper - variables[k].sample_lower)
             own.via[k] = clamp(middle + reach * (2.0 * uniform(run.state) - 1.0), variables[k])
         else:
@@ -105,16 +104,16 @@ def draw_via(own, run):
 
 @jit
 def find_way(own, run):
-    """Look at one way to the rival from the posture in own.x. Returns what the joints are to go to."""
+    """Look at one way to the alternative goal from the posture in own.x. Returns what the joints are to go to."""
     state = own.state[0]
     for k in range(own.x.size):
-        if abs(own.rival[k] - own.leg_end[k]) > STEP:
+        if abs(own.alternative[k] - own.leg_end[k]) > STEP:
             state.leg = NO_LEG
     if state.leg == NO_LEG:
         state.leg, state.look = STRAIGHT if state.ways % 8 == 0 else TO_THE_VIA, 0
         draw_via(own, run)
         for k in range(own.x.size):
-            own.leg_begin[k], own.leg_end[k] = own.x[k], own.rival[k]
+            own.leg_begin[k], own.leg_end[k] = own.x[k], own.alternative[k]
     begin = own.via if state.leg == FROM_THE_VIA else own.leg_begin
     end = own.via if state.leg == TO_THE_VIA else own.leg_end
     free = leg_is_free(own, begin, end, run)
@@ -131,12 +130,12 @@ def find_way(own, run):
 
 @jit
 def looks_for_way(own, run):
-    """Whether this tick goes on looking at a way to the rival, which still satisfies all."""
+    """Whether this tick goes on looking at a way to the alternative goal, which still satisfies all."""
     state = own.state[0]
-    if state.leg == NO_LEG or not state.has_rival:
+    if state.leg == NO_LEG or not state.has_alternative:
         return False
-    pursue_rival(own, run)
-    if state.rival_status != REACHED:
+    pursue_alternative(own, run)
+    if state.alternative_status != REACHED:
         state.leg = NO_LEG
     return state.leg != NO_LEG
 
@@ -151,7 +150,7 @@ def start_at_joints(own):
 
 @jit
 def try_detour(own, run):
-    """Go on with a way to the rival, or try one, and take it if it is free."""
+    """Go on with a way to the alternative goal, or try one, and take it if it is free."""
     state = own.state[0]
     start_at_joints(own)
     state.detour = find_way(own, run)
@@ -166,7 +165,7 @@ def end_detour(own, patience):
     state, variables = own.state[0], own.memetic.solve.problem.variables
     for k in range(own.x.size):
         own.goal[variables[k].index] = own.q[variables[k].index]
-    state.detour, state.has_rival, state.waited, state.blocked, state.patience = NO_DETOUR, 0, 0.0, 0.0, patience
+    state.detour, state.has_alternative, state.waited, state.blocked, state.patience = NO_DETOUR, 0, 0.0, 0.0, patience
     state.leg, state.vain = NO_LEG, 0.0
 
 
@@ -174,16 +173,16 @@ def end_detour(own, patience):
 def follow_detour(own, run):
     """The goal of a tick on a detour."""
     state, variables = own.state[0], own.memetic.solve.problem.variables
-    pursue_rival(own, run)
+    pursue_alternative(own, run)
     if state.blocked > GIVE_UP:
         end_detour(own, min(2.0 * max(state.patience, BLOCKED), MOST_PATIENCE))
         return
     left = 0.0
     for k in range(own.x.size):
-        own.x[k] = own.via[k] if state.detour == TO_VIA else own.rival[k]
+        own.x[k] = own.via[k] if state.detour == TO_VIA else own.alternative[k]
         own.goal[variables[k].index] = own.x[k]
         left = max(left, abs(own.x[k] - own.q[variables[k].index]))
-    state.goal_status = state.rival_status
+    state.goal_status = state.alternative_status
     if left < ARRIVED:
         if state.detour == TO_VIA:
             state.detour = TO_RIVAL

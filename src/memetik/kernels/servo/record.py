@@ -167,20 +167,20 @@ class ContactArrays(NamedTuple):
 # What a servo remembers besides numbers of joints.
 SERVO_STATE = item(
     goal_status=int,  # of the goal posture
-    has_rival=int,  # 1: there is a posture that may be better than the goal
-    rival_status=int,
-    rival_satisfied=int,  # 1: it has satisfied all terms since it began to wait
+    has_alternative=int,  # 1: there is a posture that may be better than the goal
+    alternative_status=int,
+    alternative_satisfied=int,  # 1: it has satisfied all terms since it began to wait
     attempts=int,  # of the background search
     attempted=int,  # evaluations of the attempt that goes on, 0 if none does
-    pursued=int,  # 1: the last tick of the background search was the rival's
+    pursued=int,  # 1: the last tick of the background search was the alternative goal's
     exploited=int,  # postures of the population that the background search has used
-    switches=int,  # how often a rival became the goal
+    switches=int,  # how often an alternative goal became the goal
     released=int,  # 1: nothing is wanted any more, come to rest
     goal_error=float,  # squared, of all terms that can block
-    rival_error=float,
+    alternative_error=float,
     detour=int,  # what the joints are on their way to (detour.py)
     ways=int,  # that were tried to get around
-    waited=float,  # [s] for which the rival has been better
+    waited=float,  # [s] for which the alternative goal has been better
     hindered=float,  # [s] left in which contacts count as in the way of the goal
     blocked=float,  # [s] for which contacts have kept the joints from their goal
     missed=float,  # squared error of the goal's terms where the joints are, while contacts count as in the way
@@ -207,7 +207,7 @@ class ServoArrays(NamedTuple):
     background: int  # of these, for the search in the background
     seconds: float  # that a tick may take, 0 for no limit
     averages: bool  # whether a joint's window is longer than one tick
-    reconfigures: bool  # whether a rival may become the goal
+    reconfigures: bool  # whether an alternative goal may become the goal
     contacts: ContactArrays
     movers: Array = records(MOVER, "dof")
     pace: Array = records(PACE, 1)
@@ -237,11 +237,11 @@ class ServoArrays(NamedTuple):
     live: Array = floats("numbers")  # the data of the user's problem, in which the world changes
     mirrored: Array = integers("mirrored", 2)  # ranges of the data that follow the user's problem: begin and end
     x: Array = floats("variables")  # the variables of the goal, and of the posture at the end
-    rival: Array = floats("variables")
+    alternative: Array = floats("variables")
     attempted: Array = floats("variables")  # how far an attempt of the background search has come
     via: Array = floats("variables")  # posture by which a detour goes
     leg_begin: Array = floats("variables")  # where the way begins that is being looked at
-    leg_end: Array = floats("variables")  # the rival as it was then
+    leg_end: Array = floats("variables")  # the alternative goal as it was then
     unhindered: Array = floats("variables")  # velocities of this tick before contacts changed them
     easy: Array = records(VARIABLE, "variables")  # with the limits of this tick, so that the goal slows before its own
     drift: Array = floats("variables")  # velocity at which guides move the goal, as steps do

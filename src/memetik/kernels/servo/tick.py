@@ -25,6 +25,7 @@ from memetik.kernels.runtime.cancel import CAUGHT
 from memetik.kernels.runtime.record import numba_type
 from memetik.kernels.search.descent import DAMPING, LONGEST_STEP
 from memetik.kernels.search.refine import refine
+from memetik.kernels.servo.alternative import challenge, descend_from, judged_by, limited, way_to
 from memetik.kernels.servo.braking import fastest_to_stop
 from memetik.kernels.servo.contacts import nearest_pair
 from memetik.kernels.servo.detour import (
@@ -40,7 +41,6 @@ from memetik.kernels.servo.keep_apart import keep_apart
 from memetik.kernels.servo.moving_mean import RESTED, TICKS, advance_mean
 from memetik.kernels.servo.pace import approach, plan_velocities, slow_down_lead, take_velocities
 from memetik.kernels.servo.record import ServoArrays, servo_arrays
-from memetik.kernels.servo.rival import challenge, descend_from, judged_by, limited, way_to
 from memetik.kernels.terms.function_pointers import call_residual, call_write_pose
 from memetik.kernels.terms.records import CONTACT
 from memetik.kernels.terms.springs import rest_at_start
@@ -292,17 +292,17 @@ def renew_goal(own, run):
 
 
 @jit
-def take_rival(own):
-    """The rival becomes the goal; nothing is led by the leap."""
+def take_alternative(own):
+    """The alternative goal becomes the goal; nothing is led by the leap."""
     state, variables = own.state[0], own.memetic.solve.problem.variables
     for k in range(own.x.size):
-        own.x[k], own.drift[k] = own.rival[k], 0.0
-        own.goal[variables[k].index] = own.rival[k]
+        own.x[k], own.drift[k] = own.alternative[k], 0.0
+        own.goal[variables[k].index] = own.alternative[k]
     for j in range(own.goal.size):
         own.aim_before[j], own.aim_step[j] = own.goal[j], 0.0
         own.goal_last[j] = own.halfway[j] = own.aim[j] = own.goal[j]
         own.tremble[j] = own.trend[j] = own.goal_step[j] = 0.0
-    state.goal_status, state.has_rival, state.waited = state.rival_status, 0, 0.0
+    state.goal_status, state.has_alternative, state.waited = state.alternative_status, 0, 0.0
     state.switches += 1
 
 
@@ -314,9 +314,9 @@ def seek_better(own, run):
     if not own.reconfigures:
         return
     if (state.goal_status == REACHED or state.hindered > 0.0) and not blocked:
-        state.has_rival, state.waited, state.attempted = 0, 0.0, 0
+        state.has_alternative, state.waited, state.attempted = 0, 0.0, 0
         return
-    if blocked:  # what a rival has to be better than is where the joints are
+    if blocked:  # what an alternative goal has to be better than is where the joints are
         start_at_joints(own)
     run = limited(run, own.background)
     if looks_for_way(own, run):
@@ -325,7 +325,7 @@ def seek_better(own, run):
         if own.contacts.pairs.size > 0:
             try_detour(own, run)
         else:
-            take_rival(own)
+            take_alternative(own)
 
 
 @jit

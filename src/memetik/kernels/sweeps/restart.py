@@ -2,7 +2,7 @@
 
 A standstill is answered in this order: guides fade, if there are any; the first start, which may lie on a line of
 symmetry where every joint is pulled along itself, is nudged off it; then, with restarts, the joints that move an
-objective that is missed are drawn anew. The last part of the budget goes into the best posture found.
+objective that is missed are drawn again. The last part of the budget goes into the best posture found.
 """
 
 import math

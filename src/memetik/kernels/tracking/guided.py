@@ -177,7 +177,7 @@ def settle(problem, error, path, run, work):
 
 
 @jit
-def lead_on(problem, last, before, after, x):
+def extrapolate(problem, last, before, after, x):
     """Write into x where the last posture gets to if it changes as `before` changed to `after`; the three are joint vectors.
 
     A ball turns by the same rotation once more.
@@ -272,10 +272,10 @@ def follow_frame(unbounded, path, window, frame, run, work):
     here = look(problem, best, 1.0, run, work)
     if leads:
         if path.guess.shape[0] > 0:
-            lead_on(problem, last, path.guess[frame - 1], path.guess[frame], x)
+            extrapolate(problem, last, path.guess[frame - 1], path.guess[frame], x)
         else:
             before = path.q[frame - 2] if frame > first + 1 else windows.edges[window, OLDER + frame - first]
-            lead_on(problem, last, before, last, x)
+            extrapolate(problem, last, before, last, x)
         there = look(problem, x, 1.0, run, work)
         if there < here:
             for k in range(n):
@@ -329,7 +329,7 @@ def take_edge(path, window):
 def follow_guides(table, path, q, outcome, most):
     """Write a joint vector for every row of targets; q is settled for the first one, `most` evaluations are for all.
 
-    Where there are several windows, they are followed one after another in rounds, as a card does it all at once.
+    Where there are several windows, they are followed one after another in rounds, as a device does it all at once.
     """
     arrays = solve_arrays(table)
     run = begin_solve(arrays, q, outcome, 0, most, 0.0)

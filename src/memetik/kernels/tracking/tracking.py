@@ -56,7 +56,7 @@ def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, 
     A step that cannot be reached ends at the bottom of its valley, and its status says so. The budget is for one step.
     """
     whole = memetic_arrays(table)
-    arrays, only_guides, calm = whole.solve, whole.only_guides != 0, whole.only_calm
+    arrays, only_guides, calm = whole.solve, whole.only_guides != 0, whole.displacement_only
     softness, addresses = 1.0 if only_guides else FAINT, whole.addresses[0]
     problem, work, data, variables = arrays.problem, arrays.work, arrays.problem.data, arrays.problem.variables
     x, last, n = work.x, work.start, work.x.size
@@ -79,7 +79,7 @@ def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, 
             searched, status = follow_minimum(table, path, step, searched, run)
             nearest = largest_change(x, last, variables, problem.balls)
         for trial in range(NEARBY + 1 + calm if status < 0 else 0):
-            bare = calm != 0 and trial == 1
+            unguided = calm != 0 and trial == 1
             for k in range(n):
                 # First from where it is: going on as before would be quicker and less smooth. Then from around there.
                 x[k] = last[k]
@@ -96,7 +96,7 @@ def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, 
                 if not slides:
                     for k in range(n):
                         x[k] = last[k]
-            if bare:
+            if unguided:
                 call_attempt(addresses.attempt_bare, problem, x, run, work)
             elif not slides and step > 0 and addresses.attempt_calmly != 0:
                 call_attempt(addresses.attempt_calmly, problem, x, run, work)
@@ -117,7 +117,7 @@ def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, 
                     call_settle_levels(addresses.settle_levels, problem, whole.levels, x, last, run, work)
                 judged = verify(problem, x, outcome, work)
             distance = largest_change(x, last, variables, problem.balls)
-            way = SAVED * distance if bare else distance
+            way = SAVED * distance if unguided else distance
             if status < 0 or judged < status or (judged == status == REACHED and way < nearest):
                 status, nearest = judged, distance
                 for k in range(n):

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PORTION = 1 << 19  # frames that go to a card together: some 2 GB of targets on this side
-WINDOW = (
-    256  # frames of a window on a card; at 120 frames a second, clips are settled after seven rounds, with 64 after 22
-)
+PORTION = 1 << 19  # frames that go to a device together: some 2 GB of targets on this side
+WINDOW = 256  # frames of a window on a device; at 120 frames a second, clips are settled after seven rounds, with 64 after 22
 PATIENCE = 1.0  # s; what is done sooner draws no progress
 
 Begin = Callable[[Motion], "Job"]
@@ -41,12 +39,12 @@ def each(begin: Begin, clips: Iterable[Motion], threads: int | None, report: Rep
     return _told(in_order(whole, enumerate(clips), threads), clips, report)
 
 
-def each_on_card(begin: Begin, clips: Iterable[Motion], threads: int | None, report: Report) -> Iterator[Retargeted]:
+def each_on_device(begin: Begin, clips: Iterable[Motion], threads: int | None, report: Report) -> Iterator[Retargeted]:
     """The clips one after another; frames are followed on a graphics card, all else is done on threads.
 
-    While the card follows one portion, the targets of the next are made.
+    While the device follows one portion, the targets of the next are made.
     """
-    from memetik.batch.card import require_cuda
+    from memetik.batch.device import require_cuda
 
     require_cuda()
 
@@ -68,7 +66,7 @@ def _result(each_frame: float, job: Job) -> Retargeted:
 
 
 def _portions(clips: Iterable[Motion]) -> Iterator[list[tuple[int, Motion]]]:
-    """Clips with their numbers, as many together as a card takes at once."""
+    """Clips with their numbers, as many together as a device takes at once."""
     portion: list[tuple[int, Motion]] = []
     frames = 0
     for numbered in enumerate(clips):
@@ -120,8 +118,8 @@ def _pass(jobs: Sequence[Job], threads: int | None) -> list[Job]:
 
 
 def _joined(parts: Sequence[Any]) -> Any:
-    """Rows one after another, in memory that a card reads at full speed."""
-    from memetik.batch.card import pinned_rows
+    """Rows one after another, in memory that a device reads at full speed."""
+    from memetik.batch.device import pinned_rows
 
     ends = np.cumsum([0, *map(len, parts)])
     rows = pinned_rows((int(ends[-1]), parts[0].shape[1]))

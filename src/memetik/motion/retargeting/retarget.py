@@ -15,7 +15,7 @@ from memetik.geometry.checks import flag, instance, real_array, real_number, sev
 from memetik.motion.clips.motion import Motion
 from memetik.motion.retargeting.figure import find_parts
 from memetik.motion.retargeting.job import Job, Retargeted
-from memetik.motion.retargeting.many import each, each_on_card
+from memetik.motion.retargeting.many import each, each_on_device
 from memetik.motion.retargeting.plan import RetargetPlan, make_plan
 from memetik.motion.retargeting.structure import Tree
 from memetik.progress import Report
@@ -175,7 +175,7 @@ class _Given(NamedTuple):
 
     def each(self, clips: Iterable[Motion]) -> Iterator[Retargeted]:
         """All clips, one after another."""
-        return (each_on_card if self.device == "cuda" else each)(self.begin, clips, self.threads, self.progress)
+        return (each_on_device if self.device == "cuda" else each)(self.begin, clips, self.threads, self.progress)
 
 
 def _checked(

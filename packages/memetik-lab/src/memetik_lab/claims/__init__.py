@@ -1,1 +1,1 @@
-"""What this library claims besides: batches, cards, paths, all solutions, learned guesses."""
+"""What this library claims besides: batches, devices, paths, all solutions, learned guesses."""

@@ -54,7 +54,7 @@ def run(
         "Not measured: PyRoki, which is not in the package registry, and cuRobo, which needs a graphics card.",
     ]
     try:
-        report.remarks.append(_on_card(1_000 if quick else 1_000_000))
+        report.remarks.append(_on_device(1_000 if quick else 1_000_000))
     except (mk.errors.ProblemError, MissingExtraError) as missing:
         report.remarks.append(f"No graphics card: {missing}")
     return report.publish(folder)
@@ -184,7 +184,7 @@ def _judge_many(problem: mk.Problem, pose: mk.Pose, queries: list[Query], coal: 
     )
 
 
-def _on_card(count: int) -> str:
+def _on_device(count: int) -> str:
     """Many collision-free poses in the same scene on a graphics card."""
     require_cuda()
     body = arm()

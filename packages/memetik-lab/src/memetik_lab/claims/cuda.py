@@ -1,4 +1,4 @@
-"""Batches on a graphics card: how many a second, by the size of the batch, and whether the card judges as the processor."""
+"""Batches on a graphics card: how many a second, by the size of the batch, and whether the device judges as the processor."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Targets = dict[mk.Objective, Array]
 
 
 def run(folder: Path, *, quick: bool = False, most: int | None = None) -> Report:
-    """Measure, print and save. Needs a card."""
+    """Measure, print and save. Needs a device."""
     try:
         cuda = require_cuda()
     except mk.errors.ProblemError as missing:

@@ -2,7 +2,7 @@
 
 Both are about the same solves, random poses of one tip on bodies of 6 to 10 joints. The first asks how many are solved after
 so many generations, the second how much of the time the OFKT saves. The solves run three times: gradients by differences
-with the whole body placed anew for each joint, the same through the OFKT, and gradients by the chain rule, which is the
+with the whole body placed again for each joint, the same through the OFKT, and gradients by the chain rule, which is the
 default and needs no OFKT.
 """
 

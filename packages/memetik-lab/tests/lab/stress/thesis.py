@@ -1,11 +1,11 @@
 """What keeps a method from a figure of the thesis? One thing varied at a time, by count of evaluations:
 
-    python -m tests.lab.stress.thesis hgsa|limits|pairs|anew|lifting|crease|turns [--count 1000] [--arm iiwa14]
+    python -m tests.lab.stress.thesis hgsa|limits|pairs|again|lifting|crease|turns [--count 1000] [--arm iiwa14]
 
 hgsa: HGSA on the arms of Table 5.3, with other parameters, limits, starts, budgets, and four searches at once.
 limits: single tries on the iiwa14 (Table 5.2), where those end that miss, and the same with wider limits.
 pairs: Bio IK as published with four fingers (Table 5.4), by the pairs that L-BFGS-B keeps and the steps of an elite.
-anew: how often a search of Bio IK as published that misses on Valkyrie's arm (Table 5.3) is drawn anew.
+again: how often a search of Bio IK as published that misses on Valkyrie's arm (Table 5.3) is drawn again.
 lifting: Bio IK on 100 postures of the lifted box (Fig. 5.10), by tolerance, with and without distances.
 crease: feet on terrain (Fig. 5.25) that Bio IK leaves below the ground with the loss of eq. 4.11.
 turns: Bio IK with and without whole turns, on the arms with joints that turn more than once.

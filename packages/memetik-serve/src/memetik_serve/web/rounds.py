@@ -35,7 +35,7 @@ class Rounds:
         self._charged: list[Account] = []  # in this iteration
         self._waiting: dict[Account, None] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._due = False  # the next iteration is told to begin anew
+        self._due = False  # the next iteration is told to begin again
 
     def account(self, address: str) -> Account:
         """The account of an address; whoever needs it keeps it."""

@@ -304,7 +304,7 @@ WITHOUT_WAITING = ("bodies", "heads", "pings")  # for answers
 
 
 def attack(name: str, port: int, seconds: float, address: str) -> None:
-    """Attack for some seconds, in this process; a connection that is closed is made anew."""
+    """Attack for some seconds, in this process; a connection that is closed is made again."""
     make, _, count, path, _ = ATTACKS[name]
     selector, told = selectors.DefaultSelector(), Counter[str]()
     kept: dict[int, Iterator[bytes]] = {}

@@ -62,7 +62,7 @@ class ObjectivesPanel(Panel):
         return next(found, None)
 
     def _edit(self) -> None:
-        """Show the inputs for the chosen objective; they are made anew only where it is another one."""
+        """Show the inputs for the chosen objective; they are made again only where it is another one."""
         wish = self._wish
         shown = (wish.name, wish.kind, self.session.scene.body) if wish else ()
         if shown == self._shown:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 BLOCKS = 64  # that are kept for a problem
 
 
-class CardProblem:
-    """What stays on the card for the next batch of a problem: all but the targets, and the memory of small batches."""
+class DeviceProblem:
+    """What stays on the device for the next batch of a problem: all but the targets, and the memory of small batches."""
 
     def __init__(self, cuda: Any, c: Compiled, plan: MemeticPlan) -> None:
         self.cuda = cuda
@@ -46,14 +46,14 @@ class CardProblem:
             self.known = {id(record): list(words(record)) for record in (self.population, self.tree)}
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:
-        """An array or a record in the memory of the card that is made and sent at the first need."""
+        """An array or a record in the memory of the device that is made and sent at the first need."""
         if name not in self._more:
             made = make()
             self._more[name] = self.sent(made) if isinstance(made, tuple) else self.array(made)
         return self._more[name]
 
     def problem_with(self, data: Any) -> FlatProblem:
-        """The problem with its data elsewhere on the card."""
+        """The problem with its data elsewhere on the device."""
         problem: FlatProblem | None = None if SIMULATED else self._problems.get(data.address)
         if problem is None:
             problem = self.problem._replace(data=data)
@@ -63,13 +63,13 @@ class CardProblem:
         return problem
 
     def sent(self, record: Any) -> Any:
-        """The record with its arrays in the memory of the card, where they stay."""
+        """The record with its arrays in the memory of the device, where they stay."""
         if SIMULATED:
             return record
         return type(record)(*(value if isinstance(value, int | float) else self.array(value) for value in record))
 
     def array(self, array: NDArray[Any]) -> Any:
-        """An array in the memory of the card, where it stays."""
+        """An array in the memory of the device, where it stays."""
         if SIMULATED:
             return array
         there = self.cuda.to_device(np.ascontiguousarray(array))
@@ -98,12 +98,12 @@ class CardProblem:
         return True
 
 
-def card_problem(cuda: Any, c: Compiled, plan: MemeticPlan) -> CardProblem:
-    """What is on the card of a problem, sent there at the first need."""
+def device_problem(cuda: Any, c: Compiled, plan: MemeticPlan) -> DeviceProblem:
+    """What is on the device of a problem, sent there at the first need."""
     if c.mounts.size:  # the root may be elsewhere than last time
-        return CardProblem(cuda, c, plan)
-    kept: CardProblem | None = c.plans.get(CardProblem)
-    return kept or c.plans.setdefault(CardProblem, CardProblem(cuda, c, plan))
+        return DeviceProblem(cuda, c, plan)
+    kept: DeviceProblem | None = c.plans.get(DeviceProblem)
+    return kept or c.plans.setdefault(DeviceProblem, DeviceProblem(cuda, c, plan))
 
 
 def _tree(problem: FlatProblem) -> Tree:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memetik.batch.card import start
-from memetik.batch.card_problem import card_problem
+from memetik.batch.device import start
+from memetik.batch.device_problem import device_problem
 from memetik.batch.launcher import CHUNK, Launcher
 from memetik.batch.transfer import CardMemory
 from memetik.kernels.cuda.launch_record import (
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from memetik.kernels.cuda.straight_line_functions import StraightLineCode
     from memetik.problem.compile import Compiled
 
-SHARED = 48 << 10  # bytes of shared memory that every card gives a block
+SHARED = 48 << 10  # bytes of shared memory that every device gives a block
 ALONE = 4  # rows that are not worth more than a task each at first
-FEW_ROWS = 1 << 15  # tasks that a card has room for at once
+FEW_ROWS = 1 << 15  # tasks that a device has room for at once
 
 
 class Poses(Launcher):
@@ -49,7 +49,7 @@ class Poses(Launcher):
     wider = 8
     threads = per_block = 128
     blocks = 2  # as many as the registers hold
-    few_rows = FEW_ROWS  # with so few the card is idle but for the hardest
+    few_rows = FEW_ROWS  # with so few the device is idle but for the hardest
 
     @property
     def mapped(self) -> bool:  # type: ignore[override]
@@ -63,7 +63,7 @@ class Poses(Launcher):
 
     @property
     def spread(self) -> int:  # type: ignore[override]
-        """As many tasks as the card has room for at once. One alone is on average as soon done without."""
+        """As many tasks as the device has room for at once. One alone is on average as soon done without."""
         if self.count > self.few_rows or self.count <= ALONE:
             return 1
         return min(64, self.few_rows // self.count)
@@ -87,15 +87,17 @@ class Contacts(Poses):
 
     def __init__(self, cuda: Any, c: Compiled, count: int, places: Any, seed: int) -> None:
         plan = memetic_plan(c)
-        assert plan.bare is not None
-        plan.bare.compiled.plans.setdefault(MemeticPlan, plan.bare)
-        super().__init__(cuda, plan.bare.compiled, count, places, seed)
-        self.judged, self._whole = c, card_problem(cuda, c, plan)
+        assert plan.contact_free is not None
+        plan.contact_free.compiled.plans.setdefault(MemeticPlan, plan.contact_free)
+        super().__init__(cuda, plan.contact_free.compiled, count, places, seed)
+        self.judged, self._whole = c, device_problem(cuda, c, plan)
         self._contacts = (c.terms["loss"] == CONTACT) & (c.terms["soft"] == 0)
 
     def _more(self, found: Results, fresh: int) -> tuple[Any, ...]:
-        bare = self._whole.once("bare", lambda: np.where(self._contacts, -1, np.cumsum(~self._contacts) - 1))
-        return (Look(self._whole.problem_with(self.work.card["data"]), found, self._number, fresh, bare),)
+        contact_free = self._whole.once(
+            "contact_free", lambda: np.where(self._contacts, -1, np.cumsum(~self._contacts) - 1)
+        )
+        return (Look(self._whole.problem_with(self.work.device["data"]), found, self._number, fresh, contact_free),)
 
     def _look(self) -> None:
         from memetik.kernels.cuda.contacts import look_kernel
@@ -129,7 +131,7 @@ class ClosedForms(Launcher):
 
 
 class General(Launcher):
-    """Problems of any other kind, one a warp."""
+    """Problems of any other kind, one for two warps."""
 
     spread = 1
     wider = 8
@@ -138,7 +140,7 @@ class General(Launcher):
     @property
     def few(self) -> int:  # type: ignore[override]
         """Whole bodies recombine limbs over many attempts, which many short searches cannot do. But a batch of which all have
-        a place on the card at once soon waits for its hardest row alone."""
+        a place on the device at once soon waits for its hardest row alone."""
         return 30 if self.count <= 16 * self.kept.multiprocessors else 200
 
     @property
@@ -179,7 +181,7 @@ class General(Launcher):
             for name, field in fields(WarpScratch).items()
         }
         self.work.scratch = CardMemory(self.kept.cuda, shapes)  # as long as the tables speak of it
-        return WarpLaunch(launch, WarpScratch(**self.work.scratch.card), self.kept.tree, int(self._fits))
+        return WarpLaunch(launch, WarpScratch(**self.work.scratch.device), self.kept.tree, int(self._fits))
 
 
 class Bodies(General):
@@ -189,7 +191,7 @@ class Bodies(General):
     many = 1 << 15  # rows for which it is worth to compile code for one problem
     by_threads = 64, 64, 4  # threads in a block, its tasks, and blocks on a multiprocessor: what the registers hold
     by_warps = General.threads, General.per_block, General.blocks
-    patience = 400  # evaluations of a thread; the whole card soon waits for one that takes more
+    patience = 400  # evaluations of a thread; the whole device soon waits for one that takes more
 
     _first = False  # whether it is the first round, of many rows
 
@@ -204,11 +206,11 @@ class Bodies(General):
         return super().few
 
     def _fill(
-        self, card: dict[str, Any], tried: dict[str, Any], which: Any, missed: Any, tasks: Tasks, fresh: int
+        self, device: dict[str, Any], tried: dict[str, Any], which: Any, missed: Any, tasks: Tasks, fresh: int
     ) -> None:
         self._first = bool(fresh) and self.count >= self.many
         self.threads, self.per_block, self.blocks = self.by_threads if self._first else self.by_warps
-        super()._fill(card, tried, which, missed, tasks, fresh)
+        super()._fill(device, tried, which, missed, tasks, fresh)
 
     def _kernel(self) -> Any:
         if not self._first:
@@ -260,7 +262,7 @@ def straight_plan(c: Compiled) -> StraightPlan:
 
 
 def launcher_for(c: Compiled, places: NDArray[np.int64]) -> type[Launcher]:
-    """What solves a problem on a card, of which the numbers at `places` differ from row to row."""
+    """What solves a problem on a device, of which the numbers at `places` differ from row to row."""
     if c.one_pose:
         return Poses
     if looks_last(c, places):
@@ -270,13 +272,13 @@ def launcher_for(c: Compiled, places: NDArray[np.int64]) -> type[Launcher]:
 
 def looks_last(c: Compiled, places: NDArray[np.int64]) -> bool:
     """Whether contacts are looked at last: all else is one pose, whose target is all that differs from row to row."""
-    bare = None if c.one_pose or c.mounts.size or c.balls.size else memetic_plan(c).bare
-    if bare is None or not bare.compiled.one_pose:
+    contact_free = None if c.one_pose or c.mounts.size or c.balls.size else memetic_plan(c).contact_free
+    if contact_free is None or not contact_free.compiled.one_pose:
         return False
-    target = int(bare.compiled.terms[0]["target"])
+    target = int(contact_free.compiled.terms[0]["target"])
     return np.array_equal(places, np.arange(target, target + 7))
 
 
-def has_form_on_card(plan: AnalyticPlan) -> bool:
-    """Whether a card knows the closed form of a problem."""
+def has_form_on_device(plan: AnalyticPlan) -> bool:
+    """Whether a device knows the closed form of a problem."""
     return plan.has_closed_form and plan.compiled.mounts.size == 0

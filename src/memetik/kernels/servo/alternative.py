@@ -1,15 +1,15 @@
 """The search for a better goal, a few evaluations in every tick in which the goal misses something.
 
-A rival is the best posture that attempts from elsewhere have found. Every other attempt starts near the goal: a
+An alternative goal is the best posture that attempts from elsewhere have found. Every other attempt starts near the goal: a
 stretched elbow does not bend by any gradient, but it does from a posture beside it. The others start as those of
 memetic do (search/search.py): from the posture of the population that suits the missed terms best, with the limbs that
-are satisfied left as they are. The rival goes on from where it was in every tick, since targets move. It becomes the
+are satisfied left as they are. The alternative goal goes on from where it was in every tick, since targets move. It becomes the
 goal at once if it satisfies all terms and is near, and else when it has been better for as long as the way to it would
 take: it satisfies all terms, or misses them by far less. So no valley holds the goal for ever, and a target that is out
 of reach for a moment makes no limb swing round.
 
 A tick has few evaluations for all this where each of them looks at contacts, so that it takes no much longer than others. An
-attempt goes on in the next ticks then, and the rival has every other tick.
+attempt goes on in the next ticks then, and the alternative goal has every other tick.
 """
 
 from memetik.kernels.compiler.jit import jit
@@ -22,13 +22,13 @@ from memetik.kernels.problem.verify import REACHED, verify
 from memetik.kernels.runtime.random import uniform
 from memetik.kernels.search.all_solutions import apart
 from memetik.kernels.search.population_poses import take_best
-from memetik.kernels.search.search import SHARE, blame, draw, rank
+from memetik.kernels.search.search import SHARE, draw, mark_unsatisfied_joints, rank
 
-NEAR = 0.5  # rad or m; a rival that satisfies all and is nearer to the goal than this need not wait
+NEAR = 0.5  # rad or m; an alternative goal that satisfies all and is nearer to the goal than this need not wait
 PATIENCE = 0.05  # s that any other has to be better, besides the time that the slowest joint takes to get there
 MISSING = 4.0  # times as long for one that misses something, too
-CLEARLY = 0.5  # times the squared error of the goal: what a rival that misses something has to come below
-NEARER = 0.9  # times the way to the rival, or its error: what a newcomer has to come below
+CLEARLY = 0.5  # times the squared error of the goal: what an alternative goal that misses something has to come below
+NEARER = 0.9  # times the way to the alternative goal, or its error: what a newcomer has to come below
 # Share of a joint's range around the goal that attempts start within, and how many times it is doubled.
 AROUND, WIDER = 0.01, 6
 LONGEST_ATTEMPT = 14  # evaluations of an attempt that goes on from tick to tick
@@ -88,17 +88,17 @@ def start_at_body(own):
 
 
 @jit
-def pursue_rival(own, run):
-    """The rival goes on from where it was."""
+def pursue_alternative(own, run):
+    """The alternative goal goes on from where it was."""
     state, problem, work = own.state[0], own.memetic.solve.problem, own.memetic.solve.work
     start_at_body(own)
     for k in range(work.x.size):
-        work.x[k] = own.rival[k]
-    state.rival_status = descend_whole(own, run)
-    state.rival_error = run.outcome[ERROR]
+        work.x[k] = own.alternative[k]
+    state.alternative_status = descend_whole(own, run)
+    state.alternative_error = run.outcome[ERROR]
     wrap_towards(work.x, work.start, problem.variables)
     for k in range(work.x.size):
-        own.rival[k] = work.x[k]
+        own.alternative[k] = work.x[k]
 
 
 @jit
@@ -116,7 +116,7 @@ def draw_far(own, run):
     """A posture to start from in work.x: the goal, with the limbs that miss something from elsewhere."""
     state, memetic, work = own.state[0], own.memetic, own.memetic.solve.work
     problem, scratch = as_users_see_it(own), own.memetic.scratch
-    blame(problem, work.x, scratch.failed, scratch.chosen, work)
+    mark_unsatisfied_joints(problem, work.x, scratch.failed, scratch.chosen, work)
     share = scratch.used.size // SHARE
     if state.exploited >= ROUNDS * share:
         state.exploited = 0
@@ -146,14 +146,14 @@ def measure_goal(own, run):
 
 
 @jit
-def beats_rival(own, status, error):
-    """Whether the newcomer in work.x is better than the rival."""
+def beats_alternative(own, status, error):
+    """Whether the newcomer in work.x is better than the alternative goal."""
     state, work = own.state[0], own.memetic.solve.work
-    if not state.has_rival or status != state.rival_status:
-        return not state.has_rival or status < state.rival_status
+    if not state.has_alternative or status != state.alternative_status:
+        return not state.has_alternative or status < state.alternative_status
     if status == REACHED:
-        return way_to(own, work.x) < NEARER * way_to(own, own.rival)
-    return error < NEARER * state.rival_error
+        return way_to(own, work.x) < NEARER * way_to(own, own.alternative)
+    return error < NEARER * state.alternative_error
 
 
 @jit
@@ -178,7 +178,7 @@ def begin_attempt(own, run):
 
 @jit
 def attempt_better(own, run):
-    """Go on with the attempt of the last tick, or begin one; what beats the rival becomes the rival."""
+    """Go on with the attempt of the last tick, or begin one; what beats the alternative goal becomes the alternative goal."""
     state, problem, work = own.state[0], own.memetic.solve.problem, own.memetic.solve.work
     if state.attempted > 0:
         for k in range(work.x.size):
@@ -197,33 +197,33 @@ def attempt_better(own, run):
     wrap_towards(work.x, work.start, problem.variables)
     for k in range(work.x.size):
         own.attempted[k] = work.x[k]
-    if beats_rival(own, status, run.outcome[ERROR]):
+    if beats_alternative(own, status, run.outcome[ERROR]):
         state.attempted = 0
-        state.has_rival, state.rival_status, state.rival_error = 1, status, run.outcome[ERROR]
+        state.has_alternative, state.alternative_status, state.alternative_error = 1, status, run.outcome[ERROR]
         for k in range(work.x.size):
-            own.rival[k] = work.x[k]
+            own.alternative[k] = work.x[k]
 
 
 @jit
 def challenge(own, run):
-    """One tick of the search. Returns whether the rival is to become the goal."""
+    """One tick of the search. Returns whether the alternative goal is to become the goal."""
     state, problem = own.state[0], own.memetic.solve.problem
-    pursues = state.has_rival and not (own.background < own.most and state.pursued)
+    pursues = state.has_alternative and not (own.background < own.most and state.pursued)
     if pursues:
-        pursue_rival(own, run)
+        pursue_alternative(own, run)
     state.pursued = int(pursues)
     if not (pursues and own.background < own.most) and not spent(run):
         attempt_better(own, run)
-    if not state.has_rival:
+    if not state.has_alternative:
         return False
-    satisfies = state.rival_status == REACHED
-    if satisfies != (state.rival_satisfied != 0):
-        state.rival_satisfied, state.waited = int(satisfies), 0.0
-    if not (satisfies or state.rival_error < CLEARLY * state.goal_error):
+    satisfies = state.alternative_status == REACHED
+    if satisfies != (state.alternative_satisfied != 0):
+        state.alternative_satisfied, state.waited = int(satisfies), 0.0
+    if not (satisfies or state.alternative_error < CLEARLY * state.goal_error):
         state.waited = 0.0
         return False
-    if satisfies and apart(own.rival, own.x, problem.variables, problem.balls) <= NEAR:
+    if satisfies and apart(own.alternative, own.x, problem.variables, problem.balls) <= NEAR:
         return True
     state.waited += own.pace[0].tick
-    patience = PATIENCE + way_to(own, own.rival)
+    patience = PATIENCE + way_to(own, own.alternative)
     return state.waited >= (patience if satisfies else MISSING * patience)

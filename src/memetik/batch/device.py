@@ -19,7 +19,7 @@ from memetik.types import Array
 
 
 def require_cuda() -> Any:
-    """numba.cuda, if a card can be used; otherwise an error that says what is missing."""
+    """numba.cuda, if a device can be used; otherwise an error that says what is missing."""
     found = getattr(_here, "cuda", None)
     if found is not None:
         return found
@@ -55,12 +55,12 @@ def _load_compiler() -> None:
 
 
 def pinned_rows(shape: tuple[int, ...]) -> Array:
-    """Memory for rows that go to a card: pinned where there are many, so that they need not be copied once more."""
+    """Memory for rows that go to a device: pinned where there are many, so that they need not be copied once more."""
     if 8 * math.prod(shape) <= SMALL or SIMULATED:
         return np.empty(shape)
     try:
         return pinned_empty(require_cuda(), shape, np.float64)
-    except MemetikError:  # whoever needs the card will say what is missing
+    except MemetikError:  # whoever needs the device will say what is missing
         return np.empty(shape)
 
 
