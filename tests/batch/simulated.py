@@ -15,7 +15,7 @@ from memetik.batch.cuda import solve_on_cuda
 from memetik.batch.launchers import Bodies, ClosedForms, Contacts, General, Poses
 from memetik.kernels.cuda import bodies as bodies_module
 from memetik.kernels.cuda import general as general_module
-from memetik.kernels.cuda import guided, inputs, orders, rounds, terms, warp, warp_step
+from memetik.kernels.cuda import guided, inputs, warp_messages, rounds, terms, warp, warp_step
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME
 from memetik.kernels.problem.verify import CLOSEST, REACHED
 from memetik.motion.retargeting import many
@@ -30,7 +30,7 @@ class Cuda:
         return getattr(cuda if context is None or name == "jit" else context, name)
 
 
-bodies_module.cuda = general_module.cuda = guided.cuda = inputs.cuda = orders.cuda = rounds.cuda = terms.cuda = (
+bodies_module.cuda = general_module.cuda = guided.cuda = inputs.cuda = warp_messages.cuda = rounds.cuda = terms.cuda = (
     warp.cuda
 ) = warp_step.cuda = Cuda()
 
