@@ -15,7 +15,7 @@ from memetik.batch.cuda import solve_on_cuda
 from memetik.batch.launchers import Bodies, ClosedForms, Contacts, General, Poses
 from memetik.kernels.cuda import bodies as bodies_module
 from memetik.kernels.cuda import general as general_module
-from memetik.kernels.cuda import guided, inputs, warp_messages, rounds, terms, warp, warp_step
+from memetik.kernels.cuda import guided, inputs, rounds, terms, warp, warp_messages, warp_step
 from memetik.kernels.problem.budget import ATTEMPTS, EVALUATIONS, MOVED, OUTCOME
 from memetik.kernels.problem.verify import CLOSEST, REACHED
 from memetik.motion.retargeting import many
