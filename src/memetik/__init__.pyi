@@ -29,6 +29,7 @@ from .geometry import transform as transform
 from .geometry import translation as translation
 from .motion import Motion as Motion
 from .motion import Servo as Servo
+from .motion import plan as plan
 from .motion import read_motion as read_motion
 from .motion import retarget as retarget
 from .motion import track as track

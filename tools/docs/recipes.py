@@ -22,7 +22,7 @@ HOWTO = Path(__file__).parents[2] / "docs" / "howto"
 BLOCK = re.compile(r"^```(python|xml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 RECIPES: dict[str, Callable[[], Any]] = {}
 SIZE = {"size": (440, 340)}
-SOLID = {**SIZE, "skeleton": False}
+SOLID = {**SIZE, "show_skeleton": False}
 
 
 def made(name: str) -> SimpleNamespace:
@@ -140,6 +140,11 @@ def own_solver(it: SimpleNamespace) -> str:
 @recipe
 def own_urdf(it: SimpleNamespace) -> str:
     return mk.draw(it.body, it.solution.q, targets=[(0.2, 0.0, -0.5)], view=(-70, 12), **SIZE)
+
+
+@recipe
+def plan(it: SimpleNamespace) -> str:
+    return mk.write.draw_many(it.body, it.plan.sample(1.0), world=it.world, view=(-20, 50), **SOLID)
 
 
 @recipe

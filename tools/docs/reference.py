@@ -66,7 +66,7 @@ GROUPS: dict[str, tuple[str, str, str]] = {
     "motion": (
         "Motion",
         "Everything over time: paths, trajectories, control loops, clips, retargeting.",
-        "track motion.Track motion.straight_line motion.arc motion.waypoints motion.smooth_poses "
+        "track motion.Track plan motion.Plan motion.straight_line motion.arc motion.waypoints motion.smooth_poses "
         "motion.Trajectory motion.Follower Servo motion.Teleoperator motion.Calibration motion.read_stream "
         "motion.write_stream Motion read_motion motion.edit motion.Span motion.gait motion.place_feet "
         "motion.FootPlacer retarget motion.retarget_each motion.retarget_plan motion.RetargetPlan "
@@ -143,7 +143,7 @@ OBJECTIVES = [
     if inspect.isclass(public(name)) and issubclass(public(name), mk.Objective) and name != "Objective"
 ]
 
-WORDS = {"objective", "hand", "cover", "edit", "track", "solver"}  # names of things other than ours as well
+WORDS = {"objective", "hand", "cover", "edit", "track", "plan", "solver"}  # names of things other than ours as well
 INLINE = re.compile(r"(`[^`\n]+`)")
 
 

@@ -6,6 +6,8 @@ clips                  Motion: clips in, edited, out
 follower               joints that follow a goal within their limits
 moving_average         limits of jerk: a timed path averaged over a window
 rate_limits            the velocity, acceleration and jerk of each joint
+plan                   ways through the world, proved
+plan_arrays            what the kernels of planning work on
 retargeting            motions moved to other bodies
 retime                 the fastest way along a joint path within limits
 servo                  a control loop that keeps every limit
@@ -27,6 +29,7 @@ from memetik.motion.clips.files import read_motion
 from memetik.motion.clips.gait import gait
 from memetik.motion.clips.motion import Motion
 from memetik.motion.follower import Follower
+from memetik.motion.plan import Plan, plan
 from memetik.motion.retargeting import (
     BoneMatch,
     Retargeted,
@@ -44,8 +47,8 @@ from memetik.motion.track import Track, track
 from memetik.motion.trajectory import Trajectory
 
 __all__ = [
-    "BoneMatch", "Calibration", "Follower", "FootPlacer", "Meeting", "Motion", "MotionCheck", "Placed", "RetargetPlan",
+    "BoneMatch", "Calibration", "Follower", "FootPlacer", "Meeting", "Motion", "MotionCheck", "Placed", "Plan", "RetargetPlan",
     "RetargetReport", "Retargeted", "Sample", "Servo", "Span", "Teleoperator", "Track", "Trajectory", "arc", "check_motion",
-    "edit", "gait", "place_feet", "read_motion", "read_stream", "retarget", "retarget_each", "retarget_plan",
+    "edit", "gait", "place_feet", "plan", "read_motion", "read_stream", "retarget", "retarget_each", "retarget_plan",
     "smooth_poses", "straight_line", "track", "waypoints", "write_stream",
 ]  # fmt: skip

@@ -187,8 +187,7 @@ class Plan:
         self, path: Array, bends: Array, moving: Mapping[Objective, Array], clearance: float, resolution: float
     ) -> tuple[NDArray[np.void], Names]:  # fmt: skip
         """Check every motion from one row of the path to the next."""
-        problem = None if self._problem is None else self._problem()
-        root_from_world = None if problem is None or problem.root is None else invert(problem.root)
+        root_from_world = self._root_from_world()
         none = np.zeros((len(path) - 1, 0))
         drifting: list[int] = []
         before, after = [none], [none]
@@ -200,6 +199,20 @@ class Plan:
                 before.append(over[:-1].reshape(len(path) - 1, -1))
                 after.append(over[1:].reshape(len(path) - 1, -1))
         solids, table = self._scratch(drifting)
+        self.place_world(solids, clearance)
+        verdicts = np.zeros(len(path) - 1, dtype=VERDICT)
+        motions = Motions(
+            table, np.hstack(before), np.hstack(after), np.ascontiguousarray(path[:, self.keep]),
+            np.ascontiguousarray(bends[:, self.keep]), resolution, verdicts,
+        )  # fmt: skip
+        motions.check()
+        if not drifting:
+            self._free.append((solids, table))
+        return verdicts, self.names_now(clearance)
+
+    def place_world(self, solids: Solids, clearance: float) -> None:
+        """Write the obstacles as they are now, and how far pairs keep apart, with a `clearance` [m] beyond what is asked for."""
+        root_from_world = self._root_from_world()
         for objective, _, count, place, planned in self.obstacles:
             rows, points = objective.obstacle_numbers
             if rows.size + points.size != planned.size:  # another thread has just added some, or changed a hull
@@ -211,15 +224,14 @@ class Plan:
         for place, what in self.fixed:
             solids.data[place : place + what.numbers.size] = _fixed_seen_from(root_from_world, what.numbers)
         solids.pairs["clearance"] = self.pairs["clearance"] + clearance
-        verdicts = np.zeros(len(path) - 1, dtype=VERDICT)
-        motions = Motions(
-            table, np.hstack(before), np.hstack(after), np.ascontiguousarray(path[:, self.keep]),
-            np.ascontiguousarray(bends[:, self.keep]), resolution, verdicts,
-        )  # fmt: skip
-        motions.check()
-        if not drifting:
-            self._free.append((solids, table))
-        return verdicts, Names(self.names, self.pairs["other"], self._owners(), self.pairs["clearance"] + clearance)
+
+    def names_now(self, clearance: float) -> Names:
+        """The names of the pairs, with the obstacles by what they are called now."""
+        return Names(self.names, self.pairs["other"], self._owners(), self.pairs["clearance"] + clearance)
+
+    def _root_from_world(self) -> Array | None:
+        problem = None if self._problem is None else self._problem()
+        return None if problem is None or problem.root is None else invert(problem.root)
 
     def _scratch(self, drifting: Sequence[int]) -> tuple[Solids, Any]:
         """What the kernel works on, for one call."""
@@ -228,15 +240,19 @@ class Plan:
                 return self._free.pop()  # one step to all threads
             except IndexError:
                 pass
+        solids = self.new_solids(drifting)
+        return solids, table_of(solids)
+
+    def new_solids(self, drifting: Sequence[int] = ()) -> Solids:
+        """Solids for one call to work on, without the obstacles (see `place_world`)."""
         sizes = {"nodes": self.groups.nodes.size, "frames": self.groups.frames.size, "variables": self.keep.size,
                  "pairs": self.pairs.size, "groups": self.places.size}  # fmt: skip
         data = np.zeros(self.size)
         data[: self.groups.data.size] = self.groups.data
-        solids = allocate(
+        return allocate(
             Solids, sizes, nodes=self.groups.nodes.copy(), frames=self.groups.frames.copy(), data=data,
             pairs=self.pairs.copy(), groups=self.places.copy(), drifting=np.array(drifting, dtype=np.int64),
         )  # fmt: skip
-        return solids, table_of(solids)
 
     def _owners(self) -> dict[int, str | None]:
         """Whose each group in a world is now."""
