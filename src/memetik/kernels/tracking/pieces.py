@@ -1,0 +1,174 @@
+"""Pieces of a path, each followed from one posture as far as it goes, and the chain of them that passes the whole path.
+
+Joints that turn freely are followed without their limits: how many whole turns they begin with is decided at the end, when it
+is known how far they turn. A piece goes on at a singularity either as it is or as it moved (`leads`), which end in different
+branches.
+
+A chain goes from piece to piece where two are near each other. Each change that is farther than allowed is a reconfiguration;
+of the chains with the fewest, the one is taken that moves least.
+"""
+
+import math
+from typing import NamedTuple
+
+from memetik.kernels.body.balls import angle_between
+from memetik.kernels.compiler.jit import jit
+from memetik.kernels.problem.budget import ERROR, spent
+from memetik.kernels.problem.function_pointers import call_attempt
+from memetik.kernels.problem.limits import clamp
+from memetik.kernels.problem.problem_record import VARIABLE, Problem
+from memetik.kernels.problem.solve import begin_solve, cost_of
+from memetik.kernels.problem.verify import REACHED, verify
+from memetik.kernels.runtime.cancel import AT_FIRST, keep_gil, take_gil
+from memetik.kernels.runtime.record import Array, floats, integers, records
+from memetik.kernels.search.search_record import memetic_arrays
+from memetik.kernels.terms.springs import rest_at_start
+
+RECONFIGURATION = 1e6  # what one costs beside squared changes [rad^2 or m^2]
+SWITCH = 1e-3  # what a change to another piece costs besides
+
+
+class Pieces(NamedTuple):
+    """The targets of a path, and postures for a stretch of it in each row."""
+
+    columns: Array = integers("columns")  # where the targets go in the data of the problem
+    targets: Array = floats("steps", "columns")
+    variables: Array = records(VARIABLE, "variables")  # without limits where joints turn freely
+    ratio: Array = floats("variables")  # changes are multiplied by it before they are compared
+    x: Array = floats("pieces", "steps", "variables")
+    cost: Array = floats("pieces", "steps")  # of guides
+    first: Array = integers("pieces")  # the step where a piece begins ...
+    end: Array = integers("pieces")  # ... and the one after its last
+
+
+class Chain(NamedTuple):
+    """Scratch of `chain_pieces`, and its result."""
+
+    cost: Array = floats("both", "pieces")
+    before: Array = integers("steps", "pieces")
+    chosen: Array = integers("steps")  # the piece of each step, -1 where there is none
+
+
+@jit
+def scaled_change(x, last, ratio, variables, balls):
+    """As largest_change of all_solutions.py, each change multiplied by the ratio of its variable."""
+    largest = 0.0
+    for i in range(balls.size):
+        largest = max(largest, ratio[balls[i].variable] * angle_between(balls[i], x, last))
+    for k in range(x.size):
+        if not variables[k].ball:
+            largest = max(largest, ratio[k] * abs(x[k] - last[k]))
+    return largest
+
+
+@jit
+def follow_piece(
+    table, pieces, piece, begin, forwards, leads, guide, pull, attempt, later, q, outcome, most, seconds, jump
+):
+    """Follow the targets from the posture that row `piece` has at step `begin`, until one is lost. Returns how many were met.
+
+    forwards: 1 to follow them in their order, -1 backwards.
+    leads: whether a step begins where the last two lead to, or at the last one; the other is tried if that fails.
+    guide: postures towards which each step begins, by `pull` [rad or m] at most; no rows for none.
+    attempt, later: addresses of the local search of the first step, and of the others.
+    """
+    whole = memetic_arrays(table)
+    arrays = whole.solve
+    keep_gil(arrays.clock, AT_FIRST)
+    run = begin_solve(arrays, q, outcome, 0, most, seconds)
+    given, work, n = arrays.problem, arrays.work, arrays.work.x.size
+    variables, rows, ratio = pieces.variables, pieces.x[piece], pieces.ratio
+    problem = Problem(
+        given.nodes, given.frames, given.terms, variables, given.limits, given.data, given.affects, given.blocks, given.order,
+        given.balls, given.mounts,
+    )  # fmt: skip
+    x, last, steps = work.x, work.start, pieces.targets.shape[0]
+    for k in range(n):
+        last[k] = rows[begin, k]
+    count, step = 0, begin
+    while 0 <= step < steps and not spent(run):
+        for c in range(pieces.columns.size):
+            problem.data[pieces.columns[c]] = pieces.targets[step, c]
+        rest_at_start(problem.terms, problem.data, last)
+        met = False
+        for trial in range(2 if count > 1 and guide.shape[0] == 0 else 1):
+            ahead = count > 1 and leads != (trial == 1)
+            for k in range(n):
+                x[k] = last[k]
+                if guide.shape[0] > 0 and math.isfinite(guide[step, k]):
+                    x[k] = clamp(last[k] + min(max(guide[step, k] - last[k], -pull), pull), variables[k])
+                elif ahead and not variables[k].ball:
+                    x[k] = clamp(2.0 * last[k] - rows[step - 2 * forwards, k], variables[k])
+            outcome[ERROR] = math.inf
+            call_attempt(later if count > 0 else attempt, problem, x, run, work)
+            met = verify(problem, x, outcome, work) == REACHED
+            met = met and (count == 0 or scaled_change(x, last, ratio, variables, problem.balls) <= jump)
+            if met:
+                break
+        if not met:
+            break
+        for k in range(n):
+            rows[step, k] = last[k] = x[k]
+        pieces.cost[piece, step] = cost_of(problem, x, work)
+        count += 1
+        step += forwards
+    take_gil(arrays.clock)
+    return count
+
+
+@jit
+def change_between(x, last, ratio, variables, balls):
+    """The scaled change from one posture to another, whole turns of freely turning joints apart; and its square, unscaled."""
+    largest, square = 0.0, 0.0
+    for i in range(balls.size):
+        angle = angle_between(balls[i], x, last)
+        largest, square = max(largest, ratio[balls[i].variable] * angle), square + angle * angle
+    for k in range(x.size):
+        if not variables[k].ball:
+            change = x[k] - last[k]
+            if variables[k].whole_turn and variables[k].lower == -math.inf:
+                change -= 2.0 * math.pi * round(change / (2.0 * math.pi))
+            largest, square = max(largest, ratio[k] * abs(change)), square + change * change
+    return largest, square
+
+
+@jit
+def chain_pieces(pieces, count, chain, balls, jump, rooted, every):
+    """Write the piece of each step, of the first `count`. Returns what it costs.
+
+    rooted: the piece to begin with, -1 for any. every: pieces are changed at each so-manieth step only, unless one ends there.
+    """
+    steps = pieces.x.shape[1]
+    for p in range(count):
+        begins = pieces.first[p] <= 0 < pieces.end[p] and (rooted < 0 or p == rooted)
+        chain.cost[0, p] = pieces.cost[p, 0] if begins else math.inf
+    for t in range(1, steps):
+        old, new = chain.cost[(t - 1) % 2], chain.cost[t % 2]
+        for p in range(count):
+            new[p] = math.inf
+            chain.before[t, p] = -1
+            if not pieces.first[p] <= t < pieces.end[p]:
+                continue
+            least, source = math.inf, -1
+            for o in range(count):
+                ends = pieces.end[o] == t or pieces.first[p] == t
+                extra = 0.0 if o == p else SWITCH
+                if not old[o] + extra < least or not (o == p or t % every == 0 or ends):
+                    continue
+                change, square = change_between(
+                    pieces.x[p, t], pieces.x[o, t - 1], pieces.ratio, pieces.variables, balls
+                )
+                total = old[o] + square + extra + (0.0 if change <= jump else RECONFIGURATION)
+                if total < least:
+                    least, source = total, o
+            new[p], chain.before[t, p] = least + pieces.cost[p, t], source
+    best = 0
+    last = chain.cost[(steps - 1) % 2]
+    for p in range(count):
+        if last[p] < last[best]:
+            best = p
+    for t in range(steps - 1, -1, -1):
+        chain.chosen[t] = best
+        if t > 0 and best >= 0:
+            best = chain.before[t, best]
+    return last[chain.chosen[steps - 1]]
