@@ -30,13 +30,15 @@ from memetik.solvers.memetic_plan import MemeticPlan
 from memetik.types import Array
 
 TURN = 2.0 * math.pi
-CANDIDATES = 16  # postures of a step from which pieces are followed
-MOST = 192  # pieces
+CANDIDATES = 16, 32  # postures of a step from which pieces are followed: of the first and the last step, and of others
+MOST, NUMBERS = 512, 30_000_000  # pieces, and numbers in them
 MISSED = 1e9  # what a step that misses its targets costs a chain
 ROUNDS = 12  # of chains, each of which says where the next pieces begin
+FAR = 1e6  # rad or m beyond which limits are none
 PATIENCE = 40  # attempts in a row that bring no new posture
 DISTINCT = 0.05  # rad or m by which postures differ
 SAME = 1e-2  # rad or m; a posture nearer to a piece than this is on it
+CENTER = 0.05  # rad or m by which each step of a centred piece begins nearer to the middle of the limits
 PULL = 0.2  # of the jump: how fast a piece goes over to another one
 AROUND = 40  # steps before and after a jump, between which a piece may go over to another one
 EVERY = 3  # steps between places where chains may change pieces
@@ -85,12 +87,17 @@ class PathSearch:
         self._free &= variables["upper"] - variables["lower"] > WHOLE_TURN
         variables["lower"][self._free], variables["upper"][self._free] = -np.inf, np.inf
         self._steps, n = len(columns.rows), variables.size
+        most = self._room = max(min(MOST, NUMBERS // (self._steps * n)), 8)
         self._pieces = Pieces(
-            columns.places, columns.rows, variables, ratio, np.empty((MOST, self._steps, n)), np.empty((MOST, self._steps)),
-            np.zeros(MOST, dtype=np.int64), np.zeros(MOST, dtype=np.int64),
+            columns.places, columns.rows, variables, ratio, np.empty((most, self._steps, n)), np.empty((most, self._steps)),
+            np.zeros(most, dtype=np.int64), np.zeros(most, dtype=np.int64),
         )  # fmt: skip
-        self._chain = allocate(Chain, {"both": 2, "pieces": MOST, "steps": self._steps})
+        self._chain = allocate(Chain, {"both": 2, "pieces": most, "steps": self._steps})
         self._no_guide = np.empty((0, n))
+        middle = 0.5 * (np.maximum(variables["lower"], -FAR) + np.minimum(variables["upper"], FAR))
+        middle[np.isinf(variables["lower"]) | np.isinf(variables["upper"])] = math.nan
+        redundant = n > int(c.terms["rows"][c.terms["soft"] == 0].sum())
+        self._center = np.tile(middle, (self._steps, 1)) if redundant else None
         self._count = 0
         self._guided = bool(c.terms["soft"].any())
 
@@ -123,7 +130,7 @@ class PathSearch:
 
     def add(self, path: Array, missed: NDArray[np.bool_]) -> None:
         """Add the joint vectors of a whole path that misses its targets at some steps, for chains to fall back on."""
-        piece = min(self._count, MOST - 1)
+        piece = min(self._count, self._room - 1)
         self._pieces.x[piece] = path[:, self._compiled.active]
         self._pieces.cost[piece] = MISSED * missed
         self._pieces.first[piece], self._pieces.end[piece] = 0, self._steps
@@ -139,7 +146,7 @@ class PathSearch:
             ways = [way for begin in begins for way in self._ways_from(begin)]
             if ways:
                 return min(ways, key=lambda way: way.cost)
-            if self.spent or self._count == MOST:
+            if self.spent or self._count == self._room:
                 break
             if round == 0 and self._rooted is None:
                 begins = [self._steps - 1]
@@ -181,19 +188,37 @@ class PathSearch:
         if begin == 0 and self._rooted is not None:
             rows = self._rooted[np.newaxis]
         else:
-            rows = self.postures(begin, CANDIDATES, self._origin)
+            at_end = begin in (0, self._steps - 1)
+            rows = self.postures(begin, CANDIDATES[not at_end], self._origin)
         for x in rows:
             if self._is_on_piece(begin, x):
                 continue
-            for leads in (False, True):
-                piece = self._grow(x, begin, leads)
+            for leads, guide in ((False, None), (True, None), (False, self._center))[
+                : 2 if self._center is None else 3
+            ]:
+                piece = self._grow(x, begin, leads, guide)
                 if piece is None or not self._is_whole(piece):
                     continue
                 way = self._finished(self._pieces.x[piece])
+                if way.jumps > 0 and self._follow_within_limits(piece, way.x, begin):
+                    way = self._finished(self._pieces.x[piece])
                 if way.jumps == 0:
                     yield way
                     if not self._guided:
                         return
+
+    def _follow_within_limits(self, piece: int, x: Array, begin: int) -> bool:
+        """Follow a whole piece again within the limits of all joints, from a posture of a way; whether it is whole then, too."""
+        if self._center is None:
+            return False
+        c, row = self._compiled, x[np.newaxis].copy()
+        within = self._pieces._replace(variables=c.variables, x=row, cost=np.empty((1, self._steps)))
+        middle = np.where(np.isnan(self._center), 0.5 * (x.max(axis=0) + x.min(axis=0)), self._center)
+        after = self._follow(0, begin, 1, False, middle, CENTER, within)
+        if after < self._steps - begin or self._follow(0, begin, -1, False, middle, CENTER, within) < begin + 1:
+            return False
+        self._pieces.x[piece] = row[0]
+        return True
 
     def _is_on_piece(self, step: int, x: Array) -> bool:
         """Whether a posture is one of a piece."""
@@ -207,19 +232,22 @@ class PathSearch:
             return bool(whole)
         return bool(np.abs(self._pieces.x[piece, 0] - self._rooted).max() < SAME)
 
-    def _grow(
-        self, x: Array, begin: int, leads: bool = False, guide: Array | None = None, *, both: bool = True
-    ) -> int | None:
-        """A piece from a posture at a step, both ways unless told otherwise. None if there is no more room for it."""
+    def _grow(self, x: Array, begin: int, leads: bool = False, guide: Array | None = None) -> int | None:
+        """A piece from a posture at a step, both ways. None if there is no more room for it."""
         piece, pieces = self._count, self._pieces
-        if piece == MOST or self.spent:
+        if piece == self._room or self.spent:
             return None
         pieces.x[piece, begin] = x
-        after = self._follow(piece, begin, 1, leads, guide)
+        after = self._follow(piece, begin, 1, leads, guide, CENTER)
         if after == 0:
             return None
-        before = self._follow(piece, begin, -1, leads, guide) if both and begin > 0 else 1
-        pieces.first[piece], pieces.end[piece] = begin - before + 1, begin + after
+        before = self._follow(piece, begin, -1, leads, guide, CENTER) if begin > 0 else 1
+        first, end = begin - before + 1, begin + after
+        pieces.first[piece], pieces.end[piece] = first, end
+        if piece > 0 and pieces.first[piece - 1] == first and pieces.end[piece - 1] == end:
+            far = np.abs(pieces.x[piece, [first, end - 1]] - pieces.x[piece - 1, [first, end - 1]])
+            if far.max() < SAME:
+                return None
         self._count += 1
         return piece
 
@@ -267,7 +295,7 @@ class PathSearch:
             else:
                 begin = min(int(pieces.end[source]) - 1, step + AROUND)
             piece = self._count
-            if piece == MOST or self.spent:
+            if piece == self._room or self.spent:
                 return
             guide = np.full_like(pieces.x[0], np.nan)
             inside = slice(int(pieces.first[to]), int(pieces.end[to]))

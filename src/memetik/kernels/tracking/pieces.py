@@ -45,6 +45,7 @@ class Chain(NamedTuple):
     """Scratch of `chain_pieces`, and its result."""
 
     cost: Array = floats("both", "pieces")
+    order: Array = integers("pieces")  # by cost
     before: Array = integers("steps", "pieces")
     chosen: Array = integers("steps")  # the piece of each step, -1 where there is none
 
@@ -117,50 +118,74 @@ def follow_piece(
 
 
 @jit
-def change_between(x, last, ratio, variables, balls):
-    """The scaled change from one posture to another, whole turns of freely turning joints apart; and its square, unscaled."""
-    largest, square = 0.0, 0.0
-    for i in range(balls.size):
-        angle = angle_between(balls[i], x, last)
-        largest, square = max(largest, ratio[balls[i].variable] * angle), square + angle * angle
+def price(pieces, source, piece, step, balls, jump, most):
+    """What it costs a chain to come from a piece to a step of another; infinite if it is known to be more than `most`.
+
+    Whole turns of joints that turn freely do not count.
+    """
+    x, last, ratio, variables = pieces.x[piece, step], pieces.x[source, step - 1], pieces.ratio, pieces.variables
+    total, far = 0.0, False
     for k in range(x.size):
         if not variables[k].ball:
             change = x[k] - last[k]
             if variables[k].whole_turn and variables[k].lower == -math.inf:
                 change -= 2.0 * math.pi * round(change / (2.0 * math.pi))
-            largest, square = max(largest, ratio[k] * abs(change)), square + change * change
-    return largest, square
+            total += change * change
+            if not far and ratio[k] * abs(change) > jump:
+                far, total = True, total + RECONFIGURATION
+            if total > most:
+                return math.inf
+    for i in range(balls.size):
+        angle = angle_between(balls[i], x, last)
+        total += angle * angle
+        if not far and ratio[balls[i].variable] * angle > jump:
+            far, total = True, total + RECONFIGURATION
+    return total
+
+
+@jit
+def sort_by_cost(order, count, cost):
+    """Sort the first entries of `order` by what they cost; they are nearly so."""
+    for i in range(1, count):
+        p, k = order[i], i
+        while k > 0 and cost[order[k - 1]] > cost[p]:
+            order[k] = order[k - 1]
+            k -= 1
+        order[k] = p
 
 
 @jit
 def chain_pieces(pieces, count, chain, balls, jump, rooted, every):
     """Write the piece of each step, of the first `count`. Returns what it costs.
 
-    rooted: the piece to begin with, -1 for any. every: pieces are changed at each so-manieth step only, unless one ends there.
+    rooted: the piece to begin with, -1 for any. every: pieces are changed at each so-manieth step only.
     """
     steps = pieces.x.shape[1]
     for p in range(count):
         begins = pieces.first[p] <= 0 < pieces.end[p] and (rooted < 0 or p == rooted)
         chain.cost[0, p] = pieces.cost[p, 0] if begins else math.inf
+    for p in range(count):
+        chain.order[p] = p
     for t in range(1, steps):
         old, new = chain.cost[(t - 1) % 2], chain.cost[t % 2]
+        if t % every == 0:
+            sort_by_cost(chain.order, count, old)
         for p in range(count):
             new[p] = math.inf
             chain.before[t, p] = -1
             if not pieces.first[p] <= t < pieces.end[p]:
                 continue
             least, source = math.inf, -1
-            for o in range(count):
-                ends = pieces.end[o] == t or pieces.first[p] == t
-                extra = 0.0 if o == p else SWITCH
-                if not old[o] + extra < least or not (o == p or t % every == 0 or ends):
-                    continue
-                change, square = change_between(
-                    pieces.x[p, t], pieces.x[o, t - 1], pieces.ratio, pieces.variables, balls
-                )
-                total = old[o] + square + extra + (0.0 if change <= jump else RECONFIGURATION)
-                if total < least:
-                    least, source = total, o
+            if pieces.first[p] < t:
+                least, source = old[p] + price(pieces, p, p, t, balls, jump, math.inf), p
+            for i in range(count if t % every == 0 else 0):
+                o = chain.order[i]
+                if not old[o] + SWITCH < least:
+                    break
+                if o != p:
+                    total = old[o] + SWITCH + price(pieces, o, p, t, balls, jump, least - old[o])
+                    if total < least:
+                        least, source = total, o
             new[p], chain.before[t, p] = least + pieces.cost[p, t], source
     best = 0
     last = chain.cost[(steps - 1) % 2]
