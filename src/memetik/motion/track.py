@@ -47,6 +47,7 @@ __all__ = ["Track", "track"]
 
 PER_STEP = Budget(evaluations=2_000)
 RATE, JUMP = 100.0, 0.5  # steps per second, and rad or m from step to step, unless told otherwise
+LEAST = 20  # evaluations for each step, with which the whole path can be searched
 STILL = 1e-6  # rad or m that a joint may change by whose limit of velocity is zero
 CLOSED = 1e-9  # by how much numbers of the first and the last targets of a closed path may differ
 EDGE = 0.1  # paths that leave the workspace miss as many steps if the numbers differ by less than this share of the smaller one
@@ -167,17 +168,25 @@ def track(
     smooth: bool = False,
     between: bool = False,
 ) -> Track:
-    """Follow targets over time, each step from the solution of the last one.
+    """Follow targets over time, each step from the solution of the last one, and the whole path at once where that loses it.
 
+    Where a step cannot be reached from the last one, or only by a jump, "memetic" searches the whole path (docs/trajectories.md):
+    for a way that meets all targets without jumps, else for the one with the fewest (`reconfigurations` of the result).
     targets: for each moving objective an array with one target a step, as its `target` takes them.
-    method: as for `solve`. Only "memetic" looks for another solution near by before it jumps; any other one is taken at
-    its word, one solve a step.
-    budget: for each step.
-    rate: steps per second, for the times of the result.
+    start: the home of the body unless given. If it is given and no joint is farther than `jump` from the first posture, the arm
+    stands at the beginning of the path, and the first posture stays. Otherwise the search may begin with any posture that
+    meets the first targets, and takes those near the start first.
+    method: as for `solve`. Only "memetic" looks for another solution before it jumps; any other one is taken at its word, one
+    solve a step.
+    budget: for each step; what steps leave, the search of the whole path may use.
+    rate: steps per second, for the times of the result; 100 unless given.
     jump: a joint may change by this from step to step [rad or m], a ball by this angle, whatever its three values do. A
-    solution farther away is taken only if none nearer is found, and `jumped` says so.
+    solution farther away is taken only if none nearer is found, and `jumped` says so. Unless given it is 0.5; with a rate and
+    a velocity it is what each joint may change by in a step: velocity / rate.
     velocity, acceleration: limits of the joints, as for `Track.retime`. If either is given, `trajectory` holds the steps in the
     least time within both, and `times` are those.
+    closed: end in the posture in which the path begins, turns of joints included; the last targets must be the first ones. Where
+    no such way is found, the last step jumps there.
     smooth: where targets cannot be met and the path would jump, as around an obstacle on the way, bend the steps before and
     after it, too, so that the path passes evenly: no frame with moving targets takes a step of more than twice its mean. Steps
     that leave their targets for it are CLOSEST. Objectives whose targets do not move, such as distances, hold at every step.
@@ -351,20 +360,21 @@ def _followed(
         left = count * budget.evaluations - spent - (0 if search is None else search.evaluations)
         most = min(budget.evaluations, max(left // max(count - first, 1), 1))
         lost = track_targets(
-            scratch.table, path, plan.attempt_along, plan.slide, q, scratch.outcome, solver.seed, most, seconds, jump, first,
-            until_lost,
+            scratch.table, path._replace(first=first, until_lost=until_lost), plan.attempt_along, plan.slide, q, scratch.outcome,
+            solver.seed, most, seconds, jump,
         )  # fmt: skip
         problem.raise_faults(scratch.clock)
         spent += int(scratch.outcome[EVALUATIONS])
         return int(lost)
 
-    searches = count > 1 and not c.only_guides
+    searches = count > 1 and not c.only_guides and budget.evaluations >= LEAST
     lost = follow(0, searches)
+    data = scratch.arrays.problem.data.copy()  # what is assigned meanwhile counts for the next track
     way = None
     if lost < count or (searches and how.closed and bool((path.q[-1] != path.q[0]).any())):
         near = scaled_change(path.q[0][c.active], origin[c.active], path.ratio, c.variables, c.balls) <= jump
         search = PathSearch(
-            problem, plan, columns, origin, jump=jump, ratio=path.ratio,
+            problem, plan, columns, origin, data, jump=jump, ratio=path.ratio,
             rooted=path.q[0][c.active].copy() if how.fixed and near and lost > 0 else None, closed=how.closed,
             evaluations=(count * budget.evaluations - spent) // 2, seconds=count * budget.seconds, token=budget.token,
             seed=solver.seed,
@@ -395,7 +405,7 @@ def _followed(
         return greedy
     q = np.tile(origin, (count, 1))
     q[:, c.active] = way.x
-    found = _judged(problem, columns, origin, q, spent)
+    found = _judged(problem, columns, origin, q, spent, data)
     changes = scaled_changes(way.x, path.ratio, c.variables, c.balls)
     found = found._replace(jumped=np.append(False, changes > jump) & (found.statuses == REACHED))
     return found if (way.jumps == 0 or _failures(found) <= _failures(greedy)) else greedy
@@ -406,10 +416,12 @@ def _failures(steps: _Steps) -> tuple[int, int]:
     return int((steps.statuses != REACHED).sum()), int(steps.jumped.sum())
 
 
-def _judged(problem: Problem, columns: Columns, origin: Array, path: Array, evaluations: int) -> _Steps:
+def _judged(
+    problem: Problem, columns: Columns, origin: Array, path: Array, evaluations: int, data: Array | None = None
+) -> _Steps:
     """A path as it stands, with the errors and the status of each step and none that jumps."""
     c = problem.compiled
-    scratch = Scratch(c)
+    scratch = Scratch(c, data)
     rows, path = np.concatenate([columns.rows[:1], columns.rows]), np.concatenate([origin[np.newaxis], path])
     errors, statuses = np.zeros((len(path), c.terms.size)), np.zeros(len(path), dtype=np.int64)
     judge_path(scratch.table, columns.places, rows, path, errors, statuses, scratch.outcome)

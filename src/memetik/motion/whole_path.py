@@ -22,7 +22,7 @@ from memetik.kernels.problem.budget import EVALUATIONS
 from memetik.kernels.problem.limits import WHOLE_TURN
 from memetik.kernels.runtime.record import allocate
 from memetik.kernels.search.all_solutions import Found, find_all
-from memetik.kernels.tracking.pieces import Chain, Pieces, chain_pieces, follow_piece, scaled_change
+from memetik.kernels.tracking.pieces import Chain, Following, Pieces, chain_pieces, follow_piece, scaled_change
 from memetik.problem import Problem
 from memetik.problem.cancel import CancelToken
 from memetik.problem.columns import Columns
@@ -66,12 +66,13 @@ def scaled_changes(x: Array, ratio: Array, variables: NDArray[np.void], balls: N
 class PathSearch:
     """The search for a way along the whole path of one problem.
 
+    data: the targets and other numbers of the terms as they were when the track began.
     ratio: changes of variables are multiplied by it before they are compared with `jump`.
     rooted: the posture that the path has to begin with, None for any.
     """
 
     def __init__(
-        self, problem: Problem, plan: MemeticPlan, columns: Columns, origin: Array, *, jump: float, ratio: Array,
+        self, problem: Problem, plan: MemeticPlan, columns: Columns, origin: Array, data: Array, *, jump: float, ratio: Array,
         rooted: Array | None, closed: bool, evaluations: int, seconds: float, token: CancelToken | None, seed: int,
     ) -> None:  # fmt: skip
         c = self._compiled = problem.compiled
@@ -80,6 +81,7 @@ class PathSearch:
         self.evaluations, self._most = 0, evaluations
         self._deadline = time.perf_counter() + seconds
         self._scratch = plan.row_scratch.lease(token)
+        np.copyto(self._scratch.arrays.source, data)
         if c.calls_python and token is None:
             self._scratch.begin(None)
         variables = c.variables.copy()
@@ -116,9 +118,7 @@ class PathSearch:
         if self.spent:
             return np.empty((0, c.variables.size))
         found = allocate(Found, {**c.sizes, "most": count})
-        source = scratch.arrays.source
-        np.copyto(source, c.data)
-        source[self._columns.places] = self._columns.rows[step]
+        scratch.arrays.source[self._columns.places] = self._columns.rows[step]
         number = find_all(
             scratch.table, found, self._plan.attempt_along, q.copy(), scratch.outcome, self._seed, self._left, self._seconds,
             patience, DISTINCT,
@@ -258,10 +258,19 @@ class PathSearch:
         """Follow the targets from a posture of a piece. Returns how many steps were met, with that one."""
         scratch, plan = self._scratch, self._plan
         later = int(plan.addresses["attempt_calmly"][0]) or plan.attempt_along
+        how = Following(
+            begin,
+            forwards,
+            leads,
+            pull,
+            self._jump,
+            plan.attempt_along,
+            later,
+            self._no_guide if guide is None else guide,
+        )
         count = follow_piece(
-            scratch.table, self._pieces if pieces is None else pieces, piece, begin, forwards, leads,
-            self._no_guide if guide is None else guide, pull, plan.attempt_along, later, self._origin.copy(), scratch.outcome,
-            self._left, self._seconds, self._jump,
+            scratch.table, self._pieces if pieces is None else pieces, piece, how, self._origin.copy(), scratch.outcome,
+            self._left, self._seconds,
         )  # fmt: skip
         self._spend()
         return int(count)

@@ -44,8 +44,6 @@ def followed(points, start, most=2000, jump=0.5, seconds=0.0):
         most,
         seconds,
         jump,
-        0,
-        False,
     )
     return path.q, path.errors[:, 0], path.statuses, scratch.outcome
 

@@ -41,6 +41,21 @@ class Pieces(NamedTuple):
     end: Array = integers("pieces")  # ... and the one after its last
 
 
+class Following(NamedTuple):
+    """How a piece is followed."""
+
+    begin: int  # the step whose posture the piece has
+    forwards: int  # 1 to follow the steps in their order, -1 backwards
+    leads: (
+        bool  # whether a step begins where the last two lead to, or at the last one; the other is tried if that fails
+    )
+    pull: float  # rad or m by which each step begins nearer to its guide at most
+    jump: float  # by what a joint may change from step to step, scaled
+    attempt: int  # addresses of the local search of the first step ...
+    later: int  # ... and of the others
+    guide: Array = floats("steps", "variables")  # postures, or NaN for none; no rows for none at all
+
+
 class Chain(NamedTuple):
     """Scratch of `chain_pieces`, and its result."""
 
@@ -63,16 +78,8 @@ def scaled_change(x, last, ratio, variables, balls):
 
 
 @jit
-def follow_piece(
-    table, pieces, piece, begin, forwards, leads, guide, pull, attempt, later, q, outcome, most, seconds, jump
-):
-    """Follow the targets from the posture that row `piece` has at step `begin`, until one is lost. Returns how many were met.
-
-    forwards: 1 to follow them in their order, -1 backwards.
-    leads: whether a step begins where the last two lead to, or at the last one; the other is tried if that fails.
-    guide: postures towards which each step begins, by `pull` [rad or m] at most; no rows for none.
-    attempt, later: addresses of the local search of the first step, and of the others.
-    """
+def follow_piece(table, pieces, piece, how, q, outcome, most, seconds):
+    """Follow the targets from the posture that row `piece` has at a step, until one is lost. Returns how many were met."""
     whole = memetic_arrays(table)
     arrays = whole.solve
     keep_gil(arrays.clock, AT_FIRST)
@@ -85,25 +92,25 @@ def follow_piece(
     )  # fmt: skip
     x, last, steps = work.x, work.start, pieces.targets.shape[0]
     for k in range(n):
-        last[k] = rows[begin, k]
-    count, step = 0, begin
+        last[k] = rows[how.begin, k]
+    count, step, guide = 0, how.begin, how.guide
     while 0 <= step < steps and not spent(run):
         for c in range(pieces.columns.size):
             problem.data[pieces.columns[c]] = pieces.targets[step, c]
         rest_at_start(problem.terms, problem.data, last)
         met = False
         for trial in range(2 if count > 1 and guide.shape[0] == 0 else 1):
-            ahead = count > 1 and leads != (trial == 1)
+            ahead = count > 1 and how.leads != (trial == 1)
             for k in range(n):
                 x[k] = last[k]
                 if guide.shape[0] > 0 and math.isfinite(guide[step, k]):
-                    x[k] = clamp(last[k] + min(max(guide[step, k] - last[k], -pull), pull), variables[k])
+                    x[k] = clamp(last[k] + min(max(guide[step, k] - last[k], -how.pull), how.pull), variables[k])
                 elif ahead and not variables[k].ball:
-                    x[k] = clamp(2.0 * last[k] - rows[step - 2 * forwards, k], variables[k])
+                    x[k] = clamp(2.0 * last[k] - rows[step - 2 * how.forwards, k], variables[k])
             outcome[ERROR] = math.inf
-            call_attempt(later if count > 0 else attempt, problem, x, run, work)
+            call_attempt(how.later if count > 0 else how.attempt, problem, x, run, work)
             met = verify(problem, x, outcome, work) == REACHED
-            met = met and (count == 0 or scaled_change(x, last, ratio, variables, problem.balls) <= jump)
+            met = met and (count == 0 or scaled_change(x, last, ratio, variables, problem.balls) <= how.jump)
             if met:
                 break
         if not met:
@@ -112,7 +119,7 @@ def follow_piece(
             rows[step, k] = last[k] = x[k]
         pieces.cost[piece, step] = cost_of(problem, x, work)
         count += 1
-        step += forwards
+        step += how.forwards
     take_gil(arrays.clock)
     return count
 
@@ -161,13 +168,13 @@ def chain_pieces(pieces, count, chain, balls, jump, rooted, every):
     rooted: the piece to begin with, -1 for any. every: pieces are changed at each so-manieth step only.
     """
     steps = pieces.x.shape[1]
-    for p in range(count):
-        begins = pieces.first[p] <= 0 < pieces.end[p] and (rooted < 0 or p == rooted)
-        chain.cost[0, p] = pieces.cost[p, 0] if begins else math.inf
-    for p in range(count):
-        chain.order[p] = p
-    for t in range(1, steps):
-        old, new = chain.cost[(t - 1) % 2], chain.cost[t % 2]
+    for t in range(steps):
+        old, new = chain.cost[(t + 1) % 2], chain.cost[t % 2]
+        if t == 0:
+            for p in range(count):
+                begins = pieces.first[p] == 0 and pieces.end[p] > 0 and (rooted < 0 or p == rooted)
+                new[p], chain.order[p] = pieces.cost[p, t] if begins else math.inf, p
+            continue
         if t % every == 0:
             sort_by_cost(chain.order, count, old)
         for p in range(count):

@@ -47,14 +47,13 @@ class Path(NamedTuple):
     errors: Array = floats("steps", "terms")
     statuses: Array = integers("steps")
     ratio: Array = floats("variables")  # changes are multiplied by it before they are compared with the jump
+    first: int = 0  # the step to begin with, if those before it were followed in the same scratch
+    until_lost: bool = False  # whether to end at the first step that is lost or jumped to, after one that was not
 
 
 @jit
-def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, jump, first, until_lost):
-    """Write a joint vector for every row of targets; q is where it starts. Returns how many rows were followed.
-
-    first: the row to begin with, if those before it were followed already; q is then the posture of the last of them.
-    until_lost: whether to end at the first row that is lost or jumped to, after one that was not.
+def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, jump):
+    """Write a joint vector for every row of targets; q is where it starts. Returns the lost row, or how many there are.
 
     attempt, slide: addresses of the local search, and of the one that slides along surfaces (a stage, 0 for none).
     A step that cannot be reached ends at the bottom of its valley, and its status says so. The budget is for one step.
@@ -65,7 +64,11 @@ def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, 
     problem, work, data, variables = arrays.problem, arrays.work, arrays.problem.data, arrays.problem.variables
     x, last, n = work.x, work.start, work.x.size
     keep_gil(arrays.clock, AT_FIRST)
-    begin_solve(arrays, q, outcome, seed, most, seconds)
+    first = path.first
+    if first == 0:
+        begin_solve(arrays, q, outcome, seed, most, seconds)
+    for k in range(n):
+        last[k] = q[variables[k].index]
     for step in range(first, path.q.shape[0]):
         for k in range(q.size):
             path.q[step, k] = q[k]
@@ -141,7 +144,7 @@ def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, 
             last[k] = path.q[step, variables[k].index]
         evaluations += outcome[EVALUATIONS]
         lost = status != REACHED and (step == 0 or path.statuses[step - 1] == REACHED)
-        if run.clock[CAUGHT] != 0 or (until_lost and lost):
+        if run.clock[CAUGHT] != 0 or (path.until_lost and lost):
             done = step
             break
     outcome[EVALUATIONS] = evaluations
