@@ -242,7 +242,7 @@ class PathSearch:
         if after == 0:
             return None
         before = self._follow(piece, begin, -1, leads, guide, CENTER) if begin > 0 else 1
-        first, end = begin - before + 1, begin + after
+        first, end = begin - max(before, 1) + 1, begin + after
         pieces.first[piece], pieces.end[piece] = first, end
         if piece > 0 and pieces.first[piece - 1] == first and pieces.end[piece - 1] == end:
             far = np.abs(pieces.x[piece, [first, end - 1]] - pieces.x[piece - 1, [first, end - 1]])
@@ -276,9 +276,12 @@ class PathSearch:
         return int(count)
 
     def _breaks(self) -> list[int]:
-        """Link the pieces; the steps to which the best chain jumps, or where none begins, the worst first."""
+        """Link the pieces. Returns the steps to which the best chain jumps, the worst first, or one that no piece has."""
         rooted = 0 if self._rooted is not None else -1
         c, pieces = self._compiled, self._pieces
+        if self._count == 0:
+            self._chain.chosen.fill(-1)
+            return [0]
         cost = chain_pieces(pieces, self._count, self._chain, c.balls, self._jump, rooted, EVERY)
         chosen = self._chain.chosen
         if not cost < math.inf:
