@@ -203,6 +203,43 @@ def test_trees_outgrow_the_room_that_they_begin_with():
     assert 2.0 < through.length < 2.9
 
 
+# ---- What holds all along ---------------------------------------------------------------------------------------
+
+
+def level_cup():
+    """A hand that points down on one side of a post, and is to get to the other side so."""
+    body = mk.load("panda")
+    world = mk.World({"post": mk.Shape("cylinder", (0.04, 0.7), mk.translation(0.5, 0.0, 0.35))})
+    level = mk.Direction("panda_hand", (0, 0, -1), tolerance=0.05)
+    reach = mk.Position("panda_hand", (0.5, -0.35, 0.3))
+    problem = mk.Problem(body, [reach, level, mk.Distance(body, world), mk.SelfDistance(body)], lock=FINGERS)
+    start = mk.solve(problem).q
+    reach.target = (0.5, 0.35, 0.3)
+    return body, problem, level, reach, start
+
+
+def test_a_cup_stays_level_all_along():
+    body, problem, level, reach, start = level_cup()
+    found = mk.plan(problem, start, reach, along=level)
+    assert found, found.explain()
+    assert found.check_motion()
+    tilts = [np.arccos(-body.forward(q, "panda_hand")[2, 2]) for q in found.sample(0.01)]
+    assert max(tilts) <= 0.05
+    again = mk.plan(problem, start, reach, along=level)
+    assert_array_equal(found.q, again.q)
+    free = mk.plan(problem, start, found.q[-1])
+    assert max(np.arccos(-body.forward(q, "panda_hand")[2, 2]) for q in free.sample(0.01)) > 0.05
+
+
+def test_start_and_goal_that_do_not_hold_what_holds_all_along():
+    _body, problem, level, reach, start = level_cup()
+    tilted = start.copy()
+    tilted[5] += 0.3
+    assert "start does not satisfy" in mk.plan(problem, tilted, reach, along=level).explain()
+    assert "goal does not satisfy" in mk.plan(problem, start, tilted, along=level).explain()
+    assert mk.plan(problem, start, reach, along=level, budget=mk.Budget(evaluations=100)).explain().startswith("No way")
+
+
 # ---- Reasons --------------------------------------------------------------------------------------------------
 
 

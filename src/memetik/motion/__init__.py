@@ -7,6 +7,7 @@ follower               joints that follow a goal within their limits
 moving_average         limits of jerk: a timed path averaged over a window
 rate_limits            the velocity, acceleration and jerk of each joint
 plan                   ways through the world, proved
+plan_along             ways on which objectives hold all along
 plan_arrays            what the kernels of planning work on
 retargeting            motions moved to other bodies
 retime                 the fastest way along a joint path within limits

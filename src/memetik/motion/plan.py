@@ -22,18 +22,21 @@ from memetik.kernels.compiler.compile_time import split_time
 from memetik.kernels.planning.planning_record import (
     CONNECTED,
     FULL,
+    GOAL,
     GOALS_BLOCKED,
+    GROWING,
     POSTURES,
-    SPENT,
+    START,
     START_BLOCKED,
     TIMED_OUT,
     SearchLimits,
 )
 from memetik.kernels.planning.shortcuts import shorten_path
-from memetik.kernels.planning.trees import begin_planning, clock_of, grow_trees
+from memetik.kernels.planning.trees import begin_planning, clock_of, grow_trees, prove_motion
 from memetik.kernels.runtime.cancel import CAUGHT
 from memetik.kernels.terms.records import CONTACT
 from memetik.motion.between import RESOLUTION, MotionCheck, check_motion
+from memetik.motion.plan_along import Manifold, Search, connect
 from memetik.motion.plan_arrays import PlanArrays
 from memetik.motion.retime import WITHIN, Limits, retime
 from memetik.motion.swept_pairs import Plan as Pairs
@@ -43,7 +46,7 @@ from memetik.objectives import Distance, Objective, SelfDistance
 from memetik.problem import Problem, require_problem
 from memetik.problem.seed import checked_seed
 from memetik.rich import Rich
-from memetik.solution import Status
+from memetik.solution import Solution, Status
 from memetik.solution.words import amount, count, duration, listed
 from memetik.solvers import solve, solve_all
 from memetik.solvers.budget import Budget, checked_budget, refuse_generations
@@ -58,6 +61,7 @@ TRIES = 60  # to cut the path between two random places
 MOST_GOALS = 1000
 NEAR = 0.75  # of the distance of two random postures: how far a node is grown from which a motion was blocked
 MOST_NODES = 4_000_000  # of a tree
+WITHIN_LIMITS = 1e-9  # rad or m, for rounding
 BEYOND = math.pi  # rad or m beyond start and goals, as far as joints are moved that have no limits or may turn round
 
 
@@ -171,6 +175,7 @@ def plan(
     start: ArrayLike | None = None,
     goal: ArrayLike | Objective | Iterable[Objective] | None = None,
     *,
+    along: Objective | Iterable[Objective] = (),
     joints: Sequence[str] | None = None,
     clearance: float = 0.0,
     resolution: float = RESOLUTION,
@@ -194,6 +199,8 @@ def plan(
     start: a joint vector, the body's home unless given.
     goal: a joint vector; several, of which any will do; or an objective or several, which solutions (`solve_all`) reach. Without
     one, whatever solves the problem.
+    along: objectives that hold all along, such as mk.Cone(link, ...) to keep a cup level; start and goals satisfy them, too. They
+    are looked at every few hundredths of a radian, between the postures of the path, too, and not proved.
     joints: the names of those that move. Unless given, those that the objectives read (other than to keep apart), and those
     that differ between start and goals; where that says nothing, all that are not locked.
     clearance: the distance to keep beyond what the objectives say [m].
@@ -217,13 +224,16 @@ def plan(
     tries = whole_number(shorten, ProblemError, "plan: shorten", least=0)
     wanted = whole_number(count, ProblemError, "plan: count", least=1, most=MOST_GOALS)
     origin = problem.start(start)
-    task = _Task(problem, origin, keep, fine, long, tries, budget, seed, begin)
-    outside = _outside(problem, origin)
-    if outside:
-        return task.failed(OUTSIDE, np.empty((0, origin.size)), f"The start is beyond the limits of {listed(outside)}.")
+    held = (along,) if isinstance(along, Objective) else tuple(along)
+    task = _Task(problem, origin, held, keep, fine, long, tries, budget, seed, begin)
+    outside = _outside(problem, origin[None])
+    if outside[0]:
+        return task.failed(
+            OUTSIDE, np.empty((0, origin.size)), f"The start is beyond the limits of {listed(outside[0])}."
+        )
     if goal is None or _are_objectives(goal):
-        return task.to_objectives(_goal_problem(problem, goal), wanted, joints)
-    return task.to_postures(_postures(problem, goal), joints, read=_read(problem))
+        return task.to_objectives(_goal_problem(problem, goal, held), wanted, joints)
+    return task.to_postures(_postures(problem, goal), joints, _facts(problem).read)
 
 
 class _Task(NamedTuple):
@@ -231,6 +241,7 @@ class _Task(NamedTuple):
 
     problem: Problem
     start: Array
+    along: tuple[Objective, ...]
     clearance: float
     resolution: float
     step: float
@@ -258,79 +269,105 @@ class _Task(NamedTuple):
                     UNREACHED, np.empty((0, self.start.size)), f"The goal cannot be reached. {nearest.explain()}"
                 )
             found = [nearest]
-        return self.to_postures(np.array([each.q for each in found]), joints, read=_read(wanted))
+        return self.to_postures(np.array([each.q for each in found]), joints, _facts(wanted).read)
 
-    def to_postures(self, goals: Array, joints: Sequence[str] | None, read: NDArray[np.int64]) -> Plan:
+    def to_postures(self, goals: Array, joints: Sequence[str] | None, read: NDArray[np.bool_]) -> Plan:
         """Plan to any of some postures."""
-        outside = [_outside(self.problem, row) for row in goals]
+        outside = _outside(self.problem, goals)
         kept = np.array([k for k, names in enumerate(outside) if not names], dtype=np.int64)
         if not kept.size:
             return self.failed(OUTSIDE, goals, f"The goal is beyond the limits of {listed(outside[0])}.")
-        pairs = plan_of(self.problem)
-        moving = _moving(self.problem, pairs, self.start, goals[kept], joints, read)
+        if self.along:
+            holding = [not self._missed(row) for row in goals]
+            missed = self._missed(self.start)
+            if missed:
+                return self.failed(START_BLOCKED, goals, f"The start does not satisfy what holds all along. {missed}")
+            if not any(holding):
+                text = f"The goal does not satisfy what holds all along. {self._missed(goals[kept[0]])}"
+                return self.failed(UNREACHED, goals, text)
+            kept = kept[[holding[k] for k in kept]]
+        pairs = _facts(self.problem).pairs
+        moving = _moving(self.problem, self.start, goals[kept], joints, read)
         pool = self.problem.compiled.plans.setdefault((PlanArrays, moving.tobytes()), [])
         try:
             arrays: PlanArrays = pool.pop()
         except IndexError:
             arrays = PlanArrays(pairs, moving)
-        why = self._search(arrays, np.ascontiguousarray(goals[kept][:, moving]))
-        record = arrays.record
-        spent, nodes = int(record.spent[POSTURES]), (int(record.size[0]), int(record.size[1]))
-        try:
-            if why == CONNECTED:
-                return self._reached(arrays.path, moving, goals, kept, spent, nodes)
-            if why in (START_BLOCKED, GOALS_BLOCKED):
-                which = self.start if why == START_BLOCKED else goals[kept[0]]
-                return self.failed(
-                    why, goals, _contact(pairs, which, why, kept.size, self.clearance, self.resolution), spent
-                )
-            return self.failed(why, goals, "", spent, nodes)
-        finally:
-            pool.append(arrays)
+        found = self._search(arrays, moving, goals[kept])
+        spent = int(arrays.record.spent[POSTURES])
+        pool.append(arrays)
+        if found.why == CONNECTED:
+            goal = int(kept[np.abs(goals[kept] - found.path[-1]).max(axis=1).argmin()])
+            took, compiling = split_time(self.begin)
+            return Plan(
+                self.problem, found.path, Status.REACHED, goal, goals, spent, False, took, compiling,
+                Found(CONNECTED, found.nodes),
+            )  # fmt: skip
+        if found.why in (START_BLOCKED, GOALS_BLOCKED):
+            which = self.start if found.why == START_BLOCKED else goals[kept[0]]
+            cause = _contact(pairs, which, found.why, kept.size, self.clearance, self.resolution)
+            return self.failed(found.why, goals, cause, spent)
+        return self.failed(found.why, goals, "", spent, found.nodes)
 
-    def _search(self, arrays: PlanArrays, goals: Array) -> int:
-        """Search, a while at a time, so that Python handles signals. Returns why it ended."""
+    def _missed(self, q: Array) -> str:
+        """Why a posture does not satisfy what holds all along; empty if it does."""
+        judged = Solution.of(_part(self.problem, self.along), q, start=q)
+        return "" if judged.success else judged.explain()
+
+    def _search_along(
+        self, arrays: PlanArrays, limits: SearchLimits, moving: NDArray[np.int64], goals: Array
+    ) -> Search:  # fmt: skip
+        """Search among the postures that satisfy what holds all along."""
+        record = arrays.record
+
+        def prove(one: Array, two: Array) -> bool:
+            return bool(prove_motion(arrays.table, limits, one[moving], two[moving]))
+
+        def is_spent() -> bool:
+            return bool(record.spent[POSTURES] >= limits.evaluations or record.clock[CAUGHT] != 0)
+
+        free = [row for row in goals if prove(row, row)]
+        manifold = Manifold(_part(self.problem, self.along), prove, moving, record.lower, record.upper)
+        end = self.begin + self.budget.seconds
+        return connect(manifold, self.start, np.array(free), self.seed, self.tries, is_spent, end)
+
+    def _search(self, arrays: PlanArrays, moving: NDArray[np.int64], goals: Array) -> Search:
+        """Search, a while at a time, so that Python handles signals."""
         record = arrays.record
         arrays.pairs.place_world(record.solids, self.clearance)
-        solids, moving = record.solids, arrays.record.moving
-        solids.x[:] = self.start[arrays.pairs.keep]
-        solids.middle[:], solids.half[:] = solids.x, 0.0
-        start = np.ascontiguousarray(solids.x[moving])
-        record.lower[:], record.upper[:] = _range(self.problem, arrays.pairs.keep[moving], start, goals)
+        record.solids.x[:] = self.start[arrays.pairs.keep]
+        record.solids.middle[:], record.solids.half[:] = record.solids.x, 0.0
+        start, ends = np.ascontiguousarray(self.start[moving]), np.ascontiguousarray(goals[:, moving])
+        record.lower[:], record.upper[:] = _range(self.problem, moving, start, ends)
         apart = float(np.sqrt(((record.upper - record.lower) ** 2).sum() / 6.0))  # two random postures
         limits = SearchLimits(self.seed, self.budget.evaluations, self.step, NEAR * apart, self.resolution, LOOKS)
         token = self.budget.token
         if token is not None:
             token.watch(record.clock)
         try:
-            why = int(begin_planning(arrays.table, limits, start, goals))
+            why = int(begin_planning(arrays.table, limits, start, ends))
+            if self.along and why not in (START_BLOCKED, GOALS_BLOCKED):
+                return self._search_along(arrays, limits, moving, goals)
             end = clock_of(arrays.table) + self.budget.seconds - split_time(self.begin)[0]
-            while why not in (CONNECTED, START_BLOCKED, GOALS_BLOCKED):
-                why = int(grow_trees(arrays.table, limits, min(clock_of(arrays.table) + AT_ONCE, end)))
-                if why == FULL and arrays.capacity < MOST_NODES:
-                    arrays.double()
-                elif why in (SPENT, FULL) or (
-                    why == TIMED_OUT and (record.clock[CAUGHT] != 0 or clock_of(arrays.table) >= end)
-                ):
-                    return why
+            if why == GROWING:
+                why = self._grow(arrays, limits, end)
             if why == CONNECTED:
                 shorten_path(arrays.table, limits, self.tries, end)
         finally:
             if token is not None:
                 token.release(record.clock)
-        return why
+        path = np.tile(self.start, (len(arrays.path), 1))
+        path[:, moving] = arrays.path
+        return Search(why, path, (int(arrays.record.size[START]), int(arrays.record.size[GOAL])))
 
-    def _reached(
-        self, path: Array, moving: NDArray[np.int64], goals: Array, kept: NDArray[np.int64], spent: int,
-        nodes: tuple[int, int],
-    ) -> Plan:  # fmt: skip
-        q = np.tile(self.start, (len(path), 1))
-        q[:, moving] = path
-        goal = int(kept[np.abs(goals[kept][:, moving] - path[-1]).max(axis=1).argmin()])
-        took, compiling = split_time(self.begin)
-        return Plan(
-            self.problem, q, Status.REACHED, goal, goals, spent, False, took, compiling, Found(CONNECTED, nodes)
-        )
+    def _grow(self, arrays: PlanArrays, limits: SearchLimits, end: float) -> int:
+        """Grow the trees. Returns why that ended."""
+        while True:
+            why = int(grow_trees(arrays.table, limits, min(clock_of(arrays.table) + AT_ONCE, end)))
+            if why == FULL and arrays.capacity < MOST_NODES:
+                arrays.double()
+            elif why != TIMED_OUT or arrays.record.clock[CAUGHT] != 0 or clock_of(arrays.table) >= end:
+                return why
 
 
 def _are_objectives(goal: object) -> bool:
@@ -344,36 +381,41 @@ def _keeps_apart(objective: Objective) -> bool:
     return isinstance(objective, (Distance, SelfDistance)) and objective.tolerance is not None
 
 
-def _goal_problem(problem: Problem, goal: Any) -> Problem:
-    """The problem whose solutions are goals: the goal, what keeps apart, and what guides."""
-    if goal is None:
-        if all(map(_keeps_apart, problem.objectives)):
-            raise ProblemError(
-                "plan: the problem only says what keeps apart. Give a goal: a joint vector, several, or objectives such as "
-                "mk.Pose(link, T)."
-            )
-        return problem
-    wanted = (goal,) if isinstance(goal, Objective) else tuple(goal)
+def _goal_problem(problem: Problem, goal: Any, along: tuple[Objective, ...]) -> Problem:
+    """The problem whose solutions are goals: the goal, what holds all along, what keeps apart, and what guides."""
+    own = tuple(o for o in problem.objectives if o.tolerance is not None and not _keeps_apart(o))
+    wanted = own if goal is None else (goal,) if isinstance(goal, Objective) else tuple(goal)
     if not wanted:
-        raise ProblemError("plan: there are no objectives to reach. Give at least one, or a joint vector.")
-    if set(wanted) == {o for o in problem.objectives if o.tolerance is not None and not _keeps_apart(o)}:
+        given = "the problem only says what keeps apart" if goal is None else "there are no objectives to reach"
+        raise ProblemError(
+            f"plan: {given}. Give a goal: a joint vector, several, or objectives such as mk.Pose(link, T)."
+        )
+    wanted += tuple(o for o in along if o not in wanted)
+    if set(wanted) == set(own):
         return problem
+    others = tuple(o for o in problem.objectives if o not in wanted and (_keeps_apart(o) or o.tolerance is None))
+    return _part(problem, wanted + others)
+
+
+def _part(problem: Problem, objectives: tuple[Objective, ...]) -> Problem:
+    """The same body with other objectives, kept with what is compiled of the problem."""
     plans = problem.compiled.plans
-    known: Problem | None = plans.get((plan, wanted))
+    known: Problem | None = plans.get((_part, objectives))
     if known is None:
-        others = [o for o in problem.objectives if o not in wanted and (_keeps_apart(o) or o.tolerance is None)]
         known = Problem(
-            problem.body, [*wanted, *others], lock=problem.lock, limits=problem.limits, root=problem.root,
+            problem.body, objectives, lock=problem.lock, limits=problem.limits, root=problem.root,
             weighting=problem.weighting,
         )  # fmt: skip
-        plans[plan, wanted] = known
+        plans[_part, objectives] = known
     return known
 
 
 def _postures(problem: Problem, goal: Any) -> Array:
     """(n, dof) The goals that were given as joint vectors, locked joints at their values."""
-    hint = f"plan: the goal is {shown(goal)}. Give a joint vector, several, or objectives"
-    rows = np.atleast_2d(real_array(goal, ProblemError, hint))
+    try:
+        rows = np.atleast_2d(real_array(goal, ProblemError, "plan: the goal holds no numbers"))
+    except ProblemError as error:
+        raise ProblemError(f"{error} Give a joint vector, several, or objectives; the goal is {shown(goal)}.") from None
     if rows.ndim != 2 or not len(rows) or rows.shape[1] != problem.body.dof or not np.isfinite(rows).all():
         raise ProblemError(
             f"plan: the goal has shape {rows.shape}; it needs finite joint vectors of {problem.body.dof} numbers for body "
@@ -382,48 +424,68 @@ def _postures(problem: Problem, goal: Any) -> Array:
     return np.array([problem.start(row) for row in rows])
 
 
-def _outside(problem: Problem, q: Array) -> list[str]:
-    """The names of the joints that are beyond their limits."""
-    limits, names = problem.compiled.limits, problem.body.joint_names
-    far = (q < limits["lower"] - 1e-9) | (q > limits["upper"] + 1e-9)
-    return [names[k] for k in np.flatnonzero(far)]
+class _Facts(NamedTuple):
+    """What planning looks up of a problem."""
+
+    pairs: Pairs
+    lower: Array
+    upper: Array
+    free: NDArray[np.bool_]  # joints that are not locked
+    read: NDArray[np.bool_]  # and those that objectives read, but for those that only keep apart
 
 
-def _read(problem: Problem) -> NDArray[np.int64]:
-    """The joints that the objectives read, but for those that only keep apart."""
+def _facts(problem: Problem) -> _Facts:
+    """The facts of a problem, kept with what is compiled of it."""
     c = problem.compiled
-    own = c.affects[c.terms["loss"] != CONTACT].any(axis=0)
-    return np.asarray(c.active[own])
+    found: _Facts | None = c.plans.get(_Facts)
+    if found is None:
+        pairs = plan_of(problem)
+        free, read = np.zeros(problem.body.dof, dtype=bool), np.zeros(problem.body.dof, dtype=bool)
+        free[pairs.keep] = True
+        read[c.active[c.affects[c.terms["loss"] != CONTACT].any(axis=0)]] = True
+        lower, upper = c.limits["lower"] - WITHIN_LIMITS, c.limits["upper"] + WITHIN_LIMITS
+        found = c.plans.setdefault(_Facts, _Facts(pairs, lower, upper, free, read & free))
+    return found
+
+
+def _outside(problem: Problem, rows: Array) -> list[list[str]]:
+    """Of each row the names of the joints that are beyond their limits."""
+    facts, names = _facts(problem), problem.body.joint_names
+    far = (rows < facts.lower) | (rows > facts.upper)
+    if not far.any():
+        return [[]] * len(rows)
+    return [[names[k] for k in np.flatnonzero(row)] for row in far]
 
 
 def _moving(
-    problem: Problem, pairs: Pairs, start: Array, goals: Array, joints: Sequence[str] | None, read: NDArray[np.int64]
+    problem: Problem, start: Array, goals: Array, joints: Sequence[str] | None, read: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
     """Which joints move."""
-    differ = np.flatnonzero((goals != start).any(axis=0))
+    facts = _facts(problem)
+    differ = (goals != start).any(axis=0)
     if joints is None:
-        wanted = np.union1d(read, differ) if read.size else pairs.keep
-        return np.intersect1d(wanted, pairs.keep)
+        return np.flatnonzero((read | differ) & facts.free if read.any() else facts.free)
     names = problem.body.joint_names
     given = several(joints, ProblemError, "plan: joints", "['panda_joint1']")
-    for name in given:
-        problem.body.index(name)
-    moving = np.array(sorted({problem.body.index(name) for name in given}), dtype=np.int64)
-    locked, stays = np.setdiff1d(moving, pairs.keep), np.setdiff1d(differ, moving)
-    if locked.size:
-        raise ProblemError(f"plan: {listed([names[k] for k in locked])} cannot move, being locked.")
-    if stays.size:
+    moving = np.zeros(problem.body.dof, dtype=bool)
+    moving[[problem.body.index(name) for name in given]] = True
+    locked, stays = moving & ~facts.free, differ & ~moving
+    if locked.any():
+        raise ProblemError(f"plan: {listed([names[k] for k in np.flatnonzero(locked)])} cannot move, being locked.")
+    if stays.any():
         raise ProblemError(
-            f"plan: {listed([names[k] for k in stays])} must move from the start to the goal. Name it among `joints`."
+            f"plan: {listed([names[k] for k in np.flatnonzero(stays)])} must move from the start to the goal. Name it among "
+            "`joints`."
         )
-    return moving
+    return np.flatnonzero(moving)
 
 
 def _range(problem: Problem, moving: NDArray[np.int64], start: Array, goals: Array) -> tuple[Array, Array]:
     """Where postures are drawn from: the limits, of joints that may turn round no farther than half a turn beyond the ends."""
-    limits = problem.compiled.limits[moving]
+    facts = _facts(problem)
     low, high = np.minimum(start, goals.min(axis=0)), np.maximum(start, goals.max(axis=0))
-    lower, upper = np.maximum(limits["lower"], low - BEYOND), np.minimum(limits["upper"], high + BEYOND)
+    lower, upper = facts.lower[moving] + WITHIN_LIMITS, facts.upper[moving] - WITHIN_LIMITS
+    lower, upper = np.maximum(lower, low - BEYOND), np.minimum(upper, high + BEYOND)
     return np.minimum(lower, low), np.maximum(upper, high)
 
 

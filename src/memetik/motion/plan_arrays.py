@@ -36,7 +36,8 @@ class PlanArrays:
         sizes = {
             "groups": groups.size, "spheres": len(spheres), "pairs": checks.size, "moving": moving.size, "levels": LEVELS,
             "variables": pairs.keep.size, "nodes": solids.nodes.size, "blocks": CAPACITY // LANES, "capacity": CAPACITY,
-            "clock": CLOCK, "trees": 2, "path": 2 * CAPACITY, "bounds": int(checks["bound"].max(initial=groups.size - 1)) + 1,
+            "clock": CLOCK, "trees": 2, "one": 1,
+            "path": 2 * CAPACITY, "bounds": int(checks["bound"].max(initial=groups.size - 1)) + 1,
         }  # fmt: skip
         self.record = allocate(
             Planning, sizes, solids=solids, groups=groups, spheres=spheres, checks=checks,

@@ -84,6 +84,7 @@ class Planning(NamedTuple):
     where: Array = floats(1, LANES)  # and its block
     length: Array = floats("variables")  # of the motion, joint by joint
     active: Array = integers("levels", "pairs")  # pairs that are looked at
+    looked: Array = integers("one")  # how many pairs a motion begins with
     open: Array = integers("levels", "pairs")  # the parts in which each is not proved to be apart, as bits
     counts: Array = integers("levels")
     parts: Array = integers("levels")  # parts that are still to be looked at, as bits

@@ -74,7 +74,6 @@ def prepare_proofs(plan, resolution):
                     for j in range(3):
                         plan.sides[g, 3 * i + j] = axes[j][i]
     for p in range(plan.checks.size):
-        plan.active[WHOLE, p] = p
         check, pair = plan.checks[p], solids.pairs[p]
         one, other = plan.groups[check.one], plan.groups[check.other]
         check.clearance = pair.clearance + resolution
@@ -84,8 +83,31 @@ def prepare_proofs(plan, resolution):
         if check.bound >= plan.groups.size:
             add_reach(plan, pair.one, pair.meet, check.bound)
             add_reach(plan, pair.other, pair.meet, check.bound)
+    look_at_all(plan)
     for k in range(LANES):
         plan.offsets[WHOLE, k] = k + 0.5
+
+
+@jit_part
+def look_at_all(plan):
+    """Let motions begin with all pairs."""
+    for p in range(plan.checks.size):
+        plan.active[WHOLE, p] = p
+    plan.looked[WHOLE] = plan.checks.size
+
+
+@jit_part
+def look_at_those_that_move(plan):
+    """Let motions begin with the pairs that can move past each other."""
+    count = 0
+    for p in range(plan.checks.size):
+        far = 0.0
+        for k in range(plan.moving.size):
+            far += plan.reach[plan.checks[p].bound, k]
+        if far > 0.0:
+            plan.active[WHOLE, count] = p
+            count += 1
+    plan.looked[WHOLE] = count
 
 
 @jit_part
@@ -329,8 +351,8 @@ def is_free(plan, limits):
         plan.speed[b] = total
     width, level = 1.0 / FAN, WHOLE
     plan.begin[WHOLE] = 0.0
-    plan.counts[WHOLE] = plan.checks.size
-    if not look_at_parts(plan, WHOLE, 0.0, width, plan.checks.size):
+    plan.counts[WHOLE] = plan.looked[WHOLE]
+    if not look_at_parts(plan, WHOLE, 0.0, width, plan.looked[WHOLE]):
         return False
     for _ in range(limits.most):
         while plan.parts[level] == 0:

@@ -25,7 +25,7 @@ from memetik.kernels.planning.planning_record import (
     TIMED_OUT,
     planning_of,
 )
-from memetik.kernels.planning.proof import is_free, prepare_proofs
+from memetik.kernels.planning.proof import is_free, look_at_those_that_move, prepare_proofs
 from memetik.kernels.runtime.cancel import CAUGHT
 from memetik.kernels.runtime.clock import now
 from memetik.kernels.runtime.random import seed_stream, uniform
@@ -158,6 +158,7 @@ def begin_planning(table, limits, start, goals):
         plan.a[k] = plan.b[k] = start[k]
     if not is_free(plan, limits):
         return START_BLOCKED
+    look_at_those_that_move(plan)
     add_node(plan, START, start, -1)
     for g in range(goals.shape[0]):
         for k in range(start.size):
@@ -192,6 +193,15 @@ def grow_trees(table, limits, until):
         t = START if plan.size[START] <= plan.size[GOAL] else GOAL
         if grow(plan, limits, t):
             return CONNECTED
+
+
+@jit_free
+def prove_motion(table, limits, one, two):
+    """Whether the straight motion between two postures is proved to be free, once planning has begun."""
+    plan = planning_of(table)
+    for k in range(one.size):
+        plan.a[k], plan.b[k] = one[k], two[k]
+    return is_free(plan, limits)
 
 
 @jit
