@@ -1,7 +1,8 @@
 """Faults one after the other, not sampled: each write of a job on files fails in turn, and a signal comes at each line.
 
     python -m tests.stress.faults            # all of it
-    python -m tests.stress.faults signals    # Ctrl-C at each line of the package that solves, tracks, batches ... run through
+    python -m tests.stress.faults signals    # Ctrl-C at each line of the package that solves, tracks, batches ... run through,
+                                             # and at each call of a function of other packages
     python -m tests.stress.faults writes     # each operation on files of a job fails: the disk is full, or broken
 
 After a signal the call must have raised KeyboardInterrupt, the handler of before must stand again, and the next solve must
@@ -37,6 +38,8 @@ from memetik.errors import MemetikError
 PACKAGE = str(Path(mk.__file__).parent)
 BUDGET = mk.Budget(evaluations=60)
 FAULTS = (errno.ENOSPC, errno.EIO)
+# Python itself ignores what is raised in some of these, and does not release a lock whose `__exit__` has not begun.
+UNGUARDED = ("_remove", "__del__", "__enter__", "__exit__", "on_disposal")
 
 # ---- A signal at each line -----------------------------------------------------------------------------------
 
@@ -92,7 +95,17 @@ def calls() -> dict[str, tuple[Callable[[], Any], Callable[[], bytes]]]:
         world.move("ball", mk.translation(2, 1, 0))
         return bits(apart)()
 
+    def first() -> None:
+        mk.solve(mk.Problem(body, [pose, mk.SelfDistance(body)]), body.home, budget=BUDGET)
+
+    def scratch() -> None:
+        several.compiled.ready.clear()
+        mk.solve(several, body.home, budget=BUDGET)
+
     return {
+        "first solve": (first, bits(several)),
+        "scratch": (scratch, bits(several)),
+        "servo": (lambda: mk.Servo(apart, 0.01).step(), bits(apart)),
         "solve": (lambda: mk.solve(several, body.home, budget=BUDGET), bits(several)),
         "solve one pose": (lambda: mk.solve(single, body.home, budget=BUDGET), bits(single)),
         "solve in Python": (lambda: mk.solve(python, body.home, budget=BUDGET), bits(python)),
@@ -117,7 +130,7 @@ def calls() -> dict[str, tuple[Callable[[], Any], Callable[[], bytes]]]:
 
 
 def count_lines(work: Callable[[], Any]) -> int:
-    """How many lines of the package a call runs through."""
+    """How many lines of the package, and functions of other packages, a call runs through."""
     return _traced(work, 0)
 
 
@@ -144,6 +157,8 @@ def interrupt(work: Callable[[], Any], k: int) -> str:
 def _traced(work: Callable[[], Any], k: int) -> int:
     """Call it, press Ctrl-C at its k-th line in the package or the next that can be interrupted; the lines before, or all.
 
+    What other packages call in Python counts as a line: NumPy ignores what is raised in some functions that it calls.
+
     Python tells of the line of a `with` once more where it leaves the block, and what is raised there leaves the lock taken. No
     signal comes there.
     """
@@ -161,7 +176,13 @@ def _traced(work: Callable[[], Any], k: int) -> int:
         return each
 
     def begin(frame: Any, happening: str, argument: Any) -> Any:
-        return each(frame, happening, argument) if frame.f_code.co_filename.startswith(PACKAGE) else None
+        if frame.f_code.co_filename.startswith(PACKAGE):
+            return each(frame, happening, argument)
+        if (
+            frame.f_lasti <= 0 and frame.f_code.co_name not in UNGUARDED
+        ):  # a generator that is closed seems to be called
+            each(frame, happening, argument)
+        return None
 
     sys.settrace(begin)
     try:

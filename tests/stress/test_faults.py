@@ -7,7 +7,7 @@ from tests.stress import faults
 
 NAMES = (
     "solve", "solve one pose", "solve in Python", "bind", "batch", "track", "check_motion", "construct", "assign",
-    "retarget", "world",
+    "retarget", "world", "first solve", "scratch", "servo",
 )  # fmt: skip
 
 

@@ -20,12 +20,13 @@ from memetik.kernels.compiler.compile_time import split_time
 from memetik.kernels.problem.budget import EVALUATIONS
 from memetik.kernels.problem.path import judge_path
 from memetik.kernels.problem.verify import REACHED
-from memetik.kernels.search.all_solutions import largest_change
+from memetik.kernels.tracking.pieces import scaled_change
 from memetik.kernels.tracking.tracking import JUMPED, Path, track_targets
 from memetik.motion.between import MotionCheck, check_motion
-from memetik.motion.retime import WITHIN, Limits, retime
+from memetik.motion.retime import WITHIN, Limits, limits_of, retime
 from memetik.motion.smooth import rough_steps, smoothed, step_lengths
 from memetik.motion.trajectory import Trajectory
+from memetik.motion.whole_path import PathSearch, scaled_changes
 from memetik.objectives import Objective
 from memetik.objectives.framed import Framed
 from memetik.problem import Problem, require_problem
@@ -45,6 +46,10 @@ from memetik.types import Array
 __all__ = ["Track", "track"]
 
 PER_STEP = Budget(evaluations=2_000)
+RATE, JUMP = 100.0, 0.5  # steps per second, and rad or m from step to step, unless told otherwise
+LEAST = 20  # evaluations for each step, with which the whole path can be searched
+STILL = 1e-6  # rad or m that a joint may change by whose limit of velocity is zero
+CLOSED = 1e-9  # by how much numbers of the first and the last targets of a closed path may differ
 EDGE = 0.1  # paths that leave the workspace miss as many steps if the numbers differ by less than this share of the smaller one
 
 
@@ -70,6 +75,11 @@ class Track(Table, Rich):
     def reached(self) -> NDArray[np.bool_]:
         """(steps,) Whether the status is REACHED: there are objectives with a tolerance, and every one is within it."""
         return np.asarray(self.status == REACHED)
+
+    @property
+    def reconfigurations(self) -> NDArray[np.int64]:
+        """The steps that the joints cannot get to from the step before without leaving the path, in order: those that jumped."""
+        return np.flatnonzero(self.jumped)
 
     @property
     def success(self) -> bool:
@@ -150,24 +160,33 @@ def track(
     method: str | Solver = "memetic",
     budget: Budget = PER_STEP,
     seed: int = 0,
-    rate: float = 100.0,
-    jump: float = 0.5,
+    rate: float | None = None,
+    jump: float | None = None,
     velocity: Limits = None,
     acceleration: Limits = None,
+    closed: bool = False,
     smooth: bool = False,
     between: bool = False,
 ) -> Track:
-    """Follow targets over time, each step from the solution of the last one.
+    """Follow targets over time, each step from the solution of the last one, and the whole path at once where that loses it.
 
+    Where a step cannot be reached from the last one, or only by a jump, "memetic" searches the whole path (docs/trajectories.md):
+    for a way that meets all targets without jumps, else for the one with the fewest (`reconfigurations` of the result).
     targets: for each moving objective an array with one target a step, as its `target` takes them.
-    method: as for `solve`. Only "memetic" looks for another solution near by before it jumps; any other one is taken at
-    its word, one solve a step.
-    budget: for each step.
-    rate: steps per second, for the times of the result.
+    start: the home of the body unless given. If it is given and no joint is farther than `jump` from the first posture, the arm
+    stands at the beginning of the path, and the first posture stays. Otherwise the search may begin with any posture that
+    meets the first targets, and takes those near the start first.
+    method: as for `solve`. Only "memetic" looks for another solution before it jumps; any other one is taken at its word, one
+    solve a step.
+    budget: for each step; what steps leave, the search of the whole path may use.
+    rate: steps per second, for the times of the result; 100 unless given.
     jump: a joint may change by this from step to step [rad or m], a ball by this angle, whatever its three values do. A
-    solution farther away is taken only if none nearer is found, and `jumped` says so.
+    solution farther away is taken only if none nearer is found, and `jumped` says so. Unless given it is 0.5; with a rate and
+    a velocity it is what each joint may change by in a step: velocity / rate.
     velocity, acceleration: limits of the joints, as for `Track.retime`. If either is given, `trajectory` holds the steps in the
     least time within both, and `times` are those.
+    closed: end in the posture in which the path begins, turns of joints included; the last targets must be the first ones. Where
+    no such way is found, the last step jumps there.
     smooth: where targets cannot be met and the path would jump, as around an obstacle on the way, bend the steps before and
     after it, too, so that the path passes evenly: no frame with moving targets takes a step of more than twice its mean. Steps
     that leave their targets for it are CLOSEST. Objectives whose targets do not move, such as distances, hold at every step.
@@ -182,9 +201,9 @@ def track(
     workspace, a few steps more or less at its edge (a tenth of those that both miss) count as many.
     """
     require_problem(problem, "track")
-    rate, jump = real_number(rate, ProblemError, "track: rate"), real_number(jump, ProblemError, "track: jump")
-    if not (rate > 0.0 and jump > 0.0):
-        raise ProblemError(f"track: rate ({rate}) and jump ({jump}) must be above zero.")
+    allowed = _allowed(problem, rate, jump, velocity)
+    rate = RATE if rate is None else float(rate)
+    closed = flag(closed, ProblemError, "track: closed")
     seed, budget, smooth = (
         checked_seed(seed),
         checked_budget(budget, "track", generations=True),
@@ -197,13 +216,18 @@ def track(
     columns = target_columns(problem, targets, "track")
     if len(columns.rows) == 0:
         raise ProblemError("track: every objective needs at least one target.")
-    steps = _steps(problem, columns, q, solver, budget, jump)
+    if closed and not np.allclose(columns.rows[0], columns.rows[-1], rtol=0.0, atol=CLOSED):
+        raise ProblemError(
+            "track: closed=True needs targets that end where they begin; the last ones differ from the first."
+        )
+    how = _How(start is not None, closed)
+    steps = _steps(problem, columns, q, solver, budget, allowed, how)
     if problem.compiled.displacement_only:
-        steps = _calmer(problem, columns, q, steps, solver, budget, jump)
+        steps = _calmer(problem, columns, q, steps, solver, budget, allowed, how)
     between = between and len(columns.rows) > 1  # a single step leads nowhere
     checked = check_motion(problem, steps.path, targets=targets) if between else None
     if smooth:
-        steps = _smoothed(problem, targets, columns, steps, jump, checked)
+        steps = _smoothed(problem, targets, columns, steps, float(allowed.max()), checked)
         checked = check_motion(problem, steps.path, targets=targets) if between else None
     errors = [steps.errors[:, owner] for owner in problem.compiled.owners]
     single = [each[:, 0] if each.shape[1] == 1 else each for each in errors]
@@ -217,6 +241,13 @@ def track(
     )  # fmt: skip
 
 
+class _How(NamedTuple):
+    """What else is asked of a path."""
+
+    fixed: bool  # whether a start was given, at which the path stays if it begins there
+    closed: bool  # whether it ends where it begins
+
+
 class _Steps(NamedTuple):
     """What following a path gives, a row for each step."""
 
@@ -225,6 +256,20 @@ class _Steps(NamedTuple):
     statuses: NDArray[np.int64]
     jumped: NDArray[np.bool_]
     evaluations: int
+
+
+def _allowed(problem: Problem, rate: object, jump: object, velocity: Limits) -> Array:
+    """By how much each joint may change from step to step [rad or m]."""
+    given = {"rate": rate, "jump": jump}
+    known = {
+        name: real_number(value, ProblemError, f"track: {name}") for name, value in given.items() if value is not None
+    }
+    if any(not value > 0.0 for value in known.values()):
+        said = " and ".join(f"{name} ({value})" for name, value in known.items())
+        raise ProblemError(f"track: {said} must be above zero.")
+    if "jump" in known or "rate" not in known or velocity is None:
+        return np.full(problem.body.dof, known.get("jump", JUMP))
+    return np.maximum(limits_of(problem.body, velocity, "velocity") / known["rate"], STILL) * (1.0 + 1e-9)
 
 
 def _largest_step(c: Compiled, q: Array) -> float:
@@ -239,16 +284,25 @@ def _largest_step(c: Compiled, q: Array) -> float:
     return largest
 
 
-def _steps(problem: Problem, columns: Columns, q: Array, solver: Solver, budget: Budget, jump: float) -> _Steps:
-    """Each step from the solution of the last one."""
+def _steps(
+    problem: Problem, columns: Columns, q: Array, solver: Solver, budget: Budget, allowed: Array, how: _How
+) -> _Steps:
+    """Each step from the solution of the last one; "memetic" searches the whole path where that loses it."""
     if isinstance(solver, Memetic):
         refuse_generations(budget, "memetic")
-        return _followed(problem, columns, q.copy(), solver, budget, jump)
-    return _stepped(problem, columns, q, solver, budget, jump)
+        return _followed(problem, columns, q.copy(), solver, budget, allowed, how)
+    return _stepped(problem, columns, q, solver, budget, allowed)
 
 
 def _calmer(
-    problem: Problem, columns: Columns, q: Array, guided: _Steps, solver: Solver, budget: Budget, jump: float
+    problem: Problem,
+    columns: Columns,
+    q: Array,
+    guided: _Steps,
+    solver: Solver,
+    budget: Budget,
+    allowed: Array,
+    how: _How,
 ) -> _Steps:
     """The steps, or those that the targets alone lead to, if these are calmer.
 
@@ -259,17 +313,13 @@ def _calmer(
     c = problem.compiled
     wanted = [o for o, owned in zip(problem.objectives, c.owners, strict=True) if not c.terms[owned]["soft"].all()]
     alone = Problem(problem.body, wanted, lock=problem.lock, limits=problem.limits, root=problem.root)
-    unguided = _steps(alone, columns.of(alone), q, solver, budget, jump)
+    unguided = _steps(alone, columns.of(alone), q, solver, budget, allowed, how)
     evaluations = guided.evaluations + unguided.evaluations
 
     if not _is_calmer(c, unguided, guided):
         return guided._replace(evaluations=evaluations)
-    scratch = Scratch(c)
-    rows, path = np.concatenate([columns.rows[:1], columns.rows]), np.concatenate([q[np.newaxis], unguided.path])
-    errors, statuses = np.zeros((len(path), c.terms.size)), np.zeros(len(path), dtype=np.int64)
-    judge_path(scratch.table, columns.places, rows, path, errors, statuses, scratch.outcome)
-    problem.raise_faults(scratch.clock)
-    return _Steps(unguided.path, errors[1:], unguided.statuses, unguided.jumped, evaluations)
+    judged = _judged(problem, columns, q, unguided.path, evaluations)
+    return judged._replace(statuses=unguided.statuses, jumped=unguided.jumped)
 
 
 def _is_calmer(c: Compiled, one: _Steps, other: _Steps) -> bool:
@@ -281,41 +331,113 @@ def _is_calmer(c: Compiled, one: _Steps, other: _Steps) -> bool:
     return unrest[0] < unrest[1]
 
 
-def _followed(problem: Problem, columns: Columns, q: Array, solver: Memetic, budget: Budget, jump: float) -> _Steps:
-    """The whole path in one kernel (kernels/tracking/tracking.py)."""
+def _followed(
+    problem: Problem, columns: Columns, origin: Array, solver: Memetic, budget: Budget, allowed: Array, how: _How
+) -> _Steps:
+    """Each step from the last one in one kernel (kernels/tracking/tracking.py), and where that loses the path, the whole path."""
     c, count = problem.compiled, len(columns.rows)
+    jump = float(allowed.max())
     path = Path(
         columns.places,
         columns.rows,
-        np.empty((count, q.size)),
+        np.empty((count, origin.size)),
         np.zeros((count, c.terms.size)),
         np.zeros(count, dtype=np.int64),
+        jump / allowed[c.active],
     )
     seconds = budget.seconds if budget.seconds < math.inf else 0.0
     plan = memetic_plan(c)
     plan.complete_track()
     scratch = plan.lease(budget.token)
     scratch.forget_surfaces()
-    track_targets(
-        scratch.table, path, plan.attempt_along, plan.slide, q, scratch.outcome, solver.seed, budget.evaluations,
-        seconds, jump,
-    )  # fmt: skip
-    problem.raise_faults(scratch.clock)
-    evaluations = int(scratch.outcome[EVALUATIONS])
+    spent = 0
+    search: PathSearch | None = None
+
+    def follow(first: int, until_lost: bool) -> int:
+        """Follow the targets from a step on. Returns the step that is lost, or how many there are."""
+        nonlocal spent
+        q = path.q[first - 1].copy() if first > 0 else origin.copy()
+        left = count * budget.evaluations - spent - (0 if search is None else search.evaluations)
+        most = min(budget.evaluations, max(left // max(count - first, 1), 1))
+        lost = track_targets(
+            scratch.table, path._replace(first=first, until_lost=until_lost), plan.attempt_along, plan.slide, q, scratch.outcome,
+            solver.seed, most, seconds, jump,
+        )  # fmt: skip
+        problem.raise_faults(scratch.clock)
+        spent += int(scratch.outcome[EVALUATIONS])
+        return int(lost)
+
+    searches = count > 1 and not c.only_guides and budget.evaluations >= LEAST
+    lost = follow(0, searches)
+    data = scratch.arrays.problem.data.copy()  # what is assigned meanwhile counts for the next track
+    way = None
+    if lost < count or (searches and how.closed and bool((path.q[-1] != path.q[0]).any())):
+        near = scaled_change(path.q[0][c.active], origin[c.active], path.ratio, c.variables, c.balls) <= jump
+        search = PathSearch(
+            problem, plan, columns, origin, data, jump=jump, ratio=path.ratio,
+            rooted=path.q[0][c.active].copy() if how.fixed and near and lost > 0 else None, closed=how.closed,
+            evaluations=(count * budget.evaluations - spent) // 2, seconds=count * budget.seconds, token=budget.token,
+            seed=solver.seed,
+        )  # fmt: skip
+        out_of_reach = False
+        while lost < count and not search.reaches(lost, path.q[lost], (lost + 1) * budget.evaluations - spent):
+            out_of_reach = True
+            lost = follow(lost + 1, True) if lost + 1 < count else count
+        if not out_of_reach:
+            way = search.best()
+        if way is None or way.jumps > 0:
+            if lost + 1 < count:
+                follow(lost + 1, False)
+            missed = (path.statuses != REACHED) & (path.statuses != JUMPED)
+            ends = np.flatnonzero(missed & ~np.append(missed[1:], False))
+            if lost < count or any(
+                search.reaches(step, path.q[step], count * budget.evaluations - spent) for step in ends.tolist()
+            ):
+                search.add(path.q, missed)
+                way = search.best() if out_of_reach else search.chained()
+        spent += search.evaluations
+        search.close()
     plan.give_back(scratch)
     jumped = path.statuses == JUMPED
     path.statuses[jumped] = REACHED
-    return _Steps(path.q, path.errors, path.statuses, jumped, evaluations)
+    greedy = _Steps(path.q, path.errors, path.statuses, jumped, spent)
+    if way is None:
+        return greedy
+    q = np.tile(origin, (count, 1))
+    q[:, c.active] = way.x
+    found = _judged(problem, columns, origin, q, spent, data)
+    changes = scaled_changes(way.x, path.ratio, c.variables, c.balls)
+    found = found._replace(jumped=np.append(False, changes > jump) & (found.statuses == REACHED))
+    return found if (way.jumps == 0 or _failures(found) <= _failures(greedy)) else greedy
 
 
-def _stepped(problem: Problem, columns: Columns, q: Array, solver: Solver, budget: Budget, jump: float) -> _Steps:
-    """One solve a step by any other method, from where the last step ended."""
+def _failures(steps: _Steps) -> tuple[int, int]:
+    """How many steps miss their targets, and how many jump."""
+    return int((steps.statuses != REACHED).sum()), int(steps.jumped.sum())
+
+
+def _judged(
+    problem: Problem, columns: Columns, origin: Array, path: Array, evaluations: int, data: Array | None = None
+) -> _Steps:
+    """A path as it stands, with the errors and the status of each step and none that jumps."""
     c = problem.compiled
+    scratch = Scratch(c, data)
+    rows, path = np.concatenate([columns.rows[:1], columns.rows]), np.concatenate([origin[np.newaxis], path])
+    errors, statuses = np.zeros((len(path), c.terms.size)), np.zeros(len(path), dtype=np.int64)
+    judge_path(scratch.table, columns.places, rows, path, errors, statuses, scratch.outcome)
+    problem.raise_faults(scratch.clock)
+    return _Steps(path[1:], errors[1:], statuses[1:], np.zeros(len(path) - 1, dtype=bool), evaluations)
+
+
+def _stepped(problem: Problem, columns: Columns, q: Array, solver: Solver, budget: Budget, allowed: Array) -> _Steps:
+    """One solve a step by any other method, from where the last step ended."""
+    c, jump = problem.compiled, float(allowed.max())
+    ratio = jump / allowed[c.active]
     solutions: list[Solution] = []
     jumped: list[bool] = []
     for step in columns.problems(problem):
         solution = answer_of(solver, step, q, budget)
-        far = largest_change(solution.q[c.active], q[c.active], c.variables, c.balls) > jump
+        far = scaled_change(solution.q[c.active], q[c.active], ratio, c.variables, c.balls) > jump
         jumped.append(bool(solutions) and solution.success and far)
         solutions.append(solution)
         q = solution.q if solution.status != Status.INVALID else q

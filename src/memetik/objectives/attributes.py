@@ -122,6 +122,11 @@ def attributes_of(kind: type) -> dict[str, Attribute[Any, Any]]:
     return {name: value for name, value in found.items() if isinstance(value, Attribute)}
 
 
+def assignable(kind: type) -> frozenset[str]:
+    """The names that an assignment to an object of a class is looked after for, be it refused."""
+    return frozenset(name for name in dir(kind) if hasattr(type(inspect.getattr_static(kind, name)), "__set__"))
+
+
 def _refusal_of(name: str) -> Callable[[Any, object], None]:
     """A setter that refuses."""
     return lambda owner, _: refuse(owner, name)

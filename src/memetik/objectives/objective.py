@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.body import Body, Frame
-from memetik.errors import ProblemError, shown
+from memetik.errors import ProblemError, shown, suggest
 from memetik.geometry.checks import real_number, whole_number
 from memetik.kernels.terms.records import TermKind
-from memetik.objectives.attributes import attribute, attributes_of, read_only, refuse_the_rest
+from memetik.objectives.attributes import assignable, attribute, attributes_of, read_only, refuse, refuse_the_rest
 from memetik.sharing import LOCK
 from memetik.types import Array
 
@@ -89,11 +89,15 @@ class Objective:
     """
 
     _stays: tuple[str, ...] = ("_problems",)  # what holds for this process only
+    _assignable: frozenset[str]  # the names of its attributes and of those that say why they cannot be assigned
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        if cls.__module__.startswith("memetik."):  # users' classes may keep what they want
+        if cls.__module__.startswith("memetik."):
             refuse_the_rest(cls)
+            cls._assignable = assignable(cls)
+        else:  # users' classes may keep what they want
+            cls.__setattr__ = object.__setattr__  # type: ignore[method-assign]
 
     def __init__(self, *, weight: float, tolerance: float | None, name: str | None = None, priority: int = 0) -> None:
         self._problems: weakref.WeakSet[Recompilable] = weakref.WeakSet()
@@ -101,6 +105,20 @@ class Objective:
         self.weight = weight
         self.tolerance = tolerance
         self.priority = priority
+
+    if not TYPE_CHECKING:  # to type checkers, whoever defines it takes every name
+
+        def __setattr__(self, name: str, value: object) -> None:
+            """Refuse misspelt names and methods, which nobody would notice."""
+            if name in self._assignable or name[:1] == "_":
+                object.__setattr__(self, name, value)
+            elif hasattr(type(self), name):
+                refuse(self, name)
+            else:
+                kind = type(self).__name__
+                raise ProblemError(
+                    f"{kind} has no attribute {name!r} that could be assigned. {suggest(name, self._assignable)}"
+                )
 
     @attribute
     def name(self, value: str | None) -> str:
@@ -192,6 +210,7 @@ class Objective:
 
 
 refuse_the_rest(Objective)
+Objective._assignable = assignable(Objective)
 
 
 class Single(Objective):

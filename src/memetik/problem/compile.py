@@ -147,8 +147,8 @@ class Compiled:
     @cached_property
     def ranks(self) -> NDArray[np.int64]:
         """In which order terms count where not all can be satisfied, from 0: by priority, and on a level guides last."""
-        order = np.stack([-self.priorities, self.terms["soft"]], axis=1)
-        return np.asarray(np.unique(order, axis=0, return_inverse=True)[1].ravel(), dtype=np.int64)
+        levels = np.unique(self.priorities, return_inverse=True)[1]
+        return np.asarray(np.unique(self.terms["soft"] - 2 * levels, return_inverse=True)[1], dtype=np.int64)
 
     @cached_property
     def weights(self) -> Array:

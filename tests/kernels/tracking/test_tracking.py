@@ -22,12 +22,28 @@ def followed(points, start, most=2000, jump=0.5, seconds=0.0):
     c = problem.compiled
     rows, target = reach.target_rows(points)
     places = np.arange(7) + target.place(c.data)
-    path = Path(places, rows, np.full((len(rows), 2), np.nan), np.full((len(rows), 1), np.nan), np.full(len(rows), -1))
+    path = Path(
+        places,
+        rows,
+        np.full((len(rows), 2), np.nan),
+        np.full((len(rows), 1), np.nan),
+        np.full(len(rows), -1),
+        np.ones(2),
+    )
     plan = memetic_plan(c)
     plan.complete_track()
     scratch = plan.lease()
     track_targets(
-        scratch.table, path, plan.attempt, plan.slide, np.array(start), scratch.outcome, 0, most, seconds, jump
+        scratch.table,
+        path,
+        plan.attempt,
+        plan.slide,
+        np.array(start),
+        scratch.outcome,
+        0,
+        most,
+        seconds,
+        jump,
     )
     return path.q, path.errors[:, 0], path.statuses, scratch.outcome
 

@@ -66,7 +66,7 @@ def interruptible(function: Callable[..., Any], *arguments: Any) -> Any:
     work = _Work(function, arguments)
     with compile_times.waiting():
         try:
-            threading.Thread(target=work.run, name="memetik compiler").start()
+            _start(threading.Thread(target=work.run, name="memetik compiler"))
             work.ended.acquire()
         except BaseException:
             work.abandoned = True
@@ -77,6 +77,16 @@ def interruptible(function: Callable[..., Any], *arguments: Any) -> Any:
         raise work.error
     finally:
         work.error = None  # which knows this frame
+
+
+def _start(thread: threading.Thread) -> None:
+    """Start a thread. Python may answer an exception of a signal handler meanwhile with one about its own lock."""
+    try:
+        thread.start()
+    except RuntimeError as error:
+        if error.__context__ is None:  # there cannot be another thread
+            raise
+        raise error.__context__ from None
 
 
 def attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Exception | None]:

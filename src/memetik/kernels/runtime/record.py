@@ -138,7 +138,8 @@ def words(record: Any, known: Mapping[int, Sequence[int]] | None = None) -> Iter
             in_order = address is not None or value.flags["C_CONTIGUOUS"]
             if value.dtype != field.dtype or len(value.shape) != len(field.shape) or not in_order:
                 raise TypeError(f"{kind.__name__}.{name} is {value.dtype} {value.shape}, not {field}")
-            yield address if address is not None else value.__array_interface__["data"][0] or 0
+            # Not by `__array_interface__`, where NumPy calls Python and ignores what a signal handler raises meanwhile.
+            yield address if address is not None else value.ctypes.data or 0
             yield from value.shape
         elif field is float:
             yield int(np.float64(value).view(np.int64))

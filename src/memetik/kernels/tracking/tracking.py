@@ -28,10 +28,10 @@ from memetik.kernels.problem.verify import CLOSEST, REACHED, verify
 from memetik.kernels.runtime.cancel import AT_FIRST, CAUGHT, keep_gil, take_gil
 from memetik.kernels.runtime.random import seed_stream, uniform
 from memetik.kernels.runtime.record import Array, floats, integers
-from memetik.kernels.search.all_solutions import largest_change
 from memetik.kernels.search.search_record import call_refine, call_settle_levels, memetic_arrays
 from memetik.kernels.terms.springs import rest_at_start
 from memetik.kernels.tracking.minimum_tracking import follow_minimum
+from memetik.kernels.tracking.pieces import scaled_change
 
 NEARBY = 24  # postures tried around the last one, farther and farther away, before a jump is accepted
 SAVED = 0.7  # where guides want small changes: the share of the way without them that is worth to follow them
@@ -46,11 +46,14 @@ class Path(NamedTuple):
     q: Array = floats("steps", "dof")
     errors: Array = floats("steps", "terms")
     statuses: Array = integers("steps")
+    ratio: Array = floats("variables")  # changes are multiplied by it before they are compared with the jump
+    first: int = 0  # the step to begin with, if those before it were followed in the same scratch
+    until_lost: bool = False  # whether to end at the first step that is lost or jumped to, after one that was not
 
 
 @jit
 def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, jump):
-    """Write a joint vector for every row of targets; q is where it starts.
+    """Write a joint vector for every row of targets; q is where it starts. Returns the lost row, or how many there are.
 
     attempt, slide: addresses of the local search, and of the one that slides along surfaces (a stage, 0 for none).
     A step that cannot be reached ends at the bottom of its valley, and its status says so. The budget is for one step.
@@ -61,13 +64,20 @@ def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, 
     problem, work, data, variables = arrays.problem, arrays.work, arrays.problem.data, arrays.problem.variables
     x, last, n = work.x, work.start, work.x.size
     keep_gil(arrays.clock, AT_FIRST)
-    begin_solve(arrays, q, outcome, seed, most, seconds)
-    for step in range(path.q.shape[0]):
+    first = path.first
+    if first == 0:
+        begin_solve(arrays, q, outcome, seed, most, seconds)
+    for k in range(n):
+        last[k] = q[variables[k].index]
+    for step in range(first, path.q.shape[0]):
         for k in range(q.size):
             path.q[step, k] = q[k]
-    seed_stream(arrays.state, seed, 2)
+    if first == 0:
+        seed_stream(arrays.state, seed, 2)
     evaluations, searched = 0.0, 0.0
-    for step in range(path.targets.shape[0]):
+    steps = path.targets.shape[0]
+    done = steps
+    for step in range(first, steps):
         for c in range(path.columns.size):
             data[path.columns[c]] = path.targets[step, c]
         rest_at_start(problem.terms, data, last)
@@ -77,7 +87,7 @@ def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, 
         status, nearest = -1, math.inf
         if addresses.restart != 0:
             searched, status = follow_minimum(table, path, step, searched, run)
-            nearest = largest_change(x, last, variables, problem.balls)
+            nearest = scaled_change(x, last, path.ratio, variables, problem.balls)
         for trial in range(NEARBY + 1 + calm if status < 0 else 0):
             unguided = calm != 0 and trial == 1
             for k in range(n):
@@ -116,7 +126,7 @@ def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, 
                 if whole.has_levels:
                     call_settle_levels(addresses.settle_levels, problem, whole.levels, x, last, run, work)
                 judged = verify(problem, x, outcome, work)
-            distance = largest_change(x, last, variables, problem.balls)
+            distance = scaled_change(x, last, path.ratio, variables, problem.balls)
             way = SAVED * distance if unguided else distance
             if status < 0 or judged < status or (judged == status == REACHED and way < nearest):
                 status, nearest = judged, distance
@@ -133,7 +143,10 @@ def track_targets(table, path, attempt, slide, q, outcome, seed, most, seconds, 
         for k in range(n):
             last[k] = path.q[step, variables[k].index]
         evaluations += outcome[EVALUATIONS]
-        if run.clock[CAUGHT] != 0:
+        lost = status != REACHED and (step == 0 or path.statuses[step - 1] == REACHED)
+        if run.clock[CAUGHT] != 0 or (path.until_lost and lost):
+            done = step
             break
     outcome[EVALUATIONS] = evaluations
     take_gil(arrays.clock)
+    return done
