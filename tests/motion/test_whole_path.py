@@ -138,3 +138,15 @@ def test_two_arms_and_free_axes():
         mk.Problem(body, [left, right]), {left: way["left_gripper"], right: way["right_gripper"][:, :3, 3]}
     )
     assert found.success
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_guides_alone_follow_what_tolerances_follow(ur5, panda, seed):
+    """Nothing can be missed, but a branch that is left halfway is a jump, and off the target behind it."""
+    for (body, _, _), tip in ((ur5, "tool0"), (panda, "panda_hand")):
+        path = spline(body, tip, seed)
+        guide = mk.Pose(tip, np.eye(4), position_tolerance=None, orientation_tolerance=None)
+        found = mk.track(mk.Problem(body, guide), {guide: path})
+        assert not found.jumped.any() and np.abs(np.diff(found.q, axis=0)).max() <= 0.5
+        assert found.errors[guide].max() < 1e-4
+        assert (found.status == mk.Status.MINIMUM).all()

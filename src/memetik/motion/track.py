@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 from collections.abc import Mapping
@@ -27,10 +28,10 @@ from memetik.motion.retime import WITHIN, Limits, limits_of, retime
 from memetik.motion.smooth import rough_steps, smoothed, step_lengths
 from memetik.motion.trajectory import Trajectory
 from memetik.motion.whole_path import PathSearch, scaled_changes
-from memetik.objectives import Objective
+from memetik.objectives import Objective, Pose
 from memetik.objectives.framed import Framed
 from memetik.problem import Problem, require_problem
-from memetik.problem.columns import Columns, target_columns
+from memetik.problem.columns import Columns, copy_problem, target_columns
 from memetik.problem.compile import Compiled
 from memetik.problem.scratch import Scratch
 from memetik.problem.seed import checked_seed
@@ -48,6 +49,10 @@ __all__ = ["Track", "track"]
 PER_STEP = Budget(evaluations=2_000)
 RATE, JUMP = 100.0, 0.5  # steps per second, and rad or m from step to step, unless told otherwise
 LEAST = 20  # evaluations for each step, with which the whole path can be searched
+# Guides whose targets move are followed as if they had tolerances where they jump or are farther off than OFF [m or rad]: to MET,
+# and the path is taken if its guides cost at most so much more.
+OFF, MET, MORE = 1e-3, 1e-6, 1.01
+TOLERANCES = "position_tolerance", "orientation_tolerance"
 STILL = 1e-6  # rad or m that a joint may change by whose limit of velocity is zero
 CLOSED = 1e-9  # by how much numbers of the first and the last targets of a closed path may differ
 EDGE = 0.1  # paths that leave the workspace miss as many steps if the numbers differ by less than this share of the smaller one
@@ -222,6 +227,8 @@ def track(
         )
     how = _How(start is not None, closed)
     steps = _steps(problem, columns, q, solver, budget, allowed, how)
+    if problem.compiled.only_guides and isinstance(solver, Memetic):
+        steps = _exact(problem, targets, columns, q, steps, solver, budget, allowed, how)
     if problem.compiled.displacement_only:
         steps = _calmer(problem, columns, q, steps, solver, budget, allowed, how)
     between = between and len(columns.rows) > 1  # a single step leads nowhere
@@ -246,6 +253,7 @@ class _How(NamedTuple):
 
     fixed: bool  # whether a start was given, at which the path stays if it begins there
     closed: bool  # whether it ends where it begins
+    meets_all: bool = False  # whether the path is of no use if a step is out of reach
 
 
 class _Steps(NamedTuple):
@@ -322,6 +330,40 @@ def _calmer(
     return judged._replace(statuses=unguided.statuses, jumped=unguided.jumped)
 
 
+def _exact(
+    problem: Problem, targets: Mapping[Objective, ArrayLike], columns: Columns, q: Array, guided: _Steps, solver: Memetic,
+    budget: Budget, allowed: Array, how: _How,
+) -> _Steps:  # fmt: skip
+    """The steps, or where these jump or leave a target, those that meet the targets as if they had tolerances, if that is better.
+
+    Guides lead from minimum to minimum, and the first one decides in which branch the path begins. With tolerances the path is
+    searched as a whole.
+    """
+    c, count = problem.compiled, len(columns.rows)
+    moving = [objective in targets for objective in problem.objectives]
+    off = [guided.errors[:, owned] > OFF for owned, moves in zip(c.owners, moving, strict=True) if moves]
+    left = (count * budget.evaluations - guided.evaluations) // count
+    if c.has_levels or left < LEAST or not (guided.jumped.any() or any(map(np.any, off))):
+        return guided
+    own, _ = copy_problem(problem, [])
+    wanted: dict[Objective, ArrayLike] = {}
+    for objective, other, moves in zip(problem.objectives, own.objectives, moving, strict=True):
+        if moves:
+            wanted[other] = targets[objective]
+            for name in TOLERANCES if isinstance(other, Pose) else ("tolerance",):
+                setattr(other, name, MET)
+    found = _followed(
+        own, target_columns(own, wanted, "track"), q.copy(), solver, dataclasses.replace(budget, evaluations=left), allowed,
+        how._replace(meets_all=True),
+    )  # fmt: skip
+    evaluations = guided.evaluations + found.evaluations
+    if (found.statuses != REACHED).any() or found.jumped.sum() > guided.jumped.sum():
+        return guided._replace(evaluations=evaluations)
+    judged = _judged(problem, columns, q, found.path, evaluations)._replace(jumped=found.jumped)
+    costs = [float(np.square(steps.errors * c.terms["scale"]).sum()) for steps in (judged, guided)]
+    return judged if costs[0] <= MORE * costs[1] + count * MET else guided._replace(evaluations=evaluations)
+
+
 def _is_calmer(c: Compiled, one: _Steps, other: _Steps) -> bool:
     """Whether one path is better to take than another: it misses fewer steps, or as many with smaller steps or fewer jumps."""
     missed, less = (int((steps.statuses != REACHED).sum()) for steps in (one, other))
@@ -382,6 +424,9 @@ def _followed(
         out_of_reach = False
         while lost < count and not search.reaches(lost, path.q[lost], (lost + 1) * budget.evaluations - spent):
             out_of_reach = True
+            if how.meets_all:
+                search.close()
+                return _Steps(path.q, path.errors, path.statuses, path.statuses == JUMPED, spent + search.evaluations)
             lost = follow(lost + 1, True) if lost + 1 < count else count
         if not out_of_reach:
             way = search.best()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import time
 from collections.abc import Iterable, Sequence
@@ -12,17 +13,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memetik.errors import ProblemError
-from memetik.geometry.checks import real_number, whole_number
+from memetik.geometry.checks import flag, real_number, whole_number
 from memetik.kernels.closed_form.arm_record import ROWS
 from memetik.kernels.compiler.compile_time import split_time
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, OUTCOME
-from memetik.kernels.problem.verify import REACHED
+from memetik.kernels.problem.verify import REACHED, verify
 from memetik.kernels.runtime.record import allocate
 from memetik.kernels.search.all_solutions import Found, apart, find_all
 from memetik.kernels.search.closed_form_attempt import POLISHES
 from memetik.kernels.terms.springs import displacement, rest_at_start
 from memetik.problem import Problem, require_problem
 from memetik.problem.compile import Compiled
+from memetik.problem.scratch import scratch_pool
 from memetik.problem.seed import checked_seed
 from memetik.solution import Solution
 from memetik.solvers.analytic import Analytic
@@ -32,6 +34,7 @@ from memetik.solvers.memetic_plan import memetic_plan
 from memetik.solvers.registry import Solver, answer_of, chosen
 from memetik.types import Array
 
+TURN = 2.0 * math.pi  # rad
 ENOUGH = Budget(evaluations=200_000)
 MOST = 1_000_000  # solutions that can be asked for
 # Evaluations that the closed form of six joints may take; some 16 are the rule.
@@ -49,6 +52,7 @@ def solve_all(
     count: int = 8,
     distinct: float = 0.05,
     patience: int = 300,
+    turns: bool = False,
 ) -> list[Solution]:
     """Up to `count` distinct solutions, nearest to the start first; an empty list if none was found. With guides, "memetic" gives
     those that no small change makes better by the guides.
@@ -67,6 +71,8 @@ def solve_all(
     distinct: two solutions differ if some joint differs by more than this [rad or m], whole turns apart.
     patience: give up after so many attempts in a row that bring nothing new. A redundant body has endlessly many
     solutions; its nearest ones are those of the first 64, or of `count` if that is more.
+    turns: give each of them with all whole turns that its joints may be turned within their limits, nearest first. Joints
+    without limits stay at the turn that is nearest to the start.
     """
     require_problem(problem, "solve_all")
     count = whole_number(count, ProblemError, "solve_all: count", least=1, most=MOST)
@@ -76,8 +82,24 @@ def solve_all(
         raise ProblemError(f"solve_all: distinct is {distinct}; it must be above zero [rad or m].")
     seed, budget = checked_seed(seed), checked_budget(budget, "solve_all", generations=True)
     solver = chosen(method, seed, "solve_all")
+    turns = flag(turns, ProblemError, "solve_all: turns")
     begin = time.perf_counter()
     origin = problem.start(start)
+    solutions = _solutions(problem, origin, solver, budget, count, distinct, patience, begin)
+    return _turned(problem, origin, solutions) if turns else solutions
+
+
+def _solutions(
+    problem: Problem,
+    origin: Array,
+    solver: Solver,
+    budget: Budget,
+    count: int,
+    distinct: float,
+    patience: int,
+    begin: float,
+) -> list[Solution]:
+    """Distinct solutions, whole turns apart, nearest first."""
     if isinstance(solver, Memetic):
         refuse_generations(budget, "memetic")
         found = _Distinct(problem, distinct, _in_closed_form(problem, origin, budget))
@@ -185,6 +207,46 @@ def _repeated(
         solution.numbers[EVALUATIONS], solution.numbers[ATTEMPTS] = budget.evaluations - left, attempt
         solution.seconds = time.perf_counter() - begin
     return found
+
+
+def _turned(problem: Problem, origin: Array, solutions: Sequence[Solution]) -> list[Solution]:
+    """Each solution with all whole turns of its joints that limits allow, nearest to the joint vector `origin` first."""
+    c = problem.compiled
+    variables = c.variables
+    lower, upper = variables["lower"], variables["upper"]
+    free = (variables["whole_turn"] == 1) & (variables["ball"] == 0) & np.isfinite(lower) & np.isfinite(upper)
+    rows, sources = [], []
+    for solution in solutions:
+        x = solution.q[c.active]
+        least = np.where(free, np.ceil((lower - x) / TURN), 0.0)
+        most = np.where(free, np.floor((upper - x) / TURN), 0.0)
+        for each in itertools.product(*map(np.arange, least, most + 1.0)):
+            rows.append(x + TURN * np.array(each))
+            sources.append(solution)
+    turned = []
+    for k in _by_distance(c, origin, rows):
+        source, q = sources[k], sources[k].q.copy()
+        q[c.active] = rows[k]
+        same = bool((q == source.q).all())
+        turned.append(source if same else _with_turns(source, origin, q))
+    return turned
+
+
+def _with_turns(source: Solution, origin: Array, q: Array) -> Solution:
+    """A joint vector that differs from a solution by whole turns, as it stands; displacements are counted from `origin`."""
+    problem = source.problem
+    c = problem.compiled
+    pool = scratch_pool(c)
+    scratch = pool.lease()
+    scratch.take_targets()
+    numbers, x = source.numbers.copy(), q[c.active]
+    rest_at_start(c.terms, scratch.arrays.problem.data, origin[c.active])
+    scratch.arrays.work.start[:] = x  # turns are taken off towards it
+    status = int(verify(scratch.arrays.problem, x, numbers, scratch.arrays.work))
+    problem.raise_faults(scratch.clock)
+    pool.give_back(scratch)
+    q[c.active] = x
+    return Solution(problem, q, status, numbers, source.seconds, source.method)
 
 
 def _seen_from(origin: Array, solution: Solution) -> Solution:
