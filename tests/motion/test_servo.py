@@ -120,6 +120,19 @@ def test_guides_that_cannot_be_met_leave_the_hand_in_its_place(name, guide, numb
     assert found.reversals <= 5.0
 
 
+@pytest.mark.parametrize(
+    ("name", "guide", "number"),
+    [("ur5", "several, moving", 19), ("panda", "several", 14), ("iiwa14", "several, obstacles", 1)],
+)
+def test_guides_wait_for_joints_that_cannot_follow(name, guide, number):
+    """Near singularities guides moved the goal faster than joints can: the hand was 29, 4 and 40 mm off its place."""
+    rng, whole = np.random.default_rng(0), goals.robot(name)
+    for k in range(number + 1):
+        scene = goals.scene(whole, guide, goals.PATHS[k % 3], rng)
+    found = goals.run(scene)
+    assert found.reached and found.off < 5e-4
+
+
 def test_guides_take_few_evaluations(panda):
     """One step towards their balance a tick, and what brings the hand back: a longer search would take half of the budget."""
     reach = mk.Position("panda_link8", panda.forward(FORWARD)["panda_link8"][:3, 3])
@@ -226,6 +239,24 @@ def test_a_released_servo_brakes_and_goes_on_when_asked(panda):
     assert servo.released == (pose,) and not servo.velocity.any()
     path += [servo.step({pose: target}) for _ in range(900)]
     assert servo.released == () and servo.success and keeps_limits(servo, path)
+
+
+def test_what_trembled_before_it_was_released_is_forgotten(panda):
+    """Once at rest, it goes to a new target as a servo that starts there."""
+    servo, pose = servo_of(panda, "panda_link8", FORWARD)
+    home, rng = pose.target.copy(), np.random.default_rng(0)
+    for _ in range(200):
+        target = home.copy()
+        target[:3, 3] += rng.normal(0.0, 0.02, 3)
+        servo.step({pose: target})
+    for _ in range(500):
+        servo.step({pose: None})
+    assert not servo.velocity.any()
+    fresh = mk.Servo(servo.problem, start=servo.q, rate=RATE, budget=servo.budget)
+    for k in range(100):
+        target = home.copy()
+        target[1, 3] += 0.1 * k / RATE
+        assert servo.step({pose: target}) == pytest.approx(fresh.step({pose: target}), abs=1e-9)
 
 
 def test_of_several_objectives_one_may_be_released(panda):

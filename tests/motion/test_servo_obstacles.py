@@ -169,6 +169,35 @@ def test_an_obstacle_that_comes_near_is_evaded(panda):
     assert np.linalg.norm(panda.forward(path[-1])["panda_hand"][:3, 3] - home[:3, 3]) > 0.01
 
 
+def test_an_arm_beside_one_obstacle_gets_away_from_another():
+    """A ball comes at a hand at 0.1 m/s. The wrist is a little closer to a post than its clearance: what the joints cannot do at
+    once for the hand must not push the wrist towards the post, or nothing is left but to stand still and be run into."""
+    trial = draw_trial(ROBOTS["g1"](), np.random.default_rng([0, 143]), 0.1)
+    start = np.array(
+        [
+            0.16921, -0.31503, 0.51721, 1.0716, -0.03524, 2.0652, 1.97443, 1.97071, 0.30945, -0.47988, 1.16346, -0.15225,
+            2.57497, 0.58086, 0.7578, 0.51275, -0.74173,
+        ]
+    )  # fmt: skip
+    ball, way = np.array([-0.2078, 0.1467, 0.4459]), np.array([-0.0182, -0.0882, -0.0435])
+    for name, place in (
+        ("mover 0", (-0.0116, -0.2673, 0.4435)),
+        ("mover 1", (-0.2347, 0.384, 0.2316)),
+        ("mover 2", ball),
+    ):
+        trial.world.move(name, mk.transform(place, trial.world[name].pose[:3, :3]))
+    trial = trial._replace(start=start)
+    loop, judge = make_servo(trial, None), judged(trial.robot.body, trial.world)
+    wanted = [[next(stream) for stream in trial.streams] for _ in range(1_720)][-1]
+    judge.check(start)
+    for k in range(300):
+        moved = mk.transform(ball + way * k / RATE, trial.world["mover 2"].pose[:3, :3])
+        trial.world.move("mover 2", moved)
+        judge.place("mover 2", moved)
+        judge.check(loop.step(wanted, {}))
+        assert not any(judge.contacts())
+
+
 def test_the_world_is_read_at_every_tick(panda):
     home = panda.forward(panda.home)["panda_hand"]
     world = mk.World({"ball": mk.Shape("sphere", (0.05,), mk.translation(2.0, 0.0, 0.0))}, capacity=2)
@@ -284,3 +313,13 @@ def test_joints_without_a_limit_on_acceleration_do_not_swing_along_obstacles():
         path.append(loop.step([next(stream) for stream in trial.streams], {}))
     assert not trial.movers
     assert reversals(np.array(path), 1000.0) < 100.0  # 145 where all of the last velocity was kept
+
+
+def test_joints_do_not_turn_round_with_every_tick_in_which_contacts_stop_them():
+    """Of joints that are told to be far faster than they can, contacts leave some at their limits, now these and now those."""
+    trial = draw_trial(ROBOTS["panda"](), np.random.default_rng([0, 5]), 0.1)
+    loop, path = make_servo(trial, np.inf, synchronise=False), [trial.start]
+    for _ in range(4_000):
+        path.append(loop.step([next(stream) for stream in trial.streams], {}))
+    assert not trial.movers
+    assert reversals(np.array(path), 1000.0) < 100.0  # 686 without a bound of what joints would like

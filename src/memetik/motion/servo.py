@@ -43,7 +43,6 @@ _ARRAY, _FLOAT, _SHAPE = np.ndarray, np.dtype(np.float64), (4, 4)
 TIGHT = 1e-3  # of a tolerance: what the goal is brought within, so that it does not wait until the target has left it
 HELD = 1e-6  # rad or m; a joint this near to a value can be locked there
 EVALUATIONS_A_TICK = 50
-BACKGROUND = 4  # of these, for the search among obstacles, so that a tick with it takes no much longer
 # What a servo keeps when its problem is compiled again.
 KEPT = (
     "q", "velocity", "mean", "history", "counts", "posture", "posture_velocity", "goal", "aim_before", "aim_step",
@@ -370,16 +369,14 @@ class Servo:
         movers["velocity"] = self.velocity_limit
         movers["acceleration"] = np.minimum(self.acceleration_limit, AT_ONCE)
         pace["tick"], pace["response"], pace["together"] = 1.0 / self.rate, self.response, self.synchronise
-        contacts, background = contact_arrays(c, self._users_terms), self.budget.evaluations
-        if (
-            len(contacts.pairs) and not guides.any()
-        ):  # guides fade within an attempt, which takes many evaluations at a time
-            background = min(background, BACKGROUND)
+        contacts = contact_arrays(c, self._users_terms)
+        # Guides fade within an attempt, which takes many evaluations at a time.
+        slices = len(contacts.pairs) > 0 and not guides.any()
         self._own = allocate(
             ServoArrays, {**plan.sizes, "window": longest}, memetic=scratch.memetic, reach=reach, attempt=attempt,
             reach_attempt=reach_attempt, reach_hard=hard, reach_terms=reach_terms, tick=lasting_address(tick_servo, TICK),
             write=lasting_address(write_pose_target, WRITE_POSE), place=next(iter(self._places.values()), 0),
-            most=self.budget.evaluations, background=background, reconfigures=self.reconfigure,
+            most=self.budget.evaluations, reconfigures=self.reconfigure, slices=slices,
             seconds=self.budget.seconds if self.budget.seconds < math.inf else 0.0, averages=longest > 1,
             contacts=contacts, movers=movers, pace=pace, terms=self._users_terms.copy(),
             live=live, mirrored=mirrored, easy=reach.problem.variables.copy(),

@@ -59,3 +59,14 @@ def test_a_row_that_cannot_be_had_is_missed_by_as_little_as_the_bounds_allow(rng
     solve_program(qp, 1)
     most = np.maximum(qp.rows[0] * qp.low, qp.rows[0] * qp.high).sum()
     assert qp.rows[0] @ qp.v == pytest.approx(most, rel=1e-4)
+
+
+@pytest.mark.quick
+def test_rows_that_yield_are_missed_before_others(rng):
+    """Two rows that contradict each other, of which one is kept."""
+    for yields in ((1, 0), (0, 1)):
+        qp, _ = program(rng, 4, 2)
+        qp.rows[1], qp.limits[:], qp.yields[:] = -qp.rows[0], 0.1, yields
+        solve_program(qp, 2)
+        kept = yields.index(0)
+        assert qp.rows[kept] @ qp.v == pytest.approx(0.1, abs=1e-5)

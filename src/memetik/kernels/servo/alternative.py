@@ -8,19 +8,23 @@ goal at once if it satisfies all terms and is near, and else when it has been be
 take: it satisfies all terms, or misses them by far less. So no valley holds the goal for ever, and a target that is out
 of reach for a moment makes no limb swing round.
 
-A tick has few evaluations for all this where each of them looks at contacts, so that it takes no much longer than others. An
-attempt goes on in the next ticks then, and the alternative goal has every other tick.
+Where each evaluation looks at contacts, a tick has one step of all this (seek.py), so that it takes not much longer than others.
 """
 
+import math
+
+from memetik.kernels.body.balls import settle_balls
 from memetik.kernels.compiler.jit import jit
 from memetik.kernels.problem.budget import ATTEMPTS, ERROR, EVALUATIONS, spent
 from memetik.kernels.problem.evaluate import measure, place
 from memetik.kernels.problem.function_pointers import call_attempt
+from memetik.kernels.problem.least_squares import LEAST_DAMPING, bounded_step, linear_model, take_step
 from memetik.kernels.problem.limits import clamp, wrap_towards
 from memetik.kernels.problem.problem_record import Problem, Run
-from memetik.kernels.problem.verify import REACHED, verify
+from memetik.kernels.problem.verify import CLOSEST, REACHED, verify
 from memetik.kernels.runtime.random import uniform
 from memetik.kernels.search.all_solutions import apart
+from memetik.kernels.search.descent import DAMPING, LIMBS_DAMPING, LONGEST_STEP, STALL, STALLS, failures_in_row
 from memetik.kernels.search.population_poses import take_best
 from memetik.kernels.search.search import SHARE, draw, mark_unsatisfied_joints, rank
 
@@ -32,6 +36,7 @@ NEARER = 0.9  # times the way to the alternative goal, or its error: what a newc
 # Share of a joint's range around the goal that attempts start within, and how many times it is doubled.
 AROUND, WIDER = 0.01, 6
 LONGEST_ATTEMPT = 14  # evaluations of an attempt that goes on from tick to tick
+BEGINNING = 3  # evaluations that the beginning of an attempt may take where a tick has one step
 ROUNDS = 2  # of the share of the population that is exploited; the second draws fresh postures
 
 
@@ -61,6 +66,31 @@ def descend_from(problem, work, terms, attempt, run):
     for k in range(work.x.size):
         work.x[k] = work.best[k]
     return verify(judged_by(problem, terms), work.x, run.outcome, work)
+
+
+@jit
+def step_once(problem, share, run, work):
+    """One step from work.x, in place, damped by this share of half the squared error, unless the posture satisfies all terms.
+    Returns whether it does; the outcome has its squared error, and work.best the posture."""
+    for k in range(work.x.size):
+        work.best[k] = work.x[k]
+    place(problem.nodes, problem.frames, work.x, work.poses, work.world)
+    run.outcome[EVALUATIONS] += 1.0
+    error, _, satisfied = measure(problem.terms, problem.data, work.world, work.x, 0.0, work.residual)
+    run.outcome[ERROR] = error
+    if not satisfied and math.isfinite(error):
+        linear_model(problem, work.x, 0.0, work)
+        bounded_step(problem, work.x, share * 0.5 * error + LEAST_DAMPING, LONGEST_STEP, work)
+        take_step(work.x, problem, work)
+    return satisfied
+
+
+@jit
+def step_whole(own, run):
+    """The same for the whole problem as the user sees it."""
+    problem = as_users_see_it(own)
+    share = LIMBS_DAMPING if problem.blocks.size > 1 else DAMPING
+    return step_once(problem, share, run, own.memetic.solve.work)
 
 
 @jit
@@ -94,7 +124,13 @@ def pursue_alternative(own, run):
     start_at_body(own)
     for k in range(work.x.size):
         work.x[k] = own.alternative[k]
-    state.alternative_status = descend_whole(own, run)
+    if own.slices:
+        satisfied = step_whole(own, run) or step_whole(
+            own, run
+        )  # a step is judged by the measurement before the next one
+        state.alternative_status = REACHED if satisfied else CLOSEST
+    else:
+        state.alternative_status = descend_whole(own, run)
     state.alternative_error = run.outcome[ERROR]
     wrap_towards(work.x, work.start, problem.variables)
     for k in range(work.x.size):
@@ -146,13 +182,13 @@ def measure_goal(own, run):
 
 
 @jit
-def beats_alternative(own, status, error):
-    """Whether the newcomer in work.x is better than the alternative goal."""
-    state, work = own.state[0], own.memetic.solve.work
+def beats_alternative(own, x, status, error):
+    """Whether the newcomer x is better than the alternative goal."""
+    state = own.state[0]
     if not state.has_alternative or status != state.alternative_status:
         return not state.has_alternative or status < state.alternative_status
     if status == REACHED:
-        return way_to(own, work.x) < NEARER * way_to(own, own.alternative)
+        return way_to(own, x) < NEARER * way_to(own, own.alternative)
     return error < NEARER * state.alternative_error
 
 
@@ -197,23 +233,51 @@ def attempt_better(own, run):
     wrap_towards(work.x, work.start, problem.variables)
     for k in range(work.x.size):
         own.attempted[k] = work.x[k]
-    if beats_alternative(own, status, run.outcome[ERROR]):
+    if beats_alternative(own, work.x, status, run.outcome[ERROR]):
         state.attempted = 0
-        state.has_alternative, state.alternative_status, state.alternative_error = 1, status, run.outcome[ERROR]
-        for k in range(work.x.size):
-            own.alternative[k] = work.x[k]
+        become_alternative(own, work.x, status, run.outcome[ERROR])
 
 
 @jit
-def challenge(own, run):
-    """One tick of the search. Returns whether the alternative goal is to become the goal."""
+def become_alternative(own, x, status, error):
+    """Let x be the alternative goal."""
+    state = own.state[0]
+    state.has_alternative, state.alternative_status, state.alternative_error = 1, status, error
+    for k in range(x.size):
+        own.alternative[k] = x[k]
+
+
+@jit
+def attempt_slice(own, run):
+    """One step of the attempt that goes on, or its beginning; what beats the alternative goal on its way takes its place."""
+    state, problem, work = own.state[0], own.memetic.solve.problem, own.memetic.solve.work
+    if state.attempted == 0:
+        begin_attempt(own, limited(run, BEGINNING))
+        state.attempted, state.failures, state.attempt_error = 1, 0.0, math.inf
+        for k in range(work.x.size):
+            own.attempted[k] = work.x[k]
+        return
+    start_at_body(own)
+    for k in range(work.x.size):
+        work.x[k] = own.attempted[k]
+    status, error = REACHED if step_whole(own, run) else CLOSEST, run.outcome[ERROR]
+    settle_balls(problem.balls, work.best, work.start)
+    wrap_towards(work.best, work.start, problem.variables)
+    if beats_alternative(own, work.best, status, error):
+        become_alternative(own, work.best, status, error)
+    state.attempted += 1
+    state.failures = failures_in_row(error, state.attempt_error, STALL, state.failures)
+    state.attempt_error = error
+    if status == REACHED or not error < math.inf or state.failures >= STALLS or state.attempted > LONGEST_ATTEMPT:
+        state.attempted = 0
+    for k in range(work.x.size):
+        own.attempted[k] = work.x[k]
+
+
+@jit
+def is_due(own):
+    """Whether the alternative goal has been better for long enough to become the goal; counts this tick."""
     state, problem = own.state[0], own.memetic.solve.problem
-    pursues = state.has_alternative and not (own.background < own.most and state.pursued)
-    if pursues:
-        pursue_alternative(own, run)
-    state.pursued = int(pursues)
-    if not (pursues and own.background < own.most) and not spent(run):
-        attempt_better(own, run)
     if not state.has_alternative:
         return False
     satisfies = state.alternative_status == REACHED
@@ -227,3 +291,13 @@ def challenge(own, run):
     state.waited += own.pace[0].tick
     patience = PATIENCE + way_to(own, own.alternative)
     return state.waited >= (patience if satisfies else MISSING * patience)
+
+
+@jit
+def challenge(own, run):
+    """One tick of the search. Returns whether the alternative goal is to become the goal."""
+    if own.state[0].has_alternative:
+        pursue_alternative(own, run)
+    if not spent(run):
+        attempt_better(own, run)
+    return is_due(own)

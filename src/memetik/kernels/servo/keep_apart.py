@@ -22,7 +22,7 @@ from memetik.kernels.problem.problem_record import Problem
 from memetik.kernels.servo.contacts import AMPLE, add_close_pairs, is_late, look_around
 from memetik.kernels.servo.quadratic_program import invert, solve_program
 from memetik.kernels.servo.rows import are_surely_kept, write_rows
-from memetik.kernels.servo.stopping import ALMOST, begin_way, list_suspects, worst_gap
+from memetik.kernels.servo.stopping import ALMOST, begin_way, is_too_close, list_suspects, worst_gap
 
 # e and s, as shares of the mean of the diagonal of J^T J; s for joints without a limit on acceleration.
 EASE, STEADY = 1e-3, 0.1
@@ -134,15 +134,23 @@ def brake(own, v):
 
 @jit_part
 def tighten_rows(own, count):
-    """Ask more of the rows of suspects whose way to a stop came too close, now and, less and less, in the next ticks."""
+    """Ask more of the rows of suspects whose way to a stop came too close, now and, less and less, in the next ticks.
+
+    Of a pair that is too close already, it is the row that lets it come no nearer in this tick, and in this tick alone.
+    """
     contacts = own.contacts
     for s in range(count):
         c = contacts.suspects[s]
-        if contacts.least[c] < 0.0:
-            more = TIGHTER * -contacts.least[c] + ALMOST
-            contacts.pairs[contacts.close[c]].bias += more
-            if c < contacts.state[0].rows:
-                contacts.program.limits[2 * c] += more
+        if contacts.least[c] >= 0.0:
+            continue
+        more, has_rows = TIGHTER * -contacts.least[c] + ALMOST, c < contacts.state[0].rows
+        if is_too_close(contacts, c):
+            if has_rows:
+                contacts.program.limits[2 * c + 1] += more / own.pace[0].tick
+            continue
+        contacts.pairs[contacts.close[c]].bias += more
+        if has_rows:
+            contacts.program.limits[2 * c] += more
 
 
 @jit_part

@@ -4,7 +4,8 @@
 
 From the unconstrained minimum v0, one violated constraint after another is added, and others are dropped where their multipliers
 would become negative. Rows may be missed at a price, the reciprocal of `give`, so a program is feasible whenever its bounds are:
-what cannot be had is missed by as little as the bounds allow.
+what cannot be had is missed by as little as the bounds allow. Rows that yield have a far lower price: they are missed before any
+other is.
 """
 
 import math
@@ -13,7 +14,7 @@ from memetik.kernels.compiler.jit import jit, jit_part
 
 MISSED = 1e-9  # by which a row or a bound may be missed
 TINY = 1e-14
-GIVE = 1e-9  # of a row, as a share of a H^-1 a
+GIVE, YIELDING = 1e-10, 1e-4  # of a row, and of one that yields, as shares of a H^-1 a
 
 
 @jit
@@ -154,7 +155,7 @@ def add(qp, count, active, p, budget):
     n = qp.v.size
     square = solved_normal(qp, count, p, qp.normal)
     if p < count:
-        qp.give[p] = GIVE * square + TINY
+        qp.give[p] = (YIELDING if qp.yields[p] else GIVE) * square + TINY
     while budget > 0:
         budget -= 1
         solve_gram(qp, count, active, p)

@@ -108,6 +108,7 @@ class ProgramArrays(NamedTuple):
     high: Array = floats("variables")
     rows: Array = floats("rows", "variables")
     limits: Array = floats("rows")
+    yields: Array = integers("rows")  # 1: a row that is missed before others are
     multiplier: Array = floats("constraints")  # of the rows, then of lower and upper bound of each variable
     give: Array = floats("constraints")  # of a row: what it may be missed by, for each unit of its multiplier
     is_active: Array = integers("constraints")
@@ -172,7 +173,9 @@ SERVO_STATE = item(
     alternative_satisfied=int,  # 1: it has satisfied all terms since it began to wait
     attempts=int,  # of the background search
     attempted=int,  # evaluations of the attempt that goes on, 0 if none does
-    pursued=int,  # 1: the last tick of the background search was the alternative goal's
+    failures=float,  # how many of its steps in a row have gained too little, where a tick has one step
+    attempt_error=float,  # squared, after its last step
+    turn=int,  # what the next slice of the background search is for
     exploited=int,  # postures of the population that the background search has used
     switches=int,  # how often an alternative goal became the goal
     released=int,  # 1: nothing is wanted any more, come to rest
@@ -204,10 +207,10 @@ class ServoArrays(NamedTuple):
     write: int  # address of the conversion of targets (WRITE_POSE in terms/function_pointers.py)
     place: int  # of the target in the data, where one pose is all there is
     most: int  # evaluations of a tick
-    background: int  # of these, for the search in the background
     seconds: float  # that a tick may take, 0 for no limit
     averages: bool  # whether a joint's window is longer than one tick
     reconfigures: bool  # whether an alternative goal may become the goal
+    slices: bool  # whether a tick has one step of the search in the background, or one look at a way, and no more
     contacts: ContactArrays
     movers: Array = records(MOVER, "dof")
     pace: Array = records(PACE, 1)

@@ -9,6 +9,7 @@ from memetik.kernels.body.motion import twist, write_axes
 from memetik.kernels.compiler.jit import jit_part
 from memetik.kernels.geometry.solids import three
 from memetik.kernels.servo.contacts import HORIZON, place_at_plan
+from memetik.kernels.servo.quadratic_program import MISSED
 from memetik.kernels.terms.distance import GROUP_FRAME
 
 FIRST, SECOND, NORMAL = 0, 3, 6  # where the numbers of the nearest points and of the normal begin
@@ -71,6 +72,10 @@ def write_two_rows(own, c):
 
     Where an obstacle approaches at `speed`, all time constants are at least what the body needs to become as fast, and the gap
     counts less what the obstacle comes nearer meanwhile. So a body that can is as fast as the obstacle before the gap is used up.
+    A pair that is too close is brought apart by its first row, and by its second one comes no nearer.
+
+    What braking keeps is kept by every answer. What it misses yields: else a body that cannot get out of the way of one obstacle
+    at once would be pushed towards another one, be kept from it, and stay where it is.
     """
     contacts, variables, tick = own.contacts, own.memetic.solve.problem.variables, own.pace[0].tick
     program, slopes, seconds = contacts.program, contacts.slopes, 0.0
@@ -86,7 +91,12 @@ def write_two_rows(own, c):
         program.rows[2 * c + 1, k] = slopes[c, k]
     stop, response = max(contacts.state[0].longest_stop, seconds), max(own.pace[0].response, tick)
     program.limits[2 * c] = min(-gap, RECOVERY * stop) + seconds * speed + bias
-    program.limits[2 * c + 1] = min(-gap / response, RECOVERY) + speed
+    program.limits[2 * c + 1] = min(-gap / response, 0.0) + speed
+    for row in range(2 * c, 2 * c + 2):
+        braking = -program.limits[row]
+        for k in range(contacts.stop.size):
+            braking += program.rows[row, k] * contacts.stopping[k]
+        program.yields[row] = int(braking < -MISSED)
 
 
 @jit_part
