@@ -36,6 +36,7 @@ MISSED = 1e9  # what a step that misses its targets costs a chain
 ROUNDS = 12  # of chains, each of which says where the next pieces begin
 FAR = 1e6  # rad or m beyond which limits are none
 PATIENCE = 40  # attempts in a row that bring no new posture
+LONG_PATIENCE = 300  # attempts before a step counts as out of reach
 DISTINCT = 0.05  # rad or m by which postures differ
 SAME = 1e-2  # rad or m; a posture nearer to a piece than this is on it
 CENTER = 0.05  # rad or m by which each step of a centred piece begins nearer to the middle of the limits
@@ -167,7 +168,7 @@ class PathSearch:
     def reaches(self, step: int, q: Array, most: int) -> bool:
         """Whether a posture is found that meets the targets of a step, with so many evaluations in all."""
         given, self._most = self._most, min(self._most, most)
-        found = len(self.postures(step, 1, q)) > 0
+        found = len(self.postures(step, 1, q, LONG_PATIENCE)) > 0
         self._most = given
         return found
 
