@@ -327,3 +327,28 @@ def test_wrong_arguments_are_named():
         mk.plan(problem, left, hand, extension=0.0)
     with pytest.raises(ProblemError, match="only says what keeps apart"):
         mk.plan(walled(), [0.0])
+
+
+# ---- Without the compiler, too ----------------------------------------------------------------------------------
+
+
+@pytest.mark.quick
+def test_two_links_go_around_a_post():
+    """Small enough to run as plain Python: spheres against a sphere, a box and each other."""
+    body = mk.build.planar_chain([0.4, 0.3])
+    shapes = [mk.Shape("sphere", (0.04,), mk.translation(x, 0.0, 0.0)) for x in (0.1, 0.25)]
+    parents = {joint.parent for joint in body.joints.values()}
+    links = [mk.build.Link(name, shapes=shapes if name in parents else ()) for name in body.links]
+    arm = mk.Body("arm", links, list(body.joints.values()))
+    solids = {
+        "post": mk.Shape("sphere", (0.05,), mk.translation(0.55, 0.0, 0.0)),
+        "wall": mk.Shape("box", (0.1, 2.0, 0.1), mk.translation(-0.9, 0.0, 0.0)),
+    }
+    problem = mk.Problem(arm, [mk.Distance(arm, mk.World(solids)), mk.SelfDistance(arm)])
+    start, goal = np.array([0.7, 0.1]), np.array([-0.7, -0.1])
+    assert not mk.motion.check_motion(problem, np.array([start, goal]))
+    plan = mk.plan(problem, start, goal, shorten=6, budget=mk.Budget(evaluations=20_000))
+    assert plan, plan.explain()
+    assert len(plan.q) > 2 and mk.motion.check_motion(problem, plan.q)
+    blocked = mk.plan(problem, start, np.zeros(2), budget=mk.Budget(evaluations=200))
+    assert not blocked and "post" in blocked.explain()

@@ -150,3 +150,19 @@ def test_guides_alone_follow_what_tolerances_follow(ur5, panda, seed):
         assert not found.jumped.any() and np.abs(np.diff(found.q, axis=0)).max() <= 0.5
         assert found.errors[guide].max() < 1e-4
         assert (found.status == mk.Status.MINIMUM).all()
+
+
+@pytest.mark.quick
+def test_a_wrist_that_has_to_begin_a_turn_back():
+    """Small enough to run as plain Python: two links and a wrist that turns by more than is left of its limits."""
+    lower, upper = [-3.0, -3.0, -3.2], [3.0, 3.0, 3.2]
+    body = mk.build.planar_chain([0.5, 0.4, 0.1]).with_limits(
+        {name: (lo, up) for name, lo, up in zip(("joint_1", "joint_2", "joint_3"), lower, upper, strict=True)}
+    )
+    tip = list(body.links)[-1]
+    q = np.linspace([0.4, 0.9, -3.0], [0.5, 1.0, 3.0], 30)
+    path = body.forward(q, tip)
+    pose = mk.Pose(tip, path[0])
+    track = mk.track(mk.Problem(body, pose), {pose: path}, jump=0.5)
+    assert track.success and len(track.reconfigurations) == 0
+    assert np.abs(np.diff(track.q, axis=0)).max() < 0.5

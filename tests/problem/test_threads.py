@@ -137,7 +137,7 @@ def test_a_change_while_a_problem_is_compiled_is_not_lost():
         if pose.weight == 1.0:
             pose.weight = 3.0
 
-    changing.pack = change
+    vars(changing)["pack"] = change
     problem = mk.Problem(BODY, [pose, changing])
     assert problem.compiled.terms["weight"].tolist() == [3.0, 3.0, 1.0]
 

@@ -105,7 +105,7 @@ def calls() -> dict[str, tuple[Callable[[], Any], Callable[[], bytes]]]:
     return {
         "first solve": (first, bits(several)),
         "scratch": (scratch, bits(several)),
-        "servo": (lambda: mk.Servo(apart, 0.01).step(), bits(apart)),
+        "servo": (lambda: mk.Servo(apart, rate=100).step(), bits(apart)),
         "solve": (lambda: mk.solve(several, body.home, budget=BUDGET), bits(several)),
         "solve one pose": (lambda: mk.solve(single, body.home, budget=BUDGET), bits(single)),
         "solve in Python": (lambda: mk.solve(python, body.home, budget=BUDGET), bits(python)),

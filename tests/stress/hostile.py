@@ -214,6 +214,8 @@ def complaint(call: Call) -> str | None:
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
+        if isinstance(error, TypeError) and call.target.name in RECORDS:  # they look at nothing that they are given
+            return None
         place = traceback.extract_tb(error.__traceback__)[-1]
         return f"{type(error).__name__}: {error} at {Path(place.filename).name}:{place.lineno}"
     return None

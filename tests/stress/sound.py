@@ -19,7 +19,7 @@ LEFT_OUT = frozenset({
     "run_limited",
     # records that only calls of memetik make, from arrays of its own
     "BatchSolution", "CollisionPairs", "Cover", "DeviceArray", "DeviceBatchSolution", "LinkPair", "Meeting", "MotionCheck",
-    "Obstacle", "Minimum", "RetargetReport", "Retargeted",
+    "Obstacle", "Minimum", "Plan", "RetargetReport", "Retargeted",
 })  # fmt: skip
 
 # Members that only other parts of memetik call: the contract of objectives with the compiler, and of solvers with kernels.
@@ -378,7 +378,7 @@ ARGUMENTS: dict[str, Any] = {
     "view.path": lambda: "view.html",
     "open": lambda: False,
     "Body.write_urdf.path": lambda: "body.urdf",
-    **{f"{table}.save.path": (lambda: "table.csv") for table in ("BatchSolution", "Track")},
+    **{f"{table}.save.path": (lambda: "table.csv") for table in ("BatchSolution", "Plan", "Track")},
     "joints": lambda: (mk.build.Joint("turn", "revolute", "base", "tip"),),
     "jumped": lambda: np.zeros(1, dtype=bool),
     "kind": lambda: "revolute",
@@ -561,6 +561,7 @@ EXAMPLES: dict[str, Any] = {
     "BoneMatch": lambda: mk.motion.BoneMatch("hips", "hips", "hips"),
     "FootPlacer": lambda: mk.motion.FootPlacer(floater(), mk.objectives.Ground(), ["tip"]),
     "Motion": clip,
+    "Plan": lambda: mk.plan(problem(), np.zeros(3), np.full(3, 0.1)),
     "PointCloud": lambda: mk.objectives.PointCloud(np.eye(3), 0.1),
     "RetargetPlan": lambda: mk.motion.retarget_plan(standing(), figure()),
     "Span": lambda: mk.motion.Span(mk.Position("tip", (0.5, 0.5, 0.0))),

@@ -8,7 +8,7 @@ from tools.docs import reference
 
 import memetik as mk
 from tests.stress.hostile import Endless, Mute, Target, complaint, complaints, some_call, targets
-from tests.stress.sound import EXAMPLES, LEFT_OUT, NEEDED, RECORDS, sound
+from tests.stress.sound import EXAMPLES, LEFT_OUT, NEEDED, RECORDS, clip, problem, sound
 
 # The sole of an example: a chain that lies on its side, so that its last link is below its tip.
 pytestmark = pytest.mark.filterwarnings("ignore:place_feet")
@@ -44,8 +44,8 @@ def test_calls_are_sound_but_for_what_is_hostile():
     # figure.
     assert refused == {
         "Analytic.check", "Analytic.solve", "Analytic.solve_all", "Body.detach_shape", "Motion.retarget", "OFKT.predict",
-        "Projection.pose", "Step.__call__", "Track.check_motion", "World.release", "bind", "euler", "read_srdf", "read_urdf",
-        "read_xacro",
+        "Plan.check_motion", "Projection.pose", "Step.__call__", "Track.check_motion", "World.release", "bind", "euler",
+        "read_srdf", "read_urdf", "read_xacro",
     }  # fmt: skip
 
 
@@ -87,6 +87,11 @@ MENDED = {
     "an infinite angle": (lambda: mk.build.stewart_platform(leg_spread=-np.inf), "leg_spread is -inf"),
     "a function of nothing": (
         lambda: mk.collision.find_collision_pairs(mk.load("panda"), samples=5, progress=lambda: None), "two numbers",
+    ),
+    "a cutoff below all frequencies": (lambda: clip().filtered(1e-320), "Give at least"),
+    "samples without end": (lambda: mk.plan(problem(), np.zeros(3), np.ones(3)).sample(1e-320), "more than 10,000,000 postures"),
+    "limits that are no text": (
+        lambda: mk.retarget(clip(), mk.load("g1"), velocity_limits=np.zeros(2, dtype=[("a", "<f8")])), "velocity_limits is",
     ),
     "frames without end": (
         lambda: mk.motion.gait(mk.load("kyle", base="floating"), {"left_midfoot": 0.0}, rate=1e300), "more than 1,000,000 frames",

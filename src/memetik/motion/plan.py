@@ -61,6 +61,7 @@ TRIES = 60  # to cut the path between two random places
 MOST_GOALS = 1000
 NEAR = 0.75  # of the distance of two random postures: how far a node is grown from which a motion was blocked
 MOST_NODES = 4_000_000  # of a tree
+MOST_SAMPLES = 10_000_000  # postures of a path
 FEW_JOINTS = 8  # that move by steps of one radian
 WITHIN_LIMITS = 1e-9  # rad or m, for rounding
 BEYOND = math.pi  # rad or m beyond start and goals, as far as joints are moved that have no limits or may turn round
@@ -113,6 +114,11 @@ class Plan(Table, Rich):
         longest = real_number(spacing, ProblemError, "sample: spacing")
         if not 0.0 < longest < math.inf:
             raise ProblemError(f"sample: spacing is {longest:g}; it must be above zero [rad or m].")
+        if self.length > MOST_SAMPLES * longest:
+            raise ProblemError(
+                f"sample: spacing is {longest:g}, so a path of {self.length:g} would take more than {MOST_SAMPLES:,} postures. "
+                f"Give at least {self.length / MOST_SAMPLES:.2g}."
+            )
         rows = [self.q[:1]]
         for one, two in zip(self.q[:-1], self.q[1:], strict=True):
             parts = max(math.ceil(float(np.linalg.norm(two - one)) / longest), 1)

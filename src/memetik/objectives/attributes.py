@@ -124,7 +124,8 @@ def attributes_of(kind: type) -> dict[str, Attribute[Any, Any]]:
 
 def assignable(kind: type) -> frozenset[str]:
     """The names that an assignment to an object of a class is looked after for, be it refused."""
-    return frozenset(name for name in dir(kind) if hasattr(type(inspect.getattr_static(kind, name)), "__set__"))
+    names = (name for name in dir(kind) if not name.startswith("_"))
+    return frozenset(name for name in names if hasattr(type(inspect.getattr_static(kind, name)), "__set__"))
 
 
 def _refusal_of(name: str) -> Callable[[Any, object], None]:

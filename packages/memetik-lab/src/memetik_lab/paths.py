@@ -61,7 +61,10 @@ def followed(
     for k in progress(range(steps), steps, f"{label}, {name}"):
         begin = time.perf_counter()
         for wish, many in targets.items():
-            wish.target = many[k]  # type: ignore[attr-defined]
+            if isinstance(wish, mk.Distance):
+                wish.obstacles = many[k]
+            else:
+                wish.target = many[k]  # type: ignore[attr-defined]
         q = solver.solve(problem, q, budget).q
         spent += time.perf_counter() - begin
         path.append(q)

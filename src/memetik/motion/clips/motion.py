@@ -59,6 +59,7 @@ CLOSE = 1e-9  # s; velocities between frames that are closer are none
 HIGH = 0.05  # m; a foot that stands is lower
 LOW = 5.0  # percent; of all heights of a foot, that of the ground
 SAME = 1e-9  # a share of the way between two frames that is nearer to one of them is that frame
+SLOWEST = 0.01  # times the duration in Hz: the lowest cutoff of a filter
 FAST = 0.4  # m/s; a foot that stands is slower
 
 
@@ -428,6 +429,11 @@ class Motion(Rich):
         steps = np.diff(self.times)
         if len(steps) and np.ptp(steps) > 1e-3 * steps.mean():
             raise ProblemError("filtered: frames are not evenly spaced. Write motion.resampled(rate).filtered(...).")
+        if frequency * self.duration < SLOWEST:
+            raise ProblemError(
+                f"filtered: cutoff is {frequency:g} Hz, which leaves nothing of a motion of {self.duration:g} s. Give at least "
+                f"{SLOWEST / self.duration:.3g} Hz."
+            )
         return self.with_q(low_pass(self.body, self.q, self.rate, frequency)) if len(steps) else self
 
     def root_path(self) -> Array:

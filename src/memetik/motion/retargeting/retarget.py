@@ -196,7 +196,7 @@ def _checked(
     if contacts is not None and not (isinstance(contacts, str) and contacts == "auto"):
         raise ProblemError(f'retarget: contacts is {shown(contacts)}. Give "auto" or None.')
     apart = flag(self_collision, ProblemError, "retarget: self_collision")
-    if velocity_limits is not None and velocity_limits not in LIMITS:
+    if velocity_limits is not None and not (isinstance(velocity_limits, str) and velocity_limits in LIMITS):
         raise ProblemError(f'retarget: velocity_limits is {shown(velocity_limits)}. Give "keep", "stretch" or None.')
     if plan is not None:
         instance(plan, RetargetPlan, ProblemError, "a plan. Give mk.motion.retarget_plan(...), or None.")
