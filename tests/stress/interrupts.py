@@ -28,6 +28,7 @@ LATEST = {"compilation": 0.5}  # s
 USUAL = 0.2  # s
 EACH = {"compilation": 10}  # interrupts of one process, so that compilation begins again often enough
 MANY = 500
+_timers: list[threading.Timer] = []  # Python ignores what is raised while it forgets a thread, so none is freed
 
 
 def kinds() -> dict[str, Callable[[], Iterator[Callable[[], Any]]]]:
@@ -106,6 +107,7 @@ def press(work: Callable[[], Any], after: float) -> tuple[str, float]:
 
     timer = threading.Timer(after, send)
     timer.daemon = True
+    _timers.append(timer)
     try:
         timer.start()
         work()
